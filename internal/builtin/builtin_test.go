@@ -26,8 +26,8 @@ func TestTable(t *testing.T) {
 				}
 			}
 			for entry := range strings.FieldsSeq(row.globs + " " + row.nested + " " + row.plain) {
-				if head, _, _ := strings.Cut(entry, "."); !row.contract || !Of(c.id, row.names[0]).Covered(head) {
-					t.Errorf("%s %v: %s is not covered", c.id, row.names, entry)
+				if head, _, _ := strings.Cut(entry, "."); !row.contract || !Of(c.id, row.names[0]).Knows(head) {
+					t.Errorf("%s %v: %s is not known", c.id, row.names, entry)
 				}
 			}
 			if known := row.class == "read" || row.class == "search" || row.class == "write"; known != row.contract && row.more == nothing {
@@ -51,7 +51,7 @@ func TestOf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range [][2]string{{"claude-code", "read"}, {"claude-code", "Cron"}, {"files", "Read"}, {"", "Bash"}} {
-		if got := Of(c[0], c[1]); got != (Tool{}) || got.Shared("x") != "" || got.Covered("x") {
+		if got := Of(c[0], c[1]); got != (Tool{}) || got.Shared("x") != "" || got.Knows("x") {
 			t.Errorf("%v: %+v", c, got)
 		}
 	}
@@ -107,6 +107,7 @@ func TestComplete(t *testing.T) {
 		{client: "gemini-cli", tool: "read_many_files", args: `{"include":["/p/.en*","a"]}`, want: `{"reach":["/p/.en*"],"include":["/p/.en*","a"]}`},
 		{client: "vscode", tool: "multi_replace_string_in_file", args: `{"replacements":[` + strings.Repeat(`{"filePath":"a"},`, MaxPlaces) + `{"filePath":"a"}]}`,
 			err: "it names more than 100 places at once; split it"},
+		{client: "gemini-cli", tool: "read_many_files", args: `{"include":[` + strings.Repeat(`"a",`, MaxPlaces) + `"a"]}`, err: "it names more than 100 places at once; split it"},
 		{client: "gemini-cli", tool: "web_fetch", args: `{"prompt":"nothing"}`, err: "its prompt names no URL"},
 	} {
 		got, err := Complete(c.client, c.tool, []byte(c.args))

@@ -41,9 +41,9 @@ func (t Tool) Shared(own string) string {
 	return ""
 }
 
-// Covered reports whether all that an argument of the tool may hold is known: it names no
+// Knows reports whether all that an argument of the tool may hold is known: it names no
 // place or command, or Complete has added the places that it names.
-func (t Tool) Covered(own string) bool {
+func (t Tool) Knows(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return false
 	}

@@ -55,7 +55,7 @@ func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	if t.row == nil || !t.row.contract {
 		return args, nil
 	}
-	places, reach, err := t.row.named(t, members)
+	places, reach, err := t.row.findPlaces(t, members)
 	switch {
 	case err != nil:
 		return nil, err
@@ -79,9 +79,9 @@ func (o object) derive(args []byte, name string, texts []string) ([]byte, error)
 	return args, nil
 }
 
-// named lists the places that a call names beside the class's path, and those that it
+// findPlaces lists the places that a call names beside the class's path, and those that it
 // reaches.
-func (r *row) named(t Tool, members object) (places, reach []string, err error) {
+func (r *row) findPlaces(t Tool, members object) (places, reach []string, err error) {
 	var folders, globs []string
 	shown := false // the wildcards are the class's path themselves
 	for _, m := range members {
@@ -89,16 +89,19 @@ func (r *row) named(t Tool, members object) (places, reach []string, err error) 
 		case t.derived(m.name), r.gathers(m.name):
 			continue
 		case r.nests(m.name):
-			inner, err := r.inside(m)
+			inner, err := r.readNested(m)
 			if err != nil {
 				return nil, nil, err
 			}
 			places = append(places, inner...)
 		case lists(r.plain, m.name):
 		case lists(r.globs, m.name):
-			globs, shown = append(globs, leaves(m.raw)...), t.Shared(m.name) == "path"
+			for _, text := range readTexts(m.raw) {
+				globs = append(globs, splitWildcard(text)...)
+			}
+			shown = t.Shared(m.name) == "path"
 		case t.Shared(m.name) == "path" || m.name == "path":
-			folders = append(folders, leaves(m.raw)...)
+			folders = append(folders, readTexts(m.raw)...)
 			fallthrough
 		default:
 			if name := nestedPlace(m.raw); name != "" {
@@ -106,11 +109,14 @@ func (r *row) named(t Tool, members object) (places, reach []string, err error) 
 			}
 		}
 	}
-	if len(folders) == 0 && r.here {
+	if len(globs) > MaxPlaces || len(folders) > MaxPlaces {
+		return nil, nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+	}
+	if len(folders) == 0 && r.folder {
 		folders = []string{"."}
 		places = append(places, ".")
 	}
-	if r.looks {
+	if r.content {
 		for _, f := range folders {
 			if screen.Surrounds(slashed(f)) {
 				reach = append(reach, f)
@@ -118,22 +124,22 @@ func (r *row) named(t Tool, members object) (places, reach []string, err error) 
 		}
 	}
 	for _, g := range globs {
-		named, wide := r.choice(folders, slashed(g))
+		named, wide := r.findChosen(folders, slashed(g))
 		for _, place := range named {
 			if !slices.Contains(places, place) && (place != g || !shown) {
 				places = append(places, place)
 			}
 		}
 		if wide {
-			reach = append(reach, below(".", g))
+			reach = append(reach, joinWildcard(".", g))
 		}
 	}
 	return places, reach, nil
 }
 
-// choice is what a wildcard names by its whole name, and whether a tool that shows what is
+// findChosen is what a wildcard names by its whole name, and whether a tool that shows what is
 // in files shows more that is shut.
-func (r *row) choice(folders []string, wildcard string) (named []string, wide bool) {
+func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
 		folders = []string{"."}
 	}
@@ -141,15 +147,35 @@ func (r *row) choice(folders []string, wildcard string) (named []string, wide bo
 		named = append(named, wildcard)
 	}
 	for _, f := range folders {
-		names, reaches := screen.Chooses(below(slashed(f), wildcard))
+		names, reaches := screen.Chooses(joinWildcard(slashed(f), wildcard))
 		named = append(named, names...)
-		wide = wide || reaches && r.looks
+		wide = wide || reaches && r.content
 	}
 	return named, wide
 }
 
-// below is a wildcard as it stands in a folder.
-func below(folder, wildcard string) string {
+// splitWildcard lists the wildcards in a text: Claude Code cuts it at blanks, and at commas
+// outside of braces.
+func splitWildcard(text string) []string {
+	all := []string{text}
+	add := func(part string) {
+		if part != "" && !slices.Contains(all, part) && len(all) <= MaxPlaces {
+			all = append(all, part)
+		}
+	}
+	for field := range strings.FieldsSeq(text) {
+		add(field)
+		if !strings.Contains(field, "{") {
+			for part := range strings.SplitSeq(field, ",") {
+				add(part)
+			}
+		}
+	}
+	return all
+}
+
+// joinWildcard is a wildcard as it stands in a folder.
+func joinWildcard(folder, wildcard string) string {
 	if rooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard
 	}
@@ -171,8 +197,8 @@ func slashed(name string) string {
 	return name
 }
 
-// leaves are the texts in a value.
-func leaves(raw string) (all []string) {
+// readTexts lists the texts in a value.
+func readTexts(raw string) (all []string) {
 	walk(jsonscan.Value(raw), "", func(_, text string) { all = append(all, text) })
 	return all
 }
@@ -197,9 +223,9 @@ func walk(v jsonscan.Value, name string, visit func(name, text string)) {
 	}
 }
 
-// inside lists the files that the objects of an argument name. A member that reads as one
+// readNested lists the files that the objects of an argument name. A member that reads as one
 // and is not in the contract is an error.
-func (r *row) inside(m member) (all []string, err error) {
+func (r *row) readNested(m member) (all []string, err error) {
 	if nestedPlace(m.text) != "" { // some take JSON in a text for the list
 		return nil, fmt.Errorf("it has JSON for %q", m.name)
 	}

@@ -145,7 +145,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{"auth.json"}, Shut: is{".codex/auth.json", "opencode/auth.json", ".factory/auth.json"}, Path: ".codex/auth.json", Hit: "~/.codex/auth.json", Miss: "/p/src/auth.json"},
 	{Names: is{"mcp-auth.json"}, Shut: is{"opencode/mcp-auth.json"}, Path: "opencode/*auth.json", Hit: "~/.local/share/opencode/auth.json", Miss: "/p/opencode/auth.go"},
 	{Names: is{".codex"}, Shut: is{".codex/config.toml"}, Path: ".codex/config.toml", Hit: "~/.codex/config.toml", Miss: "/p/codex/config.toml"},
-	{Names: is{"oauth_creds.json", "mcp-oauth-tokens*.json"}, Shut: is{"oauth_creds.json", "mcp-oauth-tokens*.json"}, Path: "oauth_creds.json",
+	{Names: is{"oauth_creds.json", "mcp-oauth-tokens*.json"}, Shut: is{"oauth_creds.json", "mcp-oauth-tokens.json", "mcp-oauth-tokens-v2.json"}, Path: "oauth_creds.json",
 		Hit: "~/.gemini/oauth_creds.json", Miss: "/p/oauth.go"},
 	{Names: is{".gemini"}, Shut: is{".gemini/settings.json"}, Path: ".gemini/settings.json", Hit: "~/.gemini/settings.json", Miss: "/p/gemini/settings.json"},
 	{Names: is{"github-copilot"}, Shut: is{".config/github-copilot/**"}, Path: ".config/github-copilot", Hit: "~/.config/github-copilot/hosts.json", Miss: "/p/.github/copilot.md"},

@@ -3,15 +3,16 @@ package screen
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // choice is what a wildcard may choose of the places that are shut.
 type choice uint8
 
 const (
-	nowhere choice = iota // nothing that is shut
-	reach                 // shut files among others
-	exactly               // a shut file, by its whole name
+	noPlace  choice = iota // nothing that is shut
+	anyPlace               // shut files among others
+	onePlace               // a shut file, by its whole name
 )
 
 // Limits on what is looked into: words that braces make, and the length of a wildcard.
@@ -34,26 +35,26 @@ func Chooses(wildcard string) (names []string, reaches bool) {
 		if strings.HasPrefix(word, "!") { // what is left out
 			continue
 		}
-		switch chooses(word) {
-		case exactly:
+		switch classify(word) {
+		case onePlace:
 			names = append(names, word)
-		case reach:
+		case anyPlace:
 			reaches = true
-		case nowhere:
+		case noPlace:
 		}
 	}
 	return names, reaches
 }
 
-func chooses(word string) choice {
+func classify(word string) choice {
 	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '/' })
 	if len(parts) == 0 {
-		return nowhere
+		return noPlace
 	}
 	last := parts[len(parts)-1]
-	most := nowhere
+	most := noPlace
 	if strings.Trim(last, "*") == "" {
-		most = reach // every file, and in a search also those that it would skip
+		most = anyPlace // every file, and in a search also those that it would skip
 	}
 	if slices.Contains(dataEndings, last) {
 		parts = parts[:len(parts)-1]
@@ -62,21 +63,35 @@ func chooses(word string) choice {
 		if slices.ContainsFunc(SecretPlaces[i].Spare, func(spare string) bool { return named(spare, last) }) {
 			continue
 		}
-		for _, shut := range SecretPlaces[i].Shut {
-			for _, ending := range [...]string{"yml", "yaml"} { // no other is meant by y*ml
-				exact := strings.Replace(strings.ToLower(shut), "y*ml", ending, 1)
-				most = max(most, choosesOf(parts, strings.Split(exact, "/")))
-			}
+		for _, shut := range shutNames()[i] {
+			most = max(most, classifyParts(parts, shut))
 		}
 	}
 	return most
 }
 
+// shutNames are what is shut of each of SecretPlaces, part by part, in lower case.
+var shutNames = sync.OnceValue(func() (all [][][]string) {
+	for i := range SecretPlaces {
+		var names [][]string
+		for _, shut := range SecretPlaces[i].Shut {
+			shut = strings.ToLower(shut)
+			if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // no other is meant
+				names = append(names, strings.Split(whole, "/"))
+				shut = strings.Replace(shut, "y*ml", "yml", 1)
+			}
+			names = append(names, strings.Split(shut, "/"))
+		}
+		all = append(all, names)
+	}
+	return all
+})
+
 var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf"}
 
-// choosesOf compares the parts of a wildcard with those of one place, wherever in it they
+// classifyParts compares the parts of a wildcard with those of one place, wherever in it they
 // begin. The place's ** ends it.
-func choosesOf(parts, shut []string) choice {
+func classifyParts(parts, shut []string) choice {
 	folder := shut[len(shut)-1] == "**"
 	if folder {
 		shut = shut[:len(shut)-1]
@@ -85,31 +100,38 @@ func choosesOf(parts, shut []string) choice {
 		if !folder && from+len(shut) < len(parts) {
 			continue
 		}
-		most := exactly
+		most := onePlace
 		for i, name := range shut {
 			switch part := parts[from+i]; {
 			case !meets(part, name):
-				most = nowhere
+				most = noPlace
 			case strings.ContainsAny(part, `*?[`):
-				most = min(most, reach)
+				most = min(most, anyPlace)
 			}
 		}
-		if most != nowhere {
+		if most != noPlace {
 			return most
 		}
 	}
-	return nowhere
+	return noPlace
 }
 
 // meets reports whether some name fits two wildcards, of which one is a place's, and the
 // other spells a letter of what the place spells, or its dot at the beginning: *.ts and
 // .env.* meet in .env.ts, which nobody means.
 func meets(part, place string) bool {
-	if strings.Trim(part, "*") == "" {
+	switch {
+	case !strings.ContainsAny(part, `*?[\`):
+		return part == place || named(place, part)
+	case strings.Trim(part, "*") == "":
 		return false
 	}
+	end := part[strings.LastIndexAny(part, `*?[]\`)+1:]
+	if other := place[strings.LastIndexByte(place, '*')+1:]; !strings.HasSuffix(end, other) && !strings.HasSuffix(other, end) {
+		return false // they end otherwise
+	}
 	for _, usual := range usualNames {
-		if fits(place, usual) && fits(part, usual) {
+		if named(place, usual) && meet(part, usual, 1) {
 			return true
 		}
 	}
@@ -177,6 +199,7 @@ type meeting struct {
 	seen []bool
 }
 
+// meet looks for a name that fits two wildcards, of which a is read with all its signs.
 func meet(a, b string, spelt int) bool {
 	m := meeting{a: signs(a), b: signs(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
@@ -207,11 +230,6 @@ func (m *meeting) at(i, j, spelt int) bool {
 		spelt = 1
 	}
 	return m.at(i+1, j+1, spelt)
-}
-
-// fits reports whether a name fits a wildcard.
-func fits(wildcard, name string) bool {
-	return meet(wildcard, name, 1)
 }
 
 // unbrace makes the words that braces stand for; false when there are too many.

@@ -9,19 +9,19 @@ import (
 func choiceOf(wildcard string) choice {
 	switch names, reaches := Chooses(wildcard); {
 	case len(names) > 0:
-		return exactly
+		return onePlace
 	case reaches:
-		return reach
+		return anyPlace
 	}
-	return nowhere
+	return noPlace
 }
 
 func TestChooses(t *testing.T) {
 	for want, wildcards := range map[choice]string{
-		exactly: ".env **/.env {.env,a} {a,{b,.env}} .ENV /p/.ssh/id_rsa .ssh/config .ssh/* a/.aws/credentials credentials.json .config/gh/hosts.yml",
-		reach: "*env .en* [.]env .[e]nv .en[v-v] ?env .e?v * ** src/** .github/** **/* .* {*,a} {.e*,.env.example} *.pem *.env *.local .env.* .env* id_* *_rsa *.key .s?h/id .[s]sh/* " +
+		onePlace: ".env **/.env {.env,a} {a,{b,.env}} .ENV /p/.ssh/id_rsa .ssh/config .ssh/* a/.aws/credentials credentials.json .config/gh/hosts.yml",
+		anyPlace: "*env .en* [.]env .[e]nv .en[v-v] ?env .e?v * ** src/** .github/** **/* .* {*,a} {.e*,.env.example} *.pem *.env *.local .env.* .env* id_* *_rsa *.key .s?h/id .[s]sh/* " +
 			"**/.s*/config cred* *credentials* **/.env* [!a]env .e*v \\.en* *.tfstate",
-		nowhere: "*.go **/*.ts *.{ts,tsx} src/*.js *.test.ts *config.ts *.md !.env !*.pem *.json **/*.yaml Dockerfile* *.config.js a/b.go x " +
+		noPlace: "*.go **/*.ts *.{ts,tsx} src/*.js *.test.ts *config.ts *.md !.env !*.pem *.json **/*.yaml Dockerfile* *.config.js a/b.go x " +
 			"src/**/*.py README* *.ts* *.local.ts {a,b}/*.go *_test.go *.html",
 	} {
 		for w := range strings.FieldsSeq(wildcards) {
@@ -37,10 +37,10 @@ func TestChoosesEveryShutName(t *testing.T) {
 	for _, p := range SecretPlaces {
 		for _, shut := range p.Shut {
 			name := strings.NewReplacer("y*ml", "yml", "/**", "/x", "**", "x", "*", "x").Replace(shut)
-			if got := choiceOf("/p/" + name); got != exactly {
+			if got := choiceOf("/p/" + name); got != onePlace {
 				t.Errorf("%s: %v", name, got)
 			}
-			if got := choiceOf("**/" + strings.Replace(name, name[1:2], "?", 1)); got == nowhere {
+			if got := choiceOf("**/" + strings.Replace(name, name[1:2], "?", 1)); got == noPlace {
 				t.Errorf("%s with a question mark", name)
 			}
 		}
@@ -64,7 +64,7 @@ func FuzzChooses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		Chooses(s)
-		if !strings.ContainsAny(s, `*?[]{}\!/`) && choiceOf(s+"/.env") != exactly {
+		if !strings.ContainsAny(s, `*?[]{}\!/`) && choiceOf(s+"/.env") != onePlace {
 			t.Errorf("%q/.env", s)
 		}
 	})
@@ -81,5 +81,11 @@ func TestSurrounds(t *testing.T) {
 		if Surrounds(folder) != want {
 			t.Errorf("%q: %v", folder, !want)
 		}
+	}
+}
+
+func BenchmarkChooses(b *testing.B) {
+	for b.Loop() {
+		Chooses("/home/user/projects/app/src/**/*.{ts,tsx}")
 	}
 }

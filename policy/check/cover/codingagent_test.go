@@ -34,7 +34,7 @@ var codingAgent = []agentCalls{
 	{policy.Prompt, "read", "path", "/", "opt/a"},
 	{policy.Prompt, "search", "path", "/", "home/user\nopt/a\nhome"},
 	{policy.Allow, "write", "path", "/home/user/projects/", "a\napp/b/c.go\n.hidden/c\na/.env.d/x\na/id_rsa_old/x\na/id_ed25519_old/x\na/id_ecdsa_old/x\na/id_dsa_old/x\n" +
-		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history\na/secrets.y/ml\na/mcp-oauth-tokens/x.json\nCLAUDE/x.md\nAGENTS/x.md\nx/lefthook.y/ml"},
+		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history\na/secrets.y/ml\nCLAUDE/x.md\nAGENTS/x.md\nx/lefthook.y/ml"},
 	{policy.Prompt, "write", "path", "/home/user/", "a\nb/c.go\n../../opt/x"},
 	{policy.Prompt, "write", "path", "/home/user/projects/app/", `.github/a/b
 .gitlab-ci.yml
@@ -173,7 +173,8 @@ opencode/auth.json
 opencode/mcp-auth.json
 .codex/config.toml
 oauth_creds.json
-mcp-oauth-tokens-x.json
+mcp-oauth-tokens.json
+mcp-oauth-tokens-v2.json
 .gemini/settings.json
 .config/github-copilot
 .config/github-copilot/a/b

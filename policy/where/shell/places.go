@@ -197,13 +197,13 @@ func (j *judge) reaches(words []word) where.Verdict {
 	if j.files == nil {
 		return where.Yes
 	}
-	v, r, inside := where.Certain(j.opens), rowOf(words), scripted(words[0].text)
-	if chooses(words) {
+	v, r, readNames := where.Certain(j.opens), rowOf(words), scriptReader(words[0].text)
+	if expandsWildcard(words) {
 		v = where.Maybe
 	}
-	script := scriptAt(words)
+	script := findScript(words)
 	for i := 1; i < len(words); i++ {
-		parts := inside(&words[i])
+		parts := readNames(&words[i])
 		if i != script {
 			parts = append(parts, r.parts(&words[i])...)
 		}

@@ -54,12 +54,12 @@ func attachedScript(text string) string {
 
 // readable reports whether a sed script only prints, deletes, substitutes and reads files.
 func readable(script string) bool {
-	_, ok := sedReads(script)
+	_, ok := readSedScript(script)
 	return ok
 }
 
-// sedReads lists the files that a readable sed script reads.
-func sedReads(script string) (files []string, readable bool) {
+// readSedScript lists the files that a readable sed script reads.
+func readSedScript(script string) (files []string, readable bool) {
 	s := sedScript(script)
 	for s != "" {
 		s = sedScript(strings.TrimLeft(string(s), " \t\n;{}"))
@@ -79,23 +79,23 @@ func sedReads(script string) (files []string, readable bool) {
 	return files, true
 }
 
-// scripted returns the reader of the files that a word names within a script of the
+// scriptReader returns the reader of the files that a word names within a script of the
 // program's language. Any word may be the script.
-func scripted(program string) func(*word) []word {
+func scriptReader(program string) func(*word) []word {
 	switch canonical(program) {
 	case "sed", "gsed":
-		return sedNames
+		return readSedNames
 	case "awk", "gawk", "mawk", "nawk":
-		return awkNames
+		return readAwkNames
 	case "jq":
-		return jqNames
+		return readJqNames
 	}
 	return func(*word) []word { return nil }
 }
 
-// scriptAt is the index of the word that certainly is the script of sed or awk, and no
+// findScript is the index of the word that certainly is the script of sed or awk, and no
 // path; 0 when none is.
-func scriptAt(words []word) int {
+func findScript(words []word) int {
 	switch canonical(words[0].text) {
 	case "sed", "gsed":
 		for i := 1; i < len(words) && !sed(words).hidden; i++ {
@@ -119,12 +119,12 @@ func scriptAt(words []word) int {
 	return 0
 }
 
-func sedNames(w *word) (all []word) {
+func readSedNames(w *word) (all []word) {
 	script := w.text
 	if strings.HasPrefix(script, "-") {
 		script = attachedScript(script)
 	}
-	files, _ := sedReads(script)
+	files, _ := readSedScript(script)
 	for _, file := range files {
 		// To some seds the name ends with the line, to others before a sign.
 		for _, end := range []string{"\n", ";", "}", " "} {
@@ -136,17 +136,17 @@ func sedNames(w *word) (all []word) {
 	return all
 }
 
-// jqNames knows no file that a filter takes in by a name that may hold escapes.
-func jqNames(w *word) []word {
+// readJqNames knows no file that a filter takes in by a name that may hold escapes.
+func readJqNames(w *word) []word {
 	if strings.ContainsAny(w.text, "\"") && (strings.Contains(w.text, "import") || strings.Contains(w.text, "include")) {
 		return []word{{}}
 	}
 	return nil
 }
 
-// awkNames knows no file where a program changes the list of its files: it makes their
+// readAwkNames knows no file where a program changes the list of its files: it makes their
 // names as it runs.
-func awkNames(w *word) []word {
+func readAwkNames(w *word) []word {
 	for _, list := range [...]string{"ARGV", "ARGC", "SYMTAB"} {
 		if strings.Contains(w.text, list) {
 			return []word{{}}

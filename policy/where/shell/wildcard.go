@@ -34,43 +34,43 @@ const expandingAll = "tar gtar bsdtar unzip zip zipinfo zipgrep funzip 7z 7za 7z
 	"nodemon rimraf del cpy copyfiles terser uglifyjs sass lessc esbuild swc babel ts-node tsx node deno bun npx pnpx bunx " +
 	"black ruff isort flake8 bandit coverage"
 
-// chooses reports whether a word of a command is a wildcard that the program itself
+// expandsWildcard reports whether a word of a command is a wildcard that the program itself
 // expands, so that files are named which no word spells.
-func chooses(words []word) bool {
+func expandsWildcard(words []word) bool {
 	if !words[0].known {
 		return false // what it is called is not known either
 	}
 	name := canonical(words[0].text)
 	switch e, known := expanders[name]; {
 	case name == "git":
-		return pathspecs(words)
+		return expandsPathspec(words)
 	case name == "gh":
-		return len(words) > 1 && words[1].text == "release" && (&expander{signs: wildcards}).among(words, 1)
+		return len(words) > 1 && words[1].text == "release" && (&expander{signs: wildcards}).findWord(words, 1)
 	case name == "find" || name == "gfind":
-		return acts(words) && (&expander{signs: wildcards}).among(words, 1)
+		return changesFiles(words) && (&expander{signs: wildcards}).findWord(words, 1)
 	case known && e.options != "":
-		return e.valued(words)
+		return e.findValue(words)
 	case known:
-		return e.among(words, 1)
+		return e.findWord(words, 1)
 	case listedIn(expandingAll, name) || !listed(name):
-		return (&expander{signs: wildcards}).among(words, 1)
+		return (&expander{signs: wildcards}).findWord(words, 1)
 	}
 	return false
 }
 
-// among reports whether any word from a place on is a wildcard, and no text.
-func (e *expander) among(words []word, from int) bool {
+// findWord reports whether any word from a place on is a wildcard, and no text.
+func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {
-		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !textBehind(words, i, e.texts) {
+		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !isText(words, i, e.texts) {
 			return true
 		}
 	}
 	return false
 }
 
-// textBehind reports whether a word is the value of an option that takes a text. Where the
+// isText reports whether a word is the value of an option that takes a text. Where the
 // option may itself be the value of the one before it, it is none.
-func textBehind(words []word, i int, texts string) bool {
+func isText(words []word, i int, texts string) bool {
 	if i < 2 || !words[i-1].known || !words[i-2].known {
 		return false
 	}
@@ -95,9 +95,9 @@ func textBehind(words []word, i int, texts string) bool {
 	return ok && next != required
 }
 
-// valued reports whether a wildcard is the value of one of the options: in the same word,
+// findValue reports whether a wildcard is the value of one of the options: in the same word,
 // or in the next.
-func (e *expander) valued(words []word) bool {
+func (e *expander) findValue(words []word) bool {
 	for i := 1; i < len(words); i++ {
 		w, before := &words[i], words[i-1].text
 		switch {
@@ -133,8 +133,8 @@ func (e *expander) has(text string) bool {
 	return false
 }
 
-// acts reports whether find does more than print the names of what it found.
-func acts(words []word) bool {
+// changesFiles reports whether find does more than print the names of what it found.
+func changesFiles(words []word) bool {
 	for i := range words {
 		if w := &words[i]; !w.known || listedIn("-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls", w.text) {
 			return true
@@ -155,51 +155,51 @@ var gitTexts = map[string]string{
 
 const gitSeeks = "-S -G --grep --author --committer --since --until --after --before"
 
-// pathspecs reports whether a word may be a pathspec of git's that is more than a path: a
+// expandsPathspec reports whether a word may be a pathspec of git's that is more than a path: a
 // wildcard, or one that begins with a colon.
-func pathspecs(words []word) bool {
+func expandsPathspec(words []word) bool {
 	words, _ = plainly(words)
 	if len(words) < 2 || !words[1].known || strings.HasPrefix(words[1].text, "-") {
-		return (&expander{signs: `*?[\`}).among(words, 1)
+		return (&expander{signs: `*?[\`}).findWord(words, 1)
 	}
 	sub := words[1].text
 	if listedIn(refsOnly, sub) {
 		return false
 	}
-	paths, sought := false, sub != "grep" // "--" has come; the pattern of git grep has
+	paths, patternSeen := false, sub != "grep" // "--" has come; the pattern of git grep has
 	for i := 2; i < len(words); i++ {
 		w := &words[i]
 		switch {
 		case !w.known:
-			sought = true
+			patternSeen = true
 		case paths:
-			if wildcard(w) {
+			if isPathspec(w) {
 				return true
 			}
 		case w.text == "--" || w.text == "--end-of-options":
 			paths = true
-		case strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "="), textBehind(words, i, gitTexts[sub]):
+		case strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "="), isText(words, i, gitTexts[sub]):
 		case strings.HasPrefix(w.text, "-"):
-			sought = sought || !plainFlags(w.text)
+			patternSeen = patternSeen || !plainFlags(w.text)
 			if sub == "grep" && strings.HasPrefix(w.text, "-e") {
 				continue // its pattern, or the next word
 			}
-			if wildcard(w) && !strings.HasPrefix(w.text, "-S") && !strings.HasPrefix(w.text, "-G") {
+			if isPathspec(w) && !strings.HasPrefix(w.text, "-S") && !strings.HasPrefix(w.text, "-G") {
 				return true
 			}
-		case !sought && strings.Trim(w.text, "0123456789") == "" && listedIn("-A -B -C -m", words[i-1].text):
-		case !sought:
-			sought = true // the pattern that is looked for
-		case wildcard(w):
+		case !patternSeen && strings.Trim(w.text, "0123456789") == "" && listedIn("-A -B -C -m", words[i-1].text):
+		case !patternSeen:
+			patternSeen = true // the pattern that is looked for
+		case isPathspec(w):
 			return true
 		}
 	}
 	return false
 }
 
-// wildcard reports whether git takes a word for more than a path. What is within
+// isPathspec reports whether git takes a word for more than a path. What is within
 // the name of a revision, as HEAD^{tree}, is not.
-func wildcard(w *word) bool {
+func isPathspec(w *word) bool {
 	return strings.HasPrefix(w.text, ":") || strings.ContainsAny(w.text, `*?[\`)
 }
 
