@@ -42,17 +42,17 @@ func (n *narrower) folders() error {
 // starts reports whether the call means another thing in another folder, and names the
 // first word of its commands that does.
 func (n *narrower) starts() (binds bool, relative string) {
-	runs := screen.RunsText(n.call.Names[0])
+	tool := n.call.Names[0]
 	for _, s := range suspectsIn(n.call.Args) {
 		name := strings.ToLower(s.path[len(s.path)-1])
-		command := runs || slices.ContainsFunc(commandNames, func(part string) bool { return strings.Contains(name, part) })
+		command := RunsArgument(tool, name)
 		for _, text := range s.texts {
 			why := reading.SuspectText(reading.ClassOf(name), text, n.call.OS == Windows)
 			switch {
 			case command, why == reading.AsCommand:
 				binds = true
 				if relative == "" {
-					relative = relativeWord(text)
+					relative = RelativeWord(text)
 				}
 			case why != reading.AsURL && !strings.Contains(text, "://") && !hasRoot(text):
 				binds = true
@@ -62,15 +62,21 @@ func (n *narrower) starts() (binds bool, relative string) {
 	return binds, relative
 }
 
+// RunsArgument reports whether what a tool is given under this name is run as a command.
+func RunsArgument(tool, name string) bool {
+	name = strings.ToLower(name)
+	return screen.RunsText(tool) || slices.ContainsFunc(commandNames, func(part string) bool { return strings.Contains(name, part) })
+}
+
 // commandNames are parts of the names of arguments whose text is run.
 var commandNames = []string{"command", "cmd", "script", "exec", "shell", "code", "run"}
 
 // scriptEnds are how files end that an interpreter runs.
 var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd", ".mk", ".r"}
 
-// relativeWord is the first word of a command that names a program or a file of the
+// RelativeWord is the first word of a command that names a program or a file of the
 // folder in which it runs; "" without one.
-func relativeWord(text string) string {
+func RelativeWord(text string) string {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>()=,", r) }) {
 		low := strings.ToLower(w)
 		switch {

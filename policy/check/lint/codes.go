@@ -30,6 +30,7 @@ const (
 	IdleLimit         = "idle-limit"
 	RedactedDoubt     = "redacted-doubt"
 	IdleTrust         = "idle-trust"
+	WideAnswer        = "wide-answer"
 )
 
 // Kinds lists all codes, the gravest first.
@@ -51,6 +52,8 @@ func Kinds() []check.Kind {
 			Why: "** matches slashes and dots as well, so a stranger's address can be made to fit."},
 		{Code: GlobOnCommand, Severity: check.Warning, Summary: "An allow compares a shell command or SQL with a glob.",
 			Why: "What follows the text that was meant is run as well."},
+		{Code: WideAnswer, Severity: check.Warning, Summary: "A rule that \"always\" wrote about a command of one folder holds in every folder.",
+			Why: "The same letters name another program or file in another folder."},
 		{Code: UnseenProgram, Severity: check.Warning, Summary: "A pattern of commands has a wildcard behind a program that nobody can see into.",
 			Why: "The commands that it seems to open are denied, or asked about."},
 		{Code: LiteralBracket, Severity: check.Warning, Summary: "Brackets, braces or a backslash that read like wildcards or escapes.",

@@ -53,7 +53,7 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
-		duplicates, unreachable, denials, allows, breaks, stars, hosts, commands, unseen, brackets, repeats, idle, closed, links, tools, otherNames, open, further, limits, replies, trusts,
+		duplicates, unreachable, denials, allows, breaks, stars, hosts, commands, unseen, brackets, repeats, idle, closed, links, tools, otherNames, open, further, limits, replies, trusts, answers,
 	} {
 		check(l)
 	}

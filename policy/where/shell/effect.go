@@ -90,10 +90,10 @@ func lookUp(words []word) effect {
 		return hides()
 	}
 	name := canonical(words[0].text)
-	if len(words) == 2 && words[1].known && !listedIn(takers, name) && (words[1].text == "--version" || words[1].text == "--help") {
+	t := programs()
+	if len(words) == 2 && words[1].known && !listedIn(takers, name) && listed(name) && !t.opaque[name] && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
-	t := programs()
 	if given, ok := t.opaque[name]; ok {
 		return effect{hidden: true, handed: given || slices.ContainsFunc(words[1:], carries)}
 	}
@@ -104,6 +104,9 @@ func lookUp(words []word) effect {
 		return w.effects(words)
 	}
 	if l, ok := t.launchers[name]; ok {
+		if listedIn(takers, name) && len(words) == 2 && strings.HasPrefix(words[1].text, "-") {
+			return hides() // to zsh a file of that name
+		}
 		return l.effects(words)
 	}
 	if r := programRow(name); r != nil {

@@ -40,6 +40,7 @@ var checks = []check{
 	{"wrappers", checkWrappers},
 	{"hooks", checkHooks},
 	{"rules", checkRules},
+	{"calls", checkCalls},
 	{"flow", checkLeaks},
 }
 
