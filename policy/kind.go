@@ -14,7 +14,7 @@ import (
 // A word that nothing finds would be a rule that never matches. A
 // test of policy/check holds them to the detectors there are.
 var findKinds = []string{
-	"hidden", "control", "template-token", "comment", "css-hidden", "image-link", "gap", "encoded",
+	"hidden", "control", "template-token", "comment", "css-hidden", "concealed", "image-link", "gap", "encoded",
 	"secret", "secret:likely", "card", "iban", "ssn", "vin", "injection", "injection:strict",
 	"pci", "health:us", "personal:us", "personal:uk", "personal:eu", "government", "legal", "marker", "fence",
 	"schema", "link", "unscreened",

@@ -87,6 +87,22 @@ func TestWhatMayNotGoOnIsWithheld(t *testing.T) {
 	}
 }
 
+// What is withheld because it was not looked at to its end says so.
+func TestWhatWasNotLookedAtIsNamed(t *testing.T) {
+	for found, want := range map[string]string{"unscreened": "not all of it was looked at for secret", "secret": ""} {
+		j := newJournal()
+		s := screened(t, j, inspects{look: func(*Exchange) (Inspection, error) {
+			return Inspection{Decision: policy.Decision{Rule: denyRule, Kind: "secret"}, Found: []Found{{Kind: found, At: "/a", N: 1}}}, nil
+		}}, Options{})
+		x := j.message("r")
+		s.Observe(t.Context(), x)
+		j.expect(t, x, CodeWithheld)
+		if x.Event.Reason != want {
+			t.Errorf("with %s found: recorded %q", found, x.Event.Reason)
+		}
+	}
+}
+
 // Without a rule nobody looks; an Inspector that is nobody withholds where one does.
 func TestNobodyLooksWithoutARule(t *testing.T) {
 	j := newJournal()

@@ -364,6 +364,8 @@ func FuzzText(f *testing.F) {
 		f.Add(d.shows)
 	}
 	f.Add("4539 1488 0343 6467-\x1b]\u200d\ufe0f<!--")
+	f.Add("data:\n  a: example\xff\u0130\nkind: Secret\n?sig=\xff\u0130example%2B" + strings.Repeat("aB3", 20))
+	f.Add("machine h login u password p Basic YTpi <div style=\"display:none\">\u200b&nbsp;")
 	f.Add("\x1b[\u07bf \x1b]0;x\x1b\u07bf")
 	f.Fuzz(func(t *testing.T, text string) {
 		all := Text(text, Kinds{})

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/inspect/injection"
 )
 
 // findTemplateTokens finds what separates the speakers in the templates of models in
@@ -58,8 +60,44 @@ func (f *findings) matches(words []string, visit func(start, end int)) {
 
 const longComment = 40 // bytes of a comment that says more than a word to a tool
 
-// findComments finds HTML comments; one that is not closed reaches to the end.
+// findComments finds HTML comments.
 func findComments(f *findings) {
+	f.comments(func(start, end int, inside string) {
+		if len(strings.TrimSpace(inside)) >= longComment {
+			f.add(Comment, "an HTML comment", start, end)
+		}
+	})
+}
+
+// findConcealed finds what is worded like an attack where no reader of a page sees it.
+func findConcealed(f *findings) {
+	f.comments(func(start, end int, inside string) {
+		if len(inside) >= longComment && injection.Top(inside) >= injection.Likely {
+			f.add(Concealed, "words like those of prompt injections in an HTML comment", start, end)
+		}
+	})
+	read := 0 // as far as hidden texts were looked at: they may lie in each other
+	f.tags(func(start, end int) {
+		if !hidingStyle().MatchString(f.text[start:end]) {
+			return
+		}
+		body := f.text[end:min(len(f.text), end+longHidden)]
+		name := f.text[start+1 : start+1+strings.IndexAny(f.text[start+1:end], " \t\r\n\f/")]
+		if n := indexFold(body, "</"+strings.ToLower(name)); n >= 0 {
+			body = body[:n]
+		}
+		from := max(end, read)
+		if read = max(read, end+len(body)); from < read && injection.Top(f.text[from:read]) >= injection.Likely {
+			f.add(Concealed, "words like those of prompt injections in HTML that its style hides", start, read)
+		}
+	})
+}
+
+// longHidden is how much of what a tag hides is looked at, in bytes.
+const longHidden = 4 << 10
+
+// comments visits HTML comments; one that is not closed reaches to the end.
+func (f *findings) comments(visit func(start, end int, inside string)) {
 	for at := 0; ; {
 		n := strings.Index(f.text[at:], "<!--")
 		if n < 0 {
@@ -71,9 +109,7 @@ func findComments(f *findings) {
 		if n := strings.Index(inside, "-->"); n >= 0 {
 			inside, end = inside[:n], start+len("<!--")+n+len("-->")
 		}
-		if len(strings.TrimSpace(inside)) >= longComment {
-			f.add(Comment, "an HTML comment", start, end)
-		}
+		visit(start, end, inside)
 		at = end
 	}
 }

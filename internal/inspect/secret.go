@@ -85,10 +85,11 @@ func given(value string, s redact.Span) bool {
 }
 
 // exampleWords are written where a secret would stand.
-var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "...."}
+var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "....",
+	"1234567890abc", "1234567890abcdefghijklmnopqrstuvwxyz"}
 
-// example reports a secret of a form of its own that is made up: without the words, the runs of
-// one letter and the rows of the alphabet in it, what is left has no such form any more.
+// example reports a secret of a form of its own that is made up: without such words, what is left
+// of it has no form any more.
 func example(secret, kind string) bool {
 	if kind == "pem" {
 		return letters(madeUp(armored(secret))) < 5
@@ -101,7 +102,7 @@ func example(secret, kind string) bool {
 		return true
 	case left == secret:
 		return false
-	case kind == "bearer" || kind == "sas": // these have no form of their own
+	case kind == "bearer" || kind == "sas" || kind == "kubernetes": // these have no form of their own
 		return len(left) < 16 || letters(left) < 6
 	}
 	s, found := redact.Find(left, 0)
@@ -124,24 +125,15 @@ func armored(key string) string {
 	return body.String()
 }
 
-// madeUp is a text without what examples are made of.
+// madeUp is a text without the words of examples.
 func madeUp(text string) string {
-	lower, left := strings.ToLower(text), make([]byte, 0, len(text))
+	left := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		n := 0
 		for _, word := range exampleWords {
-			if strings.HasPrefix(lower[i:], word) {
+			if len(text)-i >= len(word) && strings.EqualFold(text[i:i+len(word)], word) {
 				n = max(n, len(word))
 			}
-		}
-		const long = 6
-		same, row := 1, 1
-		for ; i+same < len(text) && lower[i+same] == lower[i]; same++ {
-		}
-		for ; i+row < len(text) && follows(lower[i+row-1], lower[i+row]); row++ {
-		}
-		if most := max(same, row); most >= long {
-			n = max(n, most)
 		}
 		if n == 0 {
 			left = append(left, text[i])
@@ -150,12 +142,6 @@ func madeUp(text string) string {
 		i += n
 	}
 	return string(left)
-}
-
-// follows reports that a letter or digit comes after another, 0 after 9.
-func follows(a, b byte) bool {
-	letter := 'a' <= a && a < 'z' || '0' <= a && a < '9'
-	return letter && b == a+1 || a == '9' && b == '0'
 }
 
 // standins are what documents write for a password in an address or behind an option.
@@ -208,6 +194,9 @@ const (
 	encodedLine = 40 // of one line of several: PEM has 64, base64(1) 76
 )
 
+// common are kinds that pictures and style sheets in base64 have as often as pages do.
+var common = []Kind{Comment, CSSHidden, ImageLink, Gap, SecretLikely}
+
 // findEncoded looks one level into base64 that is text: what it finds there counts as
 // one finding of the whole run.
 func findEncoded(f *findings) {
@@ -233,7 +222,8 @@ func findEncoded(f *findings) {
 				continue
 			}
 			if text, ok := decoded(t[start:end]); ok {
-				if inside := f.inside(text, f.wanted.own); len(inside) > 0 {
+				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) })
+				if len(inside) > 0 {
 					f.add(Encoded, "base64 of a text with "+inside[0].What, start, end)
 					break
 				}
