@@ -212,7 +212,8 @@ func isNumbered(word string) bool {
 
 // isIPv6 reports whether a word is an address of IPv6.
 func isIPv6(word string) bool {
-	if strings.Count(word, ":") < 2 {
+	const longest = 64 // with a zone
+	if len(word) > longest || strings.Count(word, ":") < 2 {
 		return false
 	}
 	_, err := netip.ParseAddr(word)

@@ -1,9 +1,13 @@
 package flow
 
 import (
+	"crypto/aes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/gate"
 )
 
 // What stands between words, around them and before them is no part of them; of a web
@@ -80,4 +84,31 @@ func FuzzTokens(f *testing.F) {
 			t.Errorf("%q and %q: %q, want %q", one, two, got, want)
 		}
 	})
+}
+
+// BenchmarkMarks is what a message costs behind its reply, by its size: prose with addresses,
+// and texts that are made of nothing but beginnings of numbers, schemes and accounts.
+func BenchmarkMarks(b *testing.B) {
+	var m marks
+	m.block, _ = aes.NewCipher(make([]byte, 16))
+	of := []gate.Label{{Kind: untrusted, Source: "web fetch"}}
+	for name, text := range map[string]string{
+		"prose":    "See https://a.example/x?y=1 or call +49 30 1234567 about the invoice, says Bob of the office. ",
+		"numbers":  "030 1234567 89 ",
+		"schemes":  "a:b://c:d//e ",
+		"accounts": "de89 3704 0044 0532 ",
+		"dots":     "a.b.c.d.e ",
+		"one word": "ab:",
+		"one path": "1/22(3+",
+	} {
+		for _, size := range []int{1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23} {
+			b.Run(fmt.Sprintf("%s/MiB=%g", name, float64(size)/(1<<20)), func(b *testing.B) {
+				message := `"` + strings.Repeat(text, size/len(text)) + `"`
+				b.SetBytes(int64(len(message)))
+				for b.Loop() {
+					_ = marked(m.hasher, of, message)
+				}
+			})
+		}
+	}
 }

@@ -336,8 +336,8 @@ func (h *house) ended() {
 	if answered["anna"] != told {
 		h.wrong("%d answers are on record, %d were concluded", answered["anna"], told)
 	}
-	if w := &h.s.waiting; w.n != 0 || w.bytes != 0 || len(w.of) != 0 {
-		h.wrong("%d questions of %d bytes are left over", w.n, w.bytes)
+	if w := &h.s.waiting; len(w.by) != 0 || len(w.of) != 0 {
+		h.wrong("questions are left over: %v", w.by)
 	}
 }
 

@@ -354,3 +354,19 @@ func TestFindsAreBounded(t *testing.T) {
 		t.Error("nothing is told of a rule without a find")
 	}
 }
+
+// What nobody has asked for waits for nobody: it is withheld where a rule would ask.
+func TestWhatNobodyAskedForQueuesNoQuestion(t *testing.T) {
+	look := func(*Exchange) (Inspection, error) {
+		return Inspection{Decision: policy.Decision{Action: policy.Prompt, Rule: promptRule}}, nil
+	}
+	j := newJournal()
+	s := screened(t, j, inspects{look: look}, Options{})
+	told := j.message("n")
+	told.Unasked, told.Event.Direction = true, "server"
+	s.Do(t.Context(), told)
+	j.expect(t, told, CodeWithheld)
+	if told.Event.Stage != string(StageAsk) {
+		t.Errorf("recorded %s, %q", line(told.Event), told.Event.Reason)
+	}
+}

@@ -25,7 +25,7 @@ type Options struct {
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called meanwhile; default 5 s
 
-	// What waits for a person, at most; what comes beyond is refused.
+	// What waits for a person, of each server at most; what comes beyond is refused.
 	MaxWaiting      int // exchanges; default 64
 	MaxWaitingBytes int // of their frames; default 256 MiB
 
@@ -84,7 +84,8 @@ type Session struct {
 	rules   chan struct{}
 	waiting waiting
 	memory  memory
-	pace    pace
+	pace    pace             // of what the client asks for
+	paces   map[string]*pace // of what servers ask by themselves
 	granted granted
 }
 
@@ -107,11 +108,12 @@ func New(o Options) (*Session, error) {
 	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
 	s.pace = pace{limit: cmp.Or(o.AskPerMinute, 30), most: max(s.o.MaxWaiting, atOnce), shared: o.Asked}
+	s.paces = make(map[string]*pace)
 	s.granted.shared, s.granted.server = o.Granted, fmt.Sprintf("%q %q", o.Cwd, o.Upstream)
 	if s.o.Limits == nil {
 		s.o.Limits = &Meter{}
 	}
-	s.waiting.of = make(map[*Exchange]*question)
+	s.waiting.of, s.waiting.by = make(map[*Exchange]*question), make(map[string]load)
 	s.policy.Store(&first)
 	s.screening(first)
 	return s, nil

@@ -19,11 +19,11 @@ const burst = time.Second
 
 // pace counts what a person is asked, guarded by Session.mu.
 type pace struct {
-	limit int         // questions a minute; negative: any number
-	most  int         // questions in one burst
-	asked []time.Time // the bursts of the last minute, oldest first
-	last  int         // questions in the newest of them
-	until time.Time   // muted
+	limit int            // questions a minute; negative: any number
+	most  int            // questions in one burst
+	asked []time.Time    // the bursts of the last minute, oldest first
+	last  map[string]int // questions in the newest of them, by server
+	until time.Time      // muted
 
 	shared Ledger // nil where no other process asks for the same agent
 }
@@ -39,8 +39,8 @@ const (
 	unheard              // what others have asked is not known
 )
 
-// next says whether a question may be asked at now.
-func (p *pace) next(now time.Time) room {
+// next says whether a question about what a server says or is told may be asked at now.
+func (p *pace) next(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable
 	}
@@ -51,10 +51,10 @@ func (p *pace) next(now time.Time) room {
 	switch {
 	case now.Before(p.until):
 		return muted
-	case n > 0 && now.Sub(p.asked[n-1]) < burst && p.last >= p.most:
+	case n > 0 && now.Sub(p.asked[n-1]) < burst && p.last[server] >= p.most:
 		return crowded
 	case n > 0 && now.Sub(p.asked[n-1]) < burst:
-		p.last++
+		p.last[server]++
 		return bearable
 	}
 	for len(p.asked) > 0 && now.Sub(p.asked[0]) >= time.Minute {
@@ -65,7 +65,7 @@ func (p *pace) next(now time.Time) room {
 		_ = p.hear(Entry{Key: mutedKey, At: p.until}) // it is denied here, whether others hear of it or not
 		return muting
 	}
-	p.asked, p.last = append(p.asked, now), 1
+	p.asked, p.last = append(p.asked, now), map[string]int{server: 1}
 	if p.hear(Entry{Key: askedKey, At: now}) != nil {
 		return unheard
 	}
@@ -95,7 +95,7 @@ func (p *pace) hear(own ...Entry) error {
 			for i > 0 && p.asked[i-1].After(e.At) {
 				i--
 			}
-			p.asked, p.last = slices.Insert(p.asked, i, e.At), 0
+			p.asked, p.last = slices.Insert(p.asked, i, e.At), map[string]int{}
 		case e.Key == mutedKey && e.At.After(p.until):
 			p.asked, p.until = nil, e.At
 		}
@@ -109,9 +109,13 @@ func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 // throttled denies what comes with too many other questions, and every question
 // when the session asks too often.
 func (s *Session) throttled(x *Exchange, v *Verdict) bool {
+	if x.Unasked && len(x.Calls) == 0 {
+		return v.unaskable(CodeWithheld, "nobody has asked for it, so nobody is asked about it")
+	}
 	s.mu.Lock()
-	left := s.pace.next(time.Now())
-	n, until := s.pace.limit, s.pace.until
+	p := s.paceOf(x)
+	left := p.next(x.Event.Server, time.Now())
+	n, until := p.limit, p.until
 	if left == muting && s.o.OnMuted != nil && !s.closed.Load() {
 		s.askers.Go(func() { hook(func() { s.o.OnMuted(n, until) }) })
 	}
@@ -122,7 +126,7 @@ func (s *Session) throttled(x *Exchange, v *Verdict) bool {
 	case unheard:
 		return v.unaskable(CodeNobodyToAsk, "how often the owner was asked in this session cannot be known; tell the owner")
 	case crowded:
-		return v.unaskable(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", s.pace.most))
+		return v.unaskable(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", p.most))
 	case muting:
 		x.before = &event.Event{
 			Kind: event.Muted, Code: CodeMuted, Server: x.Event.Server, ServerGuess: x.Event.ServerGuess,
@@ -132,6 +136,20 @@ func (s *Session) throttled(x *Exchange, v *Verdict) bool {
 	case muted:
 	}
 	return v.unaskable(CodeMuted, "it came with too many questions within a minute; the owner is told")
+}
+
+// paceOf is where a question counts. What a server asks by itself counts for it alone: it
+// must not spend what the client's calls to other servers have. It needs mu.
+func (s *Session) paceOf(x *Exchange) *pace {
+	if x.Event.Direction != fromServer {
+		return &s.pace
+	}
+	p := s.paces[x.Event.Server]
+	if p == nil {
+		p = &pace{limit: s.pace.limit, most: s.pace.most}
+		s.paces[x.Event.Server] = p
+	}
+	return p
 }
 
 // unaskable denies a prompt that no person sees.

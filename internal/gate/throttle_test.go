@@ -325,3 +325,51 @@ func TestAMutedSessionGoesOnWithWhatNeedsNobody(t *testing.T) {
 		}
 	})
 }
+
+// What one server asks by itself, or is asked about, leaves the others their questions.
+func TestOneServerLeavesTheOthersTheirQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{AskPerMinute: 3, MaxWaiting: 2})
+		from := func(server, direction, name string) *Exchange {
+			x := j.call(name)
+			x.Event.Server, x.Event.Direction = server, direction
+			return x
+		}
+		for i := range 5 { // one waits for ever, and is asked more than it may
+			s.Do(t.Context(), from("loud", "server", fmt.Sprint("loud", i)))
+			time.Sleep(2 * time.Second)
+		}
+		if n := len(d.open()); n != 2 {
+			t.Errorf("%d questions of the loud one wait", n)
+		}
+		for _, c := range []struct{ server, direction, name string }{{"other", "server", "a"}, {"other", "client", "b"}, {"third", "client", "c"}} {
+			x := from(c.server, c.direction, c.name)
+			s.Do(t.Context(), x)
+			synctest.Wait()
+			if len(j.ends[x]) > 0 {
+				t.Errorf("%s, %s: %s", c.server, c.name, j.became(x))
+			}
+			time.Sleep(2 * time.Second)
+		}
+		loud := from("loud", "server", "more")
+		s.Do(t.Context(), loud)
+		j.expect(t, loud, CodeMuted)
+	})
+}
+
+// In one second each server may have as many questions as may wait.
+func TestABurstIsBoundedByServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j, d := sessionWithPerson(t, always(promptRule), Options{})
+		for i := range atOnce {
+			answered(t, s, j, d, fmt.Sprint(i), AllowOnce)
+		}
+		x := j.call("another's")
+		x.Event.Server = "another"
+		s.Do(t.Context(), x)
+		synctest.Wait()
+		if len(j.ends[x]) > 0 {
+			t.Error(j.became(x))
+		}
+	})
+}

@@ -15,6 +15,7 @@ import (
 type question struct {
 	x      *Exchange
 	frame  int      // its length
+	server string
 	digest [32]byte // of the frame
 	value  [32]byte // of the calls
 	number uint64
@@ -53,19 +54,22 @@ const (
 
 // waiting are the questions of a session, guarded by Session.mu.
 type waiting struct {
-	of    map[*Exchange]*question
-	n     int
-	bytes int // of their frames
-	last  uint64
+	of   map[*Exchange]*question
+	by   map[string]load // server: one that asks much leaves room for the others
+	last uint64
 }
 
-// enter takes q in unless there is no room.
+// load is how many questions wait, and the bytes of their frames.
+type load struct{ n, bytes int }
+
+// enter takes q in unless there is no room for its server.
 func (w *waiting) enter(q *question, o *Options) bool {
-	if w.n >= o.MaxWaiting || q.frame > o.MaxWaitingBytes-w.bytes {
+	q.server = q.x.Event.Server
+	h := w.by[q.server]
+	if h.n >= o.MaxWaiting || q.frame > o.MaxWaitingBytes-h.bytes {
 		return false
 	}
-	w.n++
-	w.bytes += q.frame
+	w.by[q.server] = load{h.n + 1, h.bytes + q.frame}
 	w.last++
 	q.number = w.last
 	w.of[q.x] = q
@@ -74,8 +78,11 @@ func (w *waiting) enter(q *question, o *Options) bool {
 
 // leave takes q out.
 func (w *waiting) leave(q *question) {
-	w.n--
-	w.bytes -= q.frame
+	if h := w.by[q.server]; h.n > 1 {
+		w.by[q.server] = load{h.n - 1, h.bytes - q.frame}
+	} else {
+		delete(w.by, q.server)
+	}
 	if w.of[q.x] == q { // the transport may have used the exchange again by now
 		delete(w.of, q.x)
 	}

@@ -21,64 +21,65 @@ func parse(src []byte) (any, error) {
 	}
 	from := json.NewDecoder(bytes.NewReader(src))
 	from.UseNumber()
-	tree, err := value(from, 0)
-	if err != nil {
+	var tree any
+	if err := from.Decode(&tree); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, err
 	}
 	if _, err := from.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something stands behind its end")
 	}
-	return tree, nil
+	n, err := countMembers(tree, 0)
+	if err == nil && n != countColons(src) { // the decoder keeps the last of several
+		err = errors.New("a member stands twice")
+	}
+	return tree, err
 }
 
-func value(from *json.Decoder, depth int) (any, error) {
-	token, err := next(from)
-	if err != nil {
-		return nil, err
+// countMembers counts the members of all objects in a tree.
+func countMembers(tree any, depth int) (n int, err error) {
+	if depth > maxDepth {
+		return 0, fmt.Errorf("it nests deeper than %d", maxDepth)
 	}
-	if depth == maxDepth {
-		return nil, fmt.Errorf("it nests deeper than %d", maxDepth)
-	}
-	switch token {
-	case json.Delim('{'):
-		object := map[string]any{}
-		for from.More() {
-			name, err := next(from)
+	switch v := tree.(type) {
+	case map[string]any:
+		n = len(v)
+		for _, one := range v {
+			inner, err := countMembers(one, depth+1)
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
-			key, _ := name.(string) // the decoder takes nothing else there
-			if _, twice := object[key]; twice {
-				return nil, fmt.Errorf("member %q stands twice", key)
-			}
-			if object[key], err = value(from, depth+1); err != nil {
-				return nil, err
-			}
+			n += inner
 		}
-		_, err = next(from)
-		return object, err
-	case json.Delim('['):
-		list := []any{}
-		for from.More() {
-			element, err := value(from, depth+1)
+	case []any:
+		for _, one := range v {
+			inner, err := countMembers(one, depth+1)
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
-			list = append(list, element)
+			n += inner
 		}
-		_, err = next(from)
-		return list, err
 	}
-	return token, nil
+	return n, nil
 }
 
-// next is the next token; the end of the text is never one.
-func next(from *json.Decoder) (json.Token, error) {
-	token, err := from.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+// countColons counts those of JSON that stand in no text: as many as members.
+func countColons(src []byte) (n int) {
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case ':':
+			n++
+		case '"':
+			for i++; src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		}
 	}
-	return token, err
+	return n
 }
 
 // written is a tree as canonical JSON: members by code point, no blanks. Code points and

@@ -57,6 +57,9 @@ func (s *Server) block() map[string]any {
 // seen escapes what a person does not see. Outside of its texts, JSON has nothing of it
 // but line ends.
 func seen(src []byte) []byte {
+	if isSeen(src) {
+		return src
+	}
 	out := make([]byte, 0, len(src))
 	for len(src) > 0 {
 		plain := 0
@@ -80,6 +83,16 @@ func seen(src []byte) []byte {
 		src = src[n:]
 	}
 	return out
+}
+
+// isSeen reports whether a text has nothing but ASCII that is seen, as most have.
+func isSeen(src []byte) bool {
+	for _, c := range src {
+		if (c < ' ' || c > '~') && c != '\n' {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadLock reads such a file, whatever its blanks and its order are. What it does not know,

@@ -79,7 +79,7 @@ func TestLockThatIsNone(t *testing.T) {
 		{"\n}\n", "\n}\n{}", `behind its end`},
 		{"\n}\n", "\n", `unexpected EOF`},
 		{`Finds.`, "Finds\xff.", `no UTF-8`},
-		{`"servers": {`, `"servers": ` + strings.Repeat("[", 200) + "{", `nests deeper`},
+		{`"servers": {`, `"deep": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `, "servers": {`, `nests deeper`},
 	} {
 		src := strings.Replace(good, tc.old, tc.new, 1)
 		if src == good {

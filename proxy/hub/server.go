@@ -32,6 +32,7 @@ type server struct {
 	asked     bool  // whether anything was kept
 
 	instructions string // its own; guarded by the hub
+	tasks        int    // that the hub knows; guarded by the hub
 
 	mu     sync.Mutex // guards what follows
 	up     proxy.Upstream

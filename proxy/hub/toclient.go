@@ -91,7 +91,7 @@ func (c *conn) answer(f *frame.Frame) []byte {
 	return c.server.h.conclude(a.call, f, c.asksInside(f)...)
 }
 
-// maxTasks is how many tasks a session can speak of.
+// maxTasks is how many tasks of one server a session can speak of.
 const maxTasks = 4096
 
 // keepTasks notes whose tasks these are.
@@ -101,8 +101,9 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 	for _, id := range tasks {
 		if other, taken := h.handles[id]; taken && other != s {
 			h.handles[id] = nil // it cannot be said which is meant
-		} else if len(h.handles) < maxTasks {
+		} else if !taken && s.tasks < maxTasks {
 			h.handles[id] = s
+			s.tasks++
 		}
 	}
 }

@@ -33,6 +33,8 @@ func BenchmarkList(b *testing.B) {
 		for _, n := range []int{250, 500, 1000, 2000} {
 			b.Run(fmt.Sprintf("%s/pages=%d", name, n), func(b *testing.B) { benchmarkList(b, mode, n, 8) })
 		}
+		b.Run(fmt.Sprintf("%s/again=8000", name), func(b *testing.B) { benchmarkAgain(b, mode, 1, 8000) })
+		b.Run(fmt.Sprintf("%s/again=1000x8", name), func(b *testing.B) { benchmarkAgain(b, mode, 1000, 8) })
 	}
 }
 
@@ -66,6 +68,29 @@ func benchmarkList(b *testing.B, mode policy.Pin, pages, each int) {
 	b.ReportMetric(float64(processor.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 	b.ReportMetric(float64(processor.Nanoseconds())/n, "cpu-ns/tool")
 	b.ReportMetric(float64(kept)/n, "kept-B/tool")
+}
+
+// benchmarkAgain is the same list of a server that is known, by a session of its own.
+func benchmarkAgain(b *testing.B, mode policy.Pin, pages, each int) {
+	dir := b.TempDir()
+	_ = os.Chmod(dir, 0o700)
+	list := func() {
+		s := NewSession(NewStore(dir, ""), nil, nil)
+		defer s.Close()
+		for i := range pages {
+			if _, err := s.Entries("notes", mode, pin.Tool, tools(i, each), Page{Further: i > 0, Last: i == pages-1}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	list()
+	b.ReportAllocs()
+	before := processorTime(b)
+	b.ResetTimer()
+	for b.Loop() {
+		list()
+	}
+	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
 // processorTime is what the process has used: on a busy machine the clock says little.

@@ -84,6 +84,21 @@ func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
 	return changed
 }
 
+// differs reports whether a state has anything else than it, or than the whole of a list.
+func (u *unwritten) differs(st *pin.State, kind pin.Kind, whole map[string]bool) bool {
+	for _, e := range u.listed {
+		if was, had := st.Served.Entry(e.Kind, e.Name); !had || string(was.Text()) != string(e.Text()) {
+			return true
+		}
+	}
+	for _, kind := range pin.Kinds {
+		if u.approved.Len(kind) > 0 {
+			return true
+		}
+	}
+	return whole != nil && st.Served.Len(kind) != len(whole)
+}
+
 // done notes that the state has it.
 func (u *unwritten) done() { *u = unwritten{written: u.written + u.pages} }
 
@@ -228,36 +243,45 @@ func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][
 		fates, asks = become, b.asks()
 		return one.turn(kind, page, which.Last), nil
 	}
-	if !one.due(one.page[kind] == nil || !which.Further, which.Last) {
-		st, err := s.store.State(server)
-		if err == nil {
-			_, err = read(st)
-		}
-		return fates, err
+	due := one.due(one.page[kind] == nil || !which.Further, which.Last)
+	st, err := s.store.State(server)
+	if err != nil {
+		return nil, err
 	}
-	err := s.store.Change(server, func(st *pin.State) (changed bool, err error) {
-		whole, err := read(st)
-		if err != nil {
-			return false, err
+	var whole map[string]bool
+	known := slices.Contains(st.Sighted, kind) // else this may be the first list, which one process alone can tell
+	if known {
+		if whole, err = read(st); err != nil {
+			return nil, err
 		}
-		changed = one.put(st, &one.served)
-		if whole != nil {
+	}
+	if !known || due && one.differs(st, kind, whole) {
+		err = s.store.Change(server, func(st *pin.State) (changed bool, err error) {
+			if !known {
+				if whole, err = read(st); err != nil {
+					return false, err
+				}
+			}
+			changed = one.put(st, &one.served)
 			for _, e := range st.Served.Entries(kind) {
-				if !whole[e.Name] {
+				if whole != nil && !whole[e.Name] {
 					st.Served.Leave(kind, e.Name)
 					changed = true
 				}
 			}
-		}
-		return sighted(st, kind) || changed, nil
-	})
-	if err == nil {
+			return sighted(st, kind) || changed, nil
+		})
+	}
+	if err != nil {
+		return fates, err
+	}
+	if due || !known {
 		one.done()
 	}
-	if err == nil && which.Last && asks {
+	if which.Last && asks {
 		s.question(server, mode, one)
 	}
-	return fates, err
+	return fates, nil
 }
 
 // sighted notes that a kind has been seen once.

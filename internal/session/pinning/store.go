@@ -189,11 +189,19 @@ func (s *Store) Change(server string, change func(*pin.State) (bool, error)) err
 	s.mu.Lock()
 	known := s.states[server]
 	s.mu.Unlock()
-	state, _, err := read(path, server, known)
+	now, err := stampOf(path)
 	if err != nil {
 		return err
 	}
-	if changed, err := change(state); err != nil || !changed {
+	state, sum, err := read(path, server, known)
+	if err != nil {
+		return err
+	}
+	changed, err := change(state)
+	if err == nil && !changed {
+		s.keep(server, &cached{now, sum, state})
+	}
+	if err != nil || !changed {
 		return err
 	}
 	text := state.Text()
