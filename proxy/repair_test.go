@@ -90,6 +90,21 @@ func TestRepairsDoNotGuess(t *testing.T) {
 	w.record.has(t, event.Dropped, "second_answer")
 }
 
+// A server that answers notifications, under no id, does not fail a call by that.
+func TestAnAnswerToANotification(t *testing.T) {
+	w := newHarness(t)
+	initialized := `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	w.client.send(initialized, tool("2", "ok"))
+	w.server.wants(initialized, tool("2", "ok"))
+	w.server.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`, answer("2"))
+	w.client.wants(answer("2"))
+	w.client.send(initialized, tool("3", "ok"))
+	w.server.wants(initialized, tool("3", "ok"))
+	w.server.send(`{"jsonrpc":"2.0","id":null,"result":{}}`, answer("3"))
+	w.client.wants(answer("3"))
+	w.record.has(t, event.Dropped, "id")
+}
+
 // One bad entry does not take a list with it.
 func TestOneBadEntryOfAList(t *testing.T) {
 	w := newHarness(t)
