@@ -326,8 +326,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "status":
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, "<html>maintenance</html>")
+		answer(w, map[string]string{"error": "invalid_client"}) // by which it has lost its own store
 	case "hang-up":
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
