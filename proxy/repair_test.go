@@ -130,3 +130,35 @@ func TestRequestsAreNotRepaired(t *testing.T) {
 	w.client.send(`{"jsonrpc":"2.0","id":"1","result":{"roots":[]}}`, `[{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}]`, `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`)
 	w.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`)
 }
+
+// An answer that its client cannot read on one line is one failed call, by the name under which
+// the client introduces itself; the session goes on.
+func TestALineLongerThanTheClientReads(t *testing.T) {
+	w := newHarness(t, func(o *proxy.Options, _ *gate.Options) {
+		o.LongestLine = func(client string) int {
+			if client == "short" {
+				return 500
+			}
+			return 0
+		}
+	})
+	long := result("2", `"a":"`+strings.Repeat("x", 600)+`"`)
+	w.client.send(tool("2", "ok"))
+	w.server.wants(tool("2", "ok"))
+	w.server.send(long)
+	w.client.wants(long)
+	hello := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"short","version":"1"}}}`
+	w.client.send(hello)
+	w.server.wants(hello)
+	w.server.send(answer("0"))
+	w.client.wants(answer("0"))
+	w.client.send(tool("3", "ok"))
+	w.server.wants(tool("3", "ok"))
+	w.server.send(strings.Replace(long, `"id":2`, `"id":3`, 1))
+	w.client.wantsLike(`"id":3`, `"error"`, "longer than the client reads")
+	w.record.has(t, event.Dropped, "too_long_for_client")
+	w.client.send(tool("4", "ok"))
+	w.server.wants(tool("4", "ok"))
+	w.server.send(answer("4"))
+	w.client.wants(answer("4"))
+}
