@@ -26,7 +26,7 @@ type Kind struct {
 	Status   int                        // of a request without a token; 0: 401
 	Methods  []string                   // token_endpoint_auth_methods_supported; nil: it does not say
 	Client   string                     // a registered client: "echo", "bare", "post", "basic"; "" where none registers itself
-	Issuer   string                     // the answer's iss: "said", "unsaid" in the metadata; "": none
+	Issuer   string                     // the answer's iss: "said", "unsaid" in the metadata; "slash": with one more; "": none
 	Offline  bool                       // no refresh token without offline_access
 	Form     bool                       // tokens come as a form
 	Scopes   []string                   // scopes_supported of the resource; the challenge says none
@@ -233,7 +233,11 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.state.Pages = append(p.state.Pages, q)
 	p.mu.Unlock()
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
-	if p.Issuer != "" {
+	switch p.Issuer {
+	case "":
+	case "slash":
+		back.Set("iss", p.issuer()+"/")
+	default:
 		back.Set("iss", p.issuer())
 	}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
