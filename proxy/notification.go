@@ -95,6 +95,9 @@ func carriesMore(params gjson.Result, within string) (more bool) {
 // Forward sends the notification on.
 func (n *notification) Forward(x *gate.Exchange) error {
 	n.rc.s.table.rememberInputs(n.inputs)
+	if n.rc.from == mcp.ClientToServer {
+		n.rc.s.notified.Add(1)
+	}
 	return n.rc.send(n.burst, x.Raw)
 }
 

@@ -114,9 +114,14 @@ func (a *awaited) Waiting(id []byte) []byte {
 	return rc.s.table.waitingID(rc.opposite(), rc.scopedKey(id))
 }
 
-// Only is the id of the one request that waits.
+// Only is the id of the one request that waits. What has no id may also be about a
+// notification, which some servers answer: as many as there were are nobody's.
 func (a *awaited) Only() []byte {
 	rc := (*receiver)(a)
+	if rc.s.notified.Load() > 0 {
+		rc.s.notified.Add(-1)
+		return nil
+	}
 	if id := rc.s.table.onlyPending(rc.opposite(), rc.scope); id != "" {
 		return []byte(id)
 	}

@@ -90,6 +90,21 @@ func TestRepairsDoNotGuess(t *testing.T) {
 	w.record.has(t, event.Dropped, "second_answer")
 }
 
+// A server that answers notifications, under no id, does not fail a call by that.
+func TestAnAnswerToANotification(t *testing.T) {
+	w := newHarness(t)
+	initialized := `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	w.client.send(initialized, tool("2", "ok"))
+	w.server.wants(initialized, tool("2", "ok"))
+	w.server.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no such method"}}`, answer("2"))
+	w.client.wants(answer("2"))
+	w.client.send(initialized, tool("3", "ok"))
+	w.server.wants(initialized, tool("3", "ok"))
+	w.server.send(`{"jsonrpc":"2.0","id":null,"result":{}}`, answer("3"))
+	w.client.wants(answer("3"))
+	w.record.has(t, event.Dropped, "id")
+}
+
 // One bad entry does not take a list with it.
 func TestOneBadEntryOfAList(t *testing.T) {
 	w := newHarness(t)
@@ -114,4 +129,36 @@ func TestRequestsAreNotRepaired(t *testing.T) {
 	w.client.wants(ask)
 	w.client.send(`{"jsonrpc":"2.0","id":"1","result":{"roots":[]}}`, `[{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}]`, `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`)
 	w.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`)
+}
+
+// An answer that its client cannot read on one line is one failed call, by the name under which
+// the client introduces itself; the session goes on.
+func TestALineLongerThanTheClientReads(t *testing.T) {
+	w := newHarness(t, func(o *proxy.Options, _ *gate.Options) {
+		o.LongestLine = func(client string) int {
+			if client == "short" {
+				return 500
+			}
+			return 0
+		}
+	})
+	long := result("2", `"a":"`+strings.Repeat("x", 600)+`"`)
+	w.client.send(tool("2", "ok"))
+	w.server.wants(tool("2", "ok"))
+	w.server.send(long)
+	w.client.wants(long)
+	hello := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"short","version":"1"}}}`
+	w.client.send(hello)
+	w.server.wants(hello)
+	w.server.send(answer("0"))
+	w.client.wants(answer("0"))
+	w.client.send(tool("3", "ok"))
+	w.server.wants(tool("3", "ok"))
+	w.server.send(strings.Replace(long, `"id":2`, `"id":3`, 1))
+	w.client.wantsLike(`"id":3`, `"error"`, "longer than the client reads")
+	w.record.has(t, event.Dropped, "too_long_for_client")
+	w.client.send(tool("4", "ok"))
+	w.server.wants(tool("4", "ok"))
+	w.server.send(answer("4"))
+	w.client.wants(answer("4"))
 }

@@ -70,6 +70,7 @@ type session struct {
 	failed    chan error
 	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before it is known
 	longest   atomic.Int64             // line that the client takes; 0: any
+	notified  atomic.Int64             // notifications that went to the server, and may be answered without an id
 }
 
 // Run carries frames until the client closes one of its streams or ctx ends (nil), the

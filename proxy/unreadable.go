@@ -56,9 +56,12 @@ func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 		return false
 	}
 	id := gjson.GetBytes(line, "id").Raw
-	if id == "" || id == "null" {
-		// Many servers write the id last, behind what was skipped of a long line.
+	switch {
+	case id == "" && refusal.Code == frame.CodeTooLong:
+		// Many servers write the id last, behind what was skipped.
 		id = rc.s.table.onlyPending(rc.opposite(), rc.scope)
+	case (id == "" || id == "null") && gjson.GetBytes(line, "result").Exists(): // of an error Repair has looked for it
+		id = string((*awaited)(rc).Only())
 	}
 	resp := &response{rc: rc, burst: rc.burst}
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey([]byte(id)), resp)

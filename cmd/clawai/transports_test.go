@@ -129,7 +129,9 @@ func TestTransports(t *testing.T) {
 		j := journey{policy: policies[0], name: "unnamed"}
 		for _, f := range hostile.Frames() {
 			j.client = append(j.client, f.Line)
-			if strings.TrimSpace(f.Line) != "" { // an event without data is none
+			// An event without data is none, and an answer without an id is that of the request
+			// which waits alone, if one does: that is not the same in two runs.
+			if strings.TrimSpace(f.Line) != "" && !(f.Code == "id" && !strings.Contains(f.Line, `"method"`)) {
 				j.server = append(j.server, f.Line)
 			}
 		}

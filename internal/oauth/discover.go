@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -72,7 +73,7 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 		}
 	}
 	path := strings.TrimLeft(server.EscapedPath(), "/")
-	for _, path := range []string{path, strings.TrimRight(path, "/"), ""} {
+	for _, path := range slices.Compact([]string{path, strings.TrimRight(path, "/"), ""}) {
 		at := url.URL{Scheme: server.Scheme, Host: server.Host, RawQuery: server.RawQuery}
 		text := at.Scheme + "://" + at.Host + "/.well-known/oauth-protected-resource"
 		if path != "" {
@@ -81,9 +82,7 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 		if at.RawQuery != "" {
 			text += "?" + at.RawQuery
 		}
-		if len(all) == 0 || all[len(all)-1] != text {
-			all = append(all, text)
-		}
+		all = append(all, text)
 	}
 	return all
 }

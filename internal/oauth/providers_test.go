@@ -193,6 +193,16 @@ func TestMatchResource(t *testing.T) {
 	}
 }
 
+// Who sends the browser back must be who was asked, byte for byte (RFC 9207 section 2.4).
+func TestAnIssuerIsNotNormalized(t *testing.T) {
+	k := oauthtest.Kinds()[3]
+	k.Issuer = "slash"
+	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+	if err := o.call(o.process()); err == nil || !strings.Contains(err.Error(), "another issuer") {
+		t.Error(err)
+	}
+}
+
 // What metadata was not followed is the reason why a sign-in fails later.
 func TestDroppedMetadataIsNamed(t *testing.T) {
 	k := oauthtest.Kinds()[4]

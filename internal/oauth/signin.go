@@ -133,7 +133,7 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	switch {
 	case issuer == "" && meta.AuthorizationResponseIssParameterSupported:
 		return errors.New("the authorization server says who it is in its answers, and this answer does not")
-	case issuer != "" && strings.TrimRight(issuer, "/") != strings.TrimRight(meta.Issuer, "/"):
+	case issuer != "" && issuer != meta.Issuer: // byte for byte (RFC 9207 section 2.4)
 		return fmt.Errorf("the answer is from another issuer (%.200q) than was asked (%.200q)", issuer, meta.Issuer)
 	}
 	return nil

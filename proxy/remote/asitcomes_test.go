@@ -104,7 +104,7 @@ func TestAnAnswerOnTheServersOwnStream(t *testing.T) {
 					}
 					w.WriteHeader(http.StatusAccepted)
 					if f.Method == "tools/call" && c.answers {
-						events <- `{"jsonrpc":"2.0","id":7,"result":{"a":1}}`
+						time.AfterFunc(100*time.Millisecond, func() { events <- `{"jsonrpc":"2.0","id":7,"result":{"a":1}}` })
 					}
 					if f.Method == "tools/call" && c.ends {
 						close(over)

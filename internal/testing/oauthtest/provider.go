@@ -26,7 +26,7 @@ type Kind struct {
 	Status   int                        // of a request without a token; 0: 401
 	Methods  []string                   // token_endpoint_auth_methods_supported; nil: it does not say
 	Client   string                     // a registered client: "echo", "bare", "post", "basic"; "" where none registers itself
-	Issuer   string                     // the answer's iss: "said", "unsaid" in the metadata; "": none
+	Issuer   string                     // the answer's iss: "said", "unsaid" in the metadata; "slash": with one more; "": none
 	Offline  bool                       // no refresh token without offline_access
 	Form     bool                       // tokens come as a form
 	Scopes   []string                   // scopes_supported of the resource; the challenge says none
@@ -233,7 +233,11 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.state.Pages = append(p.state.Pages, q)
 	p.mu.Unlock()
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
-	if p.Issuer != "" {
+	switch p.Issuer {
+	case "":
+	case "slash":
+		back.Set("iss", p.issuer()+"/")
+	default:
 		back.Set("iss", p.issuer())
 	}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
@@ -326,8 +330,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "status":
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, "<html>maintenance</html>")
+		answer(w, map[string]string{"error": "invalid_client"}) // by which it has lost its own store
 	case "hang-up":
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {

@@ -224,10 +224,13 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	out.setHeader(h, rh.status(resp))
 }
 
-// status is what the client is told. A 401 would make one that brought no
+// status is what the client is told. Behind a 202 or 204 no client looks for the answer that
+// stands in the body. A 401 would make one that brought no
 // credentials sign in here, where it cannot: what it has to know stands in the body.
 func (rh *requestHandler) status(resp *http.Response) int {
 	switch {
+	case rh.frame.Kind == frame.Request && resp.StatusCode > 200 && resp.StatusCode < 300:
+		return http.StatusOK
 	case resp.StatusCode != http.StatusUnauthorized || rh.r.Header.Get("Authorization") != "":
 		return resp.StatusCode
 	case rh.frame.Kind == frame.Request:
