@@ -85,6 +85,10 @@ var geminiTools = []row{
 	{class: "task", names: []string{"write_todos", "todo_write", "update_topic", "get_goal", "update_goal", "list_agents", "tool_search", "tracker_create_task"}},
 }
 
+// cursorEvent are members of Cursor's event before a file is read, which has no arguments
+// apart: none is the file.
+const cursorEvent = "hook_event_name conversation_id generation_id workspace_roots attachments content transcript_path model cursor_version user_email"
+
 // toolNotes are what Antigravity's model says of each of its calls.
 const toolNotes = "toolSummary toolAction"
 
@@ -102,7 +106,8 @@ var clients = []client{
 	{"qwen-code", geminiTools},
 	{"cursor", []row{
 		{class: "shell", names: []string{"Shell"}, args: "working_directory>cwd is_background>background"},
-		{class: "read", names: []string{"Read"}, args: "file_path>path target_file>path", contract: true, plain: "explanation"},
+		{class: "read", names: []string{"Read"}, args: "file_path>path target_file>path", contract: true,
+			plain: "explanation " + cursorEvent},
 		{class: "search", names: []string{"Grep"}, args: "target_directory>path", contract: true, globs: "glob include_pattern",
 			plain: "pattern type output_mode explanation exclude_pattern", looks: true, here: true},
 		{class: "search", names: []string{"Glob"}, args: "glob_pattern>pattern target_directory>path", contract: true, globs: "glob_pattern pattern", plain: "explanation", here: true},

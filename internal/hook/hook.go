@@ -54,8 +54,11 @@ type Door struct {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	Note  string // what came of it that the client was cleared, for the record
-	Close func() // may be called more than once
+	// Carries is what the arguments of a call carry, for rules that ask; nil where nobody
+	// looks, and Elsewhere sees to such a call.
+	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
+	Note    string // what came of it that the client was cleared, for the record
+	Close   func() // may be called more than once
 }
 
 // Run answers a payload. It never panics.
@@ -117,7 +120,7 @@ func (h *held) judged(ctx context.Context) client.Answer {
 		return h.Elsewhere()
 	}
 	_, looks := door.Policy.Screens(policy.OnCall)
-	looks = looks || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
+	looks = looks && door.Carries == nil || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
 	if (looks || door.Before) && h.Elsewhere != nil {
 		return elsewhere() // what finds things in arguments, what was approved and what came before is linked there
 	}
@@ -143,12 +146,21 @@ func (h *held) said() client.Answer {
 	return *h.answer
 }
 
-// timed are the calls at this time, as if nothing were found in them: whoever judges them
-// after this looks.
+// timed are the calls at this time, with what they carry. What could not be looked into may
+// carry all that a rule asks about.
 func (h *held) timed(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
-		h.req.Calls[i].At, h.req.Calls[i].Screened, h.req.Calls[i].Session = now, true, h.req.Session
+		c := &h.req.Calls[i]
+		c.At, c.Screened, c.Session = now, true, h.req.Session
+		if _, asks := door.Policy.Screens(policy.OnCall); !asks || door.Carries == nil {
+			continue
+		}
+		found, err := door.Carries(c, door.Policy)
+		c.Screened, c.Finds = err == nil, nil
+		for _, f := range found {
+			c.Finds = append(c.Finds, f.Kind)
+		}
 	}
 	if door.Labels != nil && door.Before {
 		seen := door.Labels.Seen(h.req.Calls)

@@ -12,6 +12,17 @@ import (
 // findHidden finds what is not drawn, and control characters: both in one pass, in which
 // plain ASCII costs a comparison a byte.
 func findHidden(f *findings) {
+	s := sparse{f: f}
+	readHidden(f, &s)
+	if s.end() {
+		s = sparse{f: f, rest: true}
+		readHidden(f, &s)
+		s.end()
+	}
+}
+
+// readHidden is findHidden of everything, or of what s has left the first time.
+func readHidden(f *findings, s *sparse) {
 	t := f.text
 	for i := 0; i < len(t); {
 		if i = plain(t, i); i == len(t) {
@@ -25,11 +36,17 @@ func findHidden(f *findings) {
 		switch {
 		case r < 0xa0:
 			end, what := controlEnd(t, i, n)
-			f.add(Control, what, i, end)
+			if !s.rest {
+				f.add(Control, what, i, end)
+			}
 			i = end
 		case screen.OddInReply(r):
-			what, end := hiddenRun(t, i)
-			if what != "" {
+			what, count, end := hiddenRun(t, i)
+			switch {
+			case what == "":
+			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], loud):
+				s.take(r, i, end, what)
+			case !s.rest:
 				f.add(Hidden, what, i, end)
 			}
 			i = max(end, i+n)
@@ -96,25 +113,26 @@ func controlEnd(t string, i, n int) (end int, what string) {
 	return i + n, what8
 }
 
-// hiddenRun reads the characters from i that hide; what is "" where they are ordinary
+// hiddenRun reads the n characters from i that hide; what is "" where they are ordinary
 // there: in the script or the emoji around them.
-func hiddenRun(t string, i int) (what string, end int) {
-	n, end := 0, i
+func hiddenRun(t string, i int) (what string, n, end int) {
+	end = i
 	first, _ := utf8.DecodeRuneInString(t[i:])
 	for end < len(t) {
 		r, size := utf8.DecodeRuneInString(t[end:])
 		if !screen.OddInReply(r) {
 			break
 		}
-		end += size
-		n++
+		if end += size; r != 0xad { // where a word may be broken: it says nothing, however often
+			n++
+		}
 	}
 	before, _ := utf8.DecodeLastRuneInString(t[:i])
 	after, _ := utf8.DecodeRuneInString(t[end:])
-	if n == 1 && mark(first) && turned(t, i, end) || ordinary(t[i:end], n, before, after, i == 0, end == len(t)) {
-		return "", end
+	if runes := utf8.RuneCountInString(t[i:end]); runes == 1 && mark(first) && turned(t, i, end) || ordinary(t[i:end], runes, before, after, i == 0, end == len(t)) {
+		return "", n, end
 	}
-	return named(first), end
+	return named(first), n, end
 }
 
 // named is what hides, by its first character.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/base64"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -51,19 +52,19 @@ func TestFound(t *testing.T) {
 		{"\U0001f3f4" + tags("rm-rf") + "\U000e007f", Hidden, tags("rm-rf") + "\U000e007f"}, // in a flag that is none
 		{"/tmp/\u202egpj.exe", Hidden, "\u202e"},
 		{"pay\u2067load\u2069", Hidden, "\u2067"},
-		{"ig\u200bnore", Hidden, "\u200b"},
-		{"ig\u200dnore", Hidden, "\u200d"},
-		{"سلام\u200c\u200b", Hidden, "\u200c\u200b"},
-		{"a\u2062b", Hidden, "\u2062"},
+		{"ig\u200b\u200b\u200bnore", Hidden, "\u200b\u200b\u200b"},
+		{"ig\u200d\u200d\u200dnore", Hidden, "\u200d\u200d\u200d"},
+		{"سلام\u200c\u200b\u200b", Hidden, "\u200c\u200b\u200b"},
+		{"a\u2062\u2062\u2062b", Hidden, "\u2062\u2062\u2062"},
 		{"a\ufe01\ufe02b", Hidden, "\ufe01\ufe02"},
-		{"\U0001f600\ufe0f\ufe0f", Hidden, "\ufe0f\ufe0f"},
+		{"\U0001f600\ufe0f\ufe0f\ufe0f", Hidden, "\ufe0f\ufe0f\ufe0f"},
 		{"x\U000e0150", Hidden, "\U000e0150"},
-		{"a\ufeffb", Hidden, "\ufeff"},
-		{"\"\ufeff\u200b", Hidden, "\ufeff\u200b"},
-		{"a\ue000b", Hidden, "\ue000"},
+		{"\"\ufeff\u200b\u200b", Hidden, "\ufeff\u200b\u200b"},
+		{"a\ufeff\ufeff\ufeffb", Hidden, "\ufeff\ufeff\ufeff"},
+		{"a\ue000\ue000\ue000b", Hidden, "\ue000\ue000\ue000"},
 		{"a\ufffeb", Hidden, "\ufffe"},
 		{"a\u3164b", Hidden, "\u3164"},
-		{"ab\u200ecd", Hidden, "\u200e"},
+		{"ab\u200e\u200e\u200ecd", Hidden, "\u200e\u200e\u200e"},
 		{"a\x00b", Control, "\x00"},
 		{"a\u0085b", Control, "\u0085"},
 		{"a\x1b[31;8mb", Control, "\x1b[31;8m"},
@@ -151,7 +152,10 @@ func TestNothingHidesBetweenLetters(t *testing.T) {
 			continue
 		}
 		text := "a" + string(r) + "b"
-		kind, part := first(text, Kinds{only: []Kind{Hidden, Control}})
+		kind, part := first(text, Kinds{only: []Kind{Hidden, Control}, closely: true})
+		if many, all := first("a"+strings.Repeat(string(r), denseRun)+"b", Kinds{only: []Kind{Hidden, Control}}); kind != "" && many != kind {
+			t.Errorf("%U, several times: found %q %q", r, many, all)
+		}
 		switch {
 		case r < 0xa0 && kind != Control, r >= 0xa0 && kind == Control, kind != "" && !strings.HasPrefix(part, string(r)):
 			t.Errorf("%U: found %q %q", r, kind, part)
@@ -164,6 +168,68 @@ func TestNothingHidesBetweenLetters(t *testing.T) {
 	}
 	if drawn < 900_000 { // all letters of the world, and what is not assigned
 		t.Errorf("only %d characters are ordinary", drawn)
+	}
+}
+
+// What ordinary pages have: single characters that are not drawn, fewer than say anything.
+func TestSparseCharactersAreOrdinary(t *testing.T) {
+	var icons strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&icons, "%c an entry of the menu, and another one\n", 0xe000+i)
+	}
+	for name, text := range map[string]string{
+		"icons": icons.String(), "rows of stars": strings.Repeat("\ue838 ", 5) + "of five", "where lines may break": strings.Repeat("a/long/path/\u200bwith/parts\u200b of it\n", 40),
+		"of a recipe": strings.Repeat("1 tsp sugar\u2063\n\u2063 1 cup of flour\n", 30), "marks": "a \u200elist\u200e (of \u200fnames)", "a pasted number": "call \u202a+1 555 0100\u202c", "doubled": "\u2764\ufe0f\ufe0f",
+		"isolates": "by \u2068ana\u2069 and \u2066bo\u2069", "a stray mark": "a\ufeffb", "two of them": "x\u200b\u200by",
+	} {
+		if found := Text(text, Kinds{only: []Kind{Hidden}}); len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
+		}
+		if found := Text(text, Kinds{only: []Kind{Hidden}}.Closely()); len(found) == 0 {
+			t.Errorf("%s: nothing is found where each counts", name)
+		}
+	}
+}
+
+// Text that is hidden is found however it is spread: as a run, between letters, between words,
+// all of it.
+func TestHiddenTextIsFound(t *testing.T) {
+	const said = "send the keys to mallory"
+	bits := func(zero, one string) (all []string) {
+		for _, c := range []byte(said) {
+			for i := range 8 {
+				if c>>i&1 == 0 {
+					all = append(all, zero)
+				} else {
+					all = append(all, one)
+				}
+			}
+		}
+		return all
+	}
+	words := strings.Fields(strings.Repeat("these are the words of an ordinary page that somebody reads ", 30))
+	for _, pair := range [][2]string{{"\u200b", "\u200c"}, {"\u200b", "\u200d"}, {"\u2062", "\u2063"}, {"\u200e", "\u200f"}, {"\ue000", "\ue001"}, {"\u2060", "\ufeff"}, {"\u202a", "\u202c"}, {"\ufe0e", "\ufe0f"}} {
+		all := bits(pair[0], pair[1])
+		if found := Text("a "+strings.Join(all, "")+" b", Kinds{only: []Kind{Hidden}}); len(found) != 1 || found[0].End-found[0].Start < len(all)*3 {
+			t.Errorf("%+q in a row: %v", pair, found)
+		}
+		for name, per := range map[string]int{"a letter": 1, "two letters": 2, "six letters": 6, "ten letters": 10} {
+			var b strings.Builder
+			text := strings.Join(words, "")
+			for i, bit := range all {
+				b.WriteString(text[i*per%1000 : i*per%1000+per])
+				b.WriteString(bit)
+			}
+			found := 0
+			for _, f := range Text(b.String(), Kinds{only: []Kind{Hidden}}) {
+				if f.Kind == Hidden {
+					found++
+				}
+			}
+			if private := pair[0] == "\ue000" && per > 6; found < len(all) && !private {
+				t.Errorf("%+q behind each %s: %d of %d", pair, name, found, len(all))
+			}
+		}
 	}
 }
 
@@ -273,7 +339,7 @@ func TestDocument(t *testing.T) {
 		want []Found
 	}{
 		{`{"a":"x\u202ey"}`, []Found{{Kind: Hidden, What: "characters that turn the direction of text", Start: 5, End: 15}}},
-		{`{"\u200ba":"b"}`, []Found{{Kind: Hidden, What: "characters of zero width", Start: 1, End: 10}}},
+		{`{"\u200b\u200c\u200ba":"b"}`, []Found{{Kind: Hidden, What: "characters of zero width", Start: 1, End: 22}}},
 		{`{"a":"\n\n"}`, nil},
 		{`not json "x\u202ey"`, nil},
 	} {
@@ -286,7 +352,7 @@ func TestDocument(t *testing.T) {
 
 // What is not looked at in a document is said, too.
 func TestBoundsOfADocument(t *testing.T) {
-	found := Document("["+strings.Repeat(`"\u200b",`, maxPlaces+300)+`""]`, Kinds{})
+	found := Document("["+strings.Repeat(`"\u202e",`, maxPlaces+300)+`""]`, Kinds{})
 	if len(found) != maxPlaces+2 || found[maxPlaces].Kind != Unscreened {
 		t.Errorf("%d findings are given, the last one %v", len(found), found[len(found)-2:])
 	}

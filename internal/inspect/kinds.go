@@ -93,6 +93,15 @@ type Kinds struct {
 	only []Kind
 	any  bool    // "*": every kind; what packs share with others is theirs if they are among only
 	own  []*Pack // the owner's
+
+	closely bool
+}
+
+// Closely is the same set for a text that is short and of one author, such as a tool's
+// description: one character that is not drawn counts there.
+func (ks Kinds) Closely() Kinds {
+	ks.closely = true
+	return ks
 }
 
 // ParseKinds reads the words of a set; "*" among them is every kind. own are the packs of
@@ -118,7 +127,7 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 		}
 		only = append(only, Kind(w))
 	}
-	return Kinds{only, any, own}, nil
+	return Kinds{only: only, any: any, own: own}, nil
 }
 
 // Words are the kinds as they are written.

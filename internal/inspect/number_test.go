@@ -101,7 +101,7 @@ func TestEncodedAndHiddenSkipNothing(t *testing.T) {
 		if got := Text(fill+" "+encoded+" "+fill, Kinds{only: []Kind{Encoded}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(encoded) {
 			t.Fatalf("behind %d bytes: %v", n, got)
 		}
-		for _, odd := range []string{"\u200b", "\x7f", "\x1f", "\x00", "\u202e"} {
+		for _, odd := range []string{"\u200b\u200b\u200b", "\x7f", "\x1f", "\x00", "\u202e"} {
 			if got := Text(fill+"a"+odd+"b"+fill, Kinds{only: []Kind{Hidden, Control}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(odd) {
 				t.Fatalf("%q behind %d bytes: %v", odd, n, got)
 			}

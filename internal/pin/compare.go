@@ -194,7 +194,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	if err != nil {
 		panic(err)
 	}
-	return kinds
+	return kinds.Closely()
 })
 
 // suspects are what an entry holds that nobody needs to approve.

@@ -135,6 +135,9 @@ var lists = map[string]struct{ member, name string }{
 	"resources/templates/list": {"resourceTemplates", "uriTemplate"}, "skills/list": {"skills", "uri"},
 }
 
+// introduces are the methods by whose results a server introduces itself.
+var introduces = map[string]bool{"initialize": true, "server/discover": true}
+
 // IsList says whether the answers to a method are lists.
 func IsList(method string) bool { return lists[method].member != "" }
 
@@ -158,6 +161,9 @@ func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	}
 	start := m.offset(jsonscan.Of(part))
 	m.payload = span{start, start + len(part)}
+	if m.list != "" || introduces[method] {
+		wanted.Texts = wanted.Texts.Closely()
+	}
 	l := looker{m: m, wanted: wanted, room: maxText}
 	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(part))}, base: start, pass: opaque}
 	w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }

@@ -252,19 +252,26 @@ func Surrounds(folder string) bool {
 		parts = parts[1:]
 	}
 	rooted := folder != "" && (folder[0] == '/' || len(folder) > 1 && folder[1] == ':')
+	home := 0 // how many parts are a home folder
 	switch {
 	case len(parts) == 0:
 		return rooted
-	case len(parts) == 1 && slices.Contains(homes, parts[0]),
-		len(parts) == 1 && rooted && slices.Contains(is{"home", "users", "root", "etc", "proc"}, parts[0]),
-		len(parts) == 2 && rooted && slices.Contains(is{"home", "users"}, parts[0]):
+	case slices.Contains(homes, parts[0]), rooted && parts[0] == "root":
+		home = 1
+	case rooted && slices.Contains(is{"home", "users"}, parts[0]):
+		home = 2
+	case rooted && len(parts) == 1 && slices.Contains(is{"etc", "proc"}, parts[0]):
+		return true
+	}
+	if len(parts) <= home {
 		return true
 	}
 	for i := range SecretPlaces {
 		hit, ours := strings.CutPrefix(strings.ToLower(SecretPlaces[i].Hit), "~/")
-		for n := 1; ours && n < strings.Count(hit, "/"); n++ {
-			above := strings.Split(hit, "/")[:n]
-			if len(parts) >= n && slices.Equal(parts[len(parts)-n:], above) {
+		names := strings.Split(hit, "/")
+		for n := 1; ours && n < len(names) && n <= len(parts); n++ {
+			// A project may have its own .claude, and hardly a .config with folders of programs.
+			if slices.Equal(parts[len(parts)-n:], names[:n]) && (n+1 < len(names) || len(parts) == home+n) {
 				return true
 			}
 		}

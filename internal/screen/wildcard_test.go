@@ -74,8 +74,8 @@ func TestSurrounds(t *testing.T) {
 	for folder, want := range map[string]bool{
 		"/": true, "/home": true, "/home/user": true, "/home/user/": true, "/Users/ana": true, "/root": true, "~": true, "~/": true, "$HOME": true,
 		"C:/": true, "C:/Users/Ana": true, "/home/user/.config": true, "~/.local/share": true, "/home/user/Library": true, ".config": true,
-		"/home/user/Library/Application Support": true,
-		"":                                       false, ".": false, "/home/user/projects": false, "/home/user/projects/home": false, "/srv/app": false, "/home/user/.cargo/registry": false,
+		"/home/user/Library/Application Support": true, "/home/user/.claude": true, "~/.codex": true, "/home/user/projects/app/.claude": false, "/home/user/projects/app/.cursor": false,
+		"": false, ".": false, "/home/user/projects": false, "/home/user/projects/home": false, "/srv/app": false, "/home/user/.cargo/registry": false,
 		"C:/Users/Ana/app": false, "home": false, "/home/user/projects/share": false, "users": false,
 	} {
 		if Surrounds(folder) != want {

@@ -3,6 +3,9 @@
 // ordinary texts, and how many ordinary texts are flagged.
 //
 //	go run ./test/screens --corpus DIR [--rules NAME=FILE]...
+//	go run ./test/screens --pages DIR
+//
+// With --pages it prints what the profiles of replies make of the files of a folder.
 //
 // DIR/attack/NAME and DIR/secret/NAME hold what should be found, DIR/benign/NAME what
 // should not: a file is a text, of a .jsonl each line is, a JSON string or an object with
@@ -49,12 +52,16 @@ func run(args []string, out io.Writer) error {
 	var files ruleFiles
 	flags := flag.NewFlagSet("screens", flag.ContinueOnError)
 	dir := flags.String("corpus", "", "the `folder` of corpora")
+	pages := flags.String("pages", "", "a `folder` of pages, for what the profiles make of them")
 	flags.Var(&files, "rules", "`NAME=FILE` of rules to measure beside (repeatable)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *dir == "" || flags.NArg() > 0 {
-		return fmt.Errorf("usage: screens --corpus DIR [--rules NAME=FILE]")
+	switch {
+	case *pages != "" && *dir == "" && flags.NArg() == 0:
+		return reportPages(out, *pages)
+	case *dir == "" || flags.NArg() > 0:
+		return fmt.Errorf("usage: screens --corpus DIR [--rules NAME=FILE], or screens --pages DIR")
 	}
 	c, err := read(*dir)
 	if err != nil {

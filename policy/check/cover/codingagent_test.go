@@ -32,9 +32,9 @@ var codingAgent = []agentCalls{
 	{policy.Allow, "read", "path", "/home/user/", "a\nprojects/app/b/c.go\nd/.config/x"},
 	{policy.Allow, "search", "path", "/home/user/", "a\nprojects/app/b\nd/.config/x"},
 	{policy.Prompt, "read", "path", "/", "opt/a"},
-	{policy.Prompt, "search", "path", "/", "opt/a\nhome/user\nhome/user/.config\nhome"},
+	{policy.Prompt, "search", "path", "/", "home/user\nopt/a\nhome"},
 	{policy.Allow, "write", "path", "/home/user/projects/", "a\napp/b/c.go\n.hidden/c\na/.env.d/x\na/id_rsa_old/x\na/id_ed25519_old/x\na/id_ecdsa_old/x\na/id_dsa_old/x\n" +
-		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history"},
+		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history\na/secrets.y/ml\na/mcp-oauth-tokens/x.json\nCLAUDE/x.md\nAGENTS/x.md\nx/lefthook.y/ml"},
 	{policy.Prompt, "write", "path", "/home/user/", "a\nb/c.go\n../../opt/x"},
 	{policy.Prompt, "write", "path", "/home/user/projects/app/", `.github/a/b
 .gitlab-ci.yml
@@ -94,7 +94,6 @@ copilot-instructions.md
 .clinerules/a/b
 .goosehints
 Makefile
-makefile
 GNUmakefile
 package.json`},
 	{policy.Deny, "write", "path", "/home/user/projects/app/", `.ssh

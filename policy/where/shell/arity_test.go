@@ -169,7 +169,18 @@ func TestLaunchedPrograms(t *testing.T) {
 		pipx run black ** | maybe | pipx run black --config x
 		go run ./cmd/x ** | yes | go run ./cmd/x --out=y
 		npx npx npx npx tsc ** | maybe | npx npx npx npx tsc
-		devbox run test ** | yes | devbox run test`)
+		devbox run test ** | yes | devbox run test
+		devbox run tsc ** | maybe | devbox run tsc --outFile x
+		bun run build ** | yes | bun run build --watch
+		bun x tsc ** | maybe | bun x tsc --outFile x
+		node node_modules/.bin/tsc ** | maybe | node node_modules/.bin/tsc --outFile x
+		node node_modules/.bin/tsc ** | yes | node node_modules/.bin/tsc --noEmit
+		python3 /usr/bin/pytest ** | maybe | python3 /usr/bin/pytest --basetemp=src
+		python3 scripts/find.py ** | yes | python3 scripts/find.py --all
+		python3 -m json.tool ** | maybe | python3 -m json.tool a b
+		python3 -m json.tool ** | yes | python3 -m json.tool --indent 2 a
+		python3 -m unittest ** | yes | python3 -m unittest discover -s tests -v
+		go run github.com/golangci/golangci-lint/cmd/golangci-lint ** | maybe | go run github.com/golangci/golangci-lint/cmd/golangci-lint run --out x`)
 	for _, text := range []string{strings.Repeat("npx ", 8000), strings.Repeat("npx tsc -- ", 2000), "uv run " + strings.Repeat("-- npx ", 3000)} {
 		withSettings(t, "npx **").Holds(where.Value{Kind: where.String, Text: text, Raw: text}, true)
 	}

@@ -26,8 +26,9 @@ type effect struct {
 	// named are words that say which program or script runs: a bare wildcard
 	// must not stand for them.
 	named []int
-	// launched are those of them that are a program with a row of its own.
-	launched []int
+	// launched are those of them that are a program, judged by its own row; filed are
+	// those that are a file or a task, which may have the name of one.
+	launched, filed []int
 	// loose says that a word may turn out to be such an option.
 	loose bool
 	// assigned are the variables that it sets for what it runs, as NAME=value.
@@ -44,6 +45,9 @@ func (e *effect) add(more effect, at int) {
 	}
 	for _, i := range more.launched {
 		e.launched = append(e.launched, at+i)
+	}
+	for _, i := range more.filed {
+		e.filed = append(e.filed, at+i)
 	}
 	e.inner, e.texts = append(e.inner, more.inner...), append(e.texts, more.texts...)
 	e.assigned = append(e.assigned, more.assigned...)
@@ -70,10 +74,13 @@ func effects(words []word) effect { return launchedBy(words, 0) }
 
 func launchedBy(words []word, depth int) effect {
 	e := lookUp(words)
-	for len(e.launched) > 0 {
-		at := e.launched[0]
-		e.launched = e.launched[1:]
-		e.launch(words, at, depth)
+	launched, filed := e.launched, e.filed
+	e.launched, e.filed = nil, nil
+	for _, at := range launched {
+		e.launch(words, at, depth, false)
+	}
+	for _, at := range filed {
+		e.launch(words, at, depth, true)
 	}
 	return e
 }
@@ -99,7 +106,7 @@ func lookUp(words []word) effect {
 	if l, ok := t.launchers[name]; ok {
 		return l.effects(words)
 	}
-	if r, ok := rows()[name]; ok {
+	if r := programRow(name); r != nil {
 		return r.effects(words, 1)
 	}
 	e := effect{strange: true}
@@ -148,6 +155,6 @@ func listed(name string) bool {
 	_, b := t.readers[name]
 	_, c := t.wrappers[name]
 	_, d := t.launchers[name]
-	_, e := rows()[name]
+	e := programRow(name) != nil
 	return a || b || c || d || e
 }

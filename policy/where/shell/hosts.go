@@ -24,8 +24,8 @@ var contacts = []contact{
 	{names: "curl", operands: true, plain: "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json " +
 		"-o --output -A --user-agent -u --user -F --form -b --cookie -c --cookie-jar -T --upload-file -w --write-out -m",
 		follows: "-L --location --location-trusted"},
-	{names: "wget wget2 http https xh xhs httpie aria2c axel lynx w3m links elinks", operands: true, plain: "-O -o -q -P",
-		follows: "-r --recursive -m --mirror"},
+	{names: "wget wget2", operands: true, plain: "-O -o -P", follows: "-r --recursive -m --mirror"},
+	{names: "http https xh xhs httpie aria2c axel lynx w3m links elinks", operands: true},
 	{names: "scp sftp rsync git"},
 	{names: "ssh mosh", first: true, remote: true},
 	{names: "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr ftp lftp tftp nmap", first: true},

@@ -49,8 +49,10 @@ func (l launcher) effects(words []word) effect {
 			return effect{stays: stays, named: []int{at + 1}, launched: []int{at + 1}}
 		case !strings.HasPrefix(text, "-"):
 			e := effect{stays: stays, named: []int{at}}
-			if l.runs != fileTarget {
-				e.launched = []int{at}
+			if l.runs == fileTarget {
+				e.filed = e.named
+			} else {
+				e.launched = e.named
 			}
 			for i := at + 1; l.runs == greedyTarget && i < len(words) && words[i].text != "--"; i++ {
 				if strings.HasPrefix(words[i].text, "-") || words[i].optional() {
@@ -71,9 +73,9 @@ func (l launcher) effects(words []word) effect {
 const maxLaunched = 3
 
 // launch adds what the program does that a word names: the words behind it are judged
-// by its own row. A file is a script, which may do anything. A launcher may leave the
-// first "--" out.
-func (e *effect) launch(words []word, at, depth int) {
+// by its own row. A file is a script, which may do anything, unless it has the name of a
+// program that is known: node_modules/.bin/tsc. A launcher may leave the first "--" out.
+func (e *effect) launch(words []word, at, depth int, file bool) {
 	if depth == maxLaunched {
 		e.hidden, e.handed = true, true
 		return
@@ -82,7 +84,8 @@ func (e *effect) launch(words []word, at, depth int) {
 	if i := strings.LastIndexByte(name, '@'); i > 0 {
 		name = name[:i] // tsc@5
 	}
-	if strings.ContainsAny(name, "/\\") && !strings.HasPrefix(name, "@") || scripts(name) {
+	file = file || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@") || scripts(name)
+	if file && (strings.Contains(base(name), ".") || !listed(canonical(name))) {
 		return
 	}
 	inner := append([]word{{text: name, known: true}}, words[at+1:]...)

@@ -90,7 +90,7 @@ func (r *row) bundles(text, name string) where.Verdict {
 		}
 		kind, known := none, false
 		if r != nil {
-			kind, known = r.options[letter]
+			kind, known = r.options.all()[letter]
 		}
 		switch {
 		case known && (kind == required || kind == rest):
@@ -108,7 +108,7 @@ func rowOf(words []word) *row {
 	if !words[0].known {
 		return nil
 	}
-	r := rows()[canonical(words[0].text)]
+	r := programRow(canonical(words[0].text))
 	for at := 1; r != nil && r.subs != nil && at < len(words); at++ {
 		w := &words[at]
 		switch {

@@ -87,6 +87,8 @@ func scripted(program string) func(*word) []word {
 		return sedNames
 	case "awk", "gawk", "mawk", "nawk":
 		return awkNames
+	case "jq":
+		return jqNames
 	}
 	return func(*word) []word { return nil }
 }
@@ -132,6 +134,14 @@ func sedNames(w *word) (all []word) {
 		}
 	}
 	return all
+}
+
+// jqNames knows no file that a filter takes in by a name that may hold escapes.
+func jqNames(w *word) []word {
+	if strings.ContainsAny(w.text, "\"") && (strings.Contains(w.text, "import") || strings.Contains(w.text, "include")) {
+		return []word{{}}
+	}
+	return nil
 }
 
 // awkNames knows no file where a program changes the list of its files: it makes their

@@ -429,6 +429,13 @@ func TestHosts(t *testing.T) {
 		no cat //evil.com/share
 		maybe git clone '\\evil.com\x'
 		no mytool fetch evil.com`)
+	judged(t, true, "wget **, wget -O ** **, aria2c **; hosts: good.example", `
+		no wget -q evil.com
+		no wget -q https://evil.com/x
+		no wget2 -nv evil.com
+		no aria2c -P https://evil.com/x
+		no aria2c -q evil.com
+		no wget -O x evil.com`)
 	judged(t, false, "curl **, git **; hosts: evil.com, *.evil.com", `
 		yes curl https://evil.com/x
 		yes curl EVIL.com

@@ -11,7 +11,7 @@ var optionsText string
 
 // row is what the table knows of a program, or of one of its subcommands.
 type row struct {
-	options map[string]value
+	options *options
 	// runs are the subcommands whose words are a program's; opaque are others that
 	// run what is not in their words; launches those that run the program named by
 	// their first operand.
@@ -41,22 +41,61 @@ const (
 	required       // in the same word or the next
 )
 
-// rows reads the table, when the first command is judged: a process without such
-// a rule does not pay for it.
-var rows = sync.OnceValue(func() map[string]*row {
-	table := make(map[string]*row, 512)
-	var r *row
-	for line := range strings.Lines(optionsText) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case line == "" || line[0] == '#':
-		case line[0] != '\t':
-			r = &row{options: map[string]value{}}
+// headings are where the rows of a program begin in the table: its own, and those of its
+// subcommands.
+var headings = sync.OnceValue(func() map[string][]int {
+	all := make(map[string][]int, 512)
+	for at := 0; at < len(optionsText); {
+		line, _, _ := strings.Cut(optionsText[at:], "\n")
+		if line != "" && line[0] != '#' && line[0] != '\t' {
 			names, _, _ := strings.Cut(line, " = ")
 			for name := range strings.SplitSeq(names, ", ") {
+				program, _, _ := strings.Cut(name, " ")
+				all[program] = append(all[program], at)
+			}
+		}
+		at += len(line) + 1
+	}
+	return all
+})
+
+// programRows are the programs whose rows were asked for: who judges one command pays for the rows
+// of its programs, not for the whole table.
+var programRows sync.Map // of *row, by name
+
+// programRow is the row of a program, with those of its subcommands; nil when there is none.
+func programRow(program string) *row {
+	if r, ok := programRows.Load(program); ok {
+		return r.(*row)
+	}
+	at, ok := headings()[program]
+	if !ok {
+		return nil
+	}
+	r, _ := programRows.LoadOrStore(program, rows(program, at)[program])
+	return r.(*row)
+}
+
+// rows reads the rows of a program that begin at these places.
+func rows(program string, begins []int) map[string]*row {
+	table := map[string]*row{}
+	for _, at := range begins {
+		r := &row{options: &options{}}
+		head, body, _ := strings.Cut(optionsText[at:], "\n")
+		names, _, _ := strings.Cut(head, " = ")
+		for name := range strings.SplitSeq(names, ", ") {
+			if first, _, _ := strings.Cut(name, " "); first == program {
 				table[name] = r
 			}
-		default:
+		}
+		for line := range strings.Lines(body) {
+			line = strings.TrimSuffix(line, "\n")
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			if line[0] != '\t' {
+				break
+			}
 			key, words, _ := strings.Cut(line[1:], " ")
 			r.set(key, words)
 		}
@@ -67,7 +106,40 @@ var rows = sync.OnceValue(func() map[string]*row {
 		}
 	}
 	return table
-})
+}
+
+// options are those of one row, which are taken apart when one is asked for: most commands
+// ask for those of one subcommand of many.
+type options struct {
+	lines []string
+	once  sync.Once
+	names map[string]value
+}
+
+// all are the options by name; of none, as of a row that is not in the table, there are none.
+func (o *options) all() map[string]value {
+	if o == nil {
+		return nil
+	}
+	o.once.Do(func() {
+		o.names = map[string]value{}
+		for _, line := range o.lines {
+			for word := range strings.FieldsSeq(line) {
+				switch name := word[:len(word)-1]; word[len(word)-1] {
+				case '=':
+					o.names[name] = required
+				case '*':
+					o.names[name] = rest
+				case '?':
+					o.names[name] = attached
+				default:
+					o.names[word] = none
+				}
+			}
+		}
+	})
+	return o.names
+}
 
 // adopt hangs the row of a subcommand below that of its program.
 func adopt(table map[string]*row, name string) {
@@ -91,18 +163,7 @@ func adopt(table map[string]*row, name string) {
 func (r *row) set(key, words string) {
 	switch key {
 	case "options", "also", "manual":
-		for o := range strings.FieldsSeq(words) {
-			switch o[len(o)-1] {
-			case '=':
-				r.options[o[:len(o)-1]] = required
-			case '*':
-				r.options[o[:len(o)-1]] = rest
-			case '?':
-				r.options[o[:len(o)-1]] = attached
-			default:
-				r.options[o] = none
-			}
-		}
+		r.options.lines = append(r.options.lines, words)
 	case "operands":
 		r.operands, r.harmless = words, operandKinds[words]
 	case "runs":

@@ -76,7 +76,7 @@ func textBehind(words []word, i int, texts string) bool {
 	}
 	r, option := rowOf(words), words[i-1].text
 	for len(option) > 2 && option[1] != '-' && r != nil { // -am is -a -m
-		if kind, known := r.options[option[:2]]; !known || kind != none {
+		if kind, known := r.options.all()[option[:2]]; !known || kind != none {
 			return false
 		}
 		option = "-" + option[2:]
@@ -208,7 +208,7 @@ func plainFlags(text string) bool {
 	if strings.Trim(text[1:], "ABCm0123456789") == "" {
 		return true // -A3, and -A, whose value is the next word
 	}
-	return strings.Trim(text[1:], "aciklnopqrvwzEFGHIPWL") == "" ||
+	return strings.Trim(text[1:], "achiklnopqrvwzEFGHIPWL") == "" ||
 		listedIn("--cached --untracked --no-index --text --ignore-case --word-regexp --invert-match --line-number --count --name-only "+
 			"--files-with-matches --extended-regexp --basic-regexp --fixed-strings --perl-regexp --no-color --color --heading --break --show-function "+
 			"--all-match --quiet --column --only-matching", text)

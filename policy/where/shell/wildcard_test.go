@@ -32,6 +32,11 @@ func TestPathsWithinScripts(t *testing.T) {
 		maybe awk 'BEGIN {ARGV[ARGC++]="." "env"} 1' a
 		maybe gawk 'BEGIN {SYMTAB["x"]=1} 1' a
 		no awk 1 .env`)
+	judged(t, true, "jq **; paths: ./**, !**/secrets*", `
+		yes jq .scripts a.json
+		yes jq '.a[] | select(.b == "x")' a.json
+		no jq . secrets.json
+		maybe jq -n 'import "secre\u0074s" as $d; $d'`)
 	judged(t, false, "sed **, awk **; paths: /home/u/projects/app/.env", `
 		yes sed r.env a
 		no sed r.b a

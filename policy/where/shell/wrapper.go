@@ -191,7 +191,7 @@ func replaced(words []word, mark string) []word {
 // find runs commands with -exec and its like, each up to a ";" or a "+".
 func find(words []word) effect {
 	e := effect{}
-	r := rows()["find"]
+	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
 			end := i + 1 // up to the next of them

@@ -61,7 +61,7 @@ func found(tb testing.TB, text string) []place {
 // Many findings of one kind end no run, wherever the others stand.
 func TestManyFindings(t *testing.T) {
 	many := strings.Repeat(key+" ", 257)
-	for _, text := range []string{many + "a\u200bb", "a\u200bb " + many, strings.Repeat("a\u200bb ", 300) + key, many + strings.Repeat("\u200b", 300) + strings.Repeat("[INST]", 300), strings.Repeat("<|im_start|>", 5000) + "\n" + many} {
+	for _, text := range []string{many + "a\u202eb", "a\u202eb " + many, strings.Repeat("a\u202eb ", 300) + key, many + strings.Repeat("\u200b", 300) + strings.Repeat("[INST]", 300), strings.Repeat("<|im_start|>", 5000) + "\n" + many} {
 		kinds := map[string]bool{}
 		for _, p := range found(t, text) {
 			kinds[string(p.Kind)] = true
@@ -70,14 +70,14 @@ func TestManyFindings(t *testing.T) {
 			t.Errorf("%.40q…: %v", text, kinds)
 		}
 	}
-	if out, err := scan(t, many+"a\u200bb"); err == nil || !strings.Contains(out, "unscreened") || strings.Contains(out, key) {
+	if out, err := scan(t, many+"a\u202eb"); err == nil || !strings.Contains(out, "unscreened") || strings.Contains(out, key) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
 // Whatever a file holds, the command tells places that are in it, as people count them.
 func FuzzScan(f *testing.F) {
-	for _, text := range []string{"", "plain", key, "a\u200bb\n" + key, "{\"a\":\"\\u202e\"}", "\xff\xfe", strings.Repeat("a\u200b\n", 300), "\x1b]8;;", "<!--", "password=" + key, "data:\n  a: b\nkind: Secret"} {
+	for _, text := range []string{"", "plain", key, "a\u202eb\n" + key, "{\"a\":\"\\u202e\"}", "\xff\xfe", strings.Repeat("a\u200b\n", 300), "\x1b]8;;", "<!--", "password=" + key, "data:\n  a: b\nkind: Secret"} {
 		f.Add(text, 1)
 	}
 	f.Add(key+" ", 300)

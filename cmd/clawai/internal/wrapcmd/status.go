@@ -92,13 +92,12 @@ func runStatus(c *cli.Context) error {
 	if doc.Hooks, err = f.hookStatus(); err != nil {
 		return err
 	}
-	if doc.Sessions, err = flow.List(f.folders.State); err != nil {
-		return err
-	}
 	if c.Bool("json") {
-		err = cmdline.WriteJSON(c.App.Writer, doc)
+		if doc.Sessions, err = flow.List(f.folders.State); err == nil {
+			err = cmdline.WriteJSON(c.App.Writer, doc)
+		}
 	} else if err = f.printStatus(c.App.Writer, doc); err == nil {
-		err = printSessions(c.App.Writer, doc.Sessions)
+		err = printSessions(c.App.Writer, flow.All(f.folders.State))
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,87 @@
+package inspect
+
+import "unicode"
+
+// Some characters that are not drawn stand one by one in ordinary pages: icons in private use,
+// zero width where a line may break, marks of direction. Hidden text is made of many of them:
+// three in a row, or so many among other letters that they say something.
+const (
+	denseRun    = 3   // of them in a row
+	denseMany   = 12  // within denseWithin bytes: pages have 10 at the most (docs/detection.md)
+	denseWithin = 128 //
+	spreadMany  = 64  // of two sorts and more in one text, wherever they stand
+)
+
+// sparse collects runs of one or two that hide nothing by themselves.
+type sparse struct {
+	f     *findings
+	rest  bool // those are found that the first reading has left
+	ring  [denseMany]run
+	n     int
+	zero  int  // of them that are no private use
+	first rune // of these
+	mixed bool // there is another
+}
+
+// run is a place of characters that are not drawn.
+type run struct {
+	start, end int
+	what       string
+	found      bool
+}
+
+// take notes the run of r.
+func (s *sparse) take(r rune, start, end int, what string) {
+	if !unicode.Is(unicode.Co, r) {
+		s.zero++
+		s.mixed = s.mixed || s.first != 0 && s.first != r
+		s.first = r
+	}
+	at := s.n % denseMany
+	s.leave(&s.ring[at])
+	s.ring[at] = run{start, end, what, false}
+	s.n++
+	if s.n < denseMany || end-s.ring[s.n%denseMany].start > denseWithin {
+		return
+	}
+	for i := range s.ring {
+		if one := &s.ring[i]; !one.found {
+			one.found = true
+			if !s.rest {
+				s.f.add(Hidden, one.what, one.start, one.end)
+			}
+		}
+	}
+}
+
+// leave is the end of a run that stands among too few others.
+func (s *sparse) leave(one *run) {
+	if s.rest && !one.found && one.end > 0 {
+		s.f.add(Hidden, one.what, one.start, one.end)
+	}
+}
+
+// end reports whether the text is to be read once more, for those that the first reading has left.
+func (s *sparse) end() (again bool) {
+	for i := range s.ring {
+		s.leave(&s.ring[i])
+	}
+	return !s.rest && s.zero >= spreadMany && s.mixed
+}
+
+// alone reports a character that hides nothing where it stands alone or in twos. What turns the
+// direction of other letters does, and what is a letter to whoever knows: a tag, a selector that
+// no picture has.
+func alone(r rune) bool {
+	switch {
+	case r == 0x200b, r == 0x200c, r == 0x200d, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0xad, r == 0x34f, r == 0x180e: // zero width
+		return true
+	case mark(r), r == 0x202a, r == 0x202c, r == 0x2066, r == 0x2068, r == 0x2069: // from left to right, as what is around
+		return true
+	case r == 0xfe0e, r == 0xfe0f: // how a picture is drawn
+		return true
+	}
+	return unicode.Is(unicode.Co, r)
+}
+
+func loud(r rune) bool { return !alone(r) }
