@@ -313,7 +313,7 @@ func TestAMarkerIsNotWrittenBack(t *testing.T) {
 	if _, err := (None{}).Carries(nil, nil); err == nil {
 		t.Error("nobody looks, and says that nothing is there")
 	}
-	s = screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{Kind: "marker", At: "/text", N: 1, Stands: "<U+200B>, which is shown"}}}, Options{})
+	s = screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{Kind: "marker", At: "/text", N: 1, Advice: "<U+200B>, which is shown"}}}, Options{})
 	x = j.call("allow")
 	s.Do(t.Context(), x)
 	j.expect(t, x, CodeMarker)
