@@ -81,7 +81,7 @@ func TestInitsPolicyWithoutTheLargeProgram(t *testing.T) {
 func TestCarried(t *testing.T) {
 	slow.Test(t)
 	dir := home(t, "[[rule]]\naction = \"deny\"\ntool = \"write\"\nfind = [\"secret\"]\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n")
-	const key = "gh" + "p_abcdefghijklmnopqrstuvwxyzABCD0123456789"
+	const key = "gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a"
 	for args, denied := range map[string]bool{`{"file_path":"/a","content":"x"}`: false, `{"file_path":"/a","content":"` + key + `"}`: true} {
 		hook := command(dir)
 		stdout, stderr, code := answer(t, hook, payload("Write", args))

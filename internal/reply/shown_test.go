@@ -17,9 +17,10 @@ func TestWhatIsShown(t *testing.T) {
 		shown      []string
 	}{
 		{"\ufeffa,b", "\ufeffa,b", nil},
+		{"a\ufeffb", "a\ufeffb", nil},
 		{"a\ufeff\ufeff\ufeffb", "a<U+FEFF><U+FEFF><U+FEFF>b", []string{"<U+FEFF>"}},
-		{"\ufeff\u200b\u200ba", "<U+FEFF><U+200B><U+200B>a", []string{"<U+FEFF>", "<U+200B>"}},
-		{"a\u200b\u200b\u200bc", "a<U+200B><U+200B><U+200B>c", []string{"<U+200B>"}},
+		{"\ufeff\u200b\u200b\u200ba", "<U+FEFF><U+200B><U+200B><U+200B>a", []string{"<U+FEFF>", "<U+200B>"}},
+		{"a\u200bb\u200bc", "a\u200bb\u200bc", nil},
 		{"a\U000e0073", "a[clawai:withheld hidden 1]", nil},
 		{"a\u200b\U000e0073\U000e0065", "a[clawai:withheld hidden 1]", nil},
 		{"a\U000e0155", "a<U+E0155>", []string{"<U+E0155>"}},

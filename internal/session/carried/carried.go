@@ -14,15 +14,17 @@ import (
 
 // In looks into the arguments of a call and what stands beside them, or into the texts of a
 // server's request, for the kinds that the policy's rules about calls name. Wanted says what
-// else of them only the caller can find. Shown are escapes that stood for characters in what
-// the session has sent on (reply.Numbers): a marker, too.
-func In(c *policy.Call, p gate.Policy, shown []string) ([]reply.Finding, reply.Wanted, error) {
+// else of them only the caller can find. shown gives the escapes as which characters were
+// shown in what the session has read; nil where nothing is read.
+func In(c *policy.Call, p gate.Policy, shown func() []string) ([]reply.Finding, reply.Wanted, error) {
 	kinds, _ := p.Screens(policy.OnCall)
 	wanted, err := Wanted(kinds, p)
 	if err != nil {
 		return nil, wanted, err
 	}
-	wanted.Shown = shown
+	if wanted.Marker && shown != nil {
+		wanted.Shown = shown()
+	}
 	all, err := reply.Carried([][]byte{c.Args, c.Extra}, c.Texts(), wanted)
 	return all, wanted, err
 }

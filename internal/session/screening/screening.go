@@ -313,10 +313,7 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 // Carries looks into the arguments of a call and what stands beside them, or into the texts
 // and the form of a server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
-	in.mu.Lock()
-	shown := in.same.Shown()
-	in.mu.Unlock()
-	all, wanted, err := carried.In(c, p, shown)
+	all, wanted, err := carried.In(c, p, in.shown)
 	if err != nil {
 		return nil, err
 	}
@@ -325,12 +322,19 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	}
 	sum := carried.Found(all)
 	for i := range all {
-		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(shown, f.What) {
+		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(wanted.Shown, f.What) {
 			sum[0].Advice = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
 			break
 		}
 	}
 	return sum, nil
+}
+
+// shown are the escapes as which characters were shown in what this session has read.
+func (in *inspector) shown() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.same.Shown()
 }
 
 // written is how JSON writes the character of an escape such as <U+200B>.
