@@ -56,6 +56,9 @@ func TestWhatMayNotGoOnIsWithheld(t *testing.T) {
 		"an error": func(*Exchange) (Inspection, error) { return passes(), errors.New("too large") },
 		"a deny":   func(*Exchange) (Inspection, error) { return Inspection{Decision: policy.Decision{Rule: denyRule}}, nil },
 		"nothing":  func(*Exchange) (Inspection, error) { return Inspection{}, nil },
+		"of a kind behind the bound": func(*Exchange) (Inspection, error) {
+			return Inspection{Decision: policy.Decision{Rule: denyRule, Kind: "hidden"}, Found: []Found{{Kind: "secret", At: "/a", N: 1}}}, nil
+		},
 		"no action": func(*Exchange) (Inspection, error) {
 			return Inspection{Decision: policy.Decision{Action: 77}, Sent: []byte("x")}, nil
 		},
