@@ -85,7 +85,7 @@ func TestInitOffersHooks(t *testing.T) {
 		ruled := tt.want
 		switch {
 		case ruled && tt.had:
-			p.sees("To be put into ~/.config/clawai/policy.toml: 13 rules for the tools of Claude Code", "Built-in tools read below your home")
+			p.sees("To be put into ~/.config/clawai/policy.toml: ", " rules for the tools of Claude Code", "Built-in tools read below your home")
 		case ruled:
 			p.sees("Starter policies in it: coding-agent.", "Built-in tools read below your home")
 		}

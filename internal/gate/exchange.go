@@ -34,16 +34,16 @@ type Exchange struct {
 	Caller    Caller
 	Principal Principal
 
-	verdict Verdict         // what stands of it while it is judged
-	judged  []policy.Call   // Calls as the rules were last asked: with the time, what the session has seen and what they carry
-	reply   bool            // it came to Observe
-	charges []policy.Charge // of the rules that judged it, until it is counted
-	paid    Receipt         // what it counts as against limits, until it is out
-	before  *event.Event    // what is recorded just before it
-	stands  string          // what a mark in it stands for, for the agent
-	held    bool            // it waited for a person
-	came    []byte          // what Raw was before it was altered; nil when it was not
-	asks    string          // of a reply that a rule asks about: why, for the person
+	verdict     Verdict         // what stands of it while it is judged
+	judgedCalls []policy.Call   // Calls as the rules were last asked: with the time, what the session has seen and what they carry
+	reply       bool            // it came to Observe
+	charges     []policy.Charge // of the rules that judged it, until it is counted
+	paid        Receipt         // what it counts as against limits, until it is out
+	before      *event.Event    // what is recorded just before it
+	advice      string          // what a mark in it stands for, for the agent
+	held        bool            // it waited for a person
+	came        []byte          // what Raw was before it was altered; nil when it was not
+	asks        string          // of a reply that a rule asks about: why, for the person
 }
 
 // Held says that x waited, or waits, for a person: others may still be looking at it, and

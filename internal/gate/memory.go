@@ -115,7 +115,7 @@ func (s *Session) reached(r *policy.Rule, x *Exchange) (*held, bool) {
 		return nil, false
 	}
 	for _, w := range all {
-		if w.rule == r && w.bound.Covers(x.judged) && s.lasts(w) {
+		if w.rule == r && w.bound.Covers(x.judgedCalls) && s.lasts(w) {
 			return &w.held, true
 		}
 	}

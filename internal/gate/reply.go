@@ -119,8 +119,8 @@ func (s *Session) carrying(p Policy, x *Exchange, cs []policy.Call) []policy.Cal
 		}
 		cs[i].Screened, cs[i].Finds = true, nil
 		for _, f := range found {
-			if f.Stands != "" {
-				x.stands = f.Stands
+			if f.Advice != "" {
+				x.advice = f.Advice
 			}
 			if !slices.Contains(cs[i].Finds, f.Kind) {
 				cs[i].Finds = append(cs[i].Finds, f.Kind)
@@ -190,7 +190,7 @@ func told(found []Found) string {
 // held, also the calls it answers.
 func (x *Exchange) shownCalls() []policy.Call {
 	if x.asks == "" {
-		return x.judged
+		return x.judgedCalls
 	}
 	all := slices.Concat(x.Answered, x.Calls)
 	for _, one := range x.Replies {

@@ -56,6 +56,9 @@ func TestWhatMayNotGoOnIsWithheld(t *testing.T) {
 		"an error": func(*Exchange) (Inspection, error) { return passes(), errors.New("too large") },
 		"a deny":   func(*Exchange) (Inspection, error) { return Inspection{Decision: policy.Decision{Rule: denyRule}}, nil },
 		"nothing":  func(*Exchange) (Inspection, error) { return Inspection{}, nil },
+		"of a kind behind the bound": func(*Exchange) (Inspection, error) {
+			return Inspection{Decision: policy.Decision{Rule: denyRule, Kind: "hidden"}, Found: []Found{{Kind: "secret", At: "/a", N: 1}}}, nil
+		},
 		"no action": func(*Exchange) (Inspection, error) {
 			return Inspection{Decision: policy.Decision{Action: 77}, Sent: []byte("x")}, nil
 		},
@@ -329,7 +332,7 @@ func TestAMarkerIsNotWrittenBack(t *testing.T) {
 	if _, err := (None{}).Carries(nil, nil); err == nil {
 		t.Error("nobody looks, and says that nothing is there")
 	}
-	s = screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{Kind: "marker", At: "/text", N: 1, Stands: "<U+200B>, which is shown"}}}, Options{})
+	s = screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{Kind: "marker", At: "/text", N: 1, Advice: "<U+200B>, which is shown"}}}, Options{})
 	x = j.call("allow")
 	s.Do(t.Context(), x)
 	j.expect(t, x, CodeMarker)

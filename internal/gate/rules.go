@@ -34,12 +34,12 @@ func (s *Session) ruled(x *Exchange, v *Verdict) bool {
 	v.decide(&d)
 	if v.Code == CodeDeniedByRule && slices.ContainsFunc(x.Event.Finds, isMarker) {
 		v.Code, v.Reason = CodeMarker, "it carries a mark such as [clawai:withheld KIND N], which stands for a text that was withheld and must not be written back: leave that part as it is"
-		if x.stands != "" {
-			v.Reason = "it carries " + x.stands
+		if x.advice != "" {
+			v.Reason = "it carries " + x.advice
 		}
 	}
-	if v.Action == policy.Deny && len(x.judged) > 0 {
-		v.Hint = p.Hint(x.judged)
+	if v.Action == policy.Deny && len(x.judgedCalls) > 0 {
+		v.Hint = p.Hint(x.judgedCalls)
 	}
 	if x.charges = d.Rates; len(d.Rates) == 0 {
 		x.refund()
@@ -64,7 +64,7 @@ func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decisio
 // decided asks the rules. Whether work that was let through
 // before may go on is not asked again, only whether it is denied by now.
 func (s *Session) decided(p Policy, x *Exchange) (d policy.Decision) {
-	x.judged, x.stands = nil, ""
+	x.judgedCalls, x.advice = nil, ""
 	if len(x.Work) > 0 {
 		if d = p.DecideAll(s.carrying(p, x, s.timed(p, x.Work))); d.Action == policy.Deny {
 			return d
@@ -73,8 +73,8 @@ func (s *Session) decided(p Policy, x *Exchange) (d policy.Decision) {
 			return policy.Decision{Action: policy.Allow}
 		}
 	}
-	x.judged = s.carrying(p, x, s.timed(p, x.Calls))
-	return p.DecideAll(x.judged)
+	x.judgedCalls = s.carrying(p, x, s.timed(p, x.Calls))
+	return p.DecideAll(x.judgedCalls)
 }
 
 // place says where the relative paths of an exchange start, and on which system.

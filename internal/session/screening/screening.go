@@ -323,7 +323,7 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	sum := carried.Found(all)
 	for i := range all {
 		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(wanted.Shown, f.What) {
-			sum[0].Stands = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
+			sum[0].Advice = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
 			break
 		}
 	}

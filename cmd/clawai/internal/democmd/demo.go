@@ -192,7 +192,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
 	install := ""
 	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
-		install = "go install ./cmd/clawai, then "
+		install = "go install ./cmd/..., then "
 	}
 	fmt.Fprintf(cmdline.Prose(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)
 	return nil

@@ -44,7 +44,13 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 		return nil, nil
 	}
 	m := &hookRules{path: r.folders.PolicyFile(), agents: compact(shut)}
-	if err := m.insert(r.rules, r.folders.Home); err != nil {
+	err := m.insert(r.rules, r.folders.Home)
+	for _, c := range changes {
+		if err == nil && c.Hook != nil && openFor(m.policy.Sources(), client.Entry{Name: c.Hook.HookWord()}, ownTools) != opened {
+			err = fmt.Errorf("the starter has none for %s", c.Hook.Name)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("no rule of %s opens the tools of %s, which would all be refused, and rules cannot be put there: %w; put them there by hand (clawai policy init --profile %s --output -), or watch first (--observe)",
 			r.Short(m.path), strings.Join(m.agents, ", "), err, ownTools)
 	}

@@ -44,18 +44,18 @@ func initFlags() []cli.Flag {
 // initRun is one run of init.
 type initRun struct {
 	*wrapRun
-	mode    initMode
-	targets []wrap.Target // what is wrapped
-	shared  int           // servers left out because git tracks their file
-	plan    starterPlan
-	policy  policycmd.Starter
-	kept    bool     // there was a policy, and it stays
-	unnamed []error  // servers left out because no rule can speak of them
-	hooked  []string // clients that have hooks, and were left without
-	written bool     // the policy, or the rules it lacked
+	mode       initMode
+	targets    []wrap.Target // what is wrapped
+	shared     int           // servers left out because git tracks their file
+	plan       starterPlan
+	policy     policycmd.Starter
+	kept       bool     // there was a policy, and it stays
+	unnamed    []error  // servers left out because no rule can speak of them
+	hooked     []string // clients that have hooks, and were left without
+	policyDone bool     // the policy, or the rules it lacked
 
-	unhooked []string // clients whose hooks cannot be put in
-	hookless error    // as clawai-hook is not there, or cannot be used
+	bareClients []string // clients whose hooks cannot be put in
+	hookFault   error    // as clawai-hook is not there, or cannot be used
 }
 
 func runInit(c *cli.Context) error {
@@ -78,7 +78,7 @@ func runInit(c *cli.Context) error {
 	if err := r.draft(); err != nil {
 		return err
 	}
-	if r.lacking, err = r.missingRules(hooks); err != nil {
+	if r.hookRules, err = r.missingRules(hooks); err != nil {
 		return err
 	}
 	changes, refused = append(changes, hooks...), append(refused, more...)
@@ -184,10 +184,10 @@ func (r *initRun) writePolicy() error {
 	case r == nil:
 		return nil
 	case r.kept:
-		r.written = true
-		return r.lacking.write(r.wrapRun)
+		r.policyDone = true
+		return r.hookRules.write(r.wrapRun)
 	}
-	r.written = true
+	r.policyDone = true
 	if err := config.PrivateFolder(r.folders.Config); err != nil {
 		return fmt.Errorf("cannot write a policy: %w", err)
 	}

@@ -25,8 +25,8 @@ func (p *starterPlan) work(e client.Entry, home string) {
 			all = false
 		}
 	}
-	if !all && !slices.Contains(p.asked, e.Name) {
-		p.asked = append(p.asked, e.Name)
+	if !all && !slices.Contains(p.askedServers, e.Name) {
+		p.askedServers = append(p.askedServers, e.Name)
 	}
 }
 
@@ -59,7 +59,7 @@ func (p *starterPlan) inFolders(rules string) string {
 // furtherFolders is the rule that asks about what the servers may reach in folders that the
 // rules above do not name; "" where there are none.
 func (p *starterPlan) furtherFolders(names []string) string {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.asked, name) })
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.askedServers, name) })
 	if len(names) == 0 || p.mode == modeStrict {
 		return ""
 	}
@@ -68,9 +68,9 @@ func (p *starterPlan) furtherFolders(names []string) string {
 	}, "Ask: no rule names this folder, and the server may work there")
 }
 
-// foldersOf are the folders that a filesystem server is given, from a root. All says that
-// there are no others: a word that starts elsewhere may be one, and a server without any asks
-// its client.
+// foldersOf lists the folders that a filesystem server is given, from a root. All is false
+// where there may be others: a word that starts elsewhere may be a folder, and a server
+// without any asks its client.
 func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	server := slices.IndexFunc(e.Args, func(word string) bool {
 		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")

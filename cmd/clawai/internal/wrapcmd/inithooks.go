@@ -31,9 +31,9 @@ func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, err
 			return nil, nil, err
 		}
 		for _, h := range all {
-			r.unhooked = append(r.unhooked, h.Row.Name)
+			r.bareClients = append(r.bareClients, h.Row.Name)
 		}
-		r.hookless = err
+		r.hookFault = err
 		return nil, nil, nil
 	}
 	changes, refused := r.Judge.PlanHooks(wrap.Wrap, all, servers)

@@ -25,15 +25,15 @@ var initModes = []initMode{modeObserve, modeAsk, modeStrict}
 
 // starterPlan is the policy that fits some servers.
 type starterPlan struct {
-	mode     initMode
-	servers  map[string]*servers.Server // by name; nil when nobody knows it
-	told     map[string][]toldTool      // by name, of those that nobody knows: the tools that they list
-	profiles []string                   // in the order of fixtures.Profiles
-	known    []catalogued               // in the order of the catalogue
-	agents   bool                       // hooks have clients' own tools judged
-	folders  []string                   // what stands in the place of ~/projects; none when that stays
-	asked    []string                   // names of filesystem servers that may work in further folders: they are asked about
-	text     []byte
+	mode         initMode
+	servers      map[string]*servers.Server // by name; nil when nobody knows it
+	told         map[string][]toldTool      // by name, of those that nobody knows: the tools that they list
+	profiles     []string                   // in the order of fixtures.Profiles
+	known        []catalogued               // in the order of the catalogue
+	agents       bool                       // hooks have clients' own tools judged
+	folders      []string                   // what stands in the place of ~/projects; none when that stays
+	askedServers []string                   // names of filesystem servers that may work in further folders: they are asked about
+	text         []byte
 }
 
 // planStarter picks the rules by what the servers are. A name that means a known

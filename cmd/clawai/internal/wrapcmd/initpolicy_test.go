@@ -59,8 +59,8 @@ func TestTheServersOwnFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), "~/projects") == opened || (p.asked == nil) != opened {
-			t.Errorf("%s: %q stands in the rules, asked about: %q", folder, p.folders, p.asked)
+		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), "~/projects") == opened || (p.askedServers == nil) != opened {
+			t.Errorf("%s: %q stands in the rules, asked about: %q", folder, p.folders, p.askedServers)
 		}
 		if _, err := policy.Parse("policy.toml", p.text, policy.Options{Home: "/home/user"}); err != nil {
 			t.Errorf("%s: %v", folder, err)

@@ -29,12 +29,12 @@ func (r *initRun) preview(changes []wrap.Change) {
 
 // headPolicy says where the policy is, and what it gets where it was there.
 func (r *initRun) headPolicy(what string) {
-	if r.lacking != nil {
+	if r.hookRules != nil {
 		verb := "To be put into"
-		if r.written {
+		if r.policyDone {
 			verb = "Put into"
 		}
-		r.lacking.tell(r.wrapRun, verb)
+		r.hookRules.tell(r.wrapRun, verb)
 		return
 	}
 	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
@@ -58,7 +58,7 @@ func (r *initRun) tellPolicy(what string) {
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
 	}
-	if asked := r.plan.asked; len(asked) > 0 && r.mode != modeStrict {
+	if asked := r.plan.askedServers; len(asked) > 0 && r.mode != modeStrict {
 		fmt.Fprintf(r.prose, "  In other folders of %s you are asked, call by call; keys stay shut.\n", names(asked))
 	}
 	if r.plan.agents {
@@ -142,8 +142,8 @@ func (r *initRun) policyTitle(fresh string) string {
 
 // tellUnhooked tells whose own tools stay without clawai because its hook is not there.
 func (r *initRun) tellUnhooked() {
-	if len(r.unhooked) > 0 {
-		fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web), as %v. Then: clawai wrap --hooks\n", strings.Join(r.unhooked, ", "), r.hookless)
+	if len(r.bareClients) > 0 {
+		fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web), as %v. Then: clawai wrap --hooks\n", strings.Join(r.bareClients, ", "), r.hookFault)
 	}
 }
 
@@ -195,7 +195,7 @@ type initPolicy struct {
 func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
 	fresh := !r.kept && len(changes) > 0
 	doc := initDoc{
-		Mode: r.mode, DryRun: r.dryRun, Next: r.next(), Unhooked: r.unhooked,
+		Mode: r.mode, DryRun: r.dryRun, Next: r.next(), Unhooked: r.bareClients,
 		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folders},
 	}
 	if asks, err := r.asks(); err == nil {

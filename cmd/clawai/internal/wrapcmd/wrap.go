@@ -88,7 +88,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err != nil {
 		return err
 	}
-	if r.lacking, err = r.missingRules(changes); err != nil {
+	if r.hookRules, err = r.missingRules(changes); err != nil {
 		return err
 	}
 	for _, change := range changes {
@@ -100,7 +100,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	r.tellHub(changes)
 	r.vault.tell()
 	if r.dryRun || r.terminal {
-		r.lacking.tell(r, "To be put into")
+		r.hookRules.tell(r, "To be put into")
 	}
 	if r.dryRun {
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
@@ -112,13 +112,13 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
 	files := len(changes)
-	if r.lacking != nil {
+	if r.hookRules != nil {
 		files++
 	}
 	if !r.confirmed(files) {
 		return nil
 	}
-	if err := errors.Join(first.writePolicy(), r.lacking.write(r)); err != nil {
+	if err := errors.Join(first.writePolicy(), r.hookRules.write(r)); err != nil {
 		return err
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
@@ -150,7 +150,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.vault.done(changes, failed); err != nil {
 		refused = append(refused, fmt.Errorf("the vault: %w", err))
 	}
-	r.lacking.tell(r, "Put into")
+	r.hookRules.tell(r, "Put into")
 	r.report(changes, failed)
 	if first != nil {
 		if err := first.tellAsking(); err != nil {
