@@ -126,10 +126,10 @@ var clients = []client{
 	}},
 	{"cline", []row{
 		{class: "shell", names: []string{"execute_command"}},
-		{class: "shell", names: []string{"run_commands"}, args: "commands[].command>command"},
+		{class: "shell", names: []string{"run_commands"}, args: "commands>command commands[].command>command"},
 		{class: "read", names: []string{"read_file"}},
-		{class: "read", names: []string{"read_files"}, args: "files[].path>path paths[].path>path file_paths[].path>path"},
-		{class: "search", names: []string{"search_codebase"}, args: "queries[].query>pattern"},
+		{class: "read", names: []string{"read_files"}, args: "files>path paths>path file_paths>path files[].path>path"},
+		{class: "search", names: []string{"search_codebase"}, args: "queries>pattern queries[].query>pattern"},
 		{class: "write", names: []string{"editor"}, args: "new_text>content file_text>content new_str>content"},
 		{class: "fetch", names: []string{"fetch_web_content"}, args: "requests[].url>url"},
 		{class: "agent", names: []string{"spawn_agent", "team_run_task", "team_send_message", "team_broadcast", "team_spawn_teammate", "team_task"}, args: "task>prompt message>prompt"},

@@ -67,6 +67,9 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 			if m.name != outer {
 				continue
 			}
+			if v := jsonscan.Of([]byte(m.raw)); t.Shared(outer) == shared && plain(v) {
+				continue // a list of texts has the shared name as it is
+			}
 			all, err := gathered(jsonscan.Of([]byte(m.raw)), inner)
 			switch {
 			case err != nil:
@@ -82,6 +85,19 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 		}
 	}
 	return args, nil
+}
+
+// plain reports whether a value is a list of texts alone.
+func plain(v jsonscan.Value) bool {
+	if v.Kind() != jsonscan.Array {
+		return v.Kind() == jsonscan.String
+	}
+	for e := range v.Elements() {
+		if e.Kind() != jsonscan.String {
+			return false
+		}
+	}
+	return true
 }
 
 // gathered are the texts of a list, and those that its objects have under a name.
