@@ -110,6 +110,9 @@ func askHook(command string) bool {
 		"session_id": "s", "cwd": folder, "hook_event_name": "PreToolUse", "tool_use_id": "t", "tool_name": "Bash", "tool_input": map[string]string{"command": command},
 	})
 	cmd := exec.Command(hook.Command, hook.Args...)
+	if hook.Args == nil { // a line for the shell
+		cmd = exec.Command("sh", "-c", hook.Command)
+	}
 	cmd.Stdin = bytes.NewReader(payload)
 	return cmd.Run() == nil
 }

@@ -107,8 +107,8 @@ func TestHooksThatDrifted(t *testing.T) {
 			h.replace(".claude/settings.json", `"timeout":60`, `"if":"Bash(git *)","timeout":60`)
 		}, `PreToolUse has "if", which wrap does not write`},
 		{"another client's word", func(h *wrapHome) {
-			h.replace(".claude/settings.json", `["claude-code"]`, `["codex"]`)
-		}, `"args" of PreToolUse is ["codex"]: wrap writes ["claude-code"]`},
+			h.replace(".claude/settings.json", `clawai-hook claude-code`, `clawai-hook codex`)
+		}, `"command" of PreToolUse is`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newWrapHome(t)

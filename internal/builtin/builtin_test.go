@@ -136,3 +136,24 @@ func TestWithAddsToNothing(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
+
+// What stands inside a list of objects has the class's name, too, and what cannot be read
+// there is an error: a rule would not see it.
+func TestGathered(t *testing.T) {
+	for _, c := range []struct{ client, tool, args, want string }{
+		{"cline", "run_commands", `{"commands":["a","b"]}`, `{"commands":["a","b"]}`},
+		{"cline", "run_commands", `{"commands":[{"command":"a"},"b"]}`, `{"command":["a","b"],"commands":[{"command":"a"},"b"]}`},
+		{"cline", "read_files", `{"files":[{"path":"/a"},{"path":"/b"}]}`, `{"path":["/a","/b"],"files":[{"path":"/a"},{"path":"/b"}]}`},
+		{"cline", "read_files", `{"files":[]}`, `{"files":[]}`},
+		{"cline", "read_files", `{"files":[{"path":1}]}`, ""},
+		{"cline", "read_files", `{"files":{"path":"/a"}}`, ""},
+		{"cline", "read_files", `{"files":[{"path":"/a"}],"path":"/b"}`, ""},
+		{"kiro", "fs_read", `{"operations":[{"mode":"Line","path":"/a"},{"mode":"Search"}]}`, `{"places":["/a"],"operations":[{"mode":"Line","path":"/a"},{"mode":"Search"}]}`},
+		{"cline", "read_files", `{"files":[{"path":"/a","other_path":"/b"}]}`, ""},
+	} {
+		got, err := Complete(c.client, c.tool, []byte(c.args))
+		if string(got) != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s %s: %s, %v", c.tool, c.args, got, err)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (t Tool) Shared(own string) string {
 // place or command, or Complete has added the places that it names.
 func (t Tool) Knows(own string) bool {
 	if t.row == nil || !t.row.contract {
-		return false
+		return t.row != nil && t.row.gathers(own)
 	}
 	return lists(t.row.plain, own) || lists(t.row.globs, own) || t.row.nests(own) || t.row.gathers(own)
 }

@@ -163,10 +163,10 @@ var clients = []client{
 	}},
 	{"cline", []row{
 		{class: "shell", names: []string{"execute_command"}},
-		{class: "shell", names: []string{"run_commands"}, args: "commands[].command>command"},
+		{class: "shell", names: []string{"run_commands"}, args: "commands>command commands[].command>command"},
 		{class: "read", names: []string{"read_file"}, contract: true, plain: "task_progress"},
-		{class: "read", names: []string{"read_files"}, args: "files[].path>path paths[].path>path file_paths[].path>path", contract: true},
-		{class: "search", names: []string{"search_codebase"}, args: "queries[].query>pattern", contract: true, content: true, folder: true},
+		{class: "read", names: []string{"read_files"}, args: "files>path paths>path file_paths>path files[].path>path paths[].path>path file_paths[].path>path", contract: true},
+		{class: "search", names: []string{"search_codebase"}, args: "queries>pattern queries[].query>pattern", contract: true, content: true, folder: true},
 		{class: "write", names: []string{"editor"}, args: "new_text>content file_text>content new_str>content", contract: true,
 			plain: "command new_text old_text file_text old_str new_str"},
 		{class: "fetch", names: []string{"fetch_web_content"}, args: "requests[].url>url"},

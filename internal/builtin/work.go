@@ -70,7 +70,14 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 			if m.name != outer {
 				continue
 			}
-			all, err := gathered(jsonscan.Of([]byte(m.raw)), inner)
+			if v := jsonscan.Of([]byte(m.raw)); t.Shared(outer) == shared && plain(v) {
+				continue // a list of texts has the shared name as it is
+			}
+			v := jsonscan.Of([]byte(m.raw))
+			if t.Shared(outer) == shared && holdsTexts(v) {
+				continue // a list of texts has the shared name as it is
+			}
+			all, err := gathered(v, inner)
 			switch {
 			case err != nil:
 				return nil, fmt.Errorf("%q: %w", outer, err)
@@ -85,6 +92,32 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 		}
 	}
 	return args, nil
+}
+
+// plain reports whether a value is a list of texts alone.
+func plain(v jsonscan.Value) bool {
+	if v.Kind() != jsonscan.Array {
+		return v.Kind() == jsonscan.String
+	}
+	for e := range v.Elements() {
+		if e.Kind() != jsonscan.String {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsTexts reports whether a value is a text or a list of texts alone.
+func holdsTexts(v jsonscan.Value) bool {
+	if v.Kind() != jsonscan.Array {
+		return v.Kind() == jsonscan.String
+	}
+	for e := range v.Elements() {
+		if e.Kind() != jsonscan.String {
+			return false
+		}
+	}
+	return true
 }
 
 // gathered are the texts of a list, and those that its objects have under a name.

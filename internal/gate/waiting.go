@@ -14,7 +14,7 @@ import (
 // concludes.
 type question struct {
 	x      *Exchange
-	frame  int      // its length
+	frame  int // its length
 	server string
 	digest [32]byte // of the frame
 	value  [32]byte // of the calls

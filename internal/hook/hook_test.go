@@ -387,3 +387,23 @@ func TestCleared(t *testing.T) {
 		}
 	}
 }
+
+// Of a name that can be cut in several ways, the user's files tell which server there is;
+// without them each way is judged, and the strictest holds.
+func TestServersOfTheUsersFiles(t *testing.T) {
+	p, err := policy.Parse("p", []byte("[[rule]]\naction = \"allow\"\nserver = \"my-notes\"\ntool = \"get_*\"\n"), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := []byte(`{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"my-notes-get_note","toolArgs":{}}`)
+	for _, c := range []struct {
+		known []string
+		code  int
+	}{{nil, 2}, {[]string{"other"}, 2}, {[]string{"my-notes"}, 0}, {[]string{"my", "my-notes"}, 2}} {
+		o := options(p, "copilot-cli", &record{})
+		o.Servers = func(*client.Row, string) []string { return c.known }
+		if a := hook.Run(t.Context(), payload, o); a.Code != c.code {
+			t.Errorf("%q: %d %s", c.known, a.Code, a.Stderr)
+		}
+	}
+}

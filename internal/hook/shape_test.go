@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/hook/sample"
 )
 
 // A payload of one client at the hook that was registered for another is judged by the row
@@ -59,6 +61,31 @@ func TestProvenance(t *testing.T) {
 		case client.Real, client.FromCode, client.FromUsers:
 		default:
 			t.Errorf("%s: %q is no source", id, row.From)
+		}
+	}
+}
+
+// What doctor plays is what the client's row reads, as a command of its shell, at every
+// registration that does not deny it.
+func TestSamples(t *testing.T) {
+	for _, id := range client.IDs() {
+		payload, ok := sample.Of(id, "echo hello")
+		if !ok {
+			t.Errorf("%s: nothing to play", id)
+			continue
+		}
+		req, err := client.Find(id).Read(payload, "")
+		if err != nil || req.Row.ID != id || len(req.Calls) != 1 || !strings.Contains(string(req.Calls[0].Args), "echo hello") {
+			t.Errorf("%s: %v %+v", id, err, req)
+			continue
+		}
+		if class := builtin.Of(id, req.Calls[0].Names[0]).Class; class != "shell" {
+			t.Errorf("%s: %q is of the class %q", id, req.Calls[0].Names, class)
+		}
+		for _, at := range client.IDs() {
+			if other, err := client.Find(at).Read(payload, ""); err == nil && other.Row.ID != id {
+				t.Errorf("%s at %s: read as one of %s", id, at, other.Row.ID)
+			}
 		}
 	}
 }

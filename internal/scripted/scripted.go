@@ -1,9 +1,11 @@
 // Package scripted is a model without a mind: it asks an agent for the tool calls that
-// were written down for it, in the words of three vendors' services. A client that is told
+// were written down for it, in the words of three vendors' services and of all that speak
+// chat completions. A client that is told
 // its address works with no account.
 package scripted
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +22,8 @@ type Turn struct {
 }
 
 // Model asks for one tool call after another, whatever the answers, and then ends. It is
-// an HTTP server's handler, and speaks the streams of three vendors.
+// an HTTP server's handler, and speaks the streams of three vendors, and the form of the
+// first of them that others have taken over (chat completions).
 type Model struct {
 	Turns  []Turn
 	Before func(n int)                // what to do before turn n is asked for; nil: nothing
@@ -34,11 +37,16 @@ type Model struct {
 const maxRequest = 16 << 20
 
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models") {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"scripted","object":"model"}]}`)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
 		return
 	}
 	var request struct {
+		Stream                    bool
 		Tools                     []any
 		Messages, Input, Contents json.RawMessage
 	}
@@ -54,6 +62,8 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		responses(w, m.next(true, request.Input, `"type":"function_call_output"`))
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
 		gemini(w, m.next(len(request.Tools) > 0, request.Contents, `"functionResponse":`))
+	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		chat(w, m.next(len(request.Tools) > 0, request.Messages, `"role":"tool"`), request.Stream)
 	default:
 		http.NotFound(w, r)
 	}
@@ -68,7 +78,7 @@ func (m *Model) next(tools bool, conversation json.RawMessage, mark string) *Tur
 	}
 	m.one.Lock()
 	defer m.one.Unlock()
-	text := string(conversation)
+	text := compact(conversation)
 	n := strings.Count(text, mark)
 	if n > 0 && n == m.asked && n <= len(m.Turns) && m.After != nil {
 		m.After(n-1, text[strings.LastIndex(text, mark):])
@@ -172,4 +182,34 @@ func gemini(w io.Writer, c *Turn) {
 		"candidates":    []object{{"content": object{"role": "model", "parts": []object{part}}, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 	})
+}
+
+// compact has no blanks between its tokens, so that a mark is found however it was written.
+func compact(conversation json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, conversation) != nil {
+		return string(conversation)
+	}
+	return b.String()
+}
+
+// chat answers as chat completions do, in one piece or as a stream.
+func chat(w http.ResponseWriter, c *Turn, stream bool) {
+	message, reason := object{"role": "assistant", "content": "Done."}, "stop"
+	if c != nil {
+		call := object{"index": 0, "id": unique("call_"), "type": "function", "function": object{"name": c.Tool, "arguments": c.Input()}}
+		message, reason = object{"role": "assistant", "content": nil, "tool_calls": []object{call}}, "tool_calls"
+	}
+	whole := func(kind, member string, value object, reason any) object {
+		return object{"id": "chatcmpl-1", "created": 1, "model": "scripted", "object": kind, "usage": object{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+			"choices": []object{{"index": 0, member: value, "finish_reason": reason}}}
+	}
+	if !stream {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(whole("chat.completion", "message", message, reason))
+		return
+	}
+	emit(w, "", whole("chat.completion.chunk", "delta", message, nil))
+	emit(w, "", whole("chat.completion.chunk", "delta", object{}, reason))
+	fmt.Fprint(w, "data: [DONE]\n\n")
 }

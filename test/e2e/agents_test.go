@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,12 @@ type agent struct {
 	vars     []string
 	files    map[string]string // in the home folder; ADDRESS is put in
 	folder   string            // that is there where the client is
+	more     object            // other arguments of the shell
+	list     bool              // its shell takes a list of commands
+	before   []string          // a command that the client wants first
+	daemon   string            // a word of what it leaves running
+	stops    bool              // a denial ends its run: it knows no other no
+	silent   bool              // it tells a hook of tools alone
 }
 
 // Programs whose main packages choose among six of them, or link them by a script.
@@ -102,6 +109,17 @@ func newAgentSite(t *testing.T, a agent, url, policy string) agentSite {
 	for _, e := range a.vars {
 		s.env = append(s.env, strings.ReplaceAll(e, "ADDRESS", url))
 	}
+	if a.before != nil {
+		program, err := filepath.Abs(a.before[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := append([]string{program}, a.before[1:]...)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "ADDRESS", url)
+		}
+		s.must(words...)
+	}
 	s.must(filepath.Join(s.bin, "clawai"), "wrap", "--hooks", a.id, "--yes")
 	return s
 }
@@ -109,12 +127,18 @@ func newAgentSite(t *testing.T, a agent, url, policy string) agentSite {
 // play has the agent work until its model ends.
 func (s *agentSite) play() {
 	s.t.Helper()
-	program, err := filepath.Abs(s.command[0])
-	if err != nil {
-		s.t.Fatal(err)
+	words := slices.Clone(s.command)
+	for i, word := range words {
+		if i > 0 && !strings.HasPrefix(word, "node_modules/") {
+			continue
+		}
+		var err error
+		if words[i], err = filepath.Abs(word); err != nil {
+			s.t.Fatal(err)
+		}
 	}
-	cmd := exec.CommandContext(s.t.Context(), program, s.command[1:]...)
-	cmd.Dir, cmd.Env = s.projects(), s.env
+	cmd := exec.CommandContext(s.t.Context(), words[0], words[1:]...)
+	cmd.Dir, cmd.Env = s.projects(), append(slices.Clip(s.env), "PWD="+s.projects()) // some take the folder from there
 	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
 	if err != nil {

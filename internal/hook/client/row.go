@@ -128,6 +128,11 @@ func Find(id string) *Row {
 	return nil
 }
 
+// Unnamed is the client that is meant where no word names one: an entry that an older clawai
+// wrote into Claude Code's file is started without its arguments by other clients that read
+// it. The payload tells whose it is.
+const Unnamed = "claude-code"
+
 // whole is a row with all that it takes over.
 func whole(r *Row) *Row {
 	if r.Like {

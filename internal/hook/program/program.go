@@ -5,7 +5,6 @@ package program
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -80,7 +79,7 @@ func Parse(words []string) (Line, error) {
 	case l.Client == "" && len(rest) == 1:
 		l.Client = rest[0]
 	case l.Client == "":
-		return l, errors.New("which client? one of " + strings.Join(client.IDs(), ", "))
+		l.Client = client.Unnamed
 	case len(rest) > 0:
 		return l, fmt.Errorf("what is %q?", rest[0])
 	}

@@ -42,6 +42,8 @@ func checkHooks(p *machine) (all []finding) {
 		}
 		if p.hooks && state.Covered() && len(h.Files) > 0 {
 			all = append(all, lastFired(p, &f, h)...)
+			all = append(all, played(p.ctx, h)...)
+			all = append(all, unread(p, h)...)
 		}
 	}
 	if program, err := f.Judge.Program.Hook(); p.hooks && err == nil {

@@ -50,7 +50,7 @@ func run(c *cli.Context) error {
 	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
 		waits() // for a person, perhaps
 		o := line.Options("clawai " + cmdline.Version)
-		o.Proxied = proxied
+		o.Proxied, o.Servers = proxied, servers
 		o.Heard = func(session, said string) error { return heard(&line, session, said) }
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 			return open(&line, project, req, ask)

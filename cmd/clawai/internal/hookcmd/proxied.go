@@ -38,14 +38,8 @@ func proxied(r *client.Row, server, project string) bool {
 	if err != nil {
 		return false
 	}
-	var own []catalogue.Row
-	for _, row := range rows {
-		if strings.HasPrefix(row.ID, r.Files()) {
-			own = append(own, row)
-		}
-	}
 	found := false
-	for _, file := range wrap.FindConfigFiles(env, own) {
+	for _, file := range wrap.FindConfigFiles(env, filesOf(r, rows)) {
 		if file.Err != nil {
 			return false
 		}
@@ -61,4 +55,36 @@ func proxied(r *client.Row, server, project string) bool {
 		}
 	}
 	return found
+}
+
+// filesOf are the rows of a client's files.
+func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
+	for _, row := range rows {
+		if strings.HasPrefix(row.ID, r.Files()) {
+			own = append(own, row)
+		}
+	}
+	return own
+}
+
+// servers are those that the user's own files of a client name. A project's are left out:
+// an agent could write one there, with the name that makes a tool look like another server's.
+func servers(r *client.Row, _ string) (names []string) {
+	rows, err := catalogue.Catalogue()
+	if err != nil {
+		return nil
+	}
+	env, err := wrap.System()
+	if err != nil {
+		return nil
+	}
+	for _, file := range wrap.FindConfigFiles(env, filesOf(r, rows)) {
+		if file.Row.Scope != catalogue.User || file.Err != nil {
+			continue
+		}
+		for i := range file.Entries {
+			names = append(names, file.Entries[i].Name)
+		}
+	}
+	return names
 }
