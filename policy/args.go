@@ -162,11 +162,11 @@ func (sc *scanner) object(names *argNames) bool {
 		if !found {
 			return false
 		}
-		shared := ""
-		if names.up == nil && sc.within == "" {
-			shared = sc.tool.Shared(key)
+		shared, covered := "", false
+		if names.up == nil && sc.within == "" && sc.tool.Class != "" {
+			shared, covered = sc.tool.Shared(key), !sc.only && sc.tool.Covered(key)
 		}
-		if !sc.named(names, key, shared) {
+		if !sc.named(names, key, shared, covered) {
 			return false
 		}
 		more, ok = sc.After('}')
@@ -175,8 +175,9 @@ func (sc *scanner) object(names *argNames) bool {
 }
 
 // named reads a member of an object: for the rules that name it, and, where it is an
-// argument to which the tool's class gives a name, for those that name it so.
-func (sc *scanner) named(names *argNames, key, shared string) bool {
+// argument to which the tool's class gives a name, for those that name it so. What is
+// covered is not suspicious to the others.
+func (sc *scanner) named(names *argNames, key, shared string, covered bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames
 	for i, name := range [...]string{key, shared} {
@@ -186,7 +187,7 @@ func (sc *scanner) named(names *argNames, key, shared string) bool {
 		for _, k := range names.find(name) {
 			sc.At, read = start, true
 			same := k.name == name
-			if !sc.member(k.node) || same && sc.watch && !sc.known(k.node, cmp.Or(shared, key), start) {
+			if !sc.member(k.node) || same && sc.watch && !covered && !sc.known(k.node, cmp.Or(shared, key), start) {
 				return false
 			}
 			if same {
@@ -197,7 +198,7 @@ func (sc *scanner) named(names *argNames, key, shared string) bool {
 		}
 	}
 	switch {
-	case exact[0] == nil && exact[1] == nil && sc.watch:
+	case exact[0] == nil && exact[1] == nil && sc.watch && !covered:
 		sc.At = start
 		return sc.unnamed(names, cmp.Or(shared, key))
 	case !read:

@@ -14,6 +14,7 @@ func TestBuiltin(t *testing.T) {
 		readHome = "[[rule]]\naction = \"allow\"\ntool = \"read\"\nargs.path = \"/home/u/**\"\n"
 		ownPath  = "[[rule]]\naction = \"allow\"\ntool = \"Read\"\nargs.file_path = \"/home/u/**\"\n"
 		noSecret = "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = \"**/.ssh/**\"\n"
+		lookHome = "[[rule]]\naction = \"allow\"\ntool = \"search\"\nargs.path = \"/home/u/**\"\n"
 		all      = "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"
 	)
 	read := func(path string) *Call {
@@ -53,6 +54,27 @@ func TestBuiltin(t *testing.T) {
 		}), Deny, 0},
 		{"a name within an object is no argument's", readHome, with(read("/home/u/a"), func(c *Call) {
 			c.Args = []byte(`{"x":{"file_path":"/home/u/a"}}`)
+		}), Deny, 0},
+		{"what the contract of a tool knows", lookHome, with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Grep"}, []byte(`{"path":"/home/u/a","pattern":"/x","type":"/etc/x","glob":"./a"}`)
+		}), Allow, 1},
+		{"and it alone", lookHome + "args_only = true\n", with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Grep"}, []byte(`{"path":"/home/u/a","type":"go"}`)
+		}), Deny, 0},
+		{"what its contract does not know", lookHome, with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Grep"}, []byte(`{"path":"/home/u/a","kind":"/etc/x"}`)
+		}), Deny, 0},
+		{"a place that was worked out", lookHome, with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Grep"}, []byte(`{"places":["/home/u/b","/etc/x"],"path":"/home/u/a"}`)
+		}), Deny, 0},
+		{"a place that was worked out, and denied", noSecret + all, with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Grep"}, []byte(`{"places":["/home/u/.ssh/x"],"path":"/home/u/a"}`)
+		}), Deny, 1},
+		{"what a search reaches", lookHome, with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Grep"}, []byte(`{"reach":["./*env"],"path":"/home/u/a"}`)
+		}), Deny, 0},
+		{"the same names of a tool without a contract", "[[rule]]\naction = \"allow\"\ntool = \"shell\"\nargs.command = \"ls\"\n", with(read(""), func(c *Call) {
+			c.Names, c.Args = []string{"Bash"}, []byte(`{"places":["/etc/x"],"command":"ls"}`)
 		}), Deny, 0},
 		{"in another case", readHome, with(read("/home/u/a"), func(c *Call) { c.Args = []byte(`{"File_Path":"/home/u/a"}`) }), Deny, 0},
 		{"a server's tool of that name", readHome, with(read("/home/u/a"), func(c *Call) { c.Method = "tools/call" }), Deny, 0},

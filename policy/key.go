@@ -55,6 +55,7 @@ const (
 	descriptionKey
 	onKey
 	afterKey
+	cwdKey
 
 	noKey ruleKey = 1<<8 - 1
 )
@@ -104,6 +105,9 @@ func init() {
 		callRow(key{name: "after", behind: "annotations", field: (*parser).readAfter, check: (*parser).checkAfter, narrow: (*narrower).unlabelled,
 			call: &CallKey{Is: "the session has seen", Unknown: "what the session has seen before is not known", Hint: "\"session\" in the fixture says what it has seen",
 				Proof: Tightening, Fill: func(c, like *Call) { c.Seen = like.Seen }, got: gotSeen}}),
+		callRow(key{name: "cwd", behind: "server", early: true, field: globOf(startOf), narrow: (*narrower).folders,
+			call: &CallKey{Glob: true, Is: "its relative paths start in", Unknown: "the folder in which its relative paths start is not known",
+				Hint: "\"cwd\" in the fixture says it", Recorded: true, got: startOf}}),
 	)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/reading"
@@ -18,6 +19,7 @@ type Narrowed struct {
 
 	Name   string   // the subject's glob
 	Server string   // "" when the rule is about every server
+	Cwd    string   // the folder in which the call has to start; "" for any
 	Limits []Limit  // what it says of arguments
 	Not    []string // its exceptions, as in a policy: those of the rule that asked
 	Open   []string // arguments of the call that it says nothing of
@@ -52,7 +54,8 @@ func (l Limit) Name() string { return policytext.Key(l.Path[0], l.Path[1:]...) }
 //   - Tool: nothing more.
 //
 // An argument that would keep an allow with conditions shut (Suspect) is named in
-// every scope, with the values it has.
+// every scope, with the values it has. An allow about commands or relative paths is
+// bound to the folder of the call, but for the scope Tool.
 //
 // So whatever the rule matches, in any reading, r matches too, and a call whose
 // answer it changes was one that r asked about.
@@ -96,6 +99,9 @@ func (p *Policy) narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	out := &Narrowed{rule: n.rule, Text: n.rule.toml(), Name: n.rule.patterns[0], Limits: n.limits, Open: n.open}
 	if s := n.rule.stated(ruleKeys[serverKey]); s != nil {
 		out.Server = listWords(s.Globs)
+	}
+	if s := n.rule.stated(ruleKeys[cwdKey]); s != nil {
+		out.Cwd = strings.Join(s.Globs, " or ")
 	}
 	n.rule.writeNot(func(key, toml string) { out.Not = append(out.Not, key+" = "+toml) })
 	var err error

@@ -319,6 +319,18 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
+// waitingID is the id of the request that has crossed under this key and has no answer; nil
+// without one.
+func (t *table) waitingID(from mcp.Direction, key string) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	req := t.pending(from).requests[key]
+	if req == nil || req.state != sent || req.key != key {
+		return nil
+	}
+	return req.id
+}
+
 // responseSink is where the caller of a request waits for its answer.
 func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	t.mu.Lock()

@@ -29,6 +29,7 @@ type receiver struct {
 	responses bool             // the group is of replies
 	passed    []*response      // replies of this read that have gone on
 	frame     frame.Frame      // the one that is looked at
+	repaired  bool             // it is not as it came
 
 	// A burst is one read's worth of frames: what the gate lets through at once is
 	// written when all of it has been judged.
@@ -106,15 +107,17 @@ func (rc *receiver) flush(ctx context.Context) {
 // handleLine reads one line and puts its exchange into the group.
 func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
-	limits := rc.s.o.Limits
-	limits.AllowBatch = rc.s.table.batches.Load()
-	err := rc.frame.Parse(line, limits)
+	if most := rc.s.longest.Load(); most > 0 && int64(len(line)) > most && rc.from == mcp.ServerToClient {
+		rc.unreadable(line, tooLong())
+		return
+	}
+	err := rc.frame.Parse(line, rc.limits())
 	if err == nil {
 		rc.handleFrame(ctx, &rc.frame)
-	} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-		rc.unreadable(line, refusal)
-	} else {
+	} else if refusal, ok := errors.AsType[*frame.Refusal](err); !ok {
 		panic(err)
+	} else if !rc.repair(ctx, line, refusal) {
+		rc.unreadable(line, refusal)
 	}
 }
 

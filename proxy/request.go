@@ -95,6 +95,7 @@ func (req *request) admit(f *frame.Frame) *frame.Refusal {
 	req.calls = rc.attachTasks(req.x, rc.from, m, calls)
 	if m.Initialize() {
 		req.clientInfo = mcp.Introduced(f.Params)
+		rc.s.setLongest(req.clientInfo.Name)
 	}
 	return nil
 }

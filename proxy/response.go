@@ -30,6 +30,10 @@ func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	resp.rc, resp.burst = rc, rc.burst
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(f.ID), resp)
 	if req == nil {
+		if other := rc.otherwiseWaiting(f); other != nil && why == codeUnsolicited {
+			rc.forwardRepaired(ctx, f.Raw, other, []string{"id"})
+			return
+		}
 		rc.dropUnsolicited(f, why)
 		return
 	}
@@ -92,6 +96,9 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	}
 	inputs, refusal := mcp.InputCalls(f, rc.s.o.Name)
 	if refusal != nil || len(inputs.Calls) == 0 {
+		return refusal
+	}
+	if refusal := rc.strict(f); refusal != nil {
 		return refusal
 	}
 	resp.inputs = inputs

@@ -43,6 +43,9 @@ type Options struct {
 	Name   string       // the server's name as the client's configuration calls it; "" when unknown
 	Guess  string       // a name for the record only
 	Limits frame.Limits // zero: frame.DefaultLimits
+	// LongestLine is how long a line may be that the client of this name reads, "" before it
+	// has one; 0 is any length. A longer answer becomes one failed call. nil: any length.
+	LongestLine func(client string) int
 	// DenyAsError answers a denied tools/call with a JSON-RPC error instead of
 	// a tool result.
 	DenyAsError bool
@@ -66,6 +69,7 @@ type session struct {
 	receivers [2]*receiver // by direction
 	failed    chan error
 	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before it is known
+	longest   atomic.Int64             // line that the client takes; 0: any
 }
 
 // Run carries frames until the client closes one of its streams or ctx ends (nil), the
@@ -79,6 +83,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Limits = frame.DefaultLimits()
 	}
 	s := &session{o: o, failed: make(chan error, 2)}
+	s.setLongest("")
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()

@@ -18,7 +18,9 @@ func NewSession(o Options) *Session {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
 	}
-	return &Session{session{o: o, failed: make(chan error, 2)}}
+	x := &Session{session{o: o, failed: make(chan error, 2)}}
+	x.s.setLongest("")
+	return x
 }
 
 // Batches reports whether arrays may cross: the version that was negotiated has

@@ -28,21 +28,43 @@ func (rc *receiver) unreadable(line []byte, refusal *frame.Refusal) {
 	}
 }
 
+// tooLong is why a whole line is not passed on.
+func tooLong() *frame.Refusal {
+	return &frame.Refusal{Code: codeTooLongForClient, Reason: "it is longer than the client reads on one line, and would end its session"}
+}
+
+const codeTooLongForClient = "too_long_for_client"
+
+// setLongest notes who the client is, for the length of its lines.
+func (s *session) setLongest(client string) {
+	if s.o.LongestLine != nil {
+		s.longest.Store(int64(s.o.LongestLine(client)))
+	}
+}
+
+// answersOnly reports a message that has a result or an error, and no method.
+func answersOnly(line []byte) bool {
+	members := gjson.GetManyBytes(line, "method", "result", "error")
+	return !members[0].Exists() && (members[1].Exists() || members[2].Exists())
+}
+
 // failReply gives an error to the call that an unreadable answer belongs to,
 // and reports whether there is one. The answer's id may be read wrongly here:
 // then a wrong call fails, nothing crosses.
 func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
-	members := gjson.GetManyBytes(line, "method", "result", "error", "id")
-	if members[0].Exists() || !members[1].Exists() && !members[2].Exists() {
+	if !answersOnly(line) {
 		return false
 	}
-	id := members[3].Raw
-	if id == "" && refusal.Code == frame.CodeTooLong {
-		// Many servers write the id last, behind what was skipped.
+	id := gjson.GetBytes(line, "id").Raw
+	if id == "" || id == "null" {
+		// Many servers write the id last, behind what was skipped of a long line.
 		id = rc.s.table.onlyPending(rc.opposite(), rc.scope)
 	}
 	resp := &response{rc: rc, burst: rc.burst}
-	req, _ := rc.s.table.claim(rc.opposite(), rc.scopedKey([]byte(id)), resp)
+	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey([]byte(id)), resp)
+	if other := frame.OtherID([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
+		req, _ = rc.s.table.claim(rc.opposite(), rc.scopedKey(other), resp)
+	}
 	if req == nil {
 		return false
 	}

@@ -13,8 +13,29 @@ import (
 	"time"
 )
 
+// Writable splits changes into those whose file may be edited and the reasons for the
+// others, so that a person does not read a difference that cannot be written.
+func (o Options) Writable(changes []Change) (writable []Change, refused []error) {
+	for _, c := range changes {
+		if err := o.checkFile(c); err != nil {
+			refused = append(refused, fmt.Errorf("%s: %w", c.Path, err))
+			continue
+		}
+		writable = append(writable, c)
+	}
+	return writable, refused
+}
+
 // allowed says why a file must not be edited now.
 func (o Options) allowed(c Change) error {
+	if err := o.checkFile(c); err != nil {
+		return err
+	}
+	return o.checkNotRunning(c)
+}
+
+// checkFile refuses a file that its owner keeps elsewhere or read-only.
+func (o Options) checkFile(c Change) error {
 	if !o.Follow && !o.inOwnFolders(c) {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
 	}
@@ -23,7 +44,7 @@ func (o Options) allowed(c Change) error {
 			return err
 		}
 	}
-	return o.checkNotRunning(c)
+	return nil
 }
 
 // inOwnFolders says that the file lies where the owner keeps things, links resolved.

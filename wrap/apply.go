@@ -30,6 +30,9 @@ type Options struct {
 	// an edit, before Apply looks again; 0: 1.5 s.
 	RecheckAfter time.Duration
 	Now          func() time.Time // nil: time.Now
+	// Replan works a change out again when somebody has written the file since it was
+	// planned; false: it would not be the same edit. nil: such a change is refused.
+	Replan func(Change) (Change, bool)
 
 	at func(point string) // tests stop the world here
 }
@@ -51,17 +54,24 @@ func (o Options) reach(point string) {
 	}
 }
 
-// Apply writes the changes, each file by itself: one that is refused leaves its
-// old bytes and an error at its index, nil stands for those that are written.
+// Apply writes the changes, each file by itself and once: one that is refused leaves its
+// old bytes and an error at its indexes, nil stands for those that are written.
 func Apply(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
 	watch := false
-	for i, c := range changes {
-		if err := apply(ctx, c, o); err != nil {
-			errs[i] = fmt.Errorf("%s: %w", c.Path, err)
+	for i := range changes {
+		of := ofFile(changes, changes[i].Real)
+		if of[0] == i {
+			err := applyAgain(ctx, changes, of, o)
+			for _, at := range of {
+				errs[at] = err
+			}
+		}
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", changes[i].Path, errs[i])
 			continue
 		}
-		watch = watch || c.rewritten()
+		watch = watch || changes[i].rewritten()
 	}
 	if !watch {
 		return errs
@@ -80,11 +90,80 @@ func Apply(ctx context.Context, changes []Change, o Options) []error {
 	return errs
 }
 
+// maxReplans bounds how often a file is read again that its client goes on writing.
+const maxReplans = 3
+
+// applyAgain applies the changes of one file, at the given indexes, and works a single one
+// out anew when the client wrote the file between our read and our write.
+func applyAgain(ctx context.Context, changes []Change, of []int, o Options) error {
+	for replans := 0; ; replans++ {
+		whole := make([]Change, len(of))
+		for n, at := range of {
+			whole[n] = changes[at]
+		}
+		err := apply(ctx, whole, o)
+		if !errors.Is(err, atomicfile.ErrChanged) || o.Replan == nil || len(of) > 1 || replans == maxReplans {
+			return err
+		}
+		again, same := o.Replan(whole[0])
+		if !same {
+			return err
+		}
+		changes[of[0]] = again
+	}
+}
+
+// Replan works out the same edits on the file as it is now. Not the same: an entry is gone,
+// what it starts has changed, or the edit moves things between files.
+func (pl Planner) Replan(c Change) (Change, bool) {
+	if c.Hook != nil || c.Absent || c.Gone || pl.Secrets != nil || pl.Hub != nil && pl.Hub.Into {
+		return c, false
+	}
+	places := map[string]*ConfigFile{}
+	var targets []Target
+	for _, e := range c.Edits {
+		p := places[e.Row.ID]
+		if p == nil {
+			read := ReadConfigFile(e.Row, c.Path)
+			p, places[e.Row.ID] = &read, &read
+		}
+		i := slices.IndexFunc(p.Entries, func(is client.Entry) bool { return slices.Equal(is.KeyPath, e.Entry.KeyPath) })
+		if p.Err != nil || i < 0 {
+			return c, false
+		}
+		targets = append(targets, Target{p, p.Entries[i]})
+	}
+	again, errs := pl.plan(c.Op, targets)
+	same := len(errs) == 0 && again.Real == c.Real && slices.EqualFunc(again.Edits, c.Edits, func(a, b Edit) bool {
+		return slices.Equal(a.Entry.KeyPath, b.Entry.KeyPath) && slices.Equal(a.Old, b.Old) && slices.Equal(a.New, b.New)
+	})
+	return again, same
+}
+
 func (c Change) rewritten() bool {
 	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
-func apply(ctx context.Context, c Change, o Options) error {
+// ofFile are the indexes of the changes of one file: each goes on where the one before it
+// ends (PlanHooks).
+func ofFile(changes []Change, real string) (all []int) {
+	for i, c := range changes {
+		if c.Real == real {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// apply writes the changes of one file.
+func apply(ctx context.Context, whole []Change, o Options) error {
+	c := whole[0]
+	for _, next := range whole[1:] {
+		if !bytes.Equal(next.Before, c.After) {
+			return errors.New("nothing was written: its edits were planned apart; run the command again")
+		}
+		c.After, c.Gone, c.Edits = next.After, next.Gone, slices.Concat(c.Edits, next.Edits)
+	}
 	if err := o.allowed(c); err != nil {
 		return err
 	}
@@ -105,16 +184,16 @@ func apply(ctx context.Context, c Change, o Options) error {
 	}
 	o.reach("locked")
 	removeLeftovers(c.Real, o.now())
-	return write(c, o)
+	return write(c, whole, o)
 }
 
 // write journals first: after a crash the journal may tell of an edit that was
 // not made, never keep silent about one that was.
-func write(c Change, o Options) error {
+func write(c Change, whole []Change, o Options) error {
 	if err := c.checkPlace(); err != nil {
 		return err
 	}
-	if err := appendJournal(c, o, nil); err != nil {
+	if err := appendJournal(whole, o, nil); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
@@ -129,7 +208,7 @@ func write(c Change, o Options) error {
 	if errors.Is(err, atomicfile.ErrChanged) {
 		err = fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
 	}
-	return errors.Join(err, appendJournal(c, o, err))
+	return errors.Join(err, appendJournal(whole, o, err))
 }
 
 // bytesOf says whether the file holds exactly these bytes.

@@ -344,3 +344,47 @@ func TestTwentyMegabytes(t *testing.T) {
 		t.Error("came back otherwise")
 	}
 }
+
+// A client that writes its file between the read and the write keeps what it wrote, and the
+// edit is made all the same; an entry that means something else by then is left alone.
+func TestAClientThatWritesMeanwhileIsEditedAgain(t *testing.T) {
+	changed := strings.Replace(cursorFile, "npx", "node", 1)
+	tests := []struct {
+		name, theirs string
+		times        int // how often the client writes
+		want         State
+	}{
+		{"another member", strings.Replace(cursorFile, "{", `{"theirs": 1, `, 1), 1, Wrapped},
+		{"three times", strings.Replace(cursorFile, "{", `{"theirs": 1, `, 1), 3, Wrapped},
+		{"without an end", strings.Replace(cursorFile, "{", `{"theirs": 1, `, 1), 100, Bare},
+		{"another command", changed, 1, Bare},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newMachine(t)
+			m.write(".cursor/mcp.json", cursorFile)
+			m.opts.Replan = m.judge().Replan
+			theirs, writes := "", 0
+			m.opts.at = func(p string) {
+				if p == "locked" && writes < tt.times {
+					theirs = tt.theirs + strings.Repeat("\n", writes)
+					m.write(".cursor/mcp.json", theirs)
+					writes++
+				}
+			}
+			err := m.do(Wrap, Selection{})
+			m.opts.at = nil
+			if state := m.states()["web"]; state != tt.want || (err == nil) != (tt.want == Wrapped) {
+				t.Fatalf("it is %s, %v; want %s", state, err, tt.want)
+			}
+			if err == nil {
+				if err := m.do(Unwrap, Selection{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := m.read(".cursor/mcp.json"); got != theirs {
+				t.Errorf("got\n%s\nwant what the client wrote\n%s", got, theirs)
+			}
+		})
+	}
+}

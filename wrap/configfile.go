@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,14 @@ type ConfigFile struct {
 	Around []Setting
 
 	src []byte
+}
+
+// HasMark reports whether the file starts with a byte order mark that its client may not read.
+func (p *ConfigFile) HasMark() bool { return HasMark(p.Row, p.src) }
+
+// HasMark reports whether a file starts with a byte order mark that a row's client may not read.
+func HasMark(row client.Row, src []byte) bool {
+	return !row.BOMOK && bytes.HasPrefix(src, []byte("\ufeff"))
 }
 
 // System is this machine, as the catalogue asks for it.

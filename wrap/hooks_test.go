@@ -36,7 +36,7 @@ func (m *machine) hooks(pl Planner, op Op, word string) ([]Change, []error) {
 	}
 	for _, h := range FindHooks(m.env(), rows, pl.Program, word) {
 		if h.Row.Client == word {
-			return pl.PlanHooks(op, []Hooks{h})
+			return pl.PlanHooks(op, []Hooks{h}, nil)
 		}
 	}
 	m.t.Fatalf("no %s", word)
@@ -247,5 +247,72 @@ func TestNoHookWithoutTheJournal(t *testing.T) {
 	}
 	if _, err := os.Stat(m.path(".codex/hooks.json")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it is there: %v", err)
+	}
+}
+
+// A file that holds servers and hooks is edited once, and given back once; what somebody else
+// writes meanwhile stays, and neither of the two edits is made.
+func TestServersAndHooksOfOneFile(t *testing.T) {
+	const file = ".gemini/settings.json"
+	const before = "{\n  \"mcpServers\": {\"notes\": {\"command\": \"npx\", \"args\": [\"notes\"]}}\n}\n"
+	m, pl := hookMachine(t)
+	if err := os.Chmod(m.path("bin/clawai"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	m.write(file, before)
+	plan := func(op Op) []Change {
+		rows, err := client.Catalogue()
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, errs := pl.Plan(op, Select(FindConfigFiles(m.env(), rows), Selection{}))
+		hooks, err := client.HookRows()
+		if err != nil {
+			t.Fatal(err)
+		}
+		more, failed := pl.PlanHooks(op, FindHooks(m.env(), hooks, pl.Program), changes)
+		if err := errors.Join(append(errs, failed...)...); err != nil || len(changes) != 1 || len(more) != 1 || string(more[0].Before) != string(changes[0].After) {
+			t.Fatalf("%v: %d and %d changes", err, len(changes), len(more))
+		}
+		return append(changes, more...)
+	}
+	writes := 0
+	m.opts.at = func(point string) {
+		if point == "written" {
+			writes++
+		}
+	}
+	if err := errors.Join(Apply(context.Background(), plan(Wrap), m.opts)...); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.read(file); !strings.Contains(got, "clawai-hook gemini-cli") || !strings.Contains(got, `"proxy"`) || writes != 1 {
+		t.Errorf("written %d times:\n%s", writes, got)
+	}
+	journal, err := ReadJournal(m.opts.State)
+	if err != nil || len(journal) != 4 {
+		t.Errorf("the journal has %v, %v", journal, err)
+	}
+	if err := errors.Join(Apply(context.Background(), plan(Unwrap), m.opts)...); err != nil || m.read(file) != before || writes != 2 {
+		t.Errorf("%v, written %d times, came back as\n%s", err, writes, m.read(file))
+	}
+	m.opts.at = func(point string) {
+		if point == "journaled" {
+			m.write(file, `{"theirs":1}`)
+		}
+	}
+	for i, err := range Apply(context.Background(), plan(Wrap), m.opts) {
+		if !errors.Is(err, atomicfile.ErrChanged) {
+			t.Errorf("change %d: %v", i, err)
+		}
+	}
+	if got := m.read(file); got != `{"theirs":1}` {
+		t.Errorf("is\n%s", got)
+	}
+	m.opts.at = nil
+	m.write(file, before)
+	apart := plan(Wrap)
+	apart[1].Before = []byte("{}")
+	if err := errors.Join(Apply(context.Background(), apart, m.opts)...); err == nil || m.read(file) != before {
+		t.Errorf("edits that were planned apart: %v", err)
 	}
 }

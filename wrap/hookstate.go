@@ -139,8 +139,9 @@ func (h Hooks) count() (n int) {
 func hookKey(event string) []string { return []string{"hooks", event} }
 
 // PlanHooks works out the files that an operation gives. A client whose file cannot be
-// edited is an error that names it; the others go on.
-func (pl Planner) PlanHooks(op Op, all []Hooks) (changes []Change, errs []error) {
+// edited is an error that names it; the others go on. A file that has servers, too, is taken
+// as the changes before leave it: Apply writes all that is planned of one file at once.
+func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Change, errs []error) {
 	program, err := pl.Program.Hook()
 	if op == Wrap && err != nil {
 		return nil, []error{err}
@@ -149,6 +150,13 @@ func (pl Planner) PlanHooks(op Op, all []Hooks) (changes []Change, errs []error)
 		if op == Wrap && h.Err != nil {
 			errs = append(errs, h.Err)
 			continue
+		}
+		for i, f := range h.Files {
+			for _, c := range slices.Concat(before, changes) {
+				if c.Real == f.Real {
+					h.Files[i].src, h.Files[i].Absent = c.After, c.Gone
+				}
+			}
 		}
 		planned, failed := planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
 		errs = append(errs, failed...)

@@ -35,28 +35,30 @@ type journalEntry struct {
 
 func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
 
-// appendJournal appends a change to the journal and sees it on the disk.
-func appendJournal(c Change, o Options, failed error) error {
+// appendJournal appends the changes of a file to the journal and sees them on the disk.
+func appendJournal(whole []Change, o Options, failed error) error {
 	var text []byte
-	for _, e := range c.Edits {
-		if len(e.Entry.KeyPath) == 0 {
-			continue // the hub's configuration, which no client reads
+	for _, c := range whole {
+		for _, e := range c.Edits {
+			if len(e.Entry.KeyPath) == 0 {
+				continue // the hub's configuration, which no client reads
+			}
+			l := journalEntry{
+				Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
+				Old: e.Old, New: e.New, Before: sum(c.Before), After: sum(c.After),
+			}
+			if mayHoldSecret(e.Entry.Command) {
+				l.Old, l.New, l.Withheld = nil, nil, true
+			}
+			if failed != nil {
+				l.Failed = failed.Error()
+			}
+			b, err := json.Marshal(l)
+			if err != nil {
+				return err
+			}
+			text = append(append(text, b...), '\n')
 		}
-		l := journalEntry{
-			Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
-			Old: e.Old, New: e.New, Before: sum(c.Before), After: sum(c.After),
-		}
-		if mayHoldSecret(e.Entry.Command) {
-			l.Old, l.New, l.Withheld = nil, nil, true
-		}
-		if failed != nil {
-			l.Failed = failed.Error()
-		}
-		b, err := json.Marshal(l)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, b...), '\n')
 	}
 	if len(text) == 0 {
 		return nil

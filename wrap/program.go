@@ -25,6 +25,9 @@ type Program struct {
 // For is the command that a client's file shall have: a machine's path has no business
 // in a file that is shared through git.
 func (p Program) For(file *ConfigFile) (string, error) {
+	if !p.runsOnWindows() && file.readOnWindows() {
+		return "", errors.New("a Windows program reads this file, and cannot start the clawai of this system; install clawai on Windows and run it there")
+	}
 	if file.Tracked {
 		return "clawai", nil
 	}
@@ -38,6 +41,28 @@ func (p Program) For(file *ConfigFile) (string, error) {
 		}
 	}
 	return path, nil
+}
+
+// windowsFolder matches the folders in which programs on Windows keep their files, as other
+// systems see them.
+var windowsFolder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)/AppData/(Roaming|Local)/|^/mnt/[a-z]/(Users/[^/]+/\.|Program Files)`)
+})
+
+// readOnWindows reports whether a program on Windows reads the file: under WSL clawai finds
+// such files, and its own path means nothing there.
+func (p *ConfigFile) readOnWindows() bool {
+	return windowsFolder().MatchString(p.Path) || windowsFolder().MatchString(p.Real)
+}
+
+func (p Program) runsOnWindows() bool {
+	return goos == "windows" || strings.HasSuffix(strings.ToLower(cmp.Or(p.Path, p.Exe)), ".exe")
+}
+
+// startsWindowsProgram reports whether a command is one that only Windows starts.
+func startsWindowsProgram(command string) bool {
+	drive := len(command) > 2 && command[1] == ':' && strings.ContainsRune(`\/`, rune(command[2]))
+	return drive || strings.EqualFold(command, "cmd") || strings.EqualFold(command, "cmd.exe")
 }
 
 // FindProgram looks for a lasting path of the running binary.
@@ -68,7 +93,7 @@ type search struct {
 // a package manager's link outlives the versioned folder that it leads to.
 func (s search) find() Program {
 	if s.temporary(s.exe) {
-		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/clawai in a checkout, or go install github.com/clawai/clawai/cmd/clawai@latest", s.exe)}
+		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}
 	}
 	for _, path := range s.candidates() {
 		if filepath.IsAbs(path) && isClawai(path) && !s.temporary(path) && !versioned().MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {

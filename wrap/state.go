@@ -100,9 +100,18 @@ func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {
 // unwrappable says why an entry's environment keeps wrap from making a wrapper of
 // it; nil when it does not.
 func (pl Planner) unwrappable(p *ConfigFile, e client.Entry) error {
+	if pl.HTTPProxy.redirects(e) {
+		return nil // a proxy that the client does not start
+	}
 	command, err := pl.Program.For(p)
-	if err != nil || pl.HTTPProxy.redirects(e) {
-		return nil // another error, or a proxy that the client does not start
+	if err != nil {
+		return err
+	}
+	if !pl.Program.runsOnWindows() && e.Wrapped == nil && startsWindowsProgram(e.Command) {
+		return fmt.Errorf("it starts %s, a Windows program, which clawai on this system cannot; run clawai on Windows for this file", e.Command)
+	}
+	if e.Kind == client.Stdio && e.Wrapped == nil && len(e.Args) == 0 && isCommandLine(e.Command) {
+		return fmt.Errorf("its command is a whole command line (%s), which clawai would take for the name of a program; write the program alone as the command, and each further word as an argument", e.Command)
 	}
 	if e.Kind == client.Remote && e.Wrapped == nil {
 		e.Env = nil // which nobody reads
@@ -111,6 +120,13 @@ func (pl Planner) unwrappable(p *ConfigFile, e client.Entry) error {
 		return fmt.Errorf("%s; %s", strings.Join(steered, "; "), nextVariables)
 	}
 	return nil
+}
+
+// isCommandLine reports whether a command holds a program's name and more words. A path may
+// hold blanks, so that a first word with a separator stands for none.
+func isCommandLine(command string) bool {
+	words := strings.Fields(command)
+	return len(words) > 1 && !strings.ContainsAny(words[0], `/\"'`)
 }
 
 // stale says that Wrap would change an entry, or say why it cannot.

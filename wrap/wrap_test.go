@@ -138,7 +138,7 @@ const claudeFile = `{
     "far": { "type": "http", "url": "https://example.test/mcp" }
   },
   "projects": {
-    "/p/one": { "mcpServers": { "files": { "command": "uvx", "args": ["f"] }, "git": { "command": "uvx mcp-server-git" } } }
+    "/p/one": { "mcpServers": { "files": { "command": "uvx", "args": ["f"] }, "git": { "command": "uvx-git" } } }
   }
 }
 `
@@ -188,7 +188,7 @@ func TestOneServerOfOneFile(t *testing.T) {
 func TestJournalKeepsNoSecret(t *testing.T) {
 	m := newMachine(t)
 	secret := "s3" + "cret-value"
-	m.write(".claude.json", strings.Replace(claudeFile, "uvx mcp-server-git", "uvx git --key "+secret, 1))
+	m.write(".claude.json", strings.Replace(claudeFile, `"uvx-git"`, `"/opt/uvx git --key `+secret+`"`, 1))
 	if err := m.do(Wrap, Selection{}); err != nil {
 		t.Fatal(err)
 	}

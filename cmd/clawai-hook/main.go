@@ -52,15 +52,19 @@ func open(line *program.Line, project, session string, ask hook.Dialog) (*hook.D
 		return nil, err
 	}
 	guard, err := gate.New(gate.Options{
-		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
+		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Principals: gate.None{}, Inspector: detectors{}, Labels: gate.None{},
 		Limits: hook.Uncounted{}, ObserveOnly: line.Text("observe") == "true",
 	})
 	if err != nil {
 		_ = o.Record.Close()
 		return nil, err
 	}
-	return &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.Flow() != policy.Off, Before: o.Policy.Policy.Flow() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
+	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.Flow() != policy.Off, Before: o.Policy.Policy.Flow() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
 		guard.Close()
 		_ = o.Record.Close() // what was decided is in it
-	}}, nil
+	}}
+	if looks(o.Policy.Policy) {
+		door.Carries = detectors{}.Carries
+	}
+	return door, nil
 }

@@ -3,6 +3,7 @@
 package approve
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"encoding/json"
@@ -72,7 +73,9 @@ func (o order) options() Options {
 		}
 	}
 	if o.Policy != "" {
-		to.RuleWriter = &remember.Writer{Policy: o.Policy, Options: policy.Options{Home: "/home/user"}, Denied: denied(o.Denied)}
+		to.RuleWriter = &remember.Writer{
+			Policy: o.Policy, Options: policy.Options{Home: cmp.Or(o.Options.View.Home, "/home/user")}, Denied: denied(o.Denied), View: to.View,
+		}
 	}
 	return to
 }

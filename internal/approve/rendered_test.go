@@ -4,9 +4,12 @@ package approve
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/testing/termtest"
 	"github.com/clawai/clawai/policy"
 
@@ -53,6 +56,26 @@ func questions() map[string]order {
 	return map[string]order{"edit": edit, "dangerous": danger, "outside": outside, "read": read, "sql": sql, "missing": missing, "sampling": sampling, "list": list}
 }
 
+// byStarter is the question as the filesystem starter asks it.
+func byStarter(t *testing.T, o order) order {
+	t.Helper()
+	o.Policy = filepath.Join(t.TempDir(), "policy.toml")
+	if err := os.WriteFile(o.Policy, fixtures.FilesystemPolicy, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(o.Question.Rule.Pos.File, fixtures.FilesystemPolicy, policy.Options{Home: "/home/ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Question.Calls[0].Screened = true
+	d := p.Decide(&o.Question.Calls[0])
+	if d.Action != policy.Prompt {
+		t.Fatalf("the starter says %v", d.Action)
+	}
+	o.Question.Rule, o.Question.Revision = *d.Rule, p.Revision()
+	return o
+}
+
 // Every question as the terminal shows it, at the sizes that people have.
 func TestRenderedQuestions(t *testing.T) {
 	slow.Test(t)
@@ -60,6 +83,10 @@ func TestRenderedQuestions(t *testing.T) {
 	for name, o := range questions() {
 		for _, size := range [][2]int{{24, 80}, {40, 120}} {
 			at := fmt.Sprintf("%dx%d", size[1], size[0])
+			o := o
+			if name == "edit" && at == "80x24" { // where the line of the starter's rule is out of sight
+				o = byStarter(t, o)
+			}
 			t.Run(name+" "+at, func(t *testing.T) {
 				t.Parallel()
 				s := start(t, o, size[0], size[1], "NO_COLOR=")

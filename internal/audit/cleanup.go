@@ -159,6 +159,9 @@ func markLeft(f *os.File) (mark, error) {
 	}
 	n, digest := s.rest()
 	m.Bytes, m.Digest, m.Size = int64(n), digest, s.end+int64(n)
+	if fi, err := f.Stat(); err == nil {
+		m.Node = node(fi)
+	}
 	if began, _, _ := parseSegmentName(m.Segment); isShared(began) && n == 0 {
 		m.Kind = closed
 	}

@@ -155,12 +155,7 @@ func (f *Filter) matchKind(k event.Kind) bool {
 }
 
 func (f *Filter) matchFind(e *event.Entry) bool {
-	for _, line := range e.Finds {
-		if kind, _, _ := strings.Cut(line, " "); f.Find == "*" || kind == f.Find {
-			return true
-		}
-	}
-	return false
+	return f.Find == "*" && len(e.Finds) > 0 || slices.Contains(e.Found(), f.Find)
 }
 
 func (f *Filter) matchTool(e *event.Entry) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"syscall"
 
@@ -56,6 +57,15 @@ func unlock(f *os.File) error {
 func spoiled(f *os.File, size int64) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)
+}
+
+// node is the number of a file in its file system: a copy has another.
+func node(fi fs.FileInfo) uint64 {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return st.Ino & math.MaxInt64
 }
 
 // checkPrivate refuses what another user owns or may write.

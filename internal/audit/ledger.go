@@ -37,6 +37,7 @@ type mark struct {
 	Detail   string    `json:"detail"`
 	Keep     int64     `json:"keep"`     // of a removal: the retention in force, in bytes
 	KeepFor  int64     `json:"keep_for"` // and in seconds; 0 keeps all
+	Node     uint64    `json:"node"`     // number of the file in its file system, where the system has one; not where its writer closes it
 	position int       // line in the ledger
 }
 
@@ -159,6 +160,7 @@ func (l *ledger) append(m mark) error {
 	dst = word(dst, "detail", m.Detail)
 	dst = number(dst, "keep", m.Keep)
 	dst = number(dst, "keep_for", m.KeepFor)
+	dst = number(dst, "node", int64(m.Node)) //nolint:gosec // a number that is too large for one is read as it is written
 	if _, err := l.file.Write(c.seal(dst, start)); err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}

@@ -193,11 +193,11 @@ func (l *Log) close() error {
 	if err == nil && l.o.Sync == SyncInterval {
 		err = seg.file.Sync() // what was recorded since the last time
 	}
-	if err == nil && !seg.shared {
-		err = withLedger(l.dir, l.o.Now, func(led *ledger) error {
+	if (err == nil || seg.isLost()) && !seg.shared { // what was recorded is missed where its file is lost
+		bad := withLedger(l.dir, l.o.Now, func(led *ledger) error {
 			return led.append(seg.closing(&l.chain))
 		})
-		if err == nil {
+		if err = errors.Join(err, bad); err == nil {
 			err = seg.retire()
 		}
 	}

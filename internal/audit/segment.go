@@ -91,6 +91,9 @@ func (s *segment) close() error {
 	return errors.Join(err, s.file.Close())
 }
 
+// isLost reports whether the file is no longer what its writer made of it.
+func (s *segment) isLost() bool { return s.mem != nil && s.mem.lost }
+
 // discard removes a segment that holds no event.
 func (s *segment) discard() error {
 	return errors.Join(s.close(), os.Remove(s.path))
@@ -99,7 +102,11 @@ func (s *segment) discard() error {
 func (s *segment) name() string { return filepath.Base(s.path) }
 
 func (s *segment) opening() mark {
-	return mark{Kind: opened, Segment: s.name(), First: s.first}
+	m := mark{Kind: opened, Segment: s.name(), First: s.first}
+	if fi, err := s.file.Stat(); err == nil {
+		m.Node = node(fi)
+	}
+	return m
 }
 
 // closing is the mark of a segment whose last line is before c.

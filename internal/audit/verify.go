@@ -59,9 +59,16 @@ func Verify(dir, head string, r Retention) (Report, error) {
 type statement struct {
 	first   string
 	end     *mark // close or crashed
+	node    uint64
 	removed bool
 	line    int
 }
+
+// copied is what it means that a segment is another file.
+const copied = "a copy took its place, and what was recorded from then on is not here"
+
+// isOther reports whether a file is not the one that was begun.
+func (s *statement) isOther(node uint64) bool { return s.node != 0 && node != 0 && s.node != node }
 
 type verifier struct {
 	dir        string
@@ -159,7 +166,7 @@ func (v *verifier) line(file string, it item) {
 func (v *verifier) marked(m mark) {
 	known := v.statements[m.Segment]
 	if known == nil {
-		known = &statement{first: m.First, line: m.position}
+		known = &statement{first: m.First, line: m.position, node: m.Node}
 		v.statements[m.Segment] = known
 		v.order = append(v.order, m.Segment)
 		_, session, _ := parseSegmentName(m.Segment)
@@ -173,6 +180,9 @@ func (v *verifier) marked(m mark) {
 	case closed, crashed:
 		if known.end != nil || known.first != m.First {
 			v.find(ledgerName, m.position, "the segment %q is closed twice, or begins differently than line %d says", m.Segment, known.line)
+		}
+		if known.isOther(m.Node) {
+			v.find(ledgerName, m.position, "the segment %q was another file by then than line %d began: %s", m.Segment, known.line, copied)
 		}
 		known.end = &m
 		v.ended(&m)

@@ -58,6 +58,9 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 	case t.lines > 0 && t.first != known.first:
 		v.find(name, 1, "the ledger names another first record for this segment (line %d)", known.line)
 	}
+	if known != nil && known.end == nil && known.isOther(node(fi)) {
+		v.find(name, 0, "is another file than line %d of the ledger began: %s", known.line, copied)
+	}
 	v.ending(name, known, t)
 	return nil
 }

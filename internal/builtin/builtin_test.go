@@ -25,6 +25,14 @@ func TestTable(t *testing.T) {
 					t.Errorf("%s %v: %q is no argument of %s", c.id, row.names, pair, row.class)
 				}
 			}
+			for entry := range strings.FieldsSeq(row.globs + " " + row.nested + " " + row.plain) {
+				if head, _, _ := strings.Cut(entry, "."); !row.contract || !Of(c.id, row.names[0]).Covered(head) {
+					t.Errorf("%s %v: %s is not covered", c.id, row.names, entry)
+				}
+			}
+			if known := row.class == "read" || row.class == "search" || row.class == "write"; known != row.contract && row.more == nothing {
+				t.Errorf("%s %v: contract is %v", c.id, row.names, row.contract)
+			}
 			for _, name := range row.names {
 				if seen[name] {
 					t.Errorf("%s: %s stands twice", c.id, name)
@@ -43,7 +51,7 @@ func TestOf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range [][2]string{{"claude-code", "read"}, {"claude-code", "Cron"}, {"files", "Read"}, {"", "Bash"}} {
-		if got := Of(c[0], c[1]); got != (Tool{}) || got.Shared("x") != "" {
+		if got := Of(c[0], c[1]); got != (Tool{}) || got.Shared("x") != "" || got.Covered("x") {
 			t.Errorf("%v: %+v", c, got)
 		}
 	}
@@ -67,6 +75,38 @@ func TestComplete(t *testing.T) {
 		{client: "codex", tool: "apply_patch", args: `[`, err: "its arguments are no object"},
 		{client: "gemini-cli", tool: "web_fetch", args: `{"prompt":"see HTTPS://a.test/x. and (http://b.test)"}`,
 			want: `{"url":["HTTPS://a.test/x.","HTTPS://a.test/x","http://b.test"],"prompt":"see HTTPS://a.test/x. and (http://b.test)"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x"}`, want: `{"places":["."],"pattern":"x"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":"*.go"}`, want: `{"pattern":"x","path":"/p","glob":"*.go"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":".env"}`, want: `{"places":["/p/.env"],"pattern":"x","path":"/p","glob":".env"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":"{a,.env}"}`, want: `{"places":["/p/.env"],"pattern":"x","path":"/p","glob":"{a,.env}"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":"*env"}`, want: `{"reach":["./*env"],"pattern":"x","path":"/p","glob":"*env"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/home/u/.config"}`, want: `{"reach":["/home/u/.config"],"pattern":"x","path":"/home/u/.config"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"C:\\Users\\u"}`, want: `{"reach":["C:\\Users\\u"],"pattern":"x","path":"C:\\Users\\u"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":"../../etc/*"}`,
+			want: `{"places":["../../etc/*"],"reach":["./../../etc/*"],"pattern":"x","path":"/p","glob":"../../etc/*"}`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","places":["/p"]}`, err: `it has a "places" of its own`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","reach":[]}`, err: `it has a "reach" of its own`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","glob":".env","places":["/p"]}`, err: `it has a "places" of its own`},
+		{client: "claude-code", tool: "Grep", args: `{"pattern":"x","path":"/p","options":[{"globs":["x"]}]}`, err: `it names a file by "globs" within "options", of which nothing is known`},
+		{client: "claude-code", tool: "Glob", args: `{"pattern":"**/*","path":"/home/u"}`, want: `{"pattern":"**/*","path":"/home/u"}`},
+		{client: "claude-code", tool: "Glob", args: `{"pattern":"/etc/**"}`, want: `{"places":[".","/etc/**"],"pattern":"/etc/**"}`},
+		{client: "claude-code", tool: "Glob", args: `{"pattern":"**/.env"}`, want: `{"places":[".","./**/.env"],"pattern":"**/.env"}`},
+		{client: "claude-code", tool: "MultiEdit", args: `{"file_path":"/p/a","edits":[{"old_string":"/etc/x","new_string":"b"}]}`,
+			want: `{"file_path":"/p/a","edits":[{"old_string":"/etc/x","new_string":"b"}]}`},
+		{client: "claude-code", tool: "MultiEdit", args: `{"file_path":"/p/a","edits":[{"filePath":"/p/.env"}]}`, err: `it names a file by "filePath" within "edits", of which nothing is known`},
+		{client: "claude-code", tool: "MultiEdit", args: `{"file_path":"/p/a","edits":"[{\"file_path\":\"/p/.env\"}]"}`, err: `it has JSON for "edits"`},
+		{client: "claude-code", tool: "Write", args: `{"file_path":"/p/a","content":"{\"path\":\"/etc/x\"}"}`, want: `{"file_path":"/p/a","content":"{\"path\":\"/etc/x\"}"}`},
+		{client: "claude-code", tool: "Write", args: `{"file_path":"/p/a","content":"","more":{"a":[{"other_file":"/p/b"}]}}`,
+			err: `it names a file by "other_file" within "more", of which nothing is known`},
+		{client: "vscode", tool: "multi_replace_string_in_file", args: `{"filePath":"/p/a","replacements":[{"filePath":"/h/.ssh/a","oldString":""},{"filePath":"b"}]}`,
+			want: `{"places":["/h/.ssh/a","b"],"filePath":"/p/a","replacements":[{"filePath":"/h/.ssh/a","oldString":""},{"filePath":"b"}]}`},
+		{client: "kiro", tool: "fs_read", args: `{"operations":[{"mode":"Line","path":"/p/a"},{"mode":"Image","image_paths":["/p/b.png","/p/c.png"]}]}`,
+			want: `{"places":["/p/a","/p/b.png","/p/c.png"],"operations":[{"mode":"Line","path":"/p/a"},{"mode":"Image","image_paths":["/p/b.png","/p/c.png"]}]}`},
+		{client: "opencode", tool: "multiedit", args: `{"filePath":"/p/a","edits":[{"filePath":"/p/b","oldString":"x"}]}`,
+			want: `{"places":["/p/b"],"filePath":"/p/a","edits":[{"filePath":"/p/b","oldString":"x"}]}`},
+		{client: "gemini-cli", tool: "read_many_files", args: `{"include":["/p/.en*","a"]}`, want: `{"reach":["/p/.en*"],"include":["/p/.en*","a"]}`},
+		{client: "vscode", tool: "multi_replace_string_in_file", args: `{"replacements":[` + strings.Repeat(`{"filePath":"a"},`, MaxPlaces) + `{"filePath":"a"}]}`,
+			err: "it names more than 100 places at once; split it"},
 		{client: "gemini-cli", tool: "web_fetch", args: `{"prompt":"nothing"}`, err: "its prompt names no URL"},
 	} {
 		got, err := Complete(c.client, c.tool, []byte(c.args))

@@ -19,22 +19,44 @@ const Method = "builtin/call"
 // Tool is what is known of a built-in tool. The zero value is one of which nothing is.
 type Tool struct {
 	Class string // "" when it has none
-	args  string // as in the table
-	more  worked
+	row   *row
 }
 
 // Shared is the class's name of the tool's own argument; "" where it has the name
 // already, or none.
 func (t Tool) Shared(own string) string {
-	if t.args == "" {
+	switch {
+	case t.row == nil:
+		return ""
+	case own == placesArgument && t.row.contract:
+		return "path"
+	case t.row.args == "":
 		return ""
 	}
-	for pair := range strings.FieldsSeq(t.args) {
+	for pair := range strings.FieldsSeq(t.row.args) {
 		if from, to, _ := strings.Cut(pair, ">"); from == own {
 			return to
 		}
 	}
 	return ""
+}
+
+// Covered reports whether all that an argument of the tool may hold is known: it names no
+// place or command, or Complete has added the places that it names.
+func (t Tool) Covered(own string) bool {
+	if t.row == nil || !t.row.contract {
+		return false
+	}
+	return lists(t.row.plain, own) || lists(t.row.globs, own) || t.row.nests(own) || t.row.gathers(own)
+}
+
+func lists(names, name string) bool {
+	for n := range strings.FieldsSeq(names) {
+		if n == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Of looks a client's tool up.
@@ -45,7 +67,7 @@ func Of(client, tool string) Tool {
 		}
 		for j := range clients[i].tools {
 			if row := &clients[i].tools[j]; slices.Contains(row.names, tool) {
-				return Tool{row.class, row.args, row.more}
+				return Tool{row.class, row}
 			}
 		}
 	}

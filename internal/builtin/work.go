@@ -27,9 +27,12 @@ func Complete(client, tool string, args []byte) ([]byte, error) {
 	if err := t.single(members); err != nil {
 		return nil, err
 	}
+	if args, err = t.gather(members, args); err != nil {
+		return nil, err
+	}
 	var name string
 	var all []string
-	switch t.more {
+	switch t.worked() {
 	case patched:
 		name = "path"
 		all, err = t.patchPlaces(members)
@@ -39,7 +42,7 @@ func Complete(client, tool string, args []byte) ([]byte, error) {
 			err = errors.New("its prompt names no URL")
 		}
 	case nothing:
-		return args, nil
+		return t.addPlaces(args, members)
 	}
 	switch {
 	case err != nil:
@@ -50,13 +53,77 @@ func Complete(client, tool string, args []byte) ([]byte, error) {
 	return members.with(args, name, list(all))
 }
 
+// gather adds what stands inside the objects of a list: the paths of several files, the
+// commands of several lines. What a list holds in another form is an error, since a rule
+// would not see it.
+func (t Tool) gather(members object, args []byte) ([]byte, error) {
+	if t.row == nil {
+		return args, nil
+	}
+	for pair := range strings.FieldsSeq(t.row.args) {
+		from, shared, _ := strings.Cut(pair, ">")
+		outer, inner, listed := strings.Cut(from, "[].")
+		if !listed {
+			continue
+		}
+		for _, m := range members {
+			if m.name != outer {
+				continue
+			}
+			all, err := gathered(jsonscan.Of([]byte(m.raw)), inner)
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("%q: %w", outer, err)
+			case len(all) > MaxPlaces:
+				return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+			case len(all) == 0:
+				continue
+			}
+			if args, err = members.with(args, shared, list(all)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return args, nil
+}
+
+// gathered are the texts of a list, and those that its objects have under a name.
+func gathered(v jsonscan.Value, name string) (all []string, err error) {
+	if v.Kind() == jsonscan.String {
+		return []string{v.Text()}, nil
+	}
+	if v.Kind() != jsonscan.Array {
+		return nil, errors.New("it is no list")
+	}
+	for e := range v.Elements() {
+		if e.Kind() == jsonscan.Object {
+			for key := range e.Members() {
+				if own := key.Text(); own != name && namesPlace(own) {
+					return nil, fmt.Errorf("one of the list names a file by %q, of which nothing is known", own)
+				}
+			}
+			if e = e.Member(name); e.Kind() == jsonscan.Absent {
+				continue // an operation on no such thing
+			}
+		}
+		if e.Kind() != jsonscan.String {
+			return nil, fmt.Errorf("one of the list has no %s that can be read", name)
+		}
+		all = append(all, e.Text())
+	}
+	return all, nil
+}
+
 // single says that no two arguments are one to the class: which of them the client goes
 // by is not known.
 func (t Tool) single(members object) error {
 	seen := map[string]string{}
 	for _, m := range members {
 		shared := t.Shared(m.name)
-		if shared == "" {
+		switch {
+		case t.derived(m.name):
+			continue
+		case shared == "":
 			shared = m.name
 		}
 		if other, twice := seen[shared]; twice {
@@ -68,7 +135,9 @@ func (t Tool) single(members object) error {
 }
 
 // object is the members of arguments; text is what a string holds.
-type object []struct{ name, raw, text string }
+type object []member
+
+type member struct{ name, raw, text string }
 
 func (o object) text(name string) string {
 	for _, m := range o {
@@ -92,7 +161,7 @@ func texts(args []byte) (all object, err error) {
 		} else {
 			ok = c.Skip()
 		}
-		all = append(all, struct{ name, raw, text string }{name, c.Src[start:c.At], text})
+		all = append(all, member{name, c.Src[start:c.At], text})
 		return ok
 	}) {
 		return nil, errors.New("its arguments are no object")

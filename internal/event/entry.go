@@ -1,6 +1,10 @@
 package event
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Entry is one record as it was read. Text may hold markers (redact.IsRedacted).
 type Entry struct {
@@ -21,6 +25,16 @@ func (e *Entry) Would() string {
 		return "deny"
 	}
 	return e.Policy
+}
+
+// Found are the kinds that Finds names, each once.
+func (e *Entry) Found() (kinds []string) {
+	for _, line := range e.Finds {
+		if kind, _, _ := strings.Cut(line, " "); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // Damage is a place in the record that is not what its writer wrote. Reading

@@ -36,6 +36,9 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	case "websearch":
 		t.PublicSource = policy.Yes
 	case "read", "search":
+		if reach, _ := shared(tool, c, "reach"); len(reach) > 0 {
+			t.SecretData = policy.Yes
+		}
 		places, _ := shared(tool, c, "path")
 		for _, place := range places {
 			t.SecretData = max(t.SecretData, held(c.Cwd, place))

@@ -34,7 +34,7 @@ type known struct {
 	user    []*marks // of its own keys
 	doubt   bool     // of what others wrote everything is taken for known
 	labels  labels
-	room    phrases
+	room    []piece
 }
 
 // recall looks at what there is now.
@@ -90,16 +90,21 @@ func (k *known) allowed(what []byte) bool {
 // mentioned says that a word is the user's own.
 func (k *known) mentioned(word string) bool { return has(k.user, said, []byte(word)) }
 
-// endorsed says that the user has named a value.
+// endorsed reports whether the user has named a value: exactly that, and not what is left
+// of it without the marks around it or between its words.
 func (k *known) endorsed(value string) bool {
-	p := &k.room
-	p.read(value)
-	n := min(len(p.ends), maxPhrase)
-	if n == 0 || !telling(string(p.of(0, len(p.ends)))) {
+	if !telling(value) {
 		return false
 	}
-	for i := 0; i+n <= len(p.ends); i++ {
-		if !has(k.user, said, p.of(i, n)) {
+	k.room = pieces(value, false, k.room[:0])
+	all := k.room
+	if len(all) == 0 || all[0].from > 0 || all[len(all)-1].end < len(value) {
+		return false
+	}
+	n := min(len(all), maxPhrase)
+	for i := 0; i+n <= len(all); i++ {
+		phrase := compared(value[all[i].from:all[i+n-1].end])
+		if !has(k.user, typed, []byte(phrase)) {
 			return false
 		}
 	}

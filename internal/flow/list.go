@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,63 +23,83 @@ type Shown struct {
 
 // List gives the sessions whose journals lie in a state folder, the last used first, and
 // changes nothing.
-func List(state string) ([]Shown, error) {
-	entries, err := os.ReadDir(dirOf(state))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]*found{}
-	for _, e := range entries {
-		if isName(e.Name()) {
-			one, err := look(filepath.Join(dirOf(state), e.Name()))
-			if err != nil {
-				return nil, err
-			}
-			all[e.Name()] = one
+func List(state string) (sessions []Shown, err error) {
+	for s, err := range All(state) {
+		if err != nil {
+			return nil, err
 		}
-	}
-	var sessions []Shown
-	for _, e := range entries {
-		if one := all[e.Name()]; one != nil && !one.told {
-			sessions = append(sessions, one.shown(all))
-		}
+		sessions = append(sessions, s)
 	}
 	slices.SortStableFunc(sessions, func(a, b Shown) int { return cmp.Compare(b.Used.UnixNano(), a.Used.UnixNano()) })
 	return sessions, nil
 }
 
+// All gives them one by one, and reads no journal of those that are not asked for: there may
+// be many thousands.
+func All(state string) iter.Seq2[Shown, error] {
+	return func(yield func(Shown, error) bool) {
+		entries, err := os.ReadDir(dirOf(state))
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				yield(Shown{}, err)
+			}
+			return
+		}
+		newest := make([]*found, 0, len(entries))
+		all := make(map[string]*found, len(entries))
+		for _, e := range entries {
+			if !isName(e.Name()) {
+				continue
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it was swept meanwhile
+			}
+			if err != nil {
+				yield(Shown{}, err)
+				return
+			}
+			one := &found{path: filepath.Join(dirOf(state), e.Name()), used: info.ModTime()}
+			all[e.Name()], newest = one, append(newest, one)
+		}
+		slices.SortStableFunc(newest, func(a, b *found) int { return b.used.Compare(a.used) })
+		for _, one := range newest {
+			if one.told {
+				continue
+			}
+			s, err := one.shown(all)
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // found is a journal as it lies there.
 type found struct {
 	content
+	path string
 	used time.Time
 	told bool
 }
 
-func look(path string) (*found, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+func look(path string) (c content, err error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	lines, err := (&journal{f: f, most: maxJournal}).next()
+	defer file.Close()
+	lines, err := (&journal{f: file, most: maxJournal}).next()
 	if err != nil && !errors.Is(err, errCut) {
-		return nil, err
+		return c, err
 	}
-	one := &found{content: parse(lines), used: info.ModTime()}
-	one.torn = one.torn || err != nil
-	return one, nil
+	c = parse(lines)
+	c.torn = c.torn || err != nil
+	return c, nil
 }
 
 // shown is the session of a journal and of all that are linked with it.
-func (f *found) shown(all map[string]*found) Shown {
-	var s Shown
+func (f *found) shown(all map[string]*found) (s Shown, err error) {
 	have := labels{}
 	todo := []*found{f}
 	for len(todo) > 0 {
@@ -87,6 +108,11 @@ func (f *found) shown(all map[string]*found) Shown {
 			continue
 		}
 		one.told = true
+		if one.content, err = look(one.path); errors.Is(err, fs.ErrNotExist) {
+			continue // it was swept meanwhile
+		} else if err != nil {
+			return s, err
+		}
 		s.Also = append(s.Also, one.keys...)
 		for _, seen := range one.seen {
 			have.add(seen)
@@ -107,7 +133,7 @@ func (f *found) shown(all map[string]*found) Shown {
 		s.Key, s.Also = s.Also[n-1], s.Also[:n-1]
 	}
 	s.Seen = append([]Seen{}, have.newest(policy.SeenWords()...)...)
-	return s
+	return s, nil
 }
 
 // Tally is how many calls limits count in a session by now, and how many a person has allowed

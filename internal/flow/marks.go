@@ -59,7 +59,8 @@ const (
 	openRun   = 'u' // a run of what anybody may have written
 	secretRun = 'x' // a run of what must not leave
 	oddWord   = 't' // an address, a name or the like of what anybody may have written
-	said      = 'w' // words of the user's
+	said      = 'w' // a word of the user's, or an address
+	typed     = 'p' // words of the user's in a row, as they are
 	allowed   = 'o' // what a person has allowed
 )
 
@@ -198,7 +199,7 @@ func (m *marks) take(r mark) {
 	case source:
 		m.from = append(m.from, r)
 		m.number = uint8(min(len(m.from)-1, 255)) //nolint:gosec // it is no more
-	case openRun, secretRun, oddWord, said, allowed:
+	case openRun, secretRun, oddWord, said, typed, allowed:
 		m.lets = m.lets || byte(r) == allowed //nolint:gosec // the word is the lowest byte
 		if _, known := m.of[r]; !known {
 			m.of[r] = m.number

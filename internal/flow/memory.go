@@ -77,10 +77,12 @@ func (s *Session) settled() {
 	}
 }
 
-// fresh are the marks that are not there yet, behind their source.
+// fresh are the marks that are not there yet, each once, behind their source.
 func (m *marks) fresh(all []mark) (some []mark) {
+	seen := map[mark]bool{}
 	for i, r := range all {
-		if i == 0 || !m.has(r) {
+		if i == 0 || !m.has(r) && !seen[r] {
+			seen[r] = true
 			some = append(some, r)
 		}
 	}
@@ -113,7 +115,7 @@ func marked(h hasher, of []gate.Label, message string) (all []mark) {
 					add(h.hash(oddWord, []byte(word)))
 				}
 			}
-			addresses(text, func(word string) { add(h.hash(oddWord, []byte(word))) })
+			addresses(text, func(word, _ string) { add(h.hash(oddWord, []byte(word))) })
 		}
 		if open || closed {
 			runs(beginning(text), func(run uint64) {
@@ -174,13 +176,16 @@ func Hear(state string, keys []string, text string) error {
 		}
 		m.refresh()
 		all := []mark{m.hash(source, []byte("user"))}
-		var p phrases
-		p.read(text)
-		for i := range p.ends {
-			for n := 1; n <= maxPhrase && i+n <= len(p.ends); n++ {
-				all = append(all, m.hash(said, p.of(i, n)))
-			}
+		words := tokens(text)
+		for word := words.next(); word != ""; word = words.next() {
+			all = append(all, m.hash(said, []byte(word)))
 		}
+		addresses(text, func(word, whole string) {
+			if word == whole { // who names an address has not named all at its host
+				all = append(all, m.hash(said, []byte(word)))
+			}
+		})
+		phrases(text, func(phrase string) { all = append(all, m.hash(typed, []byte(compared(phrase)))) })
 		err = m.add(m.fresh(all)...)
 		m.close()
 		if err != nil {
@@ -193,32 +198,3 @@ func Hear(state string, keys []string, text string) error {
 // maxSaid is as much as somebody types; what is longer was pasted, and holds what others
 // have written.
 const maxSaid = 2 << 10
-
-// maxPhrase is how many words in a row are marked together. What is longer is known by all
-// its phrases of that length.
-const maxPhrase = 8
-
-// phrases are the words of a text, and all that stand in a row.
-type phrases struct {
-	joined []byte // the words, with a blank behind each
-	ends   []int  // of the words, without it
-}
-
-func (p *phrases) read(text string) {
-	p.joined, p.ends = p.joined[:0], p.ends[:0]
-	all := tokens(text)
-	for word := all.next(); word != ""; word = all.next() {
-		p.joined = append(p.joined, word...)
-		p.ends = append(p.ends, len(p.joined))
-		p.joined = append(p.joined, ' ')
-	}
-}
-
-// of are n words from the i-th on.
-func (p *phrases) of(i, n int) []byte {
-	from := 0
-	if i > 0 {
-		from = p.ends[i-1] + 1
-	}
-	return p.joined[from:p.ends[i+n-1]]
-}

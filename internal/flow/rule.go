@@ -42,24 +42,23 @@ func (g *going) read(server string, decides []string, c *policy.Call) {
 	for _, name := range c.Names {
 		g.exactly(name)
 	}
-	decide := func(name string, leaf jsonscan.Value) {
-		g.exactly(name)
-		g.exactly(string(leaf))
-		if leaf.Kind() != jsonscan.Boolean {
-			g.to = append(g.to, textOf(leaf))
-		}
-	}
 	switch {
 	case c.Subject == policy.ResourceSubject:
 		g.to = append(g.to, c.Names...)
 	case c.Subject != policy.ToolSubject:
 		g.loose = true
 	case decides == nil: // then everything may
-		args.Leaves(decide)
-		extra.Leaves(decide)
+		for _, all := range [...]jsonscan.Value{args, extra} {
+			for name, value := range all.Members() {
+				if name := name.Text(); !isIdentifier(name) {
+					g.to = append(g.to, name)
+				}
+				g.decide(name.Text(), value)
+			}
+		}
 		g.loose = g.loose || len(g.to) == 0
 	default:
-		decided(decides, c, decide)
+		decided(decides, c, g.decide)
 	}
 	carry := func(name string, leaf jsonscan.Value) {
 		g.texts = append(g.texts, textOf(leaf))
@@ -71,14 +70,93 @@ func (g *going) read(server string, decides []string, c *policy.Call) {
 	extra.Leaves(carry)
 }
 
-// decided visits what stands in arguments of some names, in whatever letters.
-func decided(names []string, c *policy.Call, visit func(name string, leaf jsonscan.Value)) {
+// decided visits arguments of some names, in whatever letters.
+func decided(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
 	for key, value := range jsonscan.Of(c.Args).Members() {
 		name := key.Text()
 		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
-			value.Leaves(func(_ string, leaf jsonscan.Value) { visit(name, leaf) })
+			visit(name, value)
 		}
 	}
+}
+
+// decide takes what stands in an argument that decides: its values, and the names in it
+// that are no field of a record.
+func (g *going) decide(name string, value jsonscan.Value) {
+	g.exactly(name)
+	switch value.Kind() {
+	case jsonscan.Object:
+		g.exactly("{")
+		for key, inner := range value.Members() {
+			name := key.Text()
+			if !isField(name) {
+				g.to = append(g.to, name)
+			}
+			g.decide(name, inner)
+		}
+		g.exactly("}")
+	case jsonscan.Array:
+		g.exactly("[")
+		for inner := range value.Elements() {
+			g.decide("", inner)
+		}
+		g.exactly("]")
+	case jsonscan.Number, jsonscan.String:
+		g.to = append(g.to, textOf(value))
+		g.exactly(string(value))
+	case jsonscan.Boolean, jsonscan.Null, jsonscan.Absent:
+		g.exactly(string(value))
+	}
+}
+
+// tell visits for people what stands in an argument that decides.
+func tell(value jsonscan.Value, visit func(text string)) {
+	switch value.Kind() {
+	case jsonscan.Object:
+		for key, inner := range value.Members() {
+			if name := key.Text(); !isField(name) {
+				visit(name)
+			}
+			tell(inner, visit)
+		}
+	case jsonscan.Array:
+		for inner := range value.Elements() {
+			tell(inner, visit)
+		}
+	case jsonscan.Boolean, jsonscan.Number, jsonscan.String:
+		visit(textOf(value))
+	case jsonscan.Null, jsonscan.Absent:
+	}
+}
+
+// fields are names of what records of a recipient, a place or a time have, in lower case and
+// without marks. Another name could be a recipient's.
+var fields = map[string]bool{
+	"account": true, "address": true, "addresses": true, "bcc": true, "body": true, "branch": true, "cc": true, "channel": true, "channelid": true, "channels": true,
+	"city": true, "code": true, "company": true, "content": true, "country": true, "countrycode": true, "date": true, "datetime": true, "description": true,
+	"displayname": true, "domain": true, "email": true, "emailaddress": true, "emailaddresses": true, "emails": true, "end": true, "file": true, "fileid": true,
+	"filename": true, "firstname": true, "folder": true, "groups": true, "handle": true, "host": true, "href": true, "iban": true, "id": true, "ids": true,
+	"kind": true, "label": true, "lastname": true, "line1": true, "line2": true, "link": true, "login": true, "mail": true, "member": true, "members": true,
+	"message": true, "name": true, "number": true, "organization": true, "owner": true, "path": true, "phone": true, "phonenumber": true, "port": true,
+	"postalcode": true, "project": true, "projectid": true, "recipient": true, "recipients": true, "ref": true, "repo": true, "repository": true, "role": true,
+	"room": true, "scheme": true, "start": true, "state": true, "street": true, "subject": true, "team": true, "text": true, "thread": true, "threadid": true,
+	"time": true, "timezone": true, "title": true, "to": true, "type": true, "uid": true, "uri": true, "url": true, "user": true, "userid": true,
+	"username": true, "users": true, "value": true, "values": true, "zip": true,
+}
+
+func isField(name string) bool { return fields[strings.ToLower(withoutMarks.Replace(name))] }
+
+var withoutMarks = strings.NewReplacer("_", "", "-", "")
+
+// isIdentifier reports whether a name has the form that programs give to arguments.
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		c := name[i] | 0x20
+		if !alphanumeric(c) && name[i] != '_' && name[i] != '-' {
+			return false
+		}
+	}
+	return name != ""
 }
 
 func textOf(leaf jsonscan.Value) string {
@@ -155,22 +233,19 @@ func (s *Session) weigh(server string, decides []string, c *policy.Call) (o opin
 }
 
 // carried is against addresses that others have written and the user has not, each once.
+// The host of what the user has named is against it where others have surely written that.
 func (k *known) carried(g *going, o *opinion) {
 	var told []string
-	named := "" // by the user, the last: its host is against it where others have surely written that
 	for _, text := range g.texts {
-		addresses(text, func(word string) {
-			if host, _ := address(named); host == word && !has(k.results, oddWord, []byte(word)) {
+		addresses(text, func(word, whole string) {
+			if word != whole && k.mentioned(whole) && !has(k.results, oddWord, []byte(word)) {
 				return
 			}
-			if named = ""; k.mentioned(word) {
-				named = word
-			}
-			if !k.read(word) || slices.Contains(told, word) || named != "" || k.allowed(g.with(word)) {
+			if !k.read(word) || slices.Contains(told, word) || k.mentioned(word) || k.allowed(g.with(word)) {
 				return
 			}
 			told = append(told, word)
-			if !slices.ContainsFunc(g.to, func(to string) bool { return hasWord(to, word) }) {
+			if len(o.why) == 0 || !slices.ContainsFunc(g.to, func(to string) bool { return hasWord(to, word) }) {
 				o.against("it carries " + shown(word) + from(k.source(word)))
 			}
 		})
@@ -210,7 +285,7 @@ func (s *Session) allow(server string, decides []string, c *policy.Call) error {
 	defer g.clear()
 	all := []mark{m.hash(source, []byte("person")), m.hash(allowed, g.what)}
 	for _, text := range g.texts {
-		addresses(text, func(word string) { all = append(all, m.hash(allowed, g.with(word))) })
+		addresses(text, func(word, _ string) { all = append(all, m.hash(allowed, g.with(word))) })
 	}
 	return m.add(m.fresh(all)...)
 }

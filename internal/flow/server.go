@@ -314,7 +314,9 @@ func deciding(names []string, c *policy.Call) string {
 	if c.Subject == policy.ResourceSubject {
 		parts = append(parts, cut(strings.Join(c.Names, ", ")))
 	}
-	decided(names, c, func(_ string, leaf jsonscan.Value) { parts = append(parts, cut(textOf(leaf))) })
+	decided(names, c, func(_ string, value jsonscan.Value) {
+		tell(value, func(text string) { parts = append(parts, cut(text)) })
+	})
 	if len(parts) > shownSources {
 		parts = append(parts[:shownSources], fmt.Sprintf("%d more", len(parts)-shownSources))
 	}

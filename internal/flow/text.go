@@ -9,18 +9,21 @@ import (
 )
 
 // words are what stands in a text between blanks, commas, quotes and brackets, as it is
-// compared: in lower case, without the marks around it and the scheme of a web address.
-type words struct{ rest string }
+// compared: in lower case, without the marks around it and the scheme of an address.
+type words struct {
+	rest string
+	lead lead // what stood in front of the word that was read last
+}
 
 // tokens begins the words of a text. It copies one that is not plain lower case.
 func tokens(text string) words {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
 			// The same letters are the same bytes; behind a byte that is none, norm may leave one out.
-			return words{strings.ToLower(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))}
+			return words{rest: strings.ToLower(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))}
 		}
 	}
-	return words{text}
+	return words{rest: text}
 }
 
 // next is the next word, "" behind the last.
@@ -38,8 +41,8 @@ func (w *words) next() (word string) {
 			}
 			plain = false
 		}
-		if word = w.rest[:end]; !plain {
-			word = plainWord(word)
+		if word, w.lead = w.rest[:end], noLead; !plain {
+			word, w.lead = plainWord(word)
 		}
 		w.rest = w.rest[min(end+size, len(w.rest)):]
 	}
@@ -63,10 +66,8 @@ func parts(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("“”«»…", r)
 }
 
-func plainWord(word string) string {
-	for _, scheme := range [...]string{"https://", "http://", "mailto:"} {
-		word = strings.TrimPrefix(word, scheme)
-	}
+// plainWord is a word without the marks around it, and what led it.
+func plainWord(word string) (plain string, by lead) {
 	if word != "" && !alphanumeric(word[0]) {
 		word = strings.TrimLeft(word, "'‘’:!?#@*")
 	}
@@ -74,7 +75,8 @@ func plainWord(word string) string {
 	for _, possessive := range [...]string{"'s", "’s"} {
 		word = strings.TrimSuffix(word, possessive)
 	}
-	return word
+	word, by = unled(word)
+	return strings.TrimLeft(word, "'‘’:!?#@*"), by
 }
 
 func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
@@ -103,107 +105,6 @@ func telling(value string) bool {
 // digits.
 func odd(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
-}
-
-// address says whether something could be sent to a word: mail, web, account or telephone.
-// Of a web address with more behind it host is the host, else "".
-func address(word string) (host string, is bool) {
-	dotted := false
-	for i := range len(word) {
-		if word[i] == '@' {
-			return "", true
-		}
-		dotted = dotted || word[i] == '.'
-	}
-	if !dotted {
-		return "", isAccount(word)
-	}
-	if host, _, _ = strings.Cut(word, "/"); !isHost(host) {
-		return "", isAccount(word)
-	}
-	if bare := strings.TrimRight(host, "0123456789"); strings.HasSuffix(bare, ":") {
-		host = strings.TrimRight(bare, ":")
-	}
-	if host == word {
-		host = ""
-	}
-	return host, true
-}
-
-// telltale is where in a text something stands that every address has: an @, a digit, or a
-// dot with something behind it; -1 is nowhere.
-func telltale(text string) int {
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '@', c >= '0' && c <= '9':
-			return i
-		case c == '.' && i+1 < len(text) && (alphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf):
-			return i
-		}
-	}
-	return -1
-}
-
-// addresses visits those in a text, and the hosts of web addresses.
-func addresses(text string, visit func(word string)) {
-	all := tokens(text)
-	for i := telltale(all.rest); i >= 0; i = telltale(all.rest) {
-		if before := strings.LastIndexFunc(all.rest[:i], parts); before >= 0 {
-			_, size := apart(all.rest[before:])
-			all.rest = all.rest[before+size:]
-		}
-		word := all.next()
-		host, is := address(word)
-		if is {
-			visit(word)
-		}
-		if host != "" {
-			visit(host)
-		}
-	}
-}
-
-// files are endings of names that no address on the internet has.
-var files = map[string]bool{
-	"txt": true, "pdf": true, "doc": true, "docx": true, "xls": true, "xlsx": true, "ppt": true, "pptx": true, "csv": true, "json": true, "xml": true,
-	"html": true, "htm": true, "yaml": true, "yml": true, "toml": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "svg": true, "log": true,
-}
-
-// isHost says whether a word has the form of a host's name, with a port or without.
-func isHost(word string) bool {
-	word, _, _ = strings.Cut(word, ":")
-	if isNumbered(word) {
-		return true
-	}
-	i := strings.LastIndexByte(word, '.')
-	if i <= 0 || len(word)-i-1 < 2 {
-		return false
-	}
-	last, _ := letters(word[i+1:])
-	return last == len(word)-i-1 && !strings.ContainsAny(word[i+1:], "0123456789") && !files[word[i+1:]]
-}
-
-// isNumbered says whether a word is a numeric address.
-func isNumbered(word string) bool {
-	n, digits := letters(word)
-	return digits && strings.Count(word, ".") == 3 && n >= 4
-}
-
-// isAccount says whether a word has the form of a bank account's or a telephone's number.
-func isAccount(word string) bool {
-	if len(word) < 7 {
-		return false
-	}
-	n, digits := letters(word)
-	if digits {
-		return word[0] == '+' && n >= 7 || n == len(word) && n >= 8
-	}
-	if len(word) < 14 || len(word) > 34 || n != len(word) {
-		return false
-	}
-	_, check := letters(word[2:4])
-	_, country := letters(word[:1])
-	return check && !country
 }
 
 // What runs are made of: of two texts that have runLength+runWindow-1 folded characters in a

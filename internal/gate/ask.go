@@ -122,7 +122,7 @@ func (s *Session) put(ctx context.Context, q *question) {
 	deadline, _ := ctx.Deadline()
 	caller := q.x.caller()
 	q.asked = Question{
-		Number: q.number, Calls: s.timed(*q.under, q.x.shownCalls()), Reply: q.x.asks != "", Digest: q.digest, Asked: q.start, Deadline: deadline,
+		Number: q.number, Calls: q.x.shownCalls(), Reply: q.x.asks != "", Digest: q.digest, Asked: q.start, Deadline: deadline,
 		Session: q.grantable(), Server: q.x.Event.Server, Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
 	}
 	if q.asked.Server == "" {

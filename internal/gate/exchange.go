@@ -35,10 +35,12 @@ type Exchange struct {
 	Principal Principal
 
 	verdict Verdict         // what stands of it while it is judged
+	judged  []policy.Call   // Calls as the rules were last asked: with the time, what the session has seen and what they carry
 	reply   bool            // it came to Observe
 	charges []policy.Charge // of the rules that judged it, until it is counted
 	paid    Receipt         // what it counts as against limits, until it is out
 	before  *event.Event    // what is recorded just before it
+	stands  string          // what a mark in it stands for, for the agent
 	held    bool            // it waited for a person
 	came    []byte          // what Raw was before it was altered; nil when it was not
 	asks    string          // of a reply that a rule asks about: why, for the person

@@ -87,7 +87,7 @@ func (s *Session) grant(x *Exchange, v *Verdict) {
 	g, own := recall(s, &s.memory.grants, v.Rule, x.Calls)
 	ok := s.stands(own, v.Rule, x.Calls)
 	if !ok && v.Stage == StagePolicy {
-		g, ok = s.reached(v.Rule, x.Calls)
+		g, ok = s.reached(v.Rule, x)
 	}
 	if !ok {
 		return
@@ -101,22 +101,21 @@ func (s *Session) grant(x *Exchange, v *Verdict) {
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
-// reached finds a wide grant for calls that r asks about. What a person has just denied
+// reached finds a wide grant for the calls of x, about which r asks. What a person has just denied
 // is none's, as the answer was about that very call. What the session has seen asks before any
 // grant is looked for (lift): whoever gave it may not have known.
-func (s *Session) reached(r *policy.Rule, cs []policy.Call) (*held, bool) {
+func (s *Session) reached(r *policy.Rule, x *Exchange) (*held, bool) {
 	s.mu.Lock()
 	all := s.memory.wide
 	s.mu.Unlock()
-	if len(all) == 0 || !grantable(cs) {
+	if len(all) == 0 || !grantable(x.Calls) {
 		return nil, false
 	}
-	if _, denied := s.recentDenial(r, cs); denied {
+	if _, denied := s.recentDenial(r, x.Calls); denied {
 		return nil, false
 	}
-	cs = s.timed(*s.policy.Load(), cs)
 	for _, w := range all {
-		if w.rule == r && w.bound.Covers(cs) && s.lasts(w) {
+		if w.rule == r && w.bound.Covers(x.judged) && s.lasts(w) {
 			return &w.held, true
 		}
 	}
@@ -201,7 +200,7 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 // and until the rules change when it is for good. It ends what was granted.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
-	against, _ := s.reached(q.now, q.x.Calls) // given for another call while this one was asked about
+	against, _ := s.reached(q.now, q.x) // given for another call while this one was asked about
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.policy.Load() != q.under || q.x.asks != "" { // what came back is another thing each time

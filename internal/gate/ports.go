@@ -139,6 +139,9 @@ type Found struct {
 	Kind string // a word of the rules: "secret"
 	At   string // the string it stands in, as a JSON pointer into the message or, of a call, into its arguments
 	N    int    // how many of them
+	// Stands is, of a mark in a call, what the agent is told that it stands for; "" where that
+	// is a text that was withheld.
+	Stands string
 }
 
 // Inspection is what came of looking at a reply. The zero value denies.

@@ -119,6 +119,9 @@ func (s *Session) carrying(p Policy, x *Exchange, cs []policy.Call) []policy.Cal
 		}
 		cs[i].Screened, cs[i].Finds = true, nil
 		for _, f := range found {
+			if f.Stands != "" {
+				x.stands = f.Stands
+			}
 			if !slices.Contains(cs[i].Finds, f.Kind) {
 				cs[i].Finds = append(cs[i].Finds, f.Kind)
 			}
@@ -183,11 +186,11 @@ func told(found []Found) string {
 	return "found " + strings.Join(all, ", ")
 }
 
-// shownCalls are what a person is asked about: of a reply that is held, also the calls it
-// answers.
+// shownCalls are what a person is asked about, as the rules were asked: of a reply that is
+// held, also the calls it answers.
 func (x *Exchange) shownCalls() []policy.Call {
 	if x.asks == "" {
-		return x.Calls
+		return x.judged
 	}
 	all := slices.Concat(x.Answered, x.Calls)
 	for _, one := range x.Replies {

@@ -92,7 +92,7 @@ func TestWhatWasNotLookedAtIsNamed(t *testing.T) {
 	for found, want := range map[string]string{"unscreened": "not all of it was looked at for secret", "secret": ""} {
 		j := newJournal()
 		s := screened(t, j, inspects{look: func(*Exchange) (Inspection, error) {
-			return Inspection{Decision: policy.Decision{Rule: denyRule, Kind: "secret"}, Found: []Found{{found, "/a", 1}}}, nil
+			return Inspection{Decision: policy.Decision{Rule: denyRule, Kind: "secret"}, Found: []Found{{Kind: found, At: "/a", N: 1}}}, nil
 		}}, Options{})
 		x := j.message("r")
 		s.Observe(t.Context(), x)
@@ -138,7 +138,7 @@ func TestWhatIsAlteredIsRecordedFirst(t *testing.T) {
 			t.Error("what was altered is inspected again")
 		}
 		i := passes()
-		i.Sent, i.Altered, i.Found = sent, []string{"redact secret"}, []Found{{"secret", "/result/a", 2}}
+		i.Sent, i.Altered, i.Found = sent, []string{"redact secret"}, []Found{{Kind: "secret", At: "/result/a", N: 2}}
 		i.Decision.Alters = []policy.Alteration{{Rule: denyRule, Kind: "secret"}}
 		return i, nil
 	}
@@ -171,7 +171,7 @@ func TestObservingAltersNothing(t *testing.T) {
 	for _, d := range []policy.Decision{{Rule: denyRule}, {Action: policy.Prompt, Rule: promptRule}, {Action: policy.Allow}} {
 		j := newJournal()
 		s := screened(t, j, inspects{look: func(*Exchange) (Inspection, error) {
-			return Inspection{Decision: d, Sent: []byte("altered"), Found: []Found{{"secret", "/a", 1}}}, nil
+			return Inspection{Decision: d, Sent: []byte("altered"), Found: []Found{{Kind: "secret", At: "/a", N: 1}}}, nil
 		}}, Options{ObserveOnly: true})
 		x := j.message("r")
 		came := string(x.Raw)
@@ -200,7 +200,7 @@ func TestAPersonReleasesAReply(t *testing.T) {
 				}
 				s := screened(t, j, inspects{look: func(*Exchange) (Inspection, error) {
 					return Inspection{Decision: policy.Decision{Action: policy.Prompt, Rule: promptRule}, Sent: []byte("altered"),
-						Found: []Found{{"secret", "/result/a", 1}}}, nil
+						Found: []Found{{Kind: "secret", At: "/result/a", N: 1}}}, nil
 				}}, Options{})
 				for range 2 {
 					x := j.message("r")
@@ -256,7 +256,7 @@ func TestWhatCallsCarry(t *testing.T) {
 	for _, fails := range []error{nil, errors.New("too long")} {
 		j := newJournal()
 		seen = nil
-		s := screened(t, j, inspects{Policy: p, carries: []Found{{"secret", "/a", 1}, {"secret", "/b", 2}}, fails: fails}, Options{})
+		s := screened(t, j, inspects{Policy: p, carries: []Found{{Kind: "secret", At: "/a", N: 1}, {Kind: "secret", At: "/b", N: 2}}, fails: fails}, Options{})
 		x := j.call("allow")
 		s.Do(t.Context(), x)
 		j.expect(t, x, "forward")
@@ -319,7 +319,7 @@ func TestWithoutACall(t *testing.T) {
 // Whoever writes a mark back is told what it stands for.
 func TestAMarkerIsNotWrittenBack(t *testing.T) {
 	j := newJournal()
-	s := screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{"marker", "/text", 1}}}, Options{})
+	s := screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{Kind: "marker", At: "/text", N: 1}}}, Options{})
 	x := j.call("allow")
 	s.Do(t.Context(), x)
 	j.expect(t, x, CodeMarker)
@@ -328,6 +328,13 @@ func TestAMarkerIsNotWrittenBack(t *testing.T) {
 	}
 	if _, err := (None{}).Carries(nil, nil); err == nil {
 		t.Error("nobody looks, and says that nothing is there")
+	}
+	s = screened(t, j, inspects{Policy: always(denyRule), carries: []Found{{Kind: "marker", At: "/text", N: 1, Stands: "<U+200B>, which is shown"}}}, Options{})
+	x = j.call("allow")
+	s.Do(t.Context(), x)
+	j.expect(t, x, CodeMarker)
+	if got := j.verdicts[x].Reason; got != "it carries <U+200B>, which is shown" {
+		t.Errorf("the agent is told %q", got)
 	}
 }
 

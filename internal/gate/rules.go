@@ -34,9 +34,12 @@ func (s *Session) ruled(x *Exchange, v *Verdict) bool {
 	v.decide(&d)
 	if v.Code == CodeDeniedByRule && slices.ContainsFunc(x.Event.Finds, isMarker) {
 		v.Code, v.Reason = CodeMarker, "it carries a mark such as [clawai:withheld KIND N], which stands for a text that was withheld and must not be written back: leave that part as it is"
+		if x.stands != "" {
+			v.Reason = "it carries " + x.stands
+		}
 	}
-	if v.Action == policy.Deny && len(x.Calls) > 0 {
-		v.Hint = (*s.policy.Load()).Hint(s.timed(*s.policy.Load(), x.Calls))
+	if v.Action == policy.Deny && len(x.judged) > 0 {
+		v.Hint = p.Hint(x.judged)
 	}
 	if x.charges = d.Rates; len(d.Rates) == 0 {
 		x.refund()
@@ -61,6 +64,7 @@ func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decisio
 // decided asks the rules. Whether work that was let through
 // before may go on is not asked again, only whether it is denied by now.
 func (s *Session) decided(p Policy, x *Exchange) (d policy.Decision) {
+	x.judged, x.stands = nil, ""
 	if len(x.Work) > 0 {
 		if d = p.DecideAll(s.carrying(p, x, s.timed(p, x.Work))); d.Action == policy.Deny {
 			return d
@@ -69,7 +73,8 @@ func (s *Session) decided(p Policy, x *Exchange) (d policy.Decision) {
 			return policy.Decision{Action: policy.Allow}
 		}
 	}
-	return p.DecideAll(s.carrying(p, x, s.timed(p, x.Calls)))
+	x.judged = s.carrying(p, x, s.timed(p, x.Calls))
+	return p.DecideAll(x.judged)
 }
 
 // place says where the relative paths of an exchange start, and on which system.

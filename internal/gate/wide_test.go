@@ -244,3 +244,32 @@ func TestAWideGrantEndsWithTheAgentsSession(t *testing.T) {
 		}
 	})
 }
+
+// screenedBound covers calls that were looked into, and carry nothing.
+type screenedBound struct{ named }
+
+func (screenedBound) Covers(cs []policy.Call) bool { return cs[0].Screened && len(cs[0].Finds) == 0 }
+
+// A person, and a grant, are asked about the very calls that the rules were asked about:
+// with what was found in them.
+func TestWhatIsAskedIsWhatWasJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		found := &inspects{Policy: always(promptRule)}
+		s, j, d := sessionWithPerson(t, found, Options{Inspector: found})
+		reach(t, s, j, d, "clean", screenedBound{})
+		if c := d.open()[0].Calls[0]; !c.Screened || c.Finds != nil {
+			t.Errorf("asked about %+v", c)
+		}
+		if got := ask(t, s, j, "another"); got != "forward" {
+			t.Errorf("covered: %s", got)
+		}
+		found.carries = []Found{{Kind: "secret", At: "/a", N: 1}}
+		if got := ask(t, s, j, "keyed"); got != "asked" {
+			t.Errorf("not covered: %s", got)
+		}
+		all := d.open()
+		if c := all[len(all)-1].Calls[0]; !c.Screened || !slices.Equal(c.Finds, []string{"secret"}) {
+			t.Errorf("asked about %+v", c)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/gate"
@@ -29,7 +30,7 @@ func (h *held) dialog(q gate.Question) (gate.Answer, bool) {
 }
 
 // asks says whether the client would show its dialog, the rule lets it, and a person is
-// there. In the modes named the client answers by itself.
+// there. In a mode that is not known to show it, the client may answer by itself.
 func (h *held) asks(rule *policy.Rule) bool {
 	if rule == nil || rule.OutOfBand {
 		return false
@@ -40,7 +41,7 @@ func (h *held) asks(rule *policy.Rule) bool {
 	if name := h.req.Row.Attended; name != "" && h.Getenv(name) == "0" {
 		return false
 	}
-	return h.req.Mode != "bypassPermissions" && h.req.Mode != "dontAsk"
+	return slices.Contains(h.req.Row.Modes, h.req.Mode)
 }
 
 func quoted(s string) []byte { return append(escape.Append([]byte{'"'}, s), '"') }

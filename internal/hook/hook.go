@@ -20,6 +20,7 @@ import (
 // Options of Run. All are required but those that say otherwise.
 type Options struct {
 	Client  string // as wrap's catalogue names it
+	Event   string // that the command line names; "" when it names none
 	Program string // what writes the record: "clawai VERSION"
 	Getenv  func(string) string
 
@@ -30,6 +31,9 @@ type Options struct {
 	// that the call will come to its gate; nil where that is not known: then Elsewhere
 	// sees to calls of servers.
 	Proxied func(r *client.Row, server, project string) bool
+	// Servers are those that the client's files name, for tools whose name does not say where
+	// the server's ends; nil where that is not known.
+	Servers func(r *client.Row, project string) []string
 	// Heard takes what the user says to the client's session, where flow is looked at; nil
 	// where this program cannot keep it: then Elsewhere sees to it.
 	Heard func(session, said string) error
@@ -50,8 +54,11 @@ type Door struct {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	Note  string // what came of it that the client was cleared, for the record
-	Close func() // may be called more than once
+	// Carries is what the arguments of a call carry, for rules that ask; nil where nobody
+	// looks, and Elsewhere sees to such a call.
+	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
+	Note    string // what came of it that the client was cleared, for the record
+	Close   func() // may be called more than once
 }
 
 // Run answers a payload. It never panics.
@@ -66,14 +73,15 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 			a = row.Refuse(before, fmt.Sprintf("Refused: judging it failed inside clawai; tell the owner (%v).", cause))
 		}
 	}()
-	req, err := row.Read(payload)
-	if err != nil {
-		return row.Refuse(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
-	}
+	req, err := row.Read(payload, o.Event)
 	h := &held{Options: o, req: req, payload: payload}
+	if err != nil {
+		h.unread(err)
+		return req.Row.Refuse(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
+	}
 	if req.Event.Kind != client.Before {
 		h.noted()
-		return client.Silence()
+		return req.Row.Let(req.Event)
 	}
 	return h.judged(ctx)
 }
@@ -96,6 +104,9 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	if h.req.MCP && h.Proxied == nil && h.Elsewhere != nil {
 		return h.Elsewhere()
 	}
+	if h.req.Cut() && h.Servers != nil {
+		h.req.Narrow(h.Servers(h.req.Row, project))
+	}
 	door, err := h.Open(project, &h.req, h.dialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
@@ -109,7 +120,7 @@ func (h *held) judged(ctx context.Context) client.Answer {
 		return h.Elsewhere()
 	}
 	_, looks := door.Policy.Screens(policy.OnCall)
-	looks = looks || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
+	looks = looks && door.Carries == nil || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
 	if (looks || door.Before) && h.Elsewhere != nil {
 		return elsewhere() // what finds things in arguments, what was approved and what came before is linked there
 	}
@@ -117,7 +128,7 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	case len(d.Rates) > 0 && h.Elsewhere != nil:
 		return elsewhere() // which counts
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.proxied(project):
-		return client.Silence() // its proxy decides, asks and records
+		return h.req.Row.Let(h.req.Event) // its proxy decides, asks and records
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.asks(d.Rule):
 		return elsewhere()
 	}
@@ -135,12 +146,21 @@ func (h *held) said() client.Answer {
 	return *h.answer
 }
 
-// timed are the calls at this time, as if nothing were found in them: whoever judges them
-// after this looks.
+// timed are the calls at this time, with what they carry. What could not be looked into may
+// carry all that a rule asks about.
 func (h *held) timed(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
-		h.req.Calls[i].At, h.req.Calls[i].Screened, h.req.Calls[i].Session = now, true, h.req.Session
+		c := &h.req.Calls[i]
+		c.At, c.Screened, c.Session = now, true, h.req.Session
+		if _, asks := door.Policy.Screens(policy.OnCall); !asks || door.Carries == nil {
+			continue
+		}
+		found, err := door.Carries(c, door.Policy)
+		c.Screened, c.Finds = err == nil, nil
+		for _, f := range found {
+			c.Finds = append(c.Finds, f.Kind)
+		}
 	}
 	if door.Labels != nil && door.Before {
 		seen := door.Labels.Seen(h.req.Calls)
@@ -191,6 +211,9 @@ func (h *held) event() event.Event {
 // where says by what door the call came.
 func (h *held) where() string {
 	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
+	if h.req.Row.ID != h.Client {
+		s += " at " + h.Client
+	}
 	if h.req.Session != "" {
 		s += ", session " + h.req.Session
 	}
@@ -237,6 +260,16 @@ func (h *held) noted() {
 	_ = door.Gate.Note(&ev)
 }
 
+// unread records that a payload was not read, for doctor to tell of: nothing of what is in it.
+func (h *held) unread(err error) {
+	door, failed := h.Open(h.project(), &h.req, h.dialog)
+	if failed != nil {
+		return // it is denied, whether or not that is on record
+	}
+	defer door.Close()
+	_ = door.Gate.Note(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.where(), Reason: err.Error(), Bytes: len(h.payload)})
+}
+
 // outlet writes the answer.
 type outlet struct {
 	*held
@@ -258,7 +291,7 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 			return err
 		}
 	}
-	answer := client.Silence()
+	answer := o.req.Row.Let(o.req.Event)
 	if x.Event.Code == gate.CodeHandedOver {
 		var can bool
 		if answer, can = o.req.Row.Ask(o.req.Event, o.question(x)); !can {

@@ -179,8 +179,8 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 		return false
 	}
 	switch {
-	case r == 0xfeff:
-		return first
+	case r == 0xfeff: // where a file begins: alone in a text, or a string of JSON in one
+		return first || before == '"'
 	case r == 0xad: // where a word may be broken
 		return unicode.IsLetter(before) && unicode.IsLetter(after)
 	case r == 0x200b: // where a word ends, in scripts without blanks

@@ -122,6 +122,7 @@ func TestNotFound(t *testing.T) {
 	for _, text := range []string{
 		"plain\ttext\r\nwith lines\n\fand a page",
 		"\ufeffa file that begins with its mark",
+		"{\"text\":\"\ufeffa file in JSON\"}",
 		"\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f England",
 		"family \U0001f468\u200d\U0001f469\u200d\U0001f467, rainbow \U0001f3f3\ufe0f\u200d\U0001f308, heart ❤️, keycap 1️⃣, trade ™️",
 		"می\u200cخواهم", "क\u094d\u200dष", "עברית \u200f123", "co\u00adoperate", "ภาษา\u200bไทย", "葛\U000e0100", "ᠠ\u180bᠡ",

@@ -1,6 +1,6 @@
 package inspect
 
-import "unicode"
+import "github.com/clawai/clawai/internal/screen"
 
 // Some characters that are not drawn stand one by one in ordinary pages: icons in private use,
 // zero width where a line may break, marks of direction. Hidden text is made of many of them:
@@ -32,7 +32,7 @@ type run struct {
 
 // take notes the run of r.
 func (s *sparse) take(r rune, start, end int, what string) {
-	if !unicode.Is(unicode.Co, r) {
+	if !screen.Private.Has(r) {
 		s.zero++
 		s.mixed = s.mixed || s.first != 0 && s.first != r
 		s.first = r
@@ -81,7 +81,7 @@ func alone(r rune) bool {
 	case r == 0xfe0e, r == 0xfe0f: // how a picture is drawn
 		return true
 	}
-	return unicode.Is(unicode.Co, r)
+	return screen.Private.Has(r)
 }
 
 func loud(r rune) bool { return !alone(r) }

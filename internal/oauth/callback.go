@@ -8,20 +8,21 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
 const callbackPath = "/callback"
 
+// callback is what the browser comes back with.
+type callback struct{ code, issuer string }
+
 // authorize sends the owner's browser to page and waits for it to come back with a
 // code (RFC 8252, section 7.3: a loopback address that lives as long as this).
-func (c *Client) authorize(ctx context.Context, page string, back net.Listener) (*auth.AuthorizationResult, error) {
+func (c *Client) authorize(ctx context.Context, page string, back net.Listener) (callback, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
-		return nil, err
+		return callback{}, err
 	}
-	came := make(chan *auth.AuthorizationResult, 1)
+	came := make(chan callback, 1)
 	refused := make(chan error, 1)
 	server := &http.Server{
 		Handler:           callbackHandler(back.Addr().String(), asked.Query().Get("state"), came, refused),
@@ -40,21 +41,21 @@ func (c *Client) authorize(ctx context.Context, page string, back net.Listener) 
 		<-served
 	}()
 	if err := c.o.Browse(ctx, page); err != nil {
-		return nil, fmt.Errorf("open the sign-in page: %w", err)
+		return callback{}, fmt.Errorf("open the sign-in page: %w", err)
 	}
 	select {
 	case result := <-came:
 		return result, nil
 	case err := <-refused:
-		return nil, err
+		return callback{}, err
 	case <-ctx.Done():
-		return nil, errors.New("nobody signed in in time")
+		return callback{}, errors.New("nobody signed in in time")
 	}
 }
 
 // callbackHandler is the page the browser comes back to. Only a request with our state
 // ends the waiting: anybody on this machine can make another.
-func callbackHandler(host, state string, came chan<- *auth.AuthorizationResult, refused chan<- error) http.Handler {
+func callbackHandler(host, state string, came chan<- callback, refused chan<- error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -78,7 +79,7 @@ func callbackHandler(host, state string, came chan<- *auth.AuthorizationResult, 
 		default:
 			fmt.Fprintln(w, "Signed in. Close this page and go back to your work.")
 			select {
-			case came <- &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}:
+			case came <- callback{q.Get("code"), q.Get("iss")}:
 			default:
 			}
 		}

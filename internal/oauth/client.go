@@ -57,6 +57,7 @@ type Client struct {
 	loaded bool
 
 	signing chan struct{} // held by whoever signs in or refreshes
+	last    outage        // guarded by signing
 }
 
 // New makes a client; nothing is read or asked yet.
@@ -83,7 +84,11 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	if !e.token().Valid() && e.RefreshToken != "" {
-		if renewed, err := c.refresh(ctx, e.AccessToken); err == nil {
+		renewed, err := c.refresh(ctx, e.AccessToken)
+		if out, ok := errors.AsType[*OutageError](err); ok && !time.Now().Before(e.Expiry) {
+			return out
+		}
+		if err == nil {
 			e = renewed
 		}
 	}
@@ -161,15 +166,19 @@ func bearer(r *http.Request) string {
 }
 
 func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used string) (again bool, err error) {
-	if resp.StatusCode == http.StatusForbidden && !stepUp(resp) {
+	if resp.StatusCode == http.StatusForbidden && !stepUp(resp) && (used != "" || !c.wantsSignIn(ctx, resp)) {
 		return false, nil
 	}
 	if e, err := c.reload(); err == nil && e.AccessToken != used && e.AccessToken != "" {
 		return true, nil // somebody was faster
 	}
 	if resp.StatusCode == http.StatusUnauthorized && used != "" {
-		if _, err := c.refresh(ctx, used); err == nil {
+		_, err := c.refresh(ctx, used)
+		if err == nil {
 			return true, nil
+		}
+		if out, ok := errors.AsType[*OutageError](err); ok {
+			return false, out
 		}
 	}
 	if err := c.SignIn(ctx, resp, used); err != nil {
@@ -199,35 +208,6 @@ func (c *Client) withLock(ctx context.Context, do func() error) error {
 func (c *Client) lockName() string {
 	sum := sha256.Sum256([]byte(c.key))
 	return c.o.Lock + "." + hex.EncodeToString(sum[:8])
-}
-
-// refresh gets a new access token in place of used, unless somebody has.
-func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) {
-	err = c.withLock(ctx, func() error {
-		if e, err = c.reload(); err != nil {
-			return err
-		}
-		if e.AccessToken != used && e.token().Valid() {
-			return nil
-		}
-		if e.RefreshToken == "" {
-			return errors.New("there is no refresh token")
-		}
-		config := oauth2.Config{
-			ClientID: e.ClientID, ClientSecret: e.ClientSecret,
-			Endpoint: oauth2.Endpoint{TokenURL: e.TokenURL, AuthStyle: e.AuthStyle},
-		}
-		stale := e.token()
-		stale.AccessToken = ""
-		client := &http.Client{Transport: resourceTransport{c.o.HTTP.Transport, e.TokenURL, c.key}, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
-		fresh, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
-		if err != nil {
-			return sanitizeError(err)
-		}
-		e.take(fresh)
-		return c.save(e)
-	})
-	return e, err
 }
 
 // sanitizeError keeps what a server wrote from people and their terminals: what its

@@ -13,7 +13,8 @@ import (
 
 // Entry is what is kept of one sign-in.
 type Entry struct {
-	Server       string           `json:"server"` // the address it is for
+	Server       string           `json:"server"`             // the address it is for
+	Resource     string           `json:"resource,omitempty"` // that the sign-in named; "" in an entry of an earlier version
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"client_secret,omitempty"`
 	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered that client

@@ -1,16 +1,11 @@
 package oauth
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
-	"sync"
 
 	"github.com/clawai/clawai/internal/term"
 )
@@ -21,9 +16,6 @@ import (
 type issuerCheck struct {
 	next  http.RoundTripper
 	entry Entry // whose sign-in it was; its client is not the owner's: nothing is pinned
-
-	mu     sync.Mutex
-	issuer string // of the metadata that was read last
 }
 
 // issuerChangedError is what a change of the authorization server comes to.
@@ -53,48 +45,7 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	resp, err := cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
-	if err == nil && r.Method == http.MethodGet && resp.StatusCode == http.StatusOK && strings.Contains(r.URL.Path, "/.well-known/") {
-		err = p.readIssuer(resp)
-	}
-	return resp, err
-}
-
-// readIssuer takes in the issuer of metadata.
-func (p *issuerCheck) readIssuer(resp *http.Response) error {
-	const most = 1 << 20
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	_ = resp.Body.Close()
-	if err != nil {
-		return err
-	}
-	if len(body) > most {
-		return errors.New("the server's metadata is too long")
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	var doc struct {
-		Issuer string `json:"issuer"`
-	}
-	if json.Unmarshal(body, &doc) == nil && doc.Issuer != "" {
-		p.mu.Lock()
-		p.issuer = doc.Issuer
-		p.mu.Unlock()
-	}
-	return nil
-}
-
-// checkPage checks the sign-in page before it is opened.
-func (p *issuerCheck) checkPage(page string) error {
-	if err := p.check("issuer", p.entry.Issuer, p.currentIssuer()); err != nil {
-		return err
-	}
-	return p.check("page", p.entry.AuthURL, endpoint(page))
-}
-
-func (p *issuerCheck) currentIssuer() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.issuer
+	return cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
 }
 
 // check compares with what was when the client signed in; an entry of an earlier

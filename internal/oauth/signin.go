@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 )
@@ -27,120 +27,160 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 		if err == nil && had.AccessToken != used && had.AccessToken != "" {
 			return nil // somebody signed in while we waited
 		}
-		back, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = back.Close() }()
-		redirect := "http://" + back.Addr().String() + callbackPath
-		var got Entry
 		id, secret := c.o.ClientID, c.o.ClientSecret
 		if id == "" && had.ByHand {
 			id, secret = had.ClientID, had.ClientSecret
 		}
-		pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
-		if c.o.ClientID != "" { // said anew: registered wherever the server leads now
-			pinned.entry = Entry{}
-		}
-		config := c.handlerConfig(redirect, had.Scopes, back, pinned, &got)
-		opened := pages{c.lockName() + ".page", c.o.Pages}
-		if resp.StatusCode == http.StatusForbidden {
-			opened.file = c.lockName() + ".wider"
-		}
-		show := config.AuthorizationCodeFetcher
-		config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			if err := pinned.checkPage(args.URL); err != nil {
-				return nil, err
-			}
-			if err := CheckPage(args.URL); err != nil {
-				return nil, err
-			}
-			if err := opened.open(c.key); err != nil {
-				return nil, err
-			}
-			return show(ctx, args)
-		}
-		identify(config, id, secret)
-		handler, err := auth.NewAuthorizationCodeHandler(config)
+		got, err := c.signIn(ctx, resp, had, id, secret)
 		if err != nil {
-			return err
-		}
-		if err := handler.Authorize(ctx, resp.Request, resp); err != nil {
 			return unregistered(sanitizeError(err), id)
 		}
 		got.ByHand = id != ""
-		if got.AccessToken == "" {
-			return errors.New("the server gave no token")
-		}
 		return c.save(got)
 	})
 }
 
-// handlerConfig is the SDK's flow with our browser, our callback and our store.
-func (c *Client) handlerConfig(redirect string, had []string, back net.Listener, pinned *issuerCheck, got *Entry) *auth.AuthorizationCodeHandlerConfig {
+// signIn is the flow of MCP's authorization clauses: discovery, registration, the page, and
+// the code exchanged for a token. had is the sign-in before; id and secret are of a client
+// that the owner registered.
+func (c *Client) signIn(ctx context.Context, resp *http.Response, had Entry, id, secret string) (Entry, error) {
+	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
+	if c.o.ClientID != "" { // said anew: registered wherever the server leads now
+		pinned.entry = Entry{}
+	}
 	client := *c.o.HTTP
 	client.Transport = pinned
-	config := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL:           redirect,
-		RequestRefreshToken:   true,
-		AcceptUnadvertisedIss: false,
-		Client:                &client,
-		ScopeFilter:           func(wanted []string) []string { return mergeScopes(had, wanted) },
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			return c.authorize(ctx, args.URL, back)
-		},
-		NewTokenSource: func(_ context.Context, o *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			*got = Entry{
-				Server: c.key, ClientID: o.ClientID, ClientSecret: o.ClientSecret, AuthStyle: o.Endpoint.AuthStyle,
-				Issuer: pinned.currentIssuer(), AuthURL: o.Endpoint.AuthURL, TokenURL: o.Endpoint.TokenURL, Scopes: slices.Clone(o.Scopes), Since: time.Now(),
-			}
-			got.take(t)
-			return oauth2.StaticTokenSource(t), nil
-		},
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName:    "clawai",
-			RedirectURIs:  []string{redirect},
-			GrantTypes:    []string{"authorization_code", "refresh_token"},
-			ResponseTypes: []string{"code"},
-		}},
+	d := &discovery{http: &client, server: c.o.Server}
+	challenges := challengesOf(resp)
+	found, _, err := d.findResource(ctx, challenges)
+	if err != nil {
+		return Entry{}, err
 	}
-	return config
+	meta, err := d.findIssuer(ctx, found.server)
+	if err != nil {
+		return Entry{}, d.explain(sanitizeError(err))
+	}
+	back, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return Entry{}, err
+	}
+	defer func() { _ = back.Close() }()
+	redirect := "http://" + back.Addr().String() + callbackPath
+	who, err := c.identify(ctx, d, meta, redirect, id, secret)
+	if err != nil {
+		return Entry{}, d.explain(sanitizeError(err))
+	}
+	config := &oauth2.Config{
+		ClientID: who.id, ClientSecret: who.secret, RedirectURL: redirect,
+		Endpoint: oauth2.Endpoint{AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: who.style},
+		Scopes:   wantedScopes(challenges, found.scopes, had.Scopes, meta.ScopesSupported),
+	}
+	if err := pinned.check("issuer", pinned.entry.Issuer, meta.Issuer); err != nil {
+		return Entry{}, err
+	}
+	opened := pages{c.lockName() + ".page", c.o.Pages}
+	if stepUp(resp) && resp.StatusCode == http.StatusForbidden {
+		opened.file = c.lockName() + ".wider"
+	}
+	token, err := c.exchange(ctx, config, meta, found.id, &client, opened, back, pinned)
+	if err != nil {
+		return Entry{}, d.explain(sanitizeError(err))
+	}
+	if token.AccessToken == "" {
+		return Entry{}, errors.New("the server gave no token")
+	}
+	got := Entry{
+		Server: c.key, Resource: found.id, ClientID: who.id, ClientSecret: who.secret, AuthStyle: config.Endpoint.AuthStyle,
+		Issuer: meta.Issuer, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, Scopes: slices.Clone(config.Scopes), Since: time.Now(),
+	}
+	got.take(token)
+	return got, nil
 }
 
-// identify makes the flow that of a client which the owner has registered. An id that
-// is an address is a document (MCP 2025-11-25 basic/authorization, client id metadata
-// documents); a server that does not say that it reads such may know the id all the same.
-func identify(config *auth.AuthorizationCodeHandlerConfig, id, secret string) {
-	if id == "" {
-		return
+// exchange opens the page and exchanges the code that the browser comes back with.
+func (c *Client) exchange(
+	ctx context.Context, config *oauth2.Config, meta *oauthex.AuthServerMeta, resource string, client *http.Client, opened pages, back net.Listener, pinned *issuerCheck,
+) (*oauth2.Token, error) {
+	verifier, state, named := oauth2.GenerateVerifier(), rand.Text(), oauth2.SetAuthURLParam("resource", resource)
+	page := config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), named)
+	for _, check := range []func() error{
+		func() error { return pinned.check("page", pinned.entry.AuthURL, endpoint(page)) },
+		func() error { return CheckPage(page) },
+		func() error { return checkEndpoint(config.Endpoint.TokenURL) },
+		func() error { return opened.open(c.key) },
+	} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
-	config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: id}
-	if secret != "" {
-		config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: secret}
-		return
+	result, err := c.authorize(ctx, page, back)
+	if err != nil {
+		return nil, err
 	}
-	if u, err := url.Parse(id); err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != "" {
-		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: id}
+	if err := checkIssuer(result.issuer, meta); err != nil {
+		return nil, err
 	}
+	token, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), result.code, oauth2.VerifierOption(verifier), named)
+	if err != nil {
+		return nil, fmt.Errorf("token exchange failed: %w", err)
+	}
+	return token, nil
 }
 
-// unregistered says what to do where the server lets no client register itself.
-func unregistered(err error, id string) error {
-	if text := err.Error(); id == "" && (strings.Contains(text, "register client") || strings.Contains(text, "client registration")) {
-		return fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
+// checkIssuer compares who sent the browser back with who was asked (RFC 9207). A server
+// may say it without having said that it does.
+func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
+	switch {
+	case issuer == "" && meta.AuthorizationResponseIssParameterSupported:
+		return errors.New("the authorization server says who it is in its answers, and this answer does not")
+	case issuer != "" && strings.TrimRight(issuer, "/") != strings.TrimRight(meta.Issuer, "/"):
+		return fmt.Errorf("the answer is from another issuer (%.200q) than was asked (%.200q)", issuer, meta.Issuer)
 	}
-	return err
+	return nil
+}
+
+// wantedScopes are the scopes to ask for: those of the challenge, or else of the metadata,
+// with those granted before, and offline access where the server knows it: without it some
+// give no refresh token.
+func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) []string {
+	wanted := listed
+	for _, ch := range challenges {
+		if strings.EqualFold(ch.Scheme, "bearer") && ch.Params["scope"] != "" {
+			wanted = strings.Fields(ch.Params["scope"])
+			break
+		}
+	}
+	wanted = mergeScopes(had, wanted)
+	if slices.Contains(known, "offline_access") {
+		wanted = mergeScopes(wanted, []string{"offline_access"})
+	}
+	return wanted
+}
+
+// challengesOf reads what the server says of the sign-in that it wants. One that cannot be
+// read says nothing: the metadata is where it is without it.
+func challengesOf(resp *http.Response) []oauthex.Challenge {
+	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return nil
+	}
+	return challenges
 }
 
 // stepUp reports a 403 that asks for a wider scope.
 func stepUp(resp *http.Response) bool {
-	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(challenges, func(ch oauthex.Challenge) bool {
+	return slices.ContainsFunc(challengesOf(resp), func(ch oauthex.Challenge) bool {
 		return strings.EqualFold(ch.Scheme, "bearer") && ch.Params["error"] == "insufficient_scope"
 	})
+}
+
+// wantsSignIn reports a 403 to a request without a token that stands for a 401: the server
+// has metadata that says where to sign in. A 403 of a firewall, or one that no token would
+// change, has none.
+func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
+	d := &discovery{http: c.o.HTTP, server: c.o.Server}
+	_, ok, err := d.findResource(ctx, challengesOf(resp))
+	return ok && err == nil
 }
 
 // CheckPage says why a page must not be opened: the address comes from the

@@ -44,9 +44,10 @@ func Diff(was, is Entry) []Change {
 		return nil
 	}
 	var d differ
-	for _, name := range both(was.tree, is.tree) {
-		before, after := was.tree[name], is.tree[name]
-		if !same(was.tree, is.tree, name) {
+	old, now := was.members(), is.members()
+	for _, name := range both(old, now) {
+		before, after := old[name], now[name]
+		if !same(old, now, name) {
 			d.member(members[is.Kind][name], name, before, after)
 		}
 	}
@@ -198,13 +199,28 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 
 // suspects are what an entry holds that nobody needs to approve.
 func suspects(e Entry) (found []Change) {
-	leaves("", e.tree, func(at, text string) {
+	leaves("", e.members(), func(at, text string) {
+		if isPlain(text) {
+			return
+		}
 		for _, f := range inspect.Text(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
 			return // one for a text is enough to refuse it
 		}
 	})
 	return found
+}
+
+// isPlain reports whether a text has nothing that one of the exact kinds is made of: it is
+// printable ASCII without brackets and bars. Most texts are, and the look at them is what a
+// long list costs.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c != '\n' && (c < ' ' || c > 'z' || c == '<' || c == '>' || c == '[' || c == ']') {
+			return false
+		}
+	}
+	return true
 }
 
 // leaves visits every text of a tree, names of members too.

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/clawai/clawai/internal/inspect"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -192,5 +193,51 @@ func TestNumbers(t *testing.T) {
 		if got := number(text); got != want || number(got) != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// What is passed over without a look has nothing that would be found.
+func FuzzPlain(f *testing.F) {
+	for _, text := range []string{"Find a note.", "a <b> [INST]", "### System:\nHuman: x", "a\x1b[2J", "a\u200bb", "<|im_start|>", "{{x}}", "</s>"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if found := inspect.Text(text, exact()); isPlain(text) && len(found) > 0 {
+			t.Errorf("%q has %v", text, found)
+		}
+	})
+}
+
+// A name is like another as long as that one is there, however many there are.
+func TestNamesAlike(t *testing.T) {
+	var s Server
+	entries := map[string]Entry{}
+	for _, name := range []string{"a_b", "a-b", "ab", "A.b", "other"} {
+		e, err := Read(Tool, []byte(`{"name":"`+name+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries[name] = e
+		s.Put(e)
+	}
+	copied := s.Clone()
+	for _, step := range []struct{ leave, want string }{{"", "A.b"}, {"A.b", "a-b"}, {"a-b", "a_b"}, {"other", "a_b"}, {"a_b", ""}} {
+		s.Leave(Tool, step.leave)
+		got := ""
+		for _, c := range New(entries["ab"], &s) {
+			if c.Class == Refused {
+				got = c.What
+			}
+		}
+		if want := ""; step.want != "" {
+			if want = `its name is like that of "` + step.want + `"`; got != want {
+				t.Errorf("without %s: %q, want %q", step.leave, got, want)
+			}
+		} else if got != "" {
+			t.Errorf("alone: %q", got)
+		}
+	}
+	if c := New(entries["ab"], &copied); Gravest(c) != Refused || copied.Len(Tool) != 5 || copied.Size() <= s.Size() || s.Len(Tool) != 1 {
+		t.Errorf("the copy has changed: %v, %d, %d", c, copied.Size(), s.Size())
 	}
 }

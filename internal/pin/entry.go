@@ -34,8 +34,8 @@ func (k Kind) key() string {
 // Entry is one entry of a list in its canonical form. It is not to be changed.
 type Entry struct {
 	Kind Kind
-	Name string // of a template: the template
-	tree map[string]any
+	Name string         // of a template: the template
+	tree map[string]any // nil where only the text is kept
 	text []byte
 }
 
@@ -67,6 +67,15 @@ func entry(kind Kind, object map[string]any) (Entry, error) {
 		}
 	}
 	return Entry{kind, name, made, written(made)}, nil
+}
+
+// members are what the entry has, read from its text where nothing else is kept.
+func (e Entry) members() map[string]any {
+	if e.tree == nil {
+		tree, _ := parse(e.text) // it was written from a tree
+		e.tree, _ = tree.(map[string]any)
+	}
+	return e.tree
 }
 
 // Text is the canonical form. Nobody may write to it.

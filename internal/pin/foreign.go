@@ -24,7 +24,7 @@ func (l Lock) Compare(name string, is *Server) []Difference {
 		}
 		tree := map[string]any{"instructions": is.Instructions}
 		if d.Kind != Itself {
-			tree = is.entries[d.Kind][d.Name].tree
+			tree = is.entries[d.Kind][d.Name].members()
 		}
 		d.Changes = append(d.Changes, mentions(tree, foreign)...)
 		d.Class = Gravest(d.Changes)

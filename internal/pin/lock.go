@@ -47,7 +47,7 @@ func (s *Server) block() map[string]any {
 	for _, kind := range Kinds {
 		entries := map[string]any{}
 		for name, e := range s.entries[kind] {
-			entries[name] = map[string]any{"digest": e.Digest(), "entry": e.tree}
+			entries[name] = map[string]any{"digest": e.Digest(), "entry": json.RawMessage(e.text)}
 		}
 		block[lists[kind]] = entries
 	}
@@ -59,6 +59,14 @@ func (s *Server) block() map[string]any {
 func seen(src []byte) []byte {
 	out := make([]byte, 0, len(src))
 	for len(src) > 0 {
+		plain := 0
+		for plain < len(src) && (src[plain] >= ' ' && src[plain] <= '~' || src[plain] == '\n') {
+			plain++
+		}
+		out = append(out, src[:plain]...)
+		if src = src[plain:]; len(src) == 0 {
+			break
+		}
 		r, n := utf8.DecodeRune(src)
 		switch {
 		case r == '\n' || screen.Seen(r):

@@ -1,7 +1,6 @@
 package pin
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,23 +29,45 @@ func (s *State) Keep(digest string) {
 	s.Kept = s.Kept[max(0, len(s.Kept)-maxKept):]
 }
 
-// Text is the state as a file, in the form of a lock.
+// Clone is a copy that changes by itself.
+func (s *State) Clone() *State {
+	return &State{s.Server, slices.Clone(s.Sighted), s.Approved.Clone(), s.Served.Clone(), slices.Clone(s.Kept)}
+}
+
+// Text is the state as a file, in the form of a lock without its blanks.
 func (s *State) Text() []byte {
 	sighted := make([]string, 0, len(s.Sighted))
 	for _, k := range s.Sighted {
 		sighted = append(sighted, k.String())
 	}
-	var b bytes.Buffer
-	to := json.NewEncoder(&b)
-	to.SetEscapeHTML(false)
-	to.SetIndent("", "  ")
-	if err := to.Encode(map[string]any{
-		"formula": Formula, "server": s.Server, "sighted": sighted,
-		"approved": s.Approved.block(), "served": s.Served.block(), "kept": append([]string{}, s.Kept...),
-	}); err != nil {
-		panic(err) // a tree of parse has nothing that cannot be written
+	b := append([]byte(`{"formula":`), strconv.Itoa(Formula)...)
+	for _, part := range []struct {
+		name string
+		of   any
+	}{{"kept", append([]string{}, s.Kept...)}, {"server", s.Server}, {"sighted", sighted}} {
+		b = append(append(b, `,"`+part.name+`":`...), written(part.of)...)
 	}
-	return seen(b.Bytes())
+	b = s.Approved.appendTo(append(b, `,"approved":`...))
+	b = s.Served.appendTo(append(b, `,"served":`...))
+	return seen(append(b, '}', '\n'))
+}
+
+// appendTo writes a block without blanks: its entries are canonical already.
+func (s *Server) appendTo(b []byte) []byte {
+	head := written(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions})
+	b = append(b, head[:len(head)-1]...)
+	for _, kind := range Kinds {
+		b = append(b, `,"`+lists[kind]+`":{`...)
+		for i, e := range s.Entries(kind) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(b, written(e.Name)...), `:{"digest":"`+e.Digest()+`","entry":`...)
+			b = append(append(b, e.text...), '}')
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}')
 }
 
 // ReadState reads the state of the server of that name. Like ReadLock it takes nothing that

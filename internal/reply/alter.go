@@ -111,7 +111,7 @@ func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
 		if f.Fixed {
 			return nil, errFixed
 		}
-		to := shown(f)
+		to := n.shownAs(f)
 		switch {
 		case f.Of != "":
 			to = n.marker(f.Kind, f.value) + " This text is withheld whole: it was not looked at to its end, because more was found in it than clawai counts (" + f.Of + ")."
@@ -137,19 +137,32 @@ const minSame = 8
 // maxShown is how many bytes of what cannot be seen are shown as escapes.
 const maxShown = 48
 
-// shown is what cannot be seen as escapes: nothing is lost, and nothing is done by it. ""
-// is for what is withheld.
-func shown(f *Finding) string {
+// shownAs is what cannot be seen as escapes: nothing is lost, and nothing is done by it. ""
+// is for what is withheld: what is long, and characters that stand for letters or bytes.
+func (n *Numbers) shownAs(f *Finding) string {
 	if k := inspect.Kind(f.Kind); k != inspect.Hidden && k != inspect.Control || len(f.value) > maxShown {
 		return ""
 	}
 	var b strings.Builder
+	var all []string
+	selectors := 0
 	for _, r := range f.value {
-		if r < ' ' || r > '~' || r == '"' || r == '\\' || screen.OddInReply(r) {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		} else {
+		if screen.Selector.Has(r) {
+			selectors++
+		}
+		switch {
+		case screen.Tag.Has(r), selectors > 1:
+			return ""
+		case r < ' ' || r > '~' || r == '"' || r == '\\' || screen.OddInReply(r):
+			escape := fmt.Sprintf("<U+%04X>", r)
+			all = append(all, escape)
+			b.WriteString(escape)
+		default:
 			b.WriteRune(r)
 		}
+	}
+	for _, escape := range all {
+		n.showed(escape)
 	}
 	return b.String()
 }

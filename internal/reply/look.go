@@ -51,6 +51,7 @@ type Wanted struct {
 	Texts  inspect.Kinds
 	Any    bool // Texts counts; else no text is looked into
 	Marker bool
+	Shown  []string // escapes that count as a Marker: Numbers.Shown
 	Fence  bool
 	Link   bool
 	Server string // its URL, for Link; "" of one without
@@ -305,6 +306,9 @@ func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	}
 	if l.wanted.Marker || l.wanted.Fence {
 		found = append(found, marks(text, l.wanted.Marker, l.wanted.Fence)...)
+	}
+	if l.wanted.Marker {
+		found = append(found, escapes(text, l.wanted.Shown)...)
 	}
 	return found
 }

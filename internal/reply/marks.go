@@ -2,6 +2,7 @@ package reply
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,7 +25,11 @@ type Numbers struct {
 	digest func(value string) [32]byte
 	known  map[[32]byte]int
 	last   int
+	shown  []string // escapes in the place of characters, each once
 }
+
+// maxEscapes is how many of them a session knows.
+const maxEscapes = 64
 
 // maxNumbers is how many values a session tells apart; a later one is always new.
 const maxNumbers = 1 << 16
@@ -53,6 +58,32 @@ func (n *Numbers) marker(kind, value string) string {
 		kind = kind[:room]
 	}
 	return fmt.Sprintf("[%s %s %s]", withheld, kind, digits)
+}
+
+// showed notes that a character was shown as an escape.
+func (n *Numbers) showed(escape string) {
+	if len(n.shown) < maxEscapes && !slices.Contains(n.shown, escape) {
+		n.shown = append(n.shown, escape)
+	}
+}
+
+// Shown are the escapes that stood for characters in what the session has sent on: none of
+// them is in the text itself.
+func (n *Numbers) Shown() []string { return slices.Clip(n.shown) }
+
+// escapes finds some of them in a text.
+func escapes(text string, shown []string) (found []inspect.Found) {
+	for _, escape := range shown {
+		for at := 0; len(found) <= maxFound; {
+			n := strings.Index(text[at:], escape)
+			if n < 0 {
+				break
+			}
+			found = append(found, inspect.Found{Kind: Marker, What: escape, Start: at + n, End: at + n + len(escape)})
+			at += n + len(escape)
+		}
+	}
+	return found
 }
 
 // marks finds what is, or imitates, one of our marks: whatever is drawn like it, with

@@ -21,12 +21,19 @@ var LaterPlaces = [...]Place{
 	{Path: ".git/hooks", Hit: "/p/.git/hooks/pre-commit", Miss: "/p/hooks/use.ts"},
 	{Path: ".husky", Hit: "/p/.husky/pre-commit", Miss: "/p/husky.md"},
 	{Path: ".pre-commit-config.yaml", Hit: "/p/.pre-commit-config.yaml", Miss: "/p/pre-commit.md"},
-	{Path: ".devcontainer", Hit: "/p/.devcontainer/devcontainer.json", Miss: "/p/devcontainer.md"},
+	{Path: ".devcontainer*", Hit: "/p/.devcontainer/devcontainer.json", Miss: "/p/devcontainer.md"},
 	{Path: ".github/workflows", Hit: "/p/.github/workflows/ci.yml", Miss: "/p/.github/labels.yml"},
 	{Path: ".github/actions", Hit: "/p/.github/actions/x/action.yml", Miss: "/p/actions/x.yml"},
 	{Path: ".gitlab-ci.yml", Hit: "/p/.gitlab-ci.yml", Miss: "/p/gitlab.md"},
 	{Path: ".circleci", Hit: "/p/.circleci/config.yml", Miss: "/p/circleci.md"},
 	{Path: "Jenkinsfile", Hit: "/p/Jenkinsfile", Miss: "/p/jenkins.md"},
+	{Path: "azure-pipelines.yml", Hit: "/p/azure-pipelines.yml", Miss: "/p/azure.md"},
+	{Path: "bitbucket-pipelines.yml", Hit: "/p/bitbucket-pipelines.yml", Miss: "/p/bitbucket.md"},
+	{Path: ".travis.yml", Hit: "/p/.travis.yml", Miss: "/p/travis.md"},
+	{Path: ".drone.yml", Hit: "/p/.drone.yml", Miss: "/p/drone.md"},
+	{Path: ".woodpecker*", Hit: "/p/.woodpecker/ci.yml", Miss: "/p/woodpecker.md"},
+	{Path: ".buildkite", Hit: "/p/.buildkite/pipeline.yml", Miss: "/p/buildkite.md"},
+	{Path: "*lefthook.y*ml", Hit: "/p/.lefthook.yml", Miss: "/p/lefthook.md"},
 	{Path: "authorized_keys", Hit: "/srv/git/authorized_keys", Miss: "/p/authorized_keys.go"},
 	{Path: ".config/autostart", Hit: "~/.config/autostart/x.desktop", Miss: "/p/autostart.go"},
 	{Path: ".config/systemd", Hit: "~/.config/systemd/user/x.service", Miss: "/p/systemd/x.service"},
@@ -47,7 +54,21 @@ var LaterPlaces = [...]Place{
 	{Path: ".claude.json", Of: Client, Hit: "~/.claude.json", Miss: "/p/claude.json"},
 	{Path: ".codex/config.toml", Of: Client, Hit: "~/.codex/config.toml", Miss: "/p/codex/config.toml"},
 	{Path: ".gemini/settings.json", Of: Client, Hit: "~/.gemini/settings.json", Miss: "/p/gemini/settings.json"},
+	{Path: "CLAUDE*.md", Of: Agent, Hit: "/p/CLAUDE.md", Miss: "/p/docs/claude.txt"},
+	{Path: "AGENTS*.md", Of: Agent, Hit: "/p/AGENTS.md", Miss: "/p/docs/agents.txt"},
+	{Path: "GEMINI.md", Of: Agent, Hit: "/p/GEMINI.md", Miss: "/p/docs/gemini.txt"},
+	{Path: "QWEN.md", Of: Agent, Hit: "/p/QWEN.md", Miss: "/p/docs/qwen.txt"},
+	{Path: "copilot-instructions.md", Of: Agent, Hit: "/p/.github/copilot-instructions.md", Miss: "/p/docs/copilot.md"},
+	{Path: ".cursorrules", Of: Agent, Hit: "/p/.cursorrules", Miss: "/p/cursorrules.md"},
+	{Path: ".cursor/rules", Of: Agent, Hit: "/p/.cursor/rules/x.mdc", Miss: "/p/rules/x.mdc"},
+	{Path: ".windsurfrules", Of: Agent, Hit: "/p/.windsurfrules", Miss: "/p/windsurf.md"},
+	{Path: ".clinerules", Of: Agent, Hit: "/p/.clinerules", Miss: "/p/cline.md"},
+	{Path: ".goosehints", Of: Agent, Hit: "/p/.goosehints", Miss: "/p/goose.md"},
 }
+
+// BuildFiles are files whose programs and scripts starters let agents run without a question:
+// what is written there runs as unasked. Only rules need them, see above.
+var BuildFiles = is{"Makefile", "makefile", "GNUmakefile", "package.json"}
 
 // RunsLater are files that run by themselves later, of whatever holds them: below a
 // project's folder and below the home folder. Who may write any file there may run

@@ -31,6 +31,7 @@ const (
 	Owner   Keeper = iota // the person's, or a program's of theirs
 	Browser               // what a browser keeps
 	Client                // what an editor or an MCP client starts
+	Agent                 // what an agent is told in every session
 )
 
 // Holds says whether a path lies there, or is it: one with / between its parts, rooted if
@@ -127,6 +128,31 @@ var SecretPlaces = [...]Place{
 	{Names: is{".*_history"}, Shut: is{".*_history"}, Path: ".*_history", Hit: "~/.bash_history", Miss: "/p/history.go"},
 	{Names: is{"keychains"}, Shut: is{"Library/Keychains/**"}, Path: "Library/Keychains", Hit: "~/Library/Keychains/login.keychain-db", Miss: "/p/Library/x"},
 	{Names: is{"keyrings"}, Shut: is{"share/keyrings/**"}, Path: "share/keyrings", Hit: "~/.local/share/keyrings/login.keyring", Miss: "/p/keyrings/x"},
+	{Names: is{"fish_history", ".zhistory", ".histfile", "consolehost_history.txt"}, Shut: is{"fish_history", ".zhistory", ".histfile", "ConsoleHost_history.txt"},
+		Path: "fish_history", Hit: "~/.local/share/fish/fish_history", Miss: "/p/fish_history.go"},
+	{Names: is{"secrets.y*ml"}, Shut: is{"secrets.y*ml"}, Path: "secrets.y*ml", Hit: "/p/config/secrets.yml", Miss: "/p/secrets.go"},
+	{Names: is{"rclone.conf"}, Shut: is{"rclone.conf"}, Path: "rclone.conf", Hit: "~/.config/rclone/rclone.conf", Miss: "/p/rclone.md"},
+	{Names: is{".terraform.d", ".terraformrc"}, Shut: is{".terraform.d/**", ".terraformrc"}, Path: ".terraform.d", Hit: "~/.terraform.d/credentials.tfrc.json", Miss: "/p/.terraform/x"},
+	{Names: is{".thunderbird", "thunderbird"}, Shut: is{".thunderbird/**", "Library/Thunderbird/**"}, Path: ".thunderbird",
+		Hit: "~/.thunderbird/x.default/logins.json", Miss: "/p/thunderbird.md"},
+	{Names: is{"application support"}, Shut: is{".config/Signal/**", "Library/Application Support/Signal/**"}, Path: ".config/Signal",
+		Hit: "~/.config/Signal/config.json", Miss: "/p/signal.go"},
+	// What agents and MCP clients sign in with, or are given for their servers.
+	{Names: is{".credentials.json"}, Shut: is{".credentials.json"}, Path: ".credentials.json", Hit: "~/.claude/.credentials.json", Miss: "/p/.claude/settings.json"},
+	{Names: is{".claude.json"}, Shut: is{".claude.json"}, Path: ".claude.json", Hit: "~/.claude.json", Miss: "/p/claude.json"},
+	{Names: is{"claude_desktop_config.json"}, Shut: is{"claude_desktop_config.json"}, Path: "claude_desktop_config.json",
+		Hit: "~/Library/Application Support/Claude/claude_desktop_config.json", Miss: "/p/claude_desktop.md"},
+	{Names: is{"auth.json"}, Shut: is{".codex/auth.json", "opencode/auth.json", ".factory/auth.json"}, Path: ".codex/auth.json", Hit: "~/.codex/auth.json", Miss: "/p/src/auth.json"},
+	{Names: is{"mcp-auth.json"}, Shut: is{"opencode/mcp-auth.json"}, Path: "opencode/*auth.json", Hit: "~/.local/share/opencode/auth.json", Miss: "/p/opencode/auth.go"},
+	{Names: is{".codex"}, Shut: is{".codex/config.toml"}, Path: ".codex/config.toml", Hit: "~/.codex/config.toml", Miss: "/p/codex/config.toml"},
+	{Names: is{"oauth_creds.json", "mcp-oauth-tokens*.json"}, Shut: is{"oauth_creds.json", "mcp-oauth-tokens*.json"}, Path: "oauth_creds.json",
+		Hit: "~/.gemini/oauth_creds.json", Miss: "/p/oauth.go"},
+	{Names: is{".gemini"}, Shut: is{".gemini/settings.json"}, Path: ".gemini/settings.json", Hit: "~/.gemini/settings.json", Miss: "/p/gemini/settings.json"},
+	{Names: is{"github-copilot"}, Shut: is{".config/github-copilot/**"}, Path: ".config/github-copilot", Hit: "~/.config/github-copilot/hosts.json", Miss: "/p/.github/copilot.md"},
+	{Names: is{".copilot"}, Shut: is{".copilot/config.json", ".copilot/mcp-config.json"}, Path: ".copilot/*config.json", Hit: "~/.copilot/config.json", Miss: "/p/copilot/config.json"},
+	{Names: is{".cursor"}, Shut: is{".cursor/mcp.json"}, Path: ".cursor/mcp.json", Hit: "~/.cursor/mcp.json", Miss: "/p/.cursor/rules/x.md"},
+	{Names: is{"mcp_config.json", "cline_mcp_settings.json"}, Shut: is{"mcp_config.json", "cline_mcp_settings.json"}, Path: "mcp_config.json",
+		Hit: "~/.codeium/windsurf/mcp_config.json", Miss: "/p/mcp_config.go"},
 	{Names: is{"shadow"}, Path: "/etc/shadow", Hit: "/etc/shadow", Miss: "/p/etc/shadow"},
 	{Names: is{"passwd"}}, // holds none any more
 	{Path: "/proc/*/environ", Hit: "/proc/self/environ", Miss: "/proc/cpuinfo"},

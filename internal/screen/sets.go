@@ -39,6 +39,8 @@ var (
 	// Ignorable is drawn as nothing by those who do not know it, but for what is in Format
 	// (DerivedCoreProperties, Default_Ignorable_Code_Point): joiners, fillers, selectors.
 	Ignorable = Set{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
+	// Selector chooses a form of the character before it.
+	Selector = Set{unicode.Variation_Selector}
 	// BlankLike are signs that are drawn as nothing: the braille blank and the null notehead.
 	BlankLike = Set{&unicode.RangeTable{
 		R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}},

@@ -35,6 +35,7 @@ type asking struct {
 	session  string
 	desktop  *notify.Desktop
 	relay    *approve.StderrRelay
+	keeper   *remember.Writer
 	chain    *approve.Chain // nil: nobody is ever asked
 	guard    *Session       // set once, before the first question
 
@@ -55,12 +56,12 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	if len(a.settings.Order.Is) == 0 {
 		return a
 	}
-	keeper := &remember.Writer{
+	a.keeper = &remember.Writer{
 		Policy: under.Path, Options: under.Options(),
 		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.Note,
 	}
 	a.chain = approve.NewChain(approve.ChainOptions{
-		Channels: a.channels(keeper), Queue: a.queueClient(), RuleWriter: keeper, Wait: a.settings.Nobody.Is == "wait",
+		Channels: a.channels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.risky, Project: a.view.Project, Notify: a.notify, OnError: a.onError,
 	})
 	return a
@@ -77,17 +78,17 @@ func (a *asking) queueClient() *approve.QueueClient {
 
 // channels are the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
-func (a *asking) channels(keeper *remember.Writer) (all []approve.Channel) {
+func (a *asking) channels() (all []approve.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
-			all = append(all, approve.NewBatcher(a.terminal(keeper), a.risky))
+			all = append(all, approve.NewBatcher(a.terminal(), a.risky))
 		case "popup":
 			all = append(all, approve.NewBatcher(a.popup(), a.risky))
 		case "console", "web":
 			all = append(all, approve.NewQueueChannel(name, a.answerers))
 		case "elicitation":
-			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.reach(keeper)}))
+			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.reach}))
 		}
 	}
 	return all
@@ -95,26 +96,24 @@ func (a *asking) channels(keeper *remember.Writer) (all []approve.Channel) {
 
 // reach says to the client's form how far an answer for the session can go. Where care
 // is needed that is no further than the call: nobody knows who answers there.
-func (a *asking) reach(keeper *remember.Writer) func(gate.Question) []elicit.Reach {
-	return func(q gate.Question) (all []elicit.Reach) {
-		if a.risky(q) {
-			return nil
-		}
-		offers, _ := keeper.Offers(q)
-		for _, o := range view.ForSession(offers) {
-			if o.Scope != policy.Exact.String() { // which the form has of its own
-				all = append(all, elicit.Reach{Scope: o.Scope, Title: o.Session})
-			}
-		}
-		return all
+func (a *asking) reach(q gate.Question) (all []elicit.Reach) {
+	if a.risky(q) {
+		return nil
 	}
+	offers, _ := a.keeper.Offers(q)
+	for _, o := range view.ForSession(offers) {
+		if o.Scope != policy.Exact.String() { // which the form has of its own
+			all = append(all, elicit.Reach{Scope: o.Scope, Title: o.Session})
+		}
+	}
+	return all
 }
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
 
-func (a *asking) terminal(keeper *remember.Writer) *approve.Terminal {
+func (a *asking) terminal() *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
-		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: keeper, By: a.by, View: a.view,
+		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: a.keeper, By: a.by, View: a.view,
 	})
 }
 

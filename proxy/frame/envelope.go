@@ -94,7 +94,12 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 	case m >= mParams && object:
 		s.payload = payload{from: v, depth: depth + 1}
 		s.params = m == mParams
+		most := s.depth
+		if m == mResult {
+			s.depth = s.result
+		}
 		end = s.object(v, depth+1, m != mResult)
+		s.depth = most
 		if s.params = false; m == mError && end >= 0 {
 			s.errorObject(v, end)
 		}
@@ -145,6 +150,9 @@ func (s *scanner) shape(e *envelope) {
 	}
 	s.must(string(word(e.token[mVersion])) == "2.0", CodeVersion, e.at[mVersion])
 	s.must(method != reply && (e.Result == nil || e.Error == nil) && (method || e.Params == nil), CodeShape, e.at[mVersion])
+	if string(e.Params) == "null" { // none, to every reader that takes it
+		e.Params = nil
+	}
 	s.must(e.Kind == Notification || validID(e.ID), CodeID, e.at[mID])
 	s.must(!method || e.Method != "", CodeMethod, e.at[mMethod])
 	s.must(e.Params == nil || e.Params[0] == '{', CodeParams, e.at[mParams])

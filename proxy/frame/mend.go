@@ -16,7 +16,7 @@ func (s *scanner) recall(r *Refusal, from int) {
 	if r.Code != CodeSurrogate && r.Code != CodeUTF8 {
 		return
 	}
-	mended := scanner{b: mend(s.b), depth: s.depth}
+	mended := scanner{b: mend(s.b), depth: s.depth, result: s.result}
 	e := envelope{Frame: &Frame{}}
 	if mended.finish(mended.envelope(&e, from, 1)) != nil {
 		return

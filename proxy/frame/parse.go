@@ -9,11 +9,12 @@ import (
 type Limits struct {
 	MaxBytes   int  // longest line, without its LF
 	MaxDepth   int  // deepest nesting, the envelope included; never more than 1000
+	MaxResult  int  // the same of a result, where it is more: trees that tools return are data
 	AllowBatch bool // the session negotiated 2025-03-26, the one version with batches
 }
 
-// DefaultLimits admits frames of 64 MiB nested 64 deep, and no batches.
-func DefaultLimits() Limits { return Limits{MaxBytes: 64 << 20, MaxDepth: 64} }
+// DefaultLimits admits frames of 64 MiB nested 64 deep, results 512 deep, and no batches.
+func DefaultLimits() Limits { return Limits{MaxBytes: 64 << 20, MaxDepth: 64, MaxResult: 512} }
 
 // maxBatch keeps a batch of tiny messages from growing in memory far beyond
 // its bytes.
@@ -37,7 +38,7 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 	}
 	// A CR before the LF is Windows' line end; elsewhere it splits frames.
 	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
-	s := scanner{b: b, depth: l.MaxDepth}
+	s := scanner{b: b, depth: l.MaxDepth, result: max(l.MaxDepth, l.MaxResult)}
 	from := s.blank(0)
 	switch {
 	case from == len(b):

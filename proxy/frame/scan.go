@@ -17,9 +17,10 @@ const maxDepth = jsonscan.MaxDepth
 //
 // Its methods take and return offsets in b; a negative one means stopped.
 type scanner struct {
-	b     []byte
-	depth int    // deepest nesting allowed
-	high  uint64 // every word of text or-ed: non-ASCII bytes show in highs
+	b      []byte
+	depth  int    // deepest nesting allowed
+	result int    // the same of a result
+	high   uint64 // every word of text or-ed: non-ASCII bytes show in highs
 
 	payload payload // the params, the result or the error that is read
 	params  bool    // inside params, where __proto__ is refused

@@ -77,10 +77,13 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	}
 	s.h.mu.Lock()
 	c.modernClient = s.h.client.meta != nil
+	client := mcp.Introduced(s.h.client.params).Name
 	s.h.mu.Unlock()
-	session := proxy.NewSession(proxy.Options{
-		Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError,
-	})
+	options := proxy.Options{Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError}
+	if s.h.o.LongestLine != nil {
+		options.LongestLine = func(string) int { return s.h.o.LongestLine(client) } // whose initialize is the hub's own
+	}
+	session := proxy.NewSession(options)
 	toServer := proxy.NewWriter(up)
 	c.fromClient = session.Stream(mcp.ClientToServer, "", toServer, (*toClient)(c))
 	c.fromServer = session.Stream(mcp.ServerToClient, "", (*toClient)(c), toServer.Aside())

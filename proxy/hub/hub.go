@@ -30,10 +30,11 @@ type Options struct {
 	// ClientGone is closed when nobody reads ClientOut any more; nil: it cannot be known.
 	ClientGone <-chan struct{}
 
-	Version            string       // of clawai, for the client
-	Limits             frame.Limits // zero: frame.DefaultLimits
-	DenyAsError        bool         // as proxy.Options has it
-	PrefixDescriptions bool         // "[ID] " before what a server says of its tools
+	Version            string                  // of clawai, for the client
+	Limits             frame.Limits            // zero: frame.DefaultLimits
+	DenyAsError        bool                    // as proxy.Options has it
+	LongestLine        func(client string) int // likewise
+	PrefixDescriptions bool                    // "[ID] " before what a server says of its tools
 	// ListWait is how long a list waits for a server; what comes later is told of.
 	ListWait time.Duration
 }

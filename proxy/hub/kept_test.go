@@ -437,8 +437,8 @@ func TestRefusedAnswersAreNotKept(t *testing.T) {
 	state := t.TempDir()
 	y := &toy{id: "a", tools: []string{"read"}, answer: func(r *running, f *frame.Frame) string {
 		if f.Method == "tools/list" {
-			for i := range often { // an array, which this version of the protocol does not know
-				r.say(fmt.Sprintf(`[{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"other%d"}]}}]`, f.ID, i))
+			for i := range often { // an array of requests, which this version of the protocol does not know
+				r.say(fmt.Sprintf(`[{"jsonrpc":"2.0","id":%s,"method":"tools/list","params":{"tools":[{"name":"other%d"}]}}]`, f.ID, i))
 			}
 		}
 		return ""
@@ -452,6 +452,19 @@ func TestRefusedAnswersAreNotKept(t *testing.T) {
 	w = start(t, keeping(state), y).begin()
 	if got := w.list(); got != "[a__read]" || y.starts.Load() != 0 {
 		t.Errorf("started %d times: %s", y.starts.Load(), got)
+	}
+}
+
+// An array of one answer is that answer.
+func TestAnArrayOfOneAnswer(t *testing.T) {
+	y := &toy{id: "a", tools: []string{"read"}, answer: func(r *running, f *frame.Frame) string {
+		if f.Method == "tools/list" {
+			r.say(fmt.Sprintf(`[{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"other"}]}}]`, f.ID))
+		}
+		return ""
+	}}
+	if got := start(t, keeping(t.TempDir()), y).begin().list(); got != "[a__other]" {
+		t.Error(got)
 	}
 }
 

@@ -1,25 +1,30 @@
 package remote
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
 // handleAnswer carries the reply to rt back.
 func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
-	if !isOK(resp) {
+	switch {
+	case (resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent) && u.listening():
+		u.awaitElsewhere(rt, resp)
+		return
+	case !isOK(resp):
 		u.handleErrorStatus(rt, resp)
 		return
 	}
-	what, err := ContentType(resp.Header)
+	what, err := AnswerType(resp)
 	switch {
 	case err != nil:
 		u.fail(rt, err.Error())
@@ -39,17 +44,17 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 // handleErrorStatus handles a status that is no answer: a JSON-RPC error in the body is
 // the server's word, under the id of the request.
 func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
+	_, _ = AnswerType(resp) // takes off an encoding
 	body, err := u.readBody(resp)
-	if err == nil {
-		if f, err := frame.Parse(OneLine(body), u.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			if frame.IDKey(f.ID) != key(&rt.frame) { // of an error before the id was read
-				f.Raw = mcp.Relayed(rt.frame.ID, f.Error)
-			}
-			u.receive(rt, resp.Header, f.Raw)
-			return
-		}
+	if err != nil {
+		u.fail(rt, "the server answered "+Status(resp))
+		return
 	}
-	u.fail(rt, "the server answered "+Status(resp))
+	if said := ServerError(body, rt.frame.ID, u.o.Limits); said != nil && rt.frame.Kind == frame.Request {
+		u.receive(rt, resp.Header, said)
+		return
+	}
+	u.fail(rt, FailureWords(resp, body))
 }
 
 // ownResult is the result of rt, which nobody but us waits for.
@@ -57,7 +62,7 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 	if !isOK(resp) {
 		return nil, errors.New(Status(resp))
 	}
-	what, err := ContentType(resp.Header)
+	what, err := AnswerType(resp)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +86,10 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 		if err != nil {
 			return nil, err
 		}
-		f, err := frame.Parse(OneLine(data), u.o.Limits)
-		if err == nil && f.Kind == frame.Response && frame.IDKey(f.ID) == key(&rt.frame) && f.Result != nil {
-			return f.Result, nil
+		for _, f := range u.answers(rt, OneLine(data)) {
+			if f.Kind == frame.Response && f.Result != nil && answersTo(&f, key(&rt.frame)) {
+				return f.Result, nil
+			}
 		}
 	}
 	return nil, errors.New("no answer to " + rt.frame.Method)
@@ -98,8 +104,19 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 	f, err := frame.Parse(line, u.o.Limits)
 	if err == nil {
 		u.observe(rt, h, &f)
+		u.deliver(line)
+		return
 	}
-	u.deliver(line) // whatever it is: the pump refuses and records what is no frame
+	if only := (awaited{u, rt}).Only(); only != nil {
+		if named := Named(line, only, u.o.Limits); named != nil { // the pump does not know which request it came with
+			u.o.Note("repaired", fmt.Sprintf("an error without an id was given that of its request: of what came sha256 is %x, of what went on %x", sha256.Sum256(line), sha256.Sum256(named)))
+			line = named
+		}
+	}
+	for _, f := range u.answers(rt, line) {
+		u.observe(rt, h, &f)
+	}
+	u.deliver(line) // whatever it is: the pump repairs it, or refuses and records it
 }
 
 // observe notes the answers that change what is sent later.
@@ -119,11 +136,8 @@ func (u *Upstream) observe(rt *roundTrip, h http.Header, f *frame.Frame) {
 // noteAnswer notes one answer, which may come on another stream than its own.
 // u.mu is held.
 func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
-	id := key(f)
-	if rt == nil || rt.unanswered[id] == nil {
-		rt = u.inFlight[id]
-	}
-	if rt == nil || rt.unanswered[id] == nil {
+	rt, id := u.requestOf(rt, f)
+	if rt == nil {
 		return
 	}
 	if delete(rt.unanswered, id); len(rt.unanswered) == 0 {
@@ -139,6 +153,63 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	}
 }
 
+// requestOf is the request that f answers, and the key of its id; the id may be written in
+// another way. u.mu is held.
+func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string) {
+	for _, token := range [][]byte{f.ID, frame.OtherID(f.ID)} {
+		if token == nil {
+			continue
+		}
+		id := frame.IDKey(token)
+		if rt != nil && rt.unanswered[id] != nil {
+			return rt, id
+		}
+		if other := u.inFlight[id]; other != nil && other.unanswered[id] != nil {
+			return other, id
+		}
+	}
+	return nil, ""
+}
+
+// answersTo reports an answer to the request of this key, however its id is written.
+func answersTo(f *frame.Frame, key string) bool {
+	if frame.IDKey(f.ID) == key {
+		return true
+	}
+	other := frame.OtherID(f.ID)
+	return other != nil && frame.IDKey(other) == key
+}
+
+// listening reports that the server's own stream is open, or about to be.
+func (u *Upstream) listening() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.session.listening
+}
+
+// awaitElsewhere waits for the answer to a request that was only accepted: some servers give
+// it on their own stream, which MCP does not have them do. It ends with that stream, and in
+// any case.
+func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
+	look := time.NewTicker(u.o.Patience/4 + 1)
+	defer look.Stop()
+	late := time.NewTimer(elsewhereFactor * u.o.Patience)
+	defer late.Stop()
+	for u.listening() {
+		select {
+		case <-rt.answered.ch:
+			return
+		case <-rt.ctx.Done():
+			return
+		case <-late.C:
+			u.fail(rt, "the server answered "+Status(resp)+", and nothing on its own stream")
+			return
+		case <-look.C:
+		}
+	}
+	u.fail(rt, "the server answered "+Status(resp)+", and its own stream ended without the answer")
+}
+
 // readBody reads a JSON body within the bounds.
 func (u *Upstream) readBody(resp *http.Response) ([]byte, error) {
 	most := int64(u.o.Limits.MaxBytes)
@@ -152,21 +223,26 @@ func (u *Upstream) readBody(resp *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// ContentType is the kind of a body, application/json or text/event-stream; an error
+// ContentType is the kind of a message's body as strictly as requests are read, application/json or text/event-stream; an error
 // says why it must not be read. A server that says one thing and sends another is not
 // guessed at.
 func ContentType(h http.Header) (string, error) {
+	what, charset, err := mediaType(h)
+	if err == nil && charset != "" && !strings.EqualFold(charset, "utf-8") {
+		err = fmt.Errorf("it is not in UTF-8 (%.100q)", charset)
+	}
+	return what, err
+}
+
+func mediaType(h http.Header) (what, charset string, err error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return "", fmt.Errorf("the server's answer is encoded (%.100q), which was not asked for", e)
+		return "", "", fmt.Errorf("the server's answer is encoded (%.100q), which was not asked for", e)
 	}
 	what, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || what != "application/json" && what != "text/event-stream" || len(h.Values("Content-Type")) != 1 {
-		return "", fmt.Errorf("the server's answer is neither JSON nor an event stream (%.100q)", h.Get("Content-Type"))
+		return "", "", fmt.Errorf("the server's answer is neither JSON nor an event stream (%.100q)", h.Get("Content-Type"))
 	}
-	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
-		return "", fmt.Errorf("the server's answer is not in UTF-8 (%.100q)", c)
-	}
-	return what, nil
+	return what, params["charset"], nil
 }
 
 // maxEvent bounds an event: the data of one frame, and its fields.

@@ -39,14 +39,45 @@ func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 		return false, nil
 	}
 	in, err := u.openSSE(rt)
-	if failed, ok := errors.AsType[*signInError](err); ok {
-		return false, failed
-	}
 	if err != nil {
-		return false, nil
+		return false, tellsWhy(err)
 	}
 	u.startReading(in)
 	return true, nil
+}
+
+// startWithSSE opens that transport before anything is posted, where the server is known to
+// speak it: some refuse what is posted to the address of their stream with a status that says
+// nothing of it.
+func (u *Upstream) startWithSSE(rt *roundTrip) error {
+	if !u.o.SSE || rt.frame.Method != "initialize" || u.endpoint() != "" {
+		return nil
+	}
+	in, err := u.openSSE(rt)
+	if err != nil {
+		return tellsWhy(err)
+	}
+	u.startReading(in)
+	return nil
+}
+
+// tellsWhy is an error that is the reason why there is no connection. Of others, the answer
+// to what was posted says more.
+func tellsWhy(err error) error {
+	if failed, ok := errors.AsType[*signInError](err); ok {
+		return failed
+	}
+	if refused, ok := errors.AsType[*endpointError](err); ok {
+		return refused
+	}
+	return nil
+}
+
+// endpointError is a stream whose address for messages is not used.
+type endpointError struct{ why string }
+
+func (e *endpointError) Error() string {
+	return "the server opened a stream of 2024-11-05, but " + e.why
 }
 
 // MayBeLegacySSE reports the status with which a server that speaks HTTP+SSE only
@@ -232,11 +263,11 @@ func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 		}
 		at, err := url.Parse(strings.TrimSpace(string(e.Data)))
 		if err != nil {
-			return "", errors.New("the endpoint is no address")
+			return "", &endpointError{"its endpoint is no address"}
 		}
 		at = u.o.URL.ResolveReference(at)
 		if !SameOrigin(at, u.o.URL) || at.User != nil {
-			return "", errors.New("the endpoint is at another origin")
+			return "", &endpointError{"its endpoint is at another origin (" + origin(at) + "), where the owner's credentials must not go"}
 		}
 		return at.String(), nil
 	}

@@ -33,6 +33,10 @@ type Options struct {
 	// has no message for: a session that was begun anew, a stream that was lost.
 	Note func(code, text string)
 
+	// SSE says that the server is known to speak the transport of 2024-11-05: its stream is
+	// opened first, and another transport tried where there is none.
+	SSE bool
+
 	// Transport carries the requests; default: one with the bounds of this room.
 	Transport http.RoundTripper
 
@@ -43,21 +47,23 @@ type Options struct {
 
 // Bounds that do not depend on the server.
 const (
-	dialTimeout    = 10 * time.Second
-	ackTimeout     = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
-	cancelGrace    = 10 * time.Second       // for a server to end a request that was cancelled
-	openTimeout    = 500 * time.Millisecond // for the header of the server's own stream
-	drainTimeout   = 200 * time.Millisecond // for the end of a body that nobody waits for
-	closeTimeout   = 600 * time.Millisecond
-	flushTimeout   = 300 * time.Millisecond
-	maxQueued      = 16
-	maxHeaderBytes = 64 << 10
-	maxRedirects   = 3
-	maxSessionID   = 4 << 10
-	maxEventID     = 4 << 10
-	maxResumes     = 5               // in a row without an event
-	steadyAfter    = 5 * time.Second // a stream that lasted this long was no failed attempt
-	maxRetryDelay  = 30 * time.Second
+	dialTimeout  = 10 * time.Second
+	ackTimeout   = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
+	cancelGrace  = 10 * time.Second       // for a server to end a request that was cancelled
+	openTimeout  = 500 * time.Millisecond // for the header of the server's own stream
+	drainTimeout = 200 * time.Millisecond // for the end of a body that nobody waits for
+	closeTimeout = 600 * time.Millisecond
+	flushTimeout = 300 * time.Millisecond
+	maxQueued    = 16
+
+	elsewhereFactor = 300 // × Patience, for an answer on another stream than its own
+	maxHeaderBytes  = 64 << 10
+	maxRedirects    = 3
+	maxSessionID    = 4 << 10
+	maxEventID      = 4 << 10
+	maxResumes      = 5               // in a row without an event
+	steadyAfter     = 5 * time.Second // a stream that lasted this long was no failed attempt
+	maxRetryDelay   = 30 * time.Second
 )
 
 // Dial makes an upstream; it opens no connection before the first message.

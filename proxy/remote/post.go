@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"maps"
@@ -91,7 +92,10 @@ func (u *Upstream) setHeaders(r *http.Request, e era) error {
 	if u.o.Credentials == nil {
 		return nil
 	}
-	return u.o.Credentials.Apply(r.Context(), r)
+	if err := u.o.Credentials.Apply(r.Context(), r); err != nil {
+		return &credentialsError{err}
+	}
+	return nil
 }
 
 func (u *Upstream) headerBindings(f *frame.Frame) []binding {
@@ -108,17 +112,31 @@ type signInError struct{ error }
 
 func (n *signInError) Unwrap() error { return n.error }
 
+// credentialsError is why a request has not the owner's authority; it was not sent.
+type credentialsError struct{ error }
+
+func (n *credentialsError) Unwrap() error { return n.error }
+
 // explain says for people what went wrong with a request. What net/http quotes of
 // a reply is escaped by whoever shows it.
 func (u *Upstream) explain(err error) string {
 	if _, ok := errors.AsType[*signInError](err); ok && !errors.Is(err, context.Canceled) {
 		return "the server wants a sign-in: " + err.Error()
 	}
+	if failed, ok := errors.AsType[*credentialsError](err); ok && !errors.Is(err, context.Canceled) {
+		return failed.Error()
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "the request was given up"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the server did not answer in time"
+	}
+	if refused, ok := errors.AsType[*endpointError](err); ok {
+		return refused.Error()
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "the server cannot be reached: " + err.Error() + "; a certificate of an authority of your own is read from the file that SSL_CERT_FILE names"
 	}
 	return "the server cannot be reached: " + err.Error()
 }

@@ -201,6 +201,10 @@ func kindName(f *frame.Frame) string {
 
 // postRequest posts a request and sees it through to its answer.
 func (u *Upstream) postRequest(rt *roundTrip) {
+	if err := u.startWithSSE(rt); err != nil {
+		u.fail(rt, u.explain(err))
+		return
+	}
 	resp, err := u.post(rt)
 	if err != nil {
 		u.fail(rt, u.explain(err))

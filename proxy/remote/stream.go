@@ -127,7 +127,7 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 		return nil, err
 	}
 	if isOK(resp) {
-		if what, err := ContentType(resp.Header); err != nil || what != "text/event-stream" {
+		if what, err := AnswerType(resp); err != nil || what != "text/event-stream" {
 			drain(resp.Body)
 			p.tries = maxResumes // it will not become one
 			return nil, errors.Join(errors.New("the server's stream is no event stream"), err)

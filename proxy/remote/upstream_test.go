@@ -303,9 +303,48 @@ func TestFailuresAreAnswered(t *testing.T) {
 		}, "not in UTF-8"},
 		{"an encoding", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, answer)
 		}, "encoded"},
+		{"a gzip that is none", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Encoding", "gzip")
+			fmt.Fprint(w, answer)
+		}, "not the gzip"},
+		{"a gzip of too much", func(w http.ResponseWriter, _ *http.Request) {
+			zipped(w, `{"jsonrpc":"2.0","id":1,"result":{"x":"`+strings.Repeat("x", 1<<20)+`"}}`)
+		}, "longer than"},
+		{"an error under null", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(422)
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"path is missing"}}`)
+		}, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"path is missing"}}`},
+		{"an error without an id, 200", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"path is missing"}}`)
+		}, "path is missing"},
+		{"an error in an array", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(400)
+			fmt.Fprint(w, `[{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"path is missing"}}]`)
+		}, "path is missing"},
+		{"too many", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "30")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(429)
+			fmt.Fprint(w, `{"error":"rate_limited","message":"slow down"}`)
+		}, "HTTP 429 Too Many Requests, and wants no call before (Retry-After) 30 s: slow down"},
+		{"422 in other words", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(422)
+			fmt.Fprint(w, `{"detail":[{"loc":["body"],"msg":"field required"}]}`)
+		}, "HTTP 422 Unprocessable Entity: field required"},
+		{"words", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no \x1b[2J\nroom "+strings.Repeat("é", 500), 503)
+		}, "HTTP 503 Service Unavailable: no"},
+		{"a page", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(502)
+			fmt.Fprint(w, "<h1>bad gateway</h1>")
+		}, "HTTP 502 Bad Gateway."},
 		{"nothing", func(http.ResponseWriter, *http.Request) {}, "neither JSON"},
 		{"accepted", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }, "HTTP 202"},
 		{"somebody else's answer", func(w http.ResponseWriter, _ *http.Request) {

@@ -15,6 +15,7 @@ import (
 // What the catalogue of servers says of tools is what the installed packages declare: each
 // tool once, and where it says which version was compared, no other.
 func TestTheCatalogueNamesRealTools(t *testing.T) {
+	t.Parallel()
 	all, err := servers.Catalogue()
 	if err != nil {
 		t.Fatal(err)

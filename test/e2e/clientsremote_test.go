@@ -107,6 +107,7 @@ X-Other = 'one'
 // a header still reaches its server once it is wrapped, through the proxy, and
 // that unwrap gives back the file as it was.
 func TestRealClientsRemote(t *testing.T) {
+	t.Parallel()
 	back := everything(t)
 	for _, r := range remoteClients {
 		t.Run(r.client, func(t *testing.T) {

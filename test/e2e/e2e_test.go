@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const allowAll = `
@@ -56,6 +58,7 @@ func TestMain(m *testing.M) {
 	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/clawai", "../../cmd/clawai-hook").CombinedOutput(); err != nil {
 		panic(string(out))
 	}
+	slow.Waiting()
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
@@ -236,6 +239,7 @@ func frames(t *testing.T, path string) []string {
 
 // TestPolicy runs the same software under a policy that refuses things.
 func TestPolicy(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, `
 [[rule]]
 action = "deny"
@@ -289,6 +293,7 @@ resource = "demo://**"
 // TestInspector drives both servers through the proxy with the Inspector's own
 // configuration file, in the form that clients use.
 func TestInspector(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, allowAll)
 	everything := s.inspector(proxied(serverCommand(s, "everything")))
 	files := s.inspector(proxied(serverCommand(s, "filesystem")))

@@ -12,6 +12,7 @@ import (
 
 // TestHub: two servers from npm behind one hub, as a client of the SDK sees them.
 func TestHub(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, `
 [[rule]]
 action = "allow"

@@ -83,6 +83,7 @@ func (m mcpdo) respond(form, answer string) string {
 // TestTheInspectorsForm has the Inspector show the question in a form of its own and
 // give every kind of answer; and, where it shows no forms, not asked.
 func TestTheInspectorsForm(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, askAboutNotes)
 	s.write(".config/clawai/config.toml", "[ask]\norder = [\"elicitation\"]\nnobody = \"deny\"\ntimeout = \"6s\"\n")
 	file := filepath.Join(s.home, "notes.txt")

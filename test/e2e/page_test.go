@@ -18,6 +18,7 @@ import (
 // TestPageByKeyboard answers every kind of question in a real browser, without a
 // mouse, at the width of a phone and of a desk.
 func TestPageByKeyboard(t *testing.T) {
+	t.Parallel()
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
 			d := newDesk(t)
@@ -219,6 +220,7 @@ func severalByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 // TestPageCanBeRead holds that text stands out from its ground in light and in
 // dark (WCAG 2.2, 1.4.3), on a question with everything in it.
 func TestPageCanBeRead(t *testing.T) {
+	t.Parallel()
 	for _, scheme := range []string{"light", "dark"} {
 		t.Run(scheme, func(t *testing.T) {
 			d := newDesk(t)

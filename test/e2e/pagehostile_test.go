@@ -16,6 +16,7 @@ import (
 
 // TestPageLink holds what a link, a second tab and a reload may do.
 func TestPageLink(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 360, 740)
 	b.do(nil, "open", map[string]any{"url": d.link})
@@ -42,6 +43,7 @@ func TestPageLink(t *testing.T) {
 // TestPageFromElsewhere holds that a page of another port of this machine, in the
 // same browser, neither reads nor answers anything.
 func TestPageFromElsewhere(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 1280, 800)
 	b.do(nil, "open", map[string]any{"url": d.link})
@@ -95,6 +97,7 @@ func TestPageFromElsewhere(t *testing.T) {
 // this machine leaves in the browser, as many as it keeps and in our name, neither
 // logs the page out nor keeps it from loading.
 func TestPageWithOthersCookies(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 1280, 800)
 	b.do(nil, "open", map[string]any{"url": d.link})
@@ -140,6 +143,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 // TestPageShowsHostileText shows the corpus and holds that all of it is text.
 func TestPageShowsHostileText(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 360, 740)
 	b.do(nil, "open", map[string]any{"url": d.link})

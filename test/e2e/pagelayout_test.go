@@ -32,6 +32,7 @@ func farther(r *queue.Request) {
 // one row on the screen, however long it is and wherever it is scrolled to, and that
 // what would change comes first, below a title with the path.
 func TestPageKeepsTheAnswersInSight(t *testing.T) {
+	t.Parallel()
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
 			d := newDesk(t)
@@ -81,6 +82,7 @@ func TestPageKeepsTheAnswersInSight(t *testing.T) {
 // TestPageAllowsForTheSession holds that the folder is preset, that its bound is said,
 // and that nothing but the pressed answer goes out.
 func TestPageAllowsForTheSession(t *testing.T) {
+	t.Parallel()
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
 			d := newDesk(t)

@@ -80,12 +80,18 @@ func (r Row) checkTransport() []error {
 	command := r.commandKey()
 	f.when(slices.Contains(r.URLFields, command), "%q is both the command and a url field", command)
 	f.when(r.ExpandsArgs && len(r.Interpolation) == 0, "expands_args needs interpolation")
-	for _, pattern := range r.Interpolation {
+	f.when(r.HeadersField == "" && len(r.FillsHeaders) > 0, "fills_headers needs headers_field")
+	f = append(f, checkExpressions("interpolation", r.Interpolation)...)
+	return append(f, checkExpressions("fills_headers", r.FillsHeaders)...)
+}
+
+func checkExpressions(key string, patterns []string) (all []error) {
+	for _, pattern := range patterns {
 		if _, err := regexp.Compile(pattern); err != nil {
-			f = append(f, fmt.Errorf("interpolation %q: %w", pattern, err))
+			all = append(all, fmt.Errorf("%s %q: %w", key, pattern, err))
 		}
 	}
-	return f
+	return all
 }
 
 type findings []error

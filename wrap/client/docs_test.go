@@ -80,6 +80,9 @@ func docsLine(row Row) string {
 	if row.ReadOnly {
 		notes = append(notes, "listed only")
 	}
+	if row.Retired != "" {
+		notes = append(notes, row.Retired)
+	}
 	cells := []string{"`" + row.ID + "`", row.Name, string(row.Scope), files, string(row.Format), keys, strings.Join(notes, ", ")}
 	return "| " + strings.Join(cells, " | ") + " |"
 }

@@ -26,7 +26,7 @@ func (r HookRow) check() []error {
 		f.when(len(r.Paths.every())+len(r.Events) > 0, "through cannot stand beside paths and events")
 		return f
 	}
-	oneOf(&f, "format", r.Format, JSON, JSONC, Script)
+	oneOf(&f, "format", r.Format, JSON, JSONC, TOML, Script)
 	f.when(len(r.Paths.every()) == 0, "paths is missing")
 	f.when(len(r.ToolEvents()) == 0, "events names none that can stop a tool")
 	f.when(r.After == "", "after is missing: say what a person does for an edit to take effect")
@@ -42,7 +42,7 @@ func (r HookRow) check() []error {
 // checkElement renders an event's element and finds the handler in it again.
 func (r HookRow) checkElement(event string) []error {
 	text, err := r.element(event, HookStart{Path: "/opt/clawai-hook"})
-	if err != nil || r.Format == Script {
+	if err != nil || r.Format == Script || r.Format == TOML {
 		return slices.DeleteFunc([]error{err}, func(e error) bool { return e == nil })
 	}
 	n, err := parseJSON([]byte(text), JSON, nil)

@@ -24,7 +24,11 @@ func (f *hookFile) differs(ours []Hook, events []string, start HookStart) (all [
 		case len(found) > 1:
 			all = append(all, fmt.Sprintf("%d entries for %s", len(found), event))
 		default:
-			all = append(all, f.compare(event, found[0], want)...)
+			differs := f.compare(event, found[0], want)
+			if len(differs) > 0 && f.former(event, found[0], start) {
+				differs = []string{"the entry for " + event + " is one of an older clawai"}
+			}
+			all = append(all, differs...)
 		}
 	}
 	for _, h := range ours {
@@ -46,6 +50,19 @@ func (f *hookFile) wanted(event string, start HookStart) (*hookFile, error) {
 		return nil, err
 	}
 	return &hookFile{file: file{row: f.row, src: []byte(text)}, hooks: f.hooks, root: root}, nil
+}
+
+// former reports whether an older clawai wrote a handler.
+func (f *hookFile) former(event string, h Hook, start HookStart) bool {
+	older := *f
+	older.hooks.Windows, older.hooks.Names = "", false
+	for _, element := range f.hooks.Former {
+		older.hooks.Element = element
+		if want, err := older.wanted(event, start); err == nil && len(older.compare(event, h, want)) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *hookFile) compare(event string, h Hook, want *hookFile) (all []string) {

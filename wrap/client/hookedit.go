@@ -14,6 +14,9 @@ func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, 
 	if r.Format == Script {
 		return putScript(r, src, events[0], start)
 	}
+	if r.Format == TOML {
+		return putTOMLHooks(r, src, events, start)
+	}
 	if src == nil {
 		return createHooks(r, events, start)
 	}

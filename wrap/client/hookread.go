@@ -37,6 +37,9 @@ func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked,
 	if r.Format == Script {
 		return readScript(r, src, events[0], start)
 	}
+	if r.Format == TOML {
+		return readTOMLHooks(r, src, events, start)
+	}
 	f, err := openHooks(r, src)
 	if err != nil {
 		return Hooked{}, err

@@ -22,7 +22,7 @@ type HookRow struct {
 	Behind  Paths    `toml:"behind"`
 	Through []string `toml:"through"` // clients whose hooks this one runs too, in place of Paths
 
-	Format Format `toml:"format"` // of the JSON family, or "script"
+	Format Format `toml:"format"` // of the JSON family, "toml", or "script"
 	// List leads from the root to an event's list, with <event> where the name stands. Where
 	// the events share a list, EventKey is the member of an element that names its event.
 	List     []string `toml:"list"`
@@ -34,6 +34,9 @@ type HookRow struct {
 	// JSON strings; <command> a JSON list of the program and its arguments; <matcher> the
 	// Matcher, of an event about tools.
 	Element string      `toml:"element"`
+	Windows string      `toml:"windows_element"` // Element for a path of Windows; "" when it is the same
+	Former  []string    `toml:"former"`          // what an older clawai wrote in its place
+	Names   bool        `toml:"names_event"`     // the client's payload does not name its event: <args> and <line> do
 	Matcher string      `toml:"matcher"`
 	Events  []HookEvent `toml:"events"`
 	Version string      `toml:"version"` // what "version" must be in the file, as it is written; "" when there is none
@@ -165,11 +168,18 @@ func (p Paths) with(word, text string) Paths {
 // element is what wrap writes for an event.
 func (r HookRow) element(event string, start HookStart) (string, error) {
 	words := []string{r.HookWord()}
+	if r.Names {
+		words = append(words, "--event="+event)
+	}
 	if start.Observe {
 		words = append(words, observeWord)
 	}
+	form := r.Element
+	if r.Windows != "" && strings.Contains(start.Path, `\`) {
+		form = r.Windows
+	}
 	line, err := shellLine(start.Path, strings.Join(words, " "))
-	if err != nil && strings.Contains(r.Element, "<line>") {
+	if err != nil && strings.Contains(form, "<line>") {
 		return "", err
 	}
 	matcher := ""
@@ -188,7 +198,7 @@ func (r HookRow) element(event string, start HookStart) (string, error) {
 		words[i] = quoted(words[i])
 	}
 	return strings.NewReplacer("<program>", quoted(start.Path), "<command>", "["+strings.Join(command, ",")+"]", "<line>", quoted(line), "<args>", strings.Join(words, ","),
-		"clawai <event>", "clawai "+event, "<event>", quoted(event), "<matcher>", matcher).Replace(r.Element), nil
+		"clawai <event>", "clawai "+event, "<event>", quoted(event), "<matcher>", matcher).Replace(form), nil
 }
 
 // shellLine is a command line for any shell. Codex pays for its login shell at every call;

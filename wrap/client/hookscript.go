@@ -16,7 +16,7 @@ func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, e
 	}
 	h := Hooked{Ours: []Hook{{Event: event, Line: 1}}, Observe: start.Observe}
 	if string(src) != want {
-		h.Differs = []string{"the script is not what wrap writes"}
+		h.Differs = []string{"the script is not what this clawai writes: it is an older one's, or was changed"}
 	}
 	return h, nil
 }

@@ -12,6 +12,9 @@ func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	if r.Format == Script {
 		return takeScript(r, src, events[0])
 	}
+	if r.Format == TOML {
+		return takeTOMLHooks(r, src, events)
+	}
 	for {
 		f, err := openHooks(r, src)
 		if err != nil {
@@ -115,6 +118,9 @@ func (f *hookFile) comma(at int) int {
 func MaskHooks(r HookRow, src []byte) []byte {
 	if r.Format == Script || src == nil {
 		return src
+	}
+	if r.Format == TOML {
+		return maskTOMLHooks(r, src)
 	}
 	f, err := openHooks(r, src)
 	if err != nil {

@@ -153,7 +153,7 @@ func (s *shapeReader) checkHeader(m *member) {
 		s.refuse(v.start, "write the value on one line", "the header %q of %q holds a control character", name, s.slot.name)
 	case s.remote.envHeaders && !variableName().MatchString(v.text):
 		s.refuse(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
-	case !s.row.EnvExpands && s.row.fills(v.text):
+	case !s.row.EnvExpands && s.row.fills(v.text), matchesAny(s.row.FillsHeaders, v.text):
 		s.leave(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
 			"the header %q of %q holds a variable, which this client fills in only there", name, s.slot.name)
 	}

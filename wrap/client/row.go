@@ -59,7 +59,13 @@ type Row struct {
 	ExpandsArgs      bool     `toml:"expands_args"`  // variables are expanded in args as in the command
 	EnvExpands       bool     `toml:"env_expands"`   // variables are expanded in the environment as in url and headers
 	Interpolation    []string `toml:"interpolation"` // regular expressions of what the client expands
+	FillsHeaders     []string `toml:"fills_headers"` // regular expressions of what it expands in headers alone
 	SpaceInCommandOK bool     `toml:"space_in_command_ok"`
+	// SandboxFields are members by which the client puts the process into a sandbox of its
+	// own, in which the proxy cannot keep its record.
+	SandboxFields []string `toml:"sandbox_fields"`
+	// Retired names the client that took this one's place, and where it looks.
+	Retired string `toml:"retired"`
 
 	ReadOnly     bool     `toml:"read_only"`     // listed, never edited
 	RewritesFile bool     `toml:"rewrites_file"` // the client prints the file anew at times

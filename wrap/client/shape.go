@@ -13,7 +13,7 @@ type shape struct {
 	why     string // why it is not Stdio
 	problem *fault // why it must not be edited
 	unclear bool   // readers differ in what it says
-	mixed   *fault // it has a url as well, or an environment that cannot be read: it must not be wrapped
+	mixed   *fault // it has a url as well, an environment that cannot be read, or a sandbox: it must not be wrapped
 
 	command *member // nil unless kind is Stdio
 	args    *member // nil when missing, and where the command is a list
@@ -84,6 +84,7 @@ func (s *shapeReader) read() {
 		s.readCommand(holder)
 		s.readBridge()
 		s.readEnvironment(n)
+		s.checkSandbox(n)
 	case Remote:
 		s.readRemote(n)
 	}
@@ -221,7 +222,13 @@ func (r Row) expands(text string) bool {
 	if strings.Contains(text, "${") {
 		return true
 	}
-	return slices.ContainsFunc(r.Interpolation, func(pattern string) bool {
+	return matchesAny(r.Interpolation, text)
+}
+
+// matchesAny reports whether one of the regular expressions matches. One that does not
+// compile matches everything.
+func matchesAny(patterns []string, text string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		re, err := regexp.Compile(pattern)
 		return err != nil || re.MatchString(text)
 	})
@@ -236,4 +243,17 @@ func (sh *shape) unfit(r Row, name string) *fault {
 	}
 	return &fault{w.start, "write the command out",
 		fmt.Sprintf("the command of %q holds a variable, which this client fills in only there", name)}
+}
+
+// checkSandbox refuses a wrapper in an entry that its client starts in a sandbox of its own:
+// the proxy would end at once, since it cannot write its record there.
+func (s *shapeReader) checkSandbox(entry *node) {
+	for _, key := range s.row.SandboxFields {
+		m, _ := entry.get(key)
+		if m == nil || m.value.empty() || s.mixed != nil {
+			continue
+		}
+		s.mixed = &fault{m.start, "take " + quote(key) + " out to have clawai judge its calls, or leave the server to that sandbox",
+			fmt.Sprintf("%s starts %q in a sandbox of its own (%s), in which clawai cannot keep its record", s.row.Name, s.slot.name, key)}
+	}
 }

@@ -24,8 +24,9 @@ type Denied interface {
 
 // DeniedCall is one recorded call, as far as the record keeps it.
 type DeniedCall struct {
-	Call policy.Call
-	Cut  bool // arguments were left out
+	Call   policy.Call
+	Cut    bool     // arguments were left out
+	Looked []string // the kinds that were looked for: of others nobody knows whether it had some
 }
 
 // check judges the new policy against what the record says was denied. An error
@@ -49,6 +50,10 @@ func (k *Writer) check(ctx context.Context, p *proposal) error {
 // does not keep is taken to be as the rule wants it.
 func (k *Writer) opens(p *proposal, d DeniedCall) bool {
 	c, exact := k.worstCase(p.call, d)
+	if kinds, ruled := p.old.Screens(policy.OnCall); ruled {
+		c.Screened = true
+		exact = exact && !slices.ContainsFunc(kinds, func(kind string) bool { return !slices.Contains(d.Looked, kind) })
+	}
 	for _, s := range p.stated {
 		switch key, _ := policy.CallKeyOf(s.Key); {
 		case key.Recorded:

@@ -13,6 +13,14 @@ import (
 // description says in few words what a rule lets through: "Edit files below
 // ~/projects/app". It is harmless text.
 func (k *Writer) description(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	text := k.what(c, n, s)
+	if n.Cwd != "" {
+		text += " in " + k.place("", n.Cwd)
+	}
+	return text
+}
+
+func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	name := word(n.Name)
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject:

@@ -15,6 +15,9 @@ func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	if n.Server != "" {
 		on = " on " + term.Value(n.Server)
 	}
+	if n.Cwd != "" {
+		on += " in " + term.Value(n.Cwd)
+	}
 	if len(n.Not) > 0 {
 		on += " (but for " + term.Text(strings.Join(n.Not, ", ")) + ")"
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -172,10 +173,25 @@ func (k *Writer) asked(q gate.Question) (*file, error) {
 func (k *Writer) find(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
 	rule, followed := k.relocate(q.Rule, q.Revision, f.policy.Revision())
-	if !followed || d.Action != policy.Prompt || d.Rule == nil || !same(*d.Rule, rule) {
+	switch {
+	case !followed:
 		return policy.Rule{}, d, errChanged
+	case d.Action != policy.Prompt:
+		return policy.Rule{}, d, fmt.Errorf("the policy file no longer asks about the call, but says %v%s", d.Action, by(&d))
+	case d.Rule != nil && !slices.ContainsFunc(f.policy.Rules(), func(r policy.Rule) bool { return r == *d.Rule }):
+		return policy.Rule{}, d, fmt.Errorf("the rule stands in %s, above the policy, and no answer is written there", term.Value(d.Rule.Pos.File))
+	case d.Rule == nil || !same(*d.Rule, rule):
+		return policy.Rule{}, d, fmt.Errorf("the policy file asks about the call%s, and not by the rule that asked", by(&d))
 	}
 	return *d.Rule, d, nil
+}
+
+// by names the rule of a decision; "" where none matched.
+func by(d *policy.Decision) string {
+	if d.Rule == nil {
+		return ""
+	}
+	return " by the rule at " + location(d.Rule)
 }
 
 // same says that two policies hold the same rule in the same place; the file

@@ -252,6 +252,76 @@ func TestOffersAreHarmless(t *testing.T) {
 	}
 }
 
+// findPolicy denies what carries a mark, and asks about the rest.
+const findPolicy = "[[rule]]\naction='deny'\ntool='*'\nfind='marker'\n" + homePolicy
+
+// A rule that denies what is found closes nothing to a call in which nothing was.
+func TestOffersBesideFinds(t *testing.T) {
+	call := aWrite("/home/user/app/a.txt")
+	call.Screened = true
+	k, q := lasting(t, findPolicy, call)
+	if offers, whyNot := k.Offers(q); len(offers) != 4 || whyNot != "" {
+		t.Errorf("%+v, %q", offers, whyNot)
+	}
+	b, _, err := k.Bound(t.Context(), q, "folder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call = aWrite("/home/user/app/b.txt")
+	for name, c := range map[string]struct {
+		screened bool
+		finds    []string
+		want     bool
+	}{"nothing": {true, nil, true}, "a mark": {true, []string{"marker"}, false}, "nobody looked": {false, nil, false}} {
+		if call.Screened, call.Finds = c.screened, c.finds; b.Covers([]policy.Call{call}) != c.want {
+			t.Errorf("%s: covered: %v", name, !c.want)
+		}
+	}
+	// What the record does not say was looked for may have been what the rule opens.
+	denied := DeniedCall{Call: aWrite("/home/user/app/a.txt")}
+	for name, c := range map[string]struct {
+		looked, finds []string
+		refused       bool
+	}{"looked": {[]string{"marker"}, nil, false}, "found": {[]string{"marker"}, []string{"marker"}, false}, "not looked": {nil, nil, true}} {
+		denied.Looked, denied.Call.Finds = c.looked, c.finds
+		k.Denied = record{denied}
+		note, err := k.Write(t.Context(), q, "folder", gate.AllowAlways)
+		if (err != nil) != c.refused {
+			t.Errorf("%s: %q, %v", name, note, err)
+		}
+		if err == nil {
+			rewrite(t, k, findPolicy)
+		}
+	}
+}
+
+// TestOffersNameTheFolder: what is offered about a command says in which folder it will
+// hold, and nothing is offered that would hold in every folder.
+func TestOffersNameTheFolder(t *testing.T) {
+	const src = "[[rule]]\naction='prompt'\ntool='*'\n"
+	call := tool("run_command", `{"command":"./deploy.sh"}`)
+	call.Cwd = owner + "/app"
+	k, q := ask(t, src, call)
+	offers, _ := k.Offers(q)
+	if len(offers) == 0 || offers[0].Scope != "exact" ||
+		!strings.Contains(offers[0].Title, `in "/home/user/app" with the same command`) || strings.Contains(offers[0].Deny, "/home/user/app") {
+		t.Errorf("%+v", offers)
+	}
+	note, err := k.Write(t.Context(), q, "exact", gate.AllowAlways)
+	written, _ := os.ReadFile(k.Policy)
+	if err != nil || !strings.Contains(string(written), "cwd = \"/home/user/app\"\n") || !strings.Contains(string(written), `"Call run_command with the same command in ~/app"`) {
+		t.Errorf("%s, %v:\n%s", note, err, written)
+	}
+	call.Cwd = ""
+	k, q = ask(t, src, call)
+	offers, _ = k.Offers(q)
+	for _, o := range offers {
+		if o.Scope == "exact" && o.Allow != "" {
+			t.Errorf("offered where the folder is not known: %+v", o)
+		}
+	}
+}
+
 func TestNothingIsOffered(t *testing.T) {
 	call := tool("write_file", `{"path":"/home/user/a","content":"a*b","o":"?"}`)
 	for name, c := range map[string]struct {
@@ -264,12 +334,28 @@ func TestNothingIsOffered(t *testing.T) {
 		"no file":           {func(k *Writer, _ *gate.Question) { os.Remove(k.Policy) }, "no such file"},
 		"a broken file":     {func(k *Writer, _ *gate.Question) { rewrite(t, k, "x") }, "does not load"},
 		"an edited file":    {func(k *Writer, _ *gate.Question) { rewrite(t, k, homePolicy+"# more\n") }, "has changed since the rule asked"},
-		"another rule":      {func(_ *Writer, q *gate.Question) { q.Rule.Index++ }, "has changed since the rule asked"},
+		"another rule":      {func(_ *Writer, q *gate.Question) { q.Rule.Index++ }, "asks about the call by the rule at policy.toml:1, and not by the rule that asked"},
 		"another revision":  {func(_ *Writer, q *gate.Question) { q.Revision = "0123456789ab" }, "has changed since the rule asked"},
 		"a read-only file":  {func(k *Writer, _ *gate.Question) { os.Chmod(k.Policy, 0o400) }, "is read-only"},
 		"a symlinked file":  {func(k *Writer, _ *gate.Question) { behindLink(t, k) }, "is a symlink"},
 		"a folder":          {func(k *Writer, _ *gate.Question) { k.Policy = filepath.Dir(k.Policy) }, "is not a regular file"},
-		"a call of no rule": {func(_ *Writer, q *gate.Question) { q.Calls[0].Names = []string{"read"} }, "has changed since the rule asked"},
+		"a call of no rule": {func(_ *Writer, q *gate.Question) { q.Calls[0].Names = []string{"read"} }, "no longer asks about the call, but says deny"},
+		"a call nobody looked into": {func(k *Writer, q *gate.Question) {
+			rewrite(t, k, findPolicy)
+			q.Calls[0].Screened = true
+			*q = question(t, k, q.Calls[0])
+			q.Calls = []policy.Call{q.Calls[0]}
+			q.Calls[0].Screened = false
+		}, "no longer asks about the call, but says deny by the rule at policy.toml:1"},
+		"a rule of a layer": {func(k *Writer, q *gate.Question) {
+			above := "[[rule]]\naction='allow'\ntool='a'\n[[rule]]\naction='allow'\ntool='b'\n" + homePolicy
+			layer, err := policy.Parse("organisation.toml", []byte(above), policy.Options{Home: owner, Layer: "organisation"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.Options.Above = []*policy.Policy{layer}
+			*q = question(t, k, q.Calls[0])
+		}, "organisation.toml"},
 		"an unknown server": {func(k *Writer, q *gate.Question) {
 			rewrite(t, k, "[[rule]]\naction='prompt'\ntool='*'\nserver='x'\n[[rule]]\naction='allow'\ntool='*'\n")
 			q.Calls[0].Server = ""

@@ -221,16 +221,24 @@ func hasAny(list, of []string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(of, s) })
 }
 
-// tokens looks at the words of commands for places and addresses.
+// tokens looks at the words of commands for places and addresses, in each reading.
 func (l *dangerFinder) tokens() {
-	text := l.command.String()
-	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>()=,", r) })
-	l.writes = strings.Contains(text, ">") || hasAny(list, changing)
-	for _, s := range list[:min(len(list), maxTokens)] {
-		if strings.ContainsAny(s, `/\~.`) {
-			l.places(s)
+	texts := readings(&l.command)
+	lists := make([][]string, len(texts))
+	for i, text := range texts {
+		lists[i] = wordsOf(text)
+		l.writes = l.writes && i > 0 || strings.Contains(text, ">") || hasAny(lists[i], changing)
+	}
+	seen := map[string]bool{}
+	for _, s := range slices.Concat(lists...) {
+		for _, path := range pathsIn(s) {
+			if !seen[path] {
+				seen[path] = true
+				l.places(path)
+			}
 		}
-		if strings.Contains(s, "://") {
+		if strings.Contains(s, "://") && !seen["://"+s] {
+			seen["://"+s] = true
 			l.host("", s)
 		}
 	}

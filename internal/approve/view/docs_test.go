@@ -19,7 +19,7 @@ func tables() map[string]string {
 	}
 	var found strings.Builder
 	found.WriteString("| it says | when | places |\n|---|---|---|\n")
-	for _, why := range []string{whySecrets, whyPersonal, whyOwn, whyLater, whySystem, whyClient} {
+	for _, why := range []string{whySecrets, whyPersonal, whyOwn, whyLater, whySystem, whyClient, whyAgent} {
 		var list []string
 		when := "named at all"
 		for _, p := range places() {

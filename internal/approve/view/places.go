@@ -23,6 +23,7 @@ const (
 	whyLater    = "changes what runs by itself later"
 	whySystem   = "changes the system's own settings"
 	whyClient   = "changes what an editor or MCP client runs"
+	whyAgent    = "changes what agents are told in each session"
 	whyOwn      = "touches clawai's own rules or record"
 	whyPersonal = "reads what a browser keeps"
 )
@@ -51,7 +52,7 @@ func screened() (all []place) {
 		}
 	}
 	add(screen.SecretPlaces[:], false, map[screen.Keeper]string{screen.Owner: whySecrets, screen.Browser: whyPersonal})
-	add(screen.LaterPlaces[:], true, map[screen.Keeper]string{screen.Owner: whyLater, screen.Client: whyClient})
+	add(screen.LaterPlaces[:], true, map[screen.Keeper]string{screen.Owner: whyLater, screen.Client: whyClient, screen.Agent: whyAgent})
 	return all
 }
 

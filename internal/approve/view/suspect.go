@@ -47,7 +47,7 @@ func (l *dangerFinder) places(s string) {
 		inside := l.o.Project != "" && !outside(plain, l.o.Project)
 		for i := range places() {
 			p := &places()[i]
-			if p.write && !l.writes && !l.mayWrite || inside && p.why == whySystem || seen[p.why] || !p.Holds(plain) && !(l.mayWrite && p.write && p.Within(plain)) {
+			if p.write && !l.writes && !l.mayWrite || inside && p.why == whySystem || seen[p.why] || !p.Holds(plain) && !p.mayName(plain) && !(l.mayWrite && p.write && p.Within(plain)) {
 				continue
 			}
 			seen[p.why] = true

@@ -12,9 +12,21 @@ type Answer struct {
 	Code           int
 }
 
-// Silence lets the tool run, as far as we are concerned: the client's own rules, and its
-// own question, still hold. An explicit "allow" would switch them off.
-func Silence() Answer { return Answer{} }
+// Let lets the tool run, as far as we are concerned, and answers any other event. It is
+// silence where the client takes that for an answer: its own rules, and its own question,
+// then still hold, which an explicit "allow" may switch off.
+func (r *Row) Let(e Event) Answer {
+	text := r.Allow
+	if e.Kind != Before {
+		if text = r.Pass; e.Pass != "" {
+			text = e.Pass
+		}
+	}
+	if text == "" {
+		return Answer{}
+	}
+	return Answer{Stdout: []byte(text + "\n")}
+}
 
 // Exit codes: clients take any other for a hook that failed, and most run the tool then.
 const (
@@ -30,15 +42,20 @@ const maxReason = 500
 func (r *Row) Refuse(e Event, reason string) Answer {
 	reason = line(reason)
 	a := Answer{Stderr: []byte(reason + "\n"), Code: exitDenied}
+	if r.Exit0 {
+		a.Code = exitSilent
+	}
 	switch r.Deny {
 	case Specific, TopLevel:
 		a.Stdout = r.specific(e, "deny", reason)
 	case Decision:
 		a.Stdout = written(map[string]any{"decision": "deny", "reason": reason})
+	case Block:
+		a.Stdout = written(map[string]any{"decision": "block", "reason": reason})
 	case Permission:
 		a.Stdout = written(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
 	case Cancel:
-		a.Stdout, a.Code = written(map[string]any{"cancel": true, "errorMessage": reason}), exitSilent
+		a.Stdout = written(map[string]any{"cancel": true, "errorMessage": reason})
 	case Plain:
 	}
 	return a
@@ -55,6 +72,19 @@ func (r *Row) Ask(e Event, reason string) (Answer, bool) {
 		return Answer{Stdout: written(map[string]any{"permission": "ask", "user_message": reason, "agent_message": reason})}, true
 	}
 	return Answer{}, false
+}
+
+// Denies reports whether the client takes an answer for a no.
+func (r *Row) Denies(a Answer) bool {
+	if a.Code == exitDenied {
+		return true
+	}
+	var said struct {
+		Decision, Permission string
+		Cancel               bool
+	}
+	return a.Code == exitSilent && json.Unmarshal(a.Stdout, &said) == nil &&
+		(said.Cancel && r.Deny == Cancel || said.Permission == "deny" && r.Deny == Permission || r.Deny == Decision && said.Decision == "deny")
 }
 
 func (r *Row) specific(e Event, decision, reason string) []byte {

@@ -36,6 +36,34 @@ func (o object) text(places []string) (s string, there bool, err error) {
 	return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
 }
 
+// said is what a person typed: a text, or a list of parts with a text each; "" where this
+// version does not know the place, and a client that has it elsewhere is asked more.
+func (o object) said(places []string) string {
+	v := o.at(places)
+	switch v.Kind() {
+	case jsonscan.String:
+		return v.Text()
+	case jsonscan.Array:
+		var all []string
+		for part := range v.Elements() {
+			if text := part.Member("text"); text.Kind() == jsonscan.String {
+				all = append(all, text.Text())
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	return ""
+}
+
+// subagent reports whether the payload is about an agent that another has started: its
+// prompt is a model's, not a person's.
+func (o object) subagent() bool {
+	if o.Member("parent_agent_id").Kind() == jsonscan.Null {
+		return false // Cline names every agent
+	}
+	return o.at([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
+}
+
 // folder is the path that stands there, or the only one of a list: of several it is not
 // known which is meant.
 func (o object) folder(places []string) (string, error) {

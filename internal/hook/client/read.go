@@ -2,12 +2,14 @@ package client
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/escape"
@@ -19,7 +21,7 @@ import (
 
 // Request is what a client has written.
 type Request struct {
-	Row     *Row // of the client that it is: VS Code runs the hooks of Claude Code's file, too
+	Row     *Row // of the client that it is, which need not be the one that was registered
 	Event   Event
 	Session string // the client's own id of its session
 	Call    string // and of the call
@@ -32,38 +34,57 @@ type Request struct {
 	// in more than one way. MCP says that they are of a server's tool.
 	Calls []policy.Call
 	MCP   bool
+	cut   bool // the name does not say where the server's ends
 }
 
 // Limit is how much a client may write, in bytes.
 const Limit = 32 << 20
 
 // Read reads a payload strictly: what two readers could take differently is an error, and
-// so is all that is missing. The error is for the agent.
-func (r *Row) Read(payload []byte) (req Request, err error) {
+// so is all that is missing. The error is for the agent. registered is the event that the
+// command line names, for clients whose payloads name none; "" when it names none.
+func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
+	req.Row = r
 	if len(payload) > Limit {
 		return req, fmt.Errorf("it is longer than %d MiB", Limit>>20)
 	}
-	root, err := strict(payload)
+	root, err := strict(unmarked(payload))
 	if err != nil {
 		return req, err
 	}
-	if r.Camel != "" && root.Member("sessionId") != "" && root.Member("session_id") == "" {
-		r = Find(r.Camel)
-	}
-	req.Row = r
-	name, _, err := root.text(r.Event)
+	row, event, err := r.recognize(root.top(), registered)
 	if err != nil {
 		return req, err
 	}
-	event := r.event(name)
-	if event == nil {
-		return req, fmt.Errorf("%s has no event %q that this version knows", r.ID, short(name))
-	}
-	req.Event = *event
-	if err := r.envelope(root, &req); err != nil || event.Kind != Before {
+	req.Row, req.Event = row, *event
+	if err := row.envelope(root, &req); err != nil || event.Kind != Before {
 		return req, err
 	}
-	return req, r.calls(root, &req)
+	return req, row.calls(root, &req)
+}
+
+// unmarked is a payload without the byte order mark that Windows' shells put before it, as
+// UTF-8.
+func unmarked(payload []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(payload, []byte("\xef\xbb\xbf")):
+		return payload[3:]
+	case bytes.HasPrefix(payload, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(payload, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return payload
+	}
+	if len(payload)%2 != 0 {
+		return payload // it is no JSON
+	}
+	var units []uint16
+	for at := 2; at < len(payload); at += 2 {
+		units = append(units, order.Uint16(payload[at:]))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // envelope reads what is beside the call.
@@ -72,8 +93,8 @@ func (r *Row) envelope(root object, req *Request) (err error) {
 	if req.Session, there, err = root.text(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
 		return missing(r.Session, err)
 	}
-	if req.Event.Kind == Prompt { // a client that has it elsewhere is asked more
-		req.Said, _, _ = root.text([]string{"prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
+	if req.Event.Kind == Prompt && !root.subagent() {
+		req.Said = root.said([]string{"submitted_prompt", "prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
 	}
 	if req.Event.Kind == Session && len(r.Begun) > 0 {
 		source, _, _ := root.text(r.Begun)
@@ -85,7 +106,7 @@ func (r *Row) envelope(root object, req *Request) (err error) {
 	if req.Call, there, err = root.text(r.Call); err != nil || r.NeedCall && (!there || req.Call == "") {
 		return missing(r.Call, err)
 	}
-	if req.Mode, _, err = root.text([]string{"permission_mode"}); err != nil {
+	if req.Mode, _, err = root.text([]string{"permission_mode", "permissionMode"}); err != nil {
 		return err
 	}
 	if req.Cwd, err = root.folder(r.Cwd); err != nil {
@@ -113,7 +134,7 @@ func (r *Row) calls(root object, req *Request) error {
 	if req.Event.Tool != "" && input == nil { // Cursor's events of one tool have its arguments among their own members
 		input = root.all()
 	}
-	names, err := r.split(root, tool, req.Event)
+	names, err := r.split(root, tool, input, req.Event)
 	if err != nil {
 		return err
 	}
@@ -125,12 +146,13 @@ func (r *Row) calls(root object, req *Request) error {
 		return err
 	}
 	req.MCP = true
-	if r.MCP == apart {
-		if input, err = serverArguments(input); err != nil {
-			return err
-		}
-	}
+	req.cut = len(names) > 1
 	for _, n := range names {
+		if n.wraps {
+			if input, err = serverArguments(input); err != nil {
+				return err
+			}
+		}
 		one, err := asCall(n.server, n.tool, input)
 		if err != nil {
 			return err

@@ -7,30 +7,56 @@ import (
 	"slices"
 )
 
-// Row is one agent.
+// Row is the contract of one agent: how its payloads look, how it names tools, and what
+// it takes for an answer. Each row says at which version that was seen, and how.
 type Row struct {
 	ID   string // as in wrap's catalogue
 	Like bool   // as like has it, but for what stands here
+	Seen string // the version that the row was written for
+	From Source // how it was seen there
 
 	// Where things stand in the payload; of several places the first that is there counts.
 	// Members of objects within are joined by a dot.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
-	NeedSession, NeedCall                                      bool   // a payload without is not read
-	Camel                                                      string // who has read this client's file, if the session's id is sessionId
+	NeedSession, NeedCall                                      bool // a payload without is not read
+
+	// Marks are members that no other client with the same events writes. A payload with
+	// more of them is rather this client's. Without are members that it never writes. Both
+	// may be several at once: "a&!b" is a without b.
+	Marks, Without []string
 
 	// Begun is what a session begins with; "clear" then ends the one before in the same
 	// process, measured.
 	Begun []string
 
-	Events []Event
-	MCP    mcpNames
-	Deny   Dress
-	Asks   bool // "ask" shows the person the client's own dialog, measured
+	Events  []Event
+	MCP     mcpNames
+	Servers []string // of the client's own, whose names its user's files do not hold
+
+	Deny  Dress
+	Allow string // what lets a tool run; "" where silence does
+	Pass  string // what answers every other event; "" where silence does
+	// Exit0 says that a denial ends with exit code 0: any other is a hook that failed, and
+	// the client then runs the tool.
+	Exit0 bool
+	Asks  bool // "ask" shows the person the client's own dialog, measured
+	// Modes are the permission modes in which that is known; "" is a payload that names none.
+	Modes []string
 	// Attended is the variable that is 0 where nobody sits before the client; Project
 	// are those with the folder that it was started in.
 	Attended string
 	Project  []string
 }
+
+// Source is how a row was learned. The zero value is none of them.
+type Source string
+
+// The sources, the best first.
+const (
+	Real      Source = "real"   // a session of the client, with its hook's input written down
+	FromCode  Source = "source" // the client's own code or documentation
+	FromUsers Source = "report" // what users and other tools report
+)
 
 // Event is one event that the hook is called for.
 type Event struct {
@@ -40,10 +66,16 @@ type Event struct {
 	// members of the payload or of Input.
 	Tool string
 	Asks bool // Row.Asks, for this event alone
+	// By is the member that tells the event where a payload names none.
+	By   string
+	Pass string // Row.Pass, for this event alone
 }
 
 // PromptMethod is what the record calls a prompt by, beside the method of built-in tools.
 const PromptMethod = "builtin/prompt"
+
+// UnreadMethod is what the record calls a payload by that no row could read.
+const UnreadMethod = "builtin/unread"
 
 // Kind is what an event is about. The zero value is none.
 type Kind uint8
@@ -62,38 +94,46 @@ type Dress uint8
 
 // The dresses.
 const (
-	Plain      Dress = iota // nothing on stdout; exit code 2 alone
+	Plain      Dress = iota // nothing on stdout; the exit code alone
 	Specific                // hookSpecificOutput.permissionDecision
 	TopLevel                // the same, and permissionDecision beside it
-	Decision                // decision, reason
+	Decision                // decision "deny", reason
+	Block                   // decision "block", reason
 	Permission              // permission, user_message, agent_message
-	Cancel                  // cancel, errorMessage; exit code 0, for any other is a hook that failed
+	Cancel                  // cancel, errorMessage
 )
 
 // mcpNames is how a client calls the tools of servers.
 type mcpNames uint8
 
 const (
-	noMCP     mcpNames = iota
-	doubled            // mcp__SERVER__TOOL
-	single             // mcp_SERVER_TOOL, with the two apart in the payload
-	colon              // MCP:TOOL, without the server
-	slashed            // @SERVER/TOOL
-	extension          // SERVER__TOOL
-	apart              // the two in the payload
+	noMCP       mcpNames = iota
+	doubled              // mcp__SERVER__TOOL
+	single               // mcp_SERVER_TOOL, with the two apart in the payload
+	colon                // MCP:TOOL, without the server
+	slashed              // @SERVER/TOOL
+	extension            // SERVER__TOOL
+	dashed               // SERVER-TOOL
+	underscored          // mcp_SERVER_TOOL, the server's name cut short
+	apart                // the two in the payload
 )
 
 // Find is the row of a client; nil when there is none.
 func Find(id string) *Row {
 	for i := range rows {
-		if r := &rows[i]; r.ID == id {
-			if r.Like {
-				return like(*r)
-			}
-			return r
+		if rows[i].ID == id {
+			return whole(&rows[i])
 		}
 	}
 	return nil
+}
+
+// whole is a row with all that it takes over.
+func whole(r *Row) *Row {
+	if r.Like {
+		return like(*r)
+	}
+	return r
 }
 
 // IDs lists the clients.
@@ -128,6 +168,8 @@ func (r *Row) Files() string {
 		return "gemini-"
 	case "qwen-code":
 		return "qwen-"
+	case "kimi-code":
+		return "kimi-"
 	}
 	return r.ID + "-"
 }

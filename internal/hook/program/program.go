@@ -30,6 +30,7 @@ import (
 // Line is a command line that was read: CLIENT, and options of clawai proxy.
 type Line struct {
 	Client string
+	Event  string   // that the client's file names; "" when it names none
 	Words  []string // all of it
 	// Held is the size of the payload where our input stays open behind it: when that
 	// ends, whoever waits for the answer is gone. 0 where the payload ends the input.
@@ -43,7 +44,10 @@ type Line struct {
 // taken are the options of clawai proxy that mean something to a hook.
 var taken = []string{"policy", "layer", "state", "ask", "ask-timeout", "redact", "sync", "observe"}
 
-const heldOption = "--held="
+const (
+	heldOption  = "--held="
+	eventOption = "--event="
+)
 
 // HeldOption is the word, before all others, that sets Held.
 func HeldOption(payload []byte) string { return heldOption + strconv.Itoa(len(payload)) }
@@ -60,6 +64,9 @@ func Parse(words []string) (Line, error) {
 	}
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		l.Client, words = words[0], words[1:]
+	}
+	if len(words) > 0 && strings.HasPrefix(words[0], eventOption) {
+		l.Event, words = words[0][len(eventOption):], words[1:]
 	}
 	line, err := proxyargs.Parse(words)
 	if err != nil {
@@ -254,5 +261,5 @@ func read(in io.Reader, held int) ([]byte, error) {
 
 // Options are those of the hook that do not depend on the program.
 func (l *Line) Options(program string) hook.Options {
-	return hook.Options{Client: l.Client, Program: program, Getenv: os.Getenv}
+	return hook.Options{Client: l.Client, Event: l.Event, Program: program, Getenv: os.Getenv}
 }

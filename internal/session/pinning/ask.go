@@ -58,9 +58,8 @@ func (s *Session) guarded(server string, open []pin.Difference) (approved, answe
 }
 
 // question has a person asked about what is different, once: what is asked about already,
-// here or by another proxy, is not asked again. It is called with mu held.
-func (s *Session) question(server string, mode policy.Pin) {
-	one := s.sight(server)
+// here or by another proxy, is not asked again. It is called with the sight's lock held.
+func (s *Session) question(server string, mode policy.Pin, one *sight) {
 	if one.asking || s.ask == nil || s.ctx.Err() != nil {
 		return
 	}
@@ -96,10 +95,10 @@ func (s *Session) question(server string, mode policy.Pin) {
 			approved = approved && err == nil
 		}
 		done()
-		s.mu.Lock()
+		one.mu.Lock()
 		one.asking = false
-		s.question(server, mode) // what came meanwhile
-		s.mu.Unlock()
+		s.question(server, mode, one) // what came meanwhile
+		one.mu.Unlock()
 		if approved && answered {
 			s.told()
 		}

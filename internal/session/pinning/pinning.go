@@ -3,6 +3,7 @@ package pinning
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -24,18 +25,67 @@ type Session struct {
 	end   context.CancelFunc
 	asks  sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, and nothing is waited for with it
 	servers map[string]*sight
 }
 
-// sight is what one client has been shown of a server.
+// sight is what one client has been shown of a server. A server that is slow to be read or
+// written holds up no other.
 type sight struct {
+	mu     sync.Mutex // guards what follows
 	served pin.Server
+	unwritten
 	page   [len(pin.Kinds)]map[string]bool // names since a list has begun
 	first  [len(pin.Kinds)]bool            // that list is the first that anybody has seen
 	asked  map[string]bool                 // digests that this session has asked about
 	asking bool
 }
+
+// unwritten is what the state does not have yet of a list that comes in pages: after as many
+// pages as it has it is written, so that a list costs what it is long.
+type unwritten struct {
+	listed   []pin.Entry
+	approved pin.Server // by being there first
+	pages    int
+	written  int // pages of the list that the state has
+}
+
+// due reports whether a page is written with it: the first, the last, and one after as many
+// as were written.
+func (u *unwritten) due(begins, last bool) bool {
+	if begins {
+		u.written = 0
+	}
+	u.pages++
+	return begins || last || u.pages >= u.written
+}
+
+// put puts it into a state, which may be another than when it was listed.
+func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
+	for _, e := range u.listed {
+		changed = put(&st.Served, e) || changed
+	}
+	for _, kind := range pin.Kinds {
+		for _, e := range u.approved.Entries(kind) {
+			if _, had := st.Approved.Entry(kind, e.Name); !had {
+				st.Approved.Put(e)
+				changed = true
+			}
+		}
+		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // lists without an end, of many sessions
+			for _, e := range st.Served.Entries(kind) {
+				if _, shown := kept.Entry(kind, e.Name); !shown {
+					st.Served.Leave(kind, e.Name)
+					changed = true
+				}
+			}
+		}
+	}
+	return changed
+}
+
+// done notes that the state has it.
+func (u *unwritten) done() { *u = unwritten{written: u.written + u.pages} }
 
 // NewSession asks by ask; told is called when an answer has changed what passes.
 func NewSession(store *Store, ask Ask, told func()) *Session {
@@ -48,6 +98,15 @@ func NewSession(store *Store, ask Ask, told func()) *Session {
 func (s *Session) Close() {
 	s.end()
 	s.asks.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for server, one := range s.servers {
+		one.mu.Lock()
+		if one.pages > 0 { // a list that did not come to an end; what cannot be written is new again
+			_ = s.store.Change(server, func(st *pin.State) (bool, error) { return one.put(st, &one.served), nil })
+		}
+		one.mu.Unlock()
+	}
 }
 
 // Fate is what becomes of one entry of a list. The zero value passes.
@@ -57,15 +116,28 @@ type Fate struct {
 	With  []byte    // what goes on in its place; nil for itself
 }
 
-// maxServed bounds the entries that are kept of a server, of each kind.
-const maxServed = 10_000
+// maxServed bounds the entries that are kept of a server, of each kind, and maxBytes those of
+// all kinds.
+const (
+	maxServed = 10_000
+	maxBytes  = 8 << 20
+)
 
 // base is what lists are compared with.
 type base struct {
 	mode     policy.Pin
 	approved pin.Server
-	lock     bool // of a project: nobody is asked
+	first    *pin.Server // approved by being there first, and not in the state yet; nil for nothing
+	lock     bool        // of a project: nobody is asked
 	state    *pin.State
+}
+
+// was is an entry as it was approved.
+func (b *base) was(kind pin.Kind, name string) (e pin.Entry, had bool) {
+	if e, had = b.approved.Entry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
+		e, had = b.first.Entry(kind, name)
+	}
+	return e, had
 }
 
 func (s *Session) base(server string, mode policy.Pin) (base, error) {
@@ -94,7 +166,7 @@ func (b *base) asks() bool { return !b.lock && (b.mode == policy.PinAsk || b.mod
 
 // fate is what becomes of an entry.
 func (b *base) fate(e pin.Entry, among *pin.Server) Fate {
-	was, had := b.approved.Entry(e.Kind, e.Name)
+	was, had := b.was(e.Kind, e.Name)
 	var changes []pin.Change
 	if had {
 		changes = pin.Diff(was, e)
@@ -122,6 +194,8 @@ func frozen(changes []pin.Change) bool {
 }
 
 func (s *Session) sight(server string) *sight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	one := s.servers[server]
 	if one == nil {
 		one = &sight{asked: map[string]bool{}}
@@ -139,35 +213,49 @@ type Page struct {
 // Entries is what becomes of the entries of one page of a list, in order. An error lets none
 // of them pass.
 func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][]byte, which Page) ([]Fate, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	one := s.sight(server)
+	one.mu.Lock()
+	defer one.mu.Unlock()
 	var fates []Fate
 	asks := false
-	err := s.store.Change(server, func(st *pin.State) (changed bool, err error) {
+	read := func(st *pin.State) (whole map[string]bool, err error) {
 		b, err := s.over(st, mode)
+		if err != nil {
+			return nil, err
+		}
+		b.first = &one.approved
+		become, page := one.read(&b, kind, raw, which.Further)
+		fates, asks = become, b.asks()
+		return one.turn(kind, page, which.Last), nil
+	}
+	if !one.due(one.page[kind] == nil || !which.Further, which.Last) {
+		st, err := s.store.State(server)
+		if err == nil {
+			_, err = read(st)
+		}
+		return fates, err
+	}
+	err := s.store.Change(server, func(st *pin.State) (changed bool, err error) {
+		whole, err := read(st)
 		if err != nil {
 			return false, err
 		}
-		become, page, approve := one.read(&b, kind, raw, which.Further)
-		fates, asks = become, b.asks()
-		for _, e := range page {
-			changed = put(&st.Served, e) || changed
-			if approve[e.Name] {
-				changed = put(&st.Approved, e) || changed
-			}
-		}
-		whole := one.turn(kind, page, which.Last)
-		for _, e := range st.Served.Entries(kind) {
-			if whole != nil && !whole[e.Name] {
-				st.Served.Leave(kind, e.Name)
-				changed = true
+		changed = one.put(st, &one.served)
+		if whole != nil {
+			for _, e := range st.Served.Entries(kind) {
+				if !whole[e.Name] {
+					st.Served.Leave(kind, e.Name)
+					changed = true
+				}
 			}
 		}
 		return sighted(st, kind) || changed, nil
 	})
+	if err == nil {
+		one.done()
+	}
 	if err == nil && which.Last && asks {
-		s.question(server, mode)
+		s.question(server, mode, one)
 	}
 	return fates, err
 }
@@ -181,44 +269,52 @@ func sighted(st *pin.State, kind pin.Kind) (first bool) {
 	return true
 }
 
-// read is what becomes of the entries of a page, those that can be read, and the names of
-// those that count as approved by being there first.
-func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fates []Fate, page []pin.Entry, approve map[string]bool) {
-	fates, approve = make([]Fate, len(raw)), map[string]bool{}
+// read is what becomes of the entries of a page, and those that can be read. What counts as
+// approved by being there first is noted.
+func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
+	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
 	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
-	all, begun := make([]pin.Entry, len(raw)), one.page[kind]
+	var all []pin.Entry // of a further page, which is short
+	if begun := one.page[kind]; begun != nil {
+		for i := range raw {
+			e, _ := pin.Read(kind, raw[i])
+			all, further = append(all, e), further && !begun[e.Name]
+		}
+		if !further { // it begins again, and what comes now is not the first any more
+			one.page[kind], one.first[kind] = nil, false
+		}
+	}
 	for i := range raw {
-		all[i], _ = pin.Read(kind, raw[i])
-		further = further && !begun[all[i].Name]
-	}
-	if begun != nil && !further { // it begins again, and what comes now is not the first any more
-		one.page[kind], one.first[kind] = nil, false
-	}
-	names := map[string]bool{}
-	for i, e := range all {
-		if e.Name == "" || names[e.Name] || one.served.Len(kind) >= maxServed {
+		var e pin.Entry
+		if all != nil {
+			e = all[i]
+		} else {
+			e, _ = pin.Read(kind, raw[i])
+		}
+		if e.Name == "" || names[e.Name] || one.served.Len(kind) >= maxServed || one.served.Size()+len(e.Text()) > maxBytes {
 			fates[i] = Fate{Class: pin.Refused, Out: b.mode != policy.PinRecord}
 			continue
 		}
 		names[e.Name] = true
 		one.served.Put(e)
-		page = append(page, e)
+		kept, _ := one.served.Entry(kind, e.Name)
+		one.listed = append(one.listed, kept)
 		f := b.fate(e, &one.served)
 		if first := b.mode == policy.PinFirst && !b.lock && one.first[kind]; first && f.Class == pin.Added {
-			f, approve[e.Name] = Fate{}, true
+			f = Fate{}
+			one.approved.Put(kept)
 		}
 		fates[i] = f
 	}
-	return fates, page, approve
+	return fates, names
 }
 
 // turn notes the names of a page. With the last one it gives all of the list.
-func (one *sight) turn(kind pin.Kind, page []pin.Entry, last bool) (whole map[string]bool) {
+func (one *sight) turn(kind pin.Kind, page map[string]bool, last bool) (whole map[string]bool) {
 	if one.page[kind] == nil {
-		one.page[kind] = map[string]bool{}
-	}
-	for _, e := range page {
-		one.page[kind][e.Name] = true
+		one.page[kind] = page
+	} else {
+		maps.Copy(one.page[kind], page)
 	}
 	if !last {
 		return nil
@@ -243,9 +339,10 @@ func put(to *pin.Server, e pin.Entry) (changed bool) {
 // Itself is what becomes of a server's instructions: with goes on in their place, nil for
 // themselves.
 func (s *Session) Itself(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	is := &s.sight(server).served
+	one := s.sight(server)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	is := &one.served
 	is.Instructions, is.Version = instructions, version
 	err = s.store.Change(server, func(st *pin.State) (bool, error) {
 		b, err := s.over(st, mode)
@@ -274,18 +371,25 @@ func (s *Session) Itself(server string, mode policy.Pin, instructions, version s
 
 // Shown is an entry as the client is shown it, or was last; known is whether it is.
 func (s *Session) Shown(server string, mode policy.Pin, kind pin.Kind, name string) (text []byte, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	one := s.sight(server)
+	one.mu.Lock()
+	defer one.mu.Unlock()
 	b, err := s.base(server, mode)
 	if err != nil {
 		return nil, false
 	}
-	is, known := b.state.Served.Entry(kind, name)
+	b.first = &one.approved
+	among := &b.state.Served
+	is, known := among.Entry(kind, name)
+	if !known && one.pages > 0 {
+		among = &one.served
+		is, known = among.Entry(kind, name)
+	}
 	if !known {
 		is, known = b.approved.Entry(kind, name)
 		return is.Text(), known
 	}
-	switch f := b.fate(is, &b.state.Served); {
+	switch f := b.fate(is, among); {
 	case f.Out:
 		return nil, false
 	case f.With != nil:
@@ -300,8 +404,9 @@ func (s *Session) Bars(server string, mode policy.Pin, kind pin.Kind, name strin
 	if mode <= policy.PinRecord {
 		return ""
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	one := s.sight(server)
+	one.mu.Lock()
+	defer one.mu.Unlock()
 	b, err := s.base(server, mode)
 	if err != nil {
 		return "what was approved of the server cannot be read; tell the owner"
@@ -310,11 +415,12 @@ func (s *Session) Bars(server string, mode policy.Pin, kind pin.Kind, name strin
 	if b.lock || mode == policy.PinLock {
 		how = "the owner takes it with: clawai lock, then clawai lock trust"
 	}
-	was, had := b.approved.Entry(kind, name)
+	b.first = &one.approved
+	was, had := b.was(kind, name)
 	if !had {
 		return fmt.Sprintf("the owner has not approved this %s of the server; %s", kind, how)
 	}
-	is, listed := s.sight(server).served.Entry(kind, name)
+	is, listed := one.served.Entry(kind, name)
 	if !listed {
 		is, listed = b.state.Served.Entry(kind, name)
 	}

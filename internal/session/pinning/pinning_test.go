@@ -235,7 +235,7 @@ func TestStatesThatCannotBeRead(t *testing.T) {
 			return []byte(strings.Replace(string(src), `"notes"`, `"other"`, 1))
 		},
 		"another formula": func(_ *testing.T, _ string, src []byte) []byte {
-			return []byte(strings.Replace(string(src), `"formula": 1`, `"formula": 2`, 1))
+			return []byte(strings.Replace(string(src), `"formula":1`, `"formula":2`, 1))
 		},
 		"a member more": func(_ *testing.T, _ string, src []byte) []byte {
 			return []byte(strings.Replace(string(src), `"kept"`, `"kep": 1, "kept"`, 1))

@@ -37,8 +37,9 @@ type Store struct {
 
 // cached is a file as it was read.
 type cached struct {
-	at stamp
-	of *pin.State
+	at  stamp
+	sum [sha256.Size]byte
+	of  *pin.State
 }
 
 // stamp tells whether a file may have changed; each write of ours makes another file.
@@ -115,29 +116,36 @@ func (s *Store) State(server string) (*pin.State, error) {
 	if known != nil && known.at.same(now) {
 		return known.of, nil
 	}
-	state, err := read(path, server)
+	state, sum, err := read(path, server, nil)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.states[server] = &cached{now, state}
+	s.keep(server, &cached{now, sum, state})
 	return state, nil
 }
 
-func read(path, server string) (*pin.State, error) {
+func (s *Store) keep(server string, c *cached) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.states[server] = c
+}
+
+// read is what a file says; that of known where it has the same bytes.
+func read(path, server string, known *cached) (state *pin.State, sum [sha256.Size]byte, err error) {
 	src, err := config.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &pin.State{Server: server}, nil
+		return &pin.State{Server: server}, sum, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("what was approved of %q cannot be read: %w", server, err)
+		return nil, sum, fmt.Errorf("what was approved of %q cannot be read: %w", server, err)
 	}
-	state, err := pin.ReadState(src, server)
-	if err != nil {
-		return nil, fmt.Errorf("what was approved of %q cannot be read, in %s: %w; remove the file, and what the server lists is new again", server, path, err)
+	if sum = sha256.Sum256(src); known != nil && known.sum == sum {
+		return known.of.Clone(), sum, nil
 	}
-	return state, nil
+	if state, err = pin.ReadState(src, server); err != nil {
+		return nil, sum, fmt.Errorf("what was approved of %q cannot be read, in %s: %w; remove the file, and what the server lists is new again", server, path, err)
+	}
+	return state, sum, nil
 }
 
 // Servers are the names of those of which something is known.
@@ -178,14 +186,24 @@ func (s *Store) Change(server string, change func(*pin.State) (bool, error)) err
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return fmt.Errorf("waiting to write what is known of %q: %w", server, err)
 	}
-	state, err := read(path, server)
+	s.mu.Lock()
+	known := s.states[server]
+	s.mu.Unlock()
+	state, _, err := read(path, server, known)
 	if err != nil {
 		return err
 	}
 	if changed, err := change(state); err != nil || !changed {
 		return err
 	}
-	return atomicfile.Write(path, state.Text(), atomicfile.Options{Mode: 0o600})
+	text := state.Text()
+	if err := atomicfile.Write(path, text, atomicfile.Options{Mode: 0o600}); err != nil {
+		return err
+	}
+	if now, err := stampOf(path); err == nil { // nobody else writes meanwhile
+		s.keep(server, &cached{now, sha256.Sum256(text), state})
+	}
+	return nil
 }
 
 // asking has one of all processes ask about a server: false is that another does.

@@ -11,12 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/inspect"
 	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/session/carried"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/frame"
@@ -84,19 +87,6 @@ func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, 
 	return all, err
 }
 
-// lookFor reads kinds, those of the policy's packs among them.
-func lookFor(kinds []string, p gate.Policy) (reply.Wanted, error) {
-	var own []*inspect.Pack
-	for _, pack := range p.Packs() {
-		one, ok := pack.(*inspect.Pack)
-		if !ok {
-			return reply.Wanted{}, fmt.Errorf("nobody here looks for %s", pack.Kind())
-		}
-		own = append(own, one)
-	}
-	return reply.ParseWanted(kinds, own...)
-}
-
 // join takes in what came of one part of an array: the strictest holds.
 func join(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
@@ -135,7 +125,7 @@ func (in *inspector) one(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.
 func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
 	looked := append(slices.Clone(kinds), reply.Fence)
-	wanted, err := lookFor(looked, p)
+	wanted, err := carried.Wanted(looked, p)
 	if err != nil {
 		return gate.Inspection{}, err
 	}
@@ -150,7 +140,7 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 	if on == policy.OnReply && f.Result != nil {
 		c.Output = in.against(m, wanted, x, p)
 	}
-	i := gate.Inspection{Found: found(m.Findings)}
+	i := gate.Inspection{Found: carried.Found(m.Findings)}
 	doubted := m.Doubted()
 	i.Looked = slices.DeleteFunc(looked, func(kind string) bool { return slices.Contains(doubted, kind) })
 	if on == policy.OnList || introduces {
@@ -227,31 +217,17 @@ func fenceID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// found are findings by kind and place.
-func found(all []reply.Finding) (sum []gate.Found) {
-	for i := range all {
-		f := &all[i]
-		at := slices.IndexFunc(sum, func(s gate.Found) bool { return s.Kind == f.Kind && s.At == f.Pointer })
-		if at < 0 {
-			at = len(sum)
-			sum = append(sum, gate.Found{Kind: f.Kind, At: f.Pointer})
-		}
-		sum[at].N++
-	}
-	return sum
-}
-
 // entries leaves out of a list what rules deny or ask about, and takes findings out of
 // the others.
 func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	d := &i.Decision
 	d.Action = policy.Allow
 	names, _ := m.Entries()
-	carried := make(map[int][]int, len(names)) // findings by entry
+	within := make(map[int][]int, len(names)) // findings by entry
 	for f := range m.Findings {
-		carried[m.Findings[f].Entry] = append(carried[m.Findings[f].Entry], f)
+		within[m.Findings[f].Entry] = append(within[m.Findings[f].Entry], f)
 	}
-	if c.Redact = carried[-1]; len(c.Redact) > 0 { // beside the entries: nobody calls anything by it
+	if c.Redact = within[-1]; len(c.Redact) > 0 { // beside the entries: nobody calls anything by it
 		i.Altered = append(i.Altered, "redact beside the entries")
 	}
 	held := c.LeftOut
@@ -259,8 +235,8 @@ func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy,
 		if _, out := slices.BinarySearch(held, n); out {
 			continue
 		}
-		one := p.DecideReply(policy.OnList, []policy.Call{offered(x, name)}, kindsOf(m, carried[n]))
-		redact, out := m.PlanEntry(carried[n], done(one.Alters))
+		one := p.DecideReply(policy.OnList, []policy.Call{offered(x, name)}, kindsOf(m, within[n]))
+		redact, out := m.PlanEntry(within[n], done(one.Alters))
 		switch {
 		case out || one.Action != policy.Allow:
 			c.LeftOut = append(c.LeftOut, n)
@@ -315,7 +291,7 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 	for _, a := range alters {
 		kinds = append(kinds, a.Kind)
 	}
-	wanted, err := lookFor(kinds, p)
+	wanted, err := carried.Wanted(kinds, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -337,17 +313,36 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 // Carries looks into the arguments of a call and what stands beside them, or into the texts
 // and the form of a server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
-	kinds, _ := p.Screens(policy.OnCall)
-	wanted, err := lookFor(kinds, p)
-	if err != nil {
-		return nil, err
-	}
-	all, err := reply.Carried([][]byte{c.Args, c.Extra}, c.Texts(), wanted)
+	all, wanted, err := carried.In(c, p, in.shown)
 	if err != nil {
 		return nil, err
 	}
 	if wanted.Schema {
 		all = append(all, in.arguments(c, p)...)
 	}
-	return found(all), nil
+	sum := carried.Found(all)
+	for i := range all {
+		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(wanted.Shown, f.What) {
+			sum[0].Stands = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
+			break
+		}
+	}
+	return sum, nil
+}
+
+// shown are the escapes as which characters were shown in what this session has read.
+func (in *inspector) shown() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.same.Shown()
+}
+
+// written is how JSON writes the character of an escape such as <U+200B>.
+func written(escape string) string {
+	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have made it
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune{rune(n)}) {
+		fmt.Fprintf(&b, `\u%04x`, unit)
+	}
+	return b.String()
 }

@@ -153,7 +153,7 @@ func TestCarriesAndAlter(t *testing.T) {
 	c := tool("a")
 	c.Args = []byte(`{"a":["x","` + token + `"],"b":"[clawai:withheld secret 1]"}`)
 	got, err := New("s", nil, nil).Carries(&c, asking(t, "marker", "secret"))
-	if err != nil || fmt.Sprint(got) != "[{secret /a/1 1} {marker /b 1}]" {
+	if err != nil || fmt.Sprint(got) != "[{secret /a/1 1 } {marker /b 1 }]" {
 		t.Errorf("found %v, %v", got, err)
 	}
 	asks := policy.Call{Subject: policy.SamplingSubject, Names: []string{"x", token}}

@@ -32,26 +32,69 @@ var codingAgent = []agentCalls{
 	{policy.Allow, "read", "path", "/home/user/", "a\nprojects/app/b/c.go\nd/.config/x"},
 	{policy.Allow, "search", "path", "/home/user/", "a\nprojects/app/b\nd/.config/x"},
 	{policy.Prompt, "read", "path", "/", "opt/a"},
-	{policy.Prompt, "search", "path", "/", "opt/a"},
+	{policy.Prompt, "search", "path", "/", "home/user\nopt/a\nhome"},
 	{policy.Allow, "write", "path", "/home/user/projects/", "a\napp/b/c.go\n.hidden/c\na/.env.d/x\na/id_rsa_old/x\na/id_ed25519_old/x\na/id_ecdsa_old/x\na/id_dsa_old/x\n" +
-		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history"},
+		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history\na/secrets.y/ml\na/mcp-oauth-tokens/x.json\nCLAUDE/x.md\nAGENTS/x.md\nx/lefthook.y/ml"},
 	{policy.Prompt, "write", "path", "/home/user/", "a\nb/c.go\n../../opt/x"},
-	{policy.Prompt, "write", "path", "/home/user/projects/app/", `.github/workflows/a.yml
+	{policy.Prompt, "write", "path", "/home/user/projects/app/", `.github/a/b
 .gitlab-ci.yml
-.husky/_/pre-commit
+.husky/a/b
 .envrc
-.vscode/a/b.json
-.idea/a/b.xml
+.vscode/a/b
+.idea/a/b
 .claude/a/settings.json
-.codex/a/config.toml
-.cursor/a/rules
+.codex/a/settings.json
+.cursor/a/settings.json
 .gemini/a/settings.json
+.kiro/a/b
+.opencode/a/b
+.qwen/a/b
+.factory/a/b
+.windsurf/a/b
 .mcp.json
 .bashrc
 .bash_profile
-.zshrc
+.bash_login
+.bash_logout
 .profile
+.zshrc
+.zshenv
+.zprofile
+config.fish
+-xprofile.ps1
+.vimrc
+.gitconfig
+.pre-commit-config.yaml
+-xlefthook.yml
+.devcontainer-x
+.devcontainer-x/a/b
+.circleci/a/b
+Jenkinsfile
+azure-pipelines.yml
+bitbucket-pipelines.yml
+.travis.yml
+.drone.yml
+.woodpecker-x
+.woodpecker-x/a/b
+.buildkite/a/b
+authorized_keys
+.config/autostart/a/b
+.config/systemd/a/b
+Library/LaunchAgents/a/b
+Library/LaunchDaemons/a/b
+Programs/Startup/a/b
+CLAUDE-x.md
+AGENTS-x.md
+GEMINI.md
+QWEN.md
+copilot-instructions.md
+.cursorrules
+.windsurfrules
+.clinerules
+.clinerules/a/b
+.goosehints
 Makefile
+GNUmakefile
 package.json`},
 	{policy.Deny, "write", "path", "/home/user/projects/app/", `.ssh
 .ssh/a/b
@@ -104,6 +147,41 @@ client_secret_a.json
 a.tfstate
 a.tfstate.backup
 .zsh_history
+fish_history
+.zhistory
+.histfile
+ConsoleHost_history.txt
+secrets.yml
+rclone.conf
+.terraform.d
+.terraform.d/a/b
+.terraformrc
+.thunderbird
+.thunderbird/a/b
+Library/Thunderbird
+Library/Thunderbird/a/b
+.config/Signal
+.config/Signal/a/b
+Library/Application Support/Signal
+Library/Application Support/Signal/a/b
+.credentials.json
+.claude.json
+claude_desktop_config.json
+.codex/auth.json
+opencode/auth.json
+.factory/auth.json
+opencode/mcp-auth.json
+.codex/config.toml
+oauth_creds.json
+mcp-oauth-tokens-x.json
+.gemini/settings.json
+.config/github-copilot
+.config/github-copilot/a/b
+.copilot/config.json
+.copilot/mcp-config.json
+.cursor/mcp.json
+mcp_config.json
+cline_mcp_settings.json
 Library/Keychains
 Library/Keychains/a/b
 share/keyrings
@@ -223,7 +301,7 @@ func (a *agentCalls) asked(t *testing.T) (all []check.Fixture) {
 			}
 			arguments := map[string]string{argument: text}
 			if client == "claude-code" && argument == "path" {
-				arguments["within"] = "/etc/x" // no condition names it
+				arguments["within"] = "x" // no condition names it
 			}
 			all = append(all, agentFixture(t, client, builtin.Method, names[0], a.answer, arguments))
 		}

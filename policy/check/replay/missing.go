@@ -188,15 +188,9 @@ func (c *Call) looked(p *policy.Policy, kinds []string) bool {
 	})
 }
 
-// findsOf are the kinds that a record says were found.
-func findsOf(e *event.Entry) (kinds []string) {
-	for _, line := range e.Finds {
-		kind, _, _ := strings.Cut(line, " ")
-		if slices.Contains(policy.Kinds(), kind) && !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
+// findsOf are the kinds that a record says were found, but for those of packs.
+func findsOf(e *event.Entry) []string {
+	return slices.DeleteFunc(e.Found(), func(kind string) bool { return !slices.Contains(policy.Kinds(), kind) })
 }
 
 // beyond says why arguments that a rule does not name are not known as far as it

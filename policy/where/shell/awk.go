@@ -10,7 +10,7 @@ func awk(words []word) effect {
 		switch text := words[at].text; {
 		case text == "-F" || text == "-v":
 			at++
-			if at < len(words) && (words[at].many || words[at].split) {
+			if at < len(words) && (words[at].many || words[at].split || len(words[at].text) > 1 && strings.IndexByte("-@", words[at].text[0]) >= 0) {
 				return hides()
 			}
 		case strings.HasPrefix(text, "-F"), strings.HasPrefix(text, "-v"):
@@ -101,8 +101,8 @@ func (l *awkLexer) name() {
 		n++
 	}
 	switch name := l.rest[:n]; name {
-	case "system", "getline", "extension":
-		l.refused = true
+	case "system", "getline", "extension", "ENVIRON", "SYMTAB":
+		l.refused = true // it runs, reads, or prints the environment
 	case "print", "printf":
 		l.prints = l.depth + 1
 		l.take(n, name)

@@ -26,10 +26,33 @@ type effect struct {
 	// named are words that say which program or script runs: a bare wildcard
 	// must not stand for them.
 	named []int
+	// launched are those of them that are a program, judged by its own row; filed are
+	// those that are a file or a task, which may have the name of one.
+	launched, filed []int
 	// loose says that a word may turn out to be such an option.
 	loose bool
 	// assigned are the variables that it sets for what it runs, as NAME=value.
 	assigned []string
+}
+
+// add adds what a command does whose words begin at a word of this one.
+func (e *effect) add(more effect, at int) {
+	for _, i := range more.stays {
+		e.stays = append(e.stays, at+i)
+	}
+	for _, i := range more.named {
+		e.named = append(e.named, at+i)
+	}
+	for _, i := range more.launched {
+		e.launched = append(e.launched, at+i)
+	}
+	for _, i := range more.filed {
+		e.filed = append(e.filed, at+i)
+	}
+	e.inner, e.texts = append(e.inner, more.inner...), append(e.texts, more.texts...)
+	e.assigned = append(e.assigned, more.assigned...)
+	e.hidden, e.handed = e.hidden || more.hidden, e.handed || more.handed
+	e.strange, e.loose = e.strange || more.strange, e.loose || more.loose
 }
 
 // suspect says whether the words may be more than what the program's name says.
@@ -46,8 +69,23 @@ func hides() effect { return effect{hidden: true, handed: true} }
 // takers are the builtins that take any word for a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
-// effects looks a command up.
-func effects(words []word) effect {
+// effects looks a command up, and the programs that it launches.
+func effects(words []word) effect { return launchedBy(words, 0) }
+
+func launchedBy(words []word, depth int) effect {
+	e := lookUp(words)
+	launched, filed := e.launched, e.filed
+	e.launched, e.filed = nil, nil
+	for _, at := range launched {
+		e.launch(words, at, depth, false)
+	}
+	for _, at := range filed {
+		e.launch(words, at, depth, true)
+	}
+	return e
+}
+
+func lookUp(words []word) effect {
 	if !words[0].known {
 		return hides()
 	}
@@ -68,7 +106,7 @@ func effects(words []word) effect {
 	if l, ok := t.launchers[name]; ok {
 		return l.effects(words)
 	}
-	if r, ok := rows()[name]; ok {
+	if r := programRow(name); r != nil {
 		return r.effects(words, 1)
 	}
 	e := effect{strange: true}
@@ -117,6 +155,6 @@ func listed(name string) bool {
 	_, b := t.readers[name]
 	_, c := t.wrappers[name]
 	_, d := t.launchers[name]
-	_, e := rows()[name]
+	e := programRow(name) != nil
 	return a || b || c || d || e
 }

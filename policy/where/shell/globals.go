@@ -10,8 +10,10 @@ import (
 // and does not change what that runs, reads or contacts. Any other option there is
 // a part of the command: `git -c x=y log`, `docker --context x ps`, `cargo +nightly`.
 type global struct {
-	flags, valued string
-	dirs          string // these say in which folder it works
+	flags  string
+	valued string // these have a value, in the next word too
+	joined string // these have one behind "="
+	dirs   string // these say in which folder it works
 }
 
 var globals = map[string]global{
@@ -26,8 +28,8 @@ var globals = map[string]global{
 	"gmake":     {flags: "-s --silent --quiet -k --keep-going -w --print-directory --no-print-directory", dirs: "-C --directory"},
 	"docker":    {flags: "-D --debug", valued: "-l --log-level"},
 	"kubectl":   {valued: "-n --namespace --request-timeout"},
-	"oc":        {valued: "-n --namespace --request-timeout"},
-	"helm":      {valued: "-n --namespace"},
+	"oc":        {joined: "-n --namespace --request-timeout"},
+	"helm":      {joined: "-n --namespace"},
 	"terraform": {dirs: "-chdir"},
 	"tofu":      {dirs: "-chdir"},
 }
@@ -50,10 +52,10 @@ func plainly(words []word) (rest, dirs []word) {
 		case attached && dir:
 			dirs = append(dirs, word{text: value, known: true})
 			continue
-		case attached && listedIn(g.valued, option):
+		case attached && (listedIn(g.valued, option) || listedIn(g.joined, option)):
 			continue
 		case option != words[at].text || !dir && !listedIn(g.valued, option), option == "-chdir":
-		case at+1 < len(words) && !words[at+1].many && !words[at+1].split:
+		case at+1 < len(words) && words[at+1].value():
 			if at++; dir {
 				dirs = append(dirs, words[at])
 			}
@@ -65,6 +67,11 @@ func plainly(words []word) (rest, dirs []word) {
 		return words, nil
 	}
 	return append([]word{words[0]}, words[at:]...), dirs
+}
+
+// value reports whether a word is one and can be no option.
+func (w *word) value() bool {
+	return !w.many && !w.split && (!w.known || w.text == "" || strings.IndexByte("-+@:", w.text[0]) < 0)
 }
 
 // within says whether the folders that a command is sent to are among those of

@@ -24,8 +24,8 @@ var contacts = []contact{
 	{names: "curl", operands: true, plain: "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --json " +
 		"-o --output -A --user-agent -u --user -F --form -b --cookie -c --cookie-jar -T --upload-file -w --write-out -m",
 		follows: "-L --location --location-trusted"},
-	{names: "wget wget2 http https xh xhs httpie aria2c axel lynx w3m links elinks", operands: true, plain: "-O -o -q -P",
-		follows: "-r --recursive -m --mirror"},
+	{names: "wget wget2", operands: true, plain: "-O -o -P", follows: "-r --recursive -m --mirror"},
+	{names: "http https xh xhs httpie aria2c axel lynx w3m links elinks", operands: true},
 	{names: "scp sftp rsync git"},
 	{names: "ssh mosh", first: true, remote: true},
 	{names: "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr ftp lftp tftp nmap", first: true},
@@ -60,6 +60,8 @@ func (j *judge) contacts(words []word) where.Verdict {
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
 		switch {
+		case dials(words[0].text, w):
+			v = where.Maybe
 		case !w.known:
 			if c != nil || bare || strings.Contains(w.text, "://") {
 				v = where.Maybe
@@ -82,6 +84,13 @@ func (j *judge) contacts(words []word) where.Verdict {
 	return v
 }
 
+// dials reports whether a word may make gawk open a connection: it takes the file
+// /inet/tcp/0/host/80 for one, also from a program that makes up its arguments.
+func dials(called string, w *word) bool {
+	return listedIn("awk gawk mawk nawk", canonical(called)) &&
+		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))
+}
+
 // option judges an option of a program that contacts hosts, and says whether the
 // next word is a value that is none.
 func (j *judge) option(c *contact, words []word, i int) (v where.Verdict, next bool) {
@@ -90,7 +99,8 @@ func (j *judge) option(c *contact, words []word, i int) (v where.Verdict, next b
 	follows := listedIn(c.follows, name) || !strings.HasPrefix(text, "--") && strings.Contains(c.follows, "-L") && strings.Contains(text, "L")
 	known, takes := false, false
 	if r := rowOf(words); r != nil {
-		known, takes = r.option(text)
+		ok, value := r.option(text)
+		known, takes = ok, value == required
 	}
 	switch {
 	case follows, c.first:
@@ -194,7 +204,7 @@ func (j *judge) mentions(words []word) where.Verdict {
 	v := where.No
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
-		if !w.known && !w.home && (contactOf(words[0]) != nil || strings.Contains(w.text, "://")) {
+		if dials(words[0].text, w) || !w.known && !w.home && (contactOf(words[0]) != nil || strings.Contains(w.text, "://")) {
 			v = max(v, where.Maybe)
 		}
 		for part := range strings.FieldsFuncSeq(w.text, func(r rune) bool { return separates(r) && r != ':' || r == '/' }) {

@@ -8,9 +8,19 @@ import "strings"
 type launcher struct {
 	names  string
 	flags  string // options that change nothing about what is run
-	module string // option before the operand that names what to run
-	subs   string // words before it
+	module string // option before the operand that names a program to run
+	subs   string // words before the operand
+	runs   target // what the operand names
 }
+
+// target is what a launcher runs by name.
+type target byte
+
+const (
+	fileTarget    target = iota // a file or a task of the project
+	programTarget               // a program, which is judged by its own row
+	greedyTarget                // a program, whose options the launcher takes up to "--"
+)
 
 var launchers = []launcher{
 	{names: "python pypy jython ipython micropython pythonw py", flags: "-u -B -O -OO -E -s -S -I -q", module: "-m"},
@@ -21,7 +31,7 @@ var launchers = []launcher{
 	{names: "php lua luajit tcl julia ts-node esno swift java dotnet-script guile racket sbcl clisp " +
 		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs raku source . " +
 		"bpython jruby nim janet pwsh-preview k escript"},
-	{names: "npx bunx pnpx uvx dlx", flags: "-y --yes --no-install"},
+	{names: "npx bunx pnpx uvx dlx", flags: "-y --yes --no-install", runs: programTarget},
 }
 
 func (l launcher) effects(words []word) effect {
@@ -34,9 +44,22 @@ func (l launcher) effects(words []word) effect {
 		case !words[at].known, text == "-", text == "", strings.HasPrefix(text, "/dev/"), strings.HasPrefix(text, "/proc/"):
 			return hides()
 		case l.module != "" && text == l.module && at+1 < len(words) && words[at+1].known:
-			return effect{stays: []int{at}, named: []int{at + 1}}
+			return effect{stays: []int{at}, named: []int{at + 1}, launched: []int{at + 1}}
+		case text == "--" && l.runs == greedyTarget && at+1 < len(words) && words[at+1].known:
+			return effect{stays: stays, named: []int{at + 1}, launched: []int{at + 1}}
 		case !strings.HasPrefix(text, "-"):
-			return effect{stays: stays, named: []int{at}}
+			e := effect{stays: stays, named: []int{at}}
+			if l.runs == fileTarget {
+				e.filed = e.named
+			} else {
+				e.launched = e.named
+			}
+			for i := at + 1; l.runs == greedyTarget && i < len(words) && words[i].text != "--"; i++ {
+				if strings.HasPrefix(words[i].text, "-") || words[i].optional() {
+					e.stays = append(e.stays, i)
+				}
+			}
+			return e
 		case len(words) == 2 && listedIn("-V -v --version -h --help", text):
 			return effect{}
 		case !listedIn(l.flags, text):
@@ -44,6 +67,54 @@ func (l launcher) effects(words []word) effect {
 		}
 	}
 	return hides() // code from the input
+}
+
+// maxLaunched is how many launchers may launch each other: npx npm exec tsc.
+const maxLaunched = 3
+
+// launch adds what the program does that a word names: the words behind it are judged
+// by its own row. A file is a script, which may do anything, unless it has the name of a
+// program that is known: node_modules/.bin/tsc. A launcher may leave the first "--" out.
+func (e *effect) launch(words []word, at, depth int, file bool) {
+	if depth == maxLaunched {
+		e.hidden, e.handed = true, true
+		return
+	}
+	name := words[at].text
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i] // tsc@5
+	}
+	file = file || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@") || scripts(name)
+	if file && (strings.Contains(base(name), ".") || !listed(canonical(name))) {
+		return
+	}
+	inner := append([]word{{text: name, known: true}}, words[at+1:]...)
+	e.add(launchedBy(inner, depth+1), at)
+	for i := range inner {
+		if !inner[i].known || inner[i].text != "--" {
+			continue
+		}
+		more := launchedBy(append(inner[:i:i], inner[i+1:]...), depth+1)
+		for _, list := range [][]int{more.stays, more.named} {
+			for n := range list {
+				if list[n] >= i {
+					list[n]++
+				}
+			}
+		}
+		e.add(more, at)
+		return
+	}
+}
+
+// scripts reports whether a word is a file that an interpreter runs.
+func scripts(name string) bool {
+	for _, end := range [...]string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".go", ".rb", ".sh"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // shell is a POSIX shell: -c takes a text, which is judged like the one it

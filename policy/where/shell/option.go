@@ -9,21 +9,28 @@ import (
 
 // has says whether a command has one of some options, wherever it stands: Yes
 // when every way to read its words finds one, No when none does. Behind "--" are
-// operands; what may be the value of another option may be one itself.
+// operands; what may be the value of another option may be one itself. An operand
+// that acts as an option does counts as that option.
 func has(words []word, names []string) where.Verdict {
 	v := where.No
 	r := rowOf(words)
-	doubt := false
+	doubt, ended := false, false
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
 		before := words[i-1].text
 		valued := i > 1 && strings.HasPrefix(before, "-") && before != "--"
+		if got := r.acts(w, names); valued && takesNext(before, r) {
+			v = max(v, min(got, where.Maybe))
+		} else {
+			v = max(v, got)
+		}
 		switch {
+		case ended:
 		case !w.known && (w.optional() || strings.HasPrefix(w.head, "-")):
 			v = max(v, where.Maybe)
 		case !w.known || !strings.HasPrefix(w.text, "-"):
 		case w.text == "--" && r != nil && !r.mixed && !doubt && !valued:
-			return v
+			ended = true
 		case w.text == "--":
 			doubt = true
 		default:
@@ -42,8 +49,8 @@ func takesNext(option string, r *row) bool {
 	if r == nil {
 		return !strings.Contains(option, "=")
 	}
-	ok, next := r.option(option)
-	return next || !ok && !strings.Contains(option, "=")
+	ok, takes := r.option(option)
+	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
 // spells says whether a word is one of the options: with a value, in a bundle of
@@ -83,7 +90,7 @@ func (r *row) bundles(text, name string) where.Verdict {
 		}
 		kind, known := none, false
 		if r != nil {
-			kind, known = r.options[letter]
+			kind, known = r.options.all()[letter]
 		}
 		switch {
 		case known && (kind == required || kind == rest):
@@ -101,7 +108,7 @@ func rowOf(words []word) *row {
 	if !words[0].known {
 		return nil
 	}
-	r := rows()[canonical(words[0].text)]
+	r := programRow(canonical(words[0].text))
 	for at := 1; r != nil && r.subs != nil && at < len(words); at++ {
 		w := &words[at]
 		switch {

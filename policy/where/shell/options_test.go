@@ -23,7 +23,7 @@ func TestOptions(t *testing.T) {
 			grep **; grep -rnoP x .; grep -rn! x
 			tar **; tar tvf x; tar tvIf y x; tar -tvIy -f x; tar xfF x y
 			ls **; ls -la; ls -la= x`,
-		"value": `sort **; sort -t -k x; sort -t, -o y x; sort -C -o y x; sort -c --output y
+		"value": `sort **; sort -t : -k 2 x; sort -t -k x; sort -t, -o y x; sort -C -o y x; sort -c --output y
 			git log **; git log -n 5; git log --format --output=x; git log -U --output=x; git log -n --output=x --output=y
 			head **; head -n -5 x; head -!
 			uniq **; uniq -f 1 x; uniq -f 1 x y; uniq -c - y

@@ -197,9 +197,17 @@ func (j *judge) reaches(words []word) where.Verdict {
 	if j.files == nil {
 		return where.Yes
 	}
-	v, r := where.Certain(j.opens), rowOf(words)
+	v, r, inside := where.Certain(j.opens), rowOf(words), scripted(words[0].text)
+	if chooses(words) {
+		v = where.Maybe
+	}
+	script := scriptAt(words)
 	for i := 1; i < len(words); i++ {
-		for _, part := range r.parts(&words[i]) {
+		parts := inside(&words[i])
+		if i != script {
+			parts = append(parts, r.parts(&words[i])...)
+		}
+		for _, part := range parts {
 			one := j.lies(j.paths(&part), j.files)
 			if j.opens {
 				v = min(v, one)
@@ -249,7 +257,7 @@ func (r *row) parts(w *word) (all []word) {
 		add(text) // behind "--" it is a name
 	}
 	if r != nil {
-		if kind, known := r.options[text]; known && kind != attached {
+		if kind, known := r.options.all()[text]; known && kind != attached {
 			return all // all of it is the option
 		}
 	}

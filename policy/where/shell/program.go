@@ -16,16 +16,27 @@ func (r *row) effects(words []word, from int) effect {
 
 // subcommand reads the words of a program with subcommands. The pattern has to
 // name the options before one that are not harmless, and two words after each,
-// of which one may be a value.
+// of which one may be a value. It has to name those that take a value in the next
+// word too, with the word behind that: to another version the value is the subcommand.
 func (r *row) subcommand(words []word, from int) (e effect) {
 	at := from
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
-		ok, next := r.option(words[at].text)
-		if !ok {
+		ok, takes := r.option(words[at].text)
+		next := takes == required
+		switch {
+		case !ok:
 			for i := at; i < min(at+3, len(words)); i++ {
 				e.stays = append(e.stays, i)
 			}
 			next = !strings.Contains(words[at].text, "=")
+		case takes != none:
+			e.stays = append(e.stays, at)
+			if at+1 < len(words) && r.names(words[at+1].text) {
+				e.stays = append(e.stays, at+1)
+			}
+			if at+2 < len(words) {
+				e.stays = append(e.stays, at+2)
+			}
 		}
 		if next {
 			at++
@@ -41,11 +52,14 @@ func (r *row) subcommand(words []word, from int) (e effect) {
 	case listedIn(r.opaque, sub):
 		return effect{hidden: true}
 	case listedIn(r.launches, sub):
-		inner := launcher{flags: "-y --yes"}.effects(words[at:])
-		e.hidden, e.handed = inner.hidden, inner.handed
-		for _, i := range inner.named {
-			e.named = append(e.named, at+i)
+		l := launcher{flags: "-y --yes", runs: programTarget}
+		switch {
+		case r.greedy:
+			l.runs = greedyTarget
+		case r.tasks:
+			l.runs = fileTarget
 		}
+		e.add(l.effects(words[at:]), at)
 		e.stays = append(e.stays, at)
 	case inner != nil:
 		more := inner.effects(words, at+1)
@@ -63,26 +77,49 @@ func (r *row) subcommand(words []word, from int) (e effect) {
 	return e
 }
 
-// read finds the words for which a wildcard must not stand.
+// names reports whether a word is a subcommand that the row knows.
+func (r *row) names(text string) bool {
+	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
+}
+
+// read finds the words for which a wildcard must not stand. It believes no row that
+// an option takes the next word: another vendor's program may read that word as an
+// option or as an operand, so it has to be harmless as both.
 func (r *row) read(words []word, from int, e *effect) {
 	operands := 0
+	valued := none // how the word before may take this one for its value
+	doubt := false // "--" may have been a value, and ended no options
 	for i := from; i < len(words); i++ {
-		w := &words[i]
+		w, before := &words[i], valued
+		valued = none
 		switch {
 		case w.known && w.text == "--" && r.mixed:
+		case w.known && w.text == "--" && r.script:
+			e.stays = append(e.stays, i)
+			return
 		case w.known && w.text == "--":
-			if r.script {
-				e.stays = append(e.stays, i)
-				return
-			}
 			if i > from && strings.HasPrefix(words[i-1].text, "-") {
-				continue // it may be the value of the option before it
+				if doubt = true; before == required {
+					r.stay(i, e)
+				}
+				continue
 			}
 			for i++; i < len(words); i++ {
 				r.operand(words, i, &operands, e)
 			}
 		case w.known && strings.HasPrefix(w.text, "-") && w.text != "-":
-			i += r.judge(words, i, w.text, e)
+			ok, takes := r.option(w.text)
+			if r.signed && before == required && (number(w.text) || mode(w.text)) {
+				continue
+			}
+			if !ok {
+				e.stays = append(e.stays, i)
+			} else if before == required {
+				r.stay(i, e)
+			}
+			if valued = takes; doubt {
+				r.operand(words, i, &operands, e)
+			}
 		case !w.known && !w.split && !w.many && strings.HasPrefix(w.head, "-"):
 			if ok, _ := r.option(w.head); !ok || !r.holdsValue(w.head) {
 				r.unsure(i, e)
@@ -90,29 +127,47 @@ func (r *row) read(words []word, from int, e *effect) {
 		case w.optional() && !(r.single && w.file()):
 			r.unsure(i, e)
 			operands += 2
+		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
+			// yesterday: no date sets the clock by words behind an option
+		case before == required && w.known && number(w.text):
+			r.operand(words, i, new(int), e) // no name of a file that is written
 		default:
+			if before == required && r.marked(w.text) {
+				r.stay(i, e)
+			}
 			r.operand(words, i, &operands, e)
 		}
 	}
 }
 
-// judge reads one option, and says how many words after it are its value.
-func (r *row) judge(words []word, i int, text string, e *effect) int {
-	ok, next := r.option(text)
-	if !ok {
-		e.stays = append(e.stays, i)
-	}
-	if next && i+1 < len(words) && (words[i+1].known || !words[i+1].many && !words[i+1].split) {
-		return 1
-	}
-	return 0
+// marked reports whether the first character of a value makes some program read more
+// in it: options from a file, a reference to overwrite.
+func (r *row) marked(text string) bool {
+	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && number(text)) && (len(text) > 1 || r.harmless != nil)
+}
+
+// mode reports whether a text is a mode of files, as -u+x: no option has its signs.
+func mode(text string) bool {
+	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
+}
+
+// number reports whether a text is a number, with a sign or a unit perhaps: 5, -7, +10k.
+func number(text string) bool {
+	text = strings.TrimLeft(text, "+-")
+	digits := strings.TrimLeft(text, "0123456789")
+	return digits != text && (digits == "" || len(digits) == 1 && letter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
 }
 
 // unsure notes a word that may turn out to be any option.
 func (r *row) unsure(i int, e *effect) {
+	r.stay(i, e)
+	e.loose = e.loose || !r.all
+}
+
+// stay notes a word that is more than its name says, unless no option of the program is.
+func (r *row) stay(i int, e *effect) {
 	if !r.all {
 		e.stays = append(e.stays, i)
-		e.loose = true
 	}
 }
 
@@ -122,45 +177,54 @@ func (r *row) operand(words []word, i int, operands *int, e *effect) {
 	}
 	w := &words[i]
 	shown := w.text
-	if !w.known && !w.owner {
+	switch {
+	case !w.known && !w.owner:
 		shown = w.head
+	case !w.known && shown == "":
+		shown = "$" // the owner's own value
 	}
 	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
 		e.stays = append(e.stays, i)
 	}
 }
 
-// option says whether an option is one of the harmless, as it is spelt in the
-// table, and whether its value is the next word. Any other spelling is another
-// option: one dash more, another case, a part of a name.
-func (r *row) option(text string) (ok, next bool) {
+// option reports whether an option is one of the harmless, as it is spelt in the
+// table, and whether the row says that it takes the next word: required, attached if
+// it may, none if it does not. Any other spelling is another option: one dash more,
+// another case, a part of a name.
+func (r *row) option(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
-	kind, ok := r.options[name]
+	kind, ok := r.options.all()[name]
 	if !ok && r.single && strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "---") {
-		kind, ok = r.options[name[1:]]
+		kind, ok = r.options.all()[name[1:]]
 	}
 	if ok || r.single || strings.HasPrefix(text, "--") {
-		return ok, kind == required && !valued
+		if valued || kind == rest {
+			kind = none
+		}
+		return ok, kind
 	}
 	for i := 1; i < len(text); i++ {
-		kind, ok := r.options["-"+text[i:i+1]]
+		kind, ok := r.options.all()["-"+text[i:i+1]]
 		digit := text[i] >= '0' && text[i] <= '9'
-		if _, digits := r.options["-#"]; !ok && digit && digits {
+		if _, digits := r.options.all()["-#"]; !ok && digit && digits {
 			continue
 		}
 		switch {
 		case !ok:
-			return false, false
-		case kind == required:
-			return true, i+1 == len(text)
-		case kind == rest:
-			return true, false
+			return false, none
+		case kind == required && i+1 == len(text):
+			return true, required
+		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
+			// Where this was not tried it may be a bundle: gh auth status -at.
+		case kind == required, kind == rest:
+			return true, none
 		case kind == attached:
 			more := strings.TrimLeft(text[i+1:], "0123456789%.,")
 			i = len(text) - len(more) - 1
 		}
 	}
-	return true, false
+	return true, none
 }
 
 // holdsValue says whether what follows the beginning of an option is its value.
@@ -172,7 +236,7 @@ func (r *row) holdsValue(head string) bool {
 		return false
 	}
 	for i := 1; i < len(head); i++ {
-		if r.options["-"+head[i:i+1]] == required {
+		if r.options.all()["-"+head[i:i+1]] == required {
 			return true
 		}
 	}

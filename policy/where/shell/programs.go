@@ -33,6 +33,7 @@ var programs = sync.OnceValue(func() *tables {
 	}{
 		{"find gfind", find}, {"xargs gxargs", xargs}, {"eval", eval}, {"env genv", env}, {"command", query},
 		{"sed gsed", sed}, {"awk gawk mawk nawk", awk}, {"test [ printf", compute}, {"tar gtar bsdtar", tar},
+		{"cd chdir pushd popd", changeFolder},
 		{"sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh", shell},
 	} {
 		add(r.names, func(name string) { t.readers[name] = r.read })

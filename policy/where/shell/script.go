@@ -52,22 +52,107 @@ func attachedScript(text string) string {
 	return script
 }
 
-// readable says whether a sed script only prints, deletes and substitutes.
+// readable reports whether a sed script only prints, deletes, substitutes and reads files.
 func readable(script string) bool {
+	_, ok := sedReads(script)
+	return ok
+}
+
+// sedReads lists the files that a readable sed script reads.
+func sedReads(script string) (files []string, readable bool) {
 	s := sedScript(script)
 	for s != "" {
 		s = sedScript(strings.TrimLeft(string(s), " \t\n;{}"))
 		if s == "" {
-			return true
+			return files, true
 		}
-		if s[0] == '#' {
-			return false // #n, and what another sed makes of it
+		if s[0] == '#' || !s.addresses() { // #n, and what another sed makes of it
+			return nil, false
 		}
-		if !s.addresses() || !s.command() {
-			return false
+		if s[0] == 'r' {
+			files = append(files, strings.TrimLeft(string(s[1:]), " \t"))
+		}
+		if !s.command() {
+			return nil, false
 		}
 	}
-	return true
+	return files, true
+}
+
+// scripted returns the reader of the files that a word names within a script of the
+// program's language. Any word may be the script.
+func scripted(program string) func(*word) []word {
+	switch canonical(program) {
+	case "sed", "gsed":
+		return sedNames
+	case "awk", "gawk", "mawk", "nawk":
+		return awkNames
+	case "jq":
+		return jqNames
+	}
+	return func(*word) []word { return nil }
+}
+
+// scriptAt is the index of the word that certainly is the script of sed or awk, and no
+// path; 0 when none is.
+func scriptAt(words []word) int {
+	switch canonical(words[0].text) {
+	case "sed", "gsed":
+		for i := 1; i < len(words) && !sed(words).hidden; i++ {
+			switch text := words[i].text; {
+			case !strings.HasPrefix(text, "-"):
+				return i
+			case strings.Trim(text[1:], "nErzsu") != "" || text == "-":
+				return 0
+			}
+		}
+	case "awk", "gawk", "mawk", "nawk":
+		for i := 1; i < len(words) && !awk(words).hidden; i++ {
+			switch text := words[i].text; {
+			case text == "-F" || text == "-v":
+				i++
+			case !strings.HasPrefix(text, "-"):
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+func sedNames(w *word) (all []word) {
+	script := w.text
+	if strings.HasPrefix(script, "-") {
+		script = attachedScript(script)
+	}
+	files, _ := sedReads(script)
+	for _, file := range files {
+		// To some seds the name ends with the line, to others before a sign.
+		for _, end := range []string{"\n", ";", "}", " "} {
+			if name, _, _ := strings.Cut(file, end); name != "" {
+				all = append(all, word{text: name, known: true})
+			}
+		}
+	}
+	return all
+}
+
+// jqNames knows no file that a filter takes in by a name that may hold escapes.
+func jqNames(w *word) []word {
+	if strings.ContainsAny(w.text, "\"") && (strings.Contains(w.text, "import") || strings.Contains(w.text, "include")) {
+		return []word{{}}
+	}
+	return nil
+}
+
+// awkNames knows no file where a program changes the list of its files: it makes their
+// names as it runs.
+func awkNames(w *word) []word {
+	for _, list := range [...]string{"ARGV", "ARGC", "SYMTAB"} {
+		if strings.Contains(w.text, list) {
+			return []word{{}}
+		}
+	}
+	return nil
 }
 
 // sedScript is what is left of a script.

@@ -67,6 +67,88 @@ func judged(t *testing.T, opens bool, text, lines string) {
 	}
 }
 
+// TestRefspecs: an operand of git push and git fetch that forces or deletes is
+// undecided under a wildcard, and counts as the option that does the same.
+func TestRefspecs(t *testing.T) {
+	judged(t, true, "git push **, git fetch **, git pull **, echo **", `
+		yes git push
+		yes git push origin main
+		yes git push -u origin HEAD
+		yes git push origin main:feature/x
+		yes git push origin v1.2.0
+		yes git push git@example.com:a/b.git main
+		yes git push origin "$BRANCH"
+		yes git push -- origin main
+		yes git push --tags
+		maybe git push origin +main
+		maybe git push origin -- +main
+		maybe git push -- origin +main
+		maybe git push origin "+$BRANCH"
+		maybe git push origin "$(echo +main)"
+		maybe git push origin {+main,x}
+		maybe git push origin main +other
+		maybe git push origin '+refs/heads/*:refs/heads/*'
+		maybe git push . +old:main
+		maybe git push origin :main
+		maybe git push origin +:main
+		maybe git push origin :refs/tags/v1
+		maybe git push origin :
+		maybe git push --all --prune origin
+		maybe git push --prune origin 'refs/heads/*'
+		maybe git push --mirror origin
+		maybe git push -r
+		maybe git push ext::x main
+		yes git fetch
+		yes git fetch --prune
+		yes git fetch origin main
+		yes git fetch origin pull/7/head:pr-7
+		maybe git fetch . +old:main
+		maybe git fetch origin '+refs/heads/*:refs/heads/*'
+		maybe git fetch -p origin 'refs/tags/*:refs/tags/*'
+		maybe git fetch -u origin main:main
+		maybe git fetch -f . old:main
+		yes git pull
+		yes git pull --rebase origin main
+		maybe git pull origin +main:main
+		maybe git pull -u`)
+	judged(t, true, "git push origin +main", `
+		yes git push origin +main
+		no git push origin +other`)
+	judged(t, false, "git push **; options: --force, -f", `
+		yes git push origin +main
+		yes git push origin -- +main
+		yes git push origin main +x:y
+		yes git push origin +:main
+		yes git push origin "+$X"
+		maybe git push origin :main
+		maybe git push --mirror
+		maybe git push --all --prune origin
+		maybe git push -o +x
+		maybe git push origin "$(echo +main)"
+		no git push origin main
+		no git push origin main:x
+		no git fetch . +old:main`)
+	judged(t, false, "git push **; options: --delete, -d", `
+		yes git push origin :main
+		yes git push origin +:main
+		maybe git push --prune origin
+		no git push origin :
+		no git push origin +main`)
+	judged(t, false, "git fetch **; options: --force", `
+		yes git fetch . +old:main
+		no git fetch --prune`)
+	judged(t, true, "git push **; options: --force", `
+		yes git push --force origin main
+		no git push origin main
+		maybe git push origin +main`)
+	judged(t, true, "git push origin +main; without: --force", `
+		no git push origin +main`)
+	judged(t, false, "git push **; without: --force, -f", `
+		no git push origin +main
+		maybe git push origin :main
+		yes git push origin main`)
+}
+
 func TestOptionsAnywhere(t *testing.T) {
 	judged(t, false, "git push **; options: --force, -f", `
 		yes git push --force
@@ -347,6 +429,13 @@ func TestHosts(t *testing.T) {
 		no cat //evil.com/share
 		maybe git clone '\\evil.com\x'
 		no mytool fetch evil.com`)
+	judged(t, true, "wget **, wget -O ** **, aria2c **; hosts: good.example", `
+		no wget -q evil.com
+		no wget -q https://evil.com/x
+		no wget2 -nv evil.com
+		no aria2c -P https://evil.com/x
+		no aria2c -q evil.com
+		no wget -O x evil.com`)
 	judged(t, false, "curl **, git **; hosts: evil.com, *.evil.com", `
 		yes curl https://evil.com/x
 		yes curl EVIL.com

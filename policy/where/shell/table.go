@@ -11,7 +11,7 @@ var optionsText string
 
 // row is what the table knows of a program, or of one of its subcommands.
 type row struct {
-	options map[string]value
+	options *options
 	// runs are the subcommands whose words are a program's; opaque are others that
 	// run what is not in their words; launches those that run the program named by
 	// their first operand.
@@ -26,6 +26,10 @@ type row struct {
 	named                  bool                      // it does more than look: a pattern has to name the subcommand
 	closed                 bool                      // no wildcard stands for words of a subcommand without a row
 	any                    bool                      // no word of it does more than its name says
+	signed                 bool                      // a value may be a number with a sign
+	tasks                  bool                      // it launches what the project names, and no program
+	published              bool                      // its options were read in a manual, and never tried
+	greedy                 bool                      // it takes options behind the program that it launches, up to "--"
 }
 
 // value says whether an option has one.
@@ -38,22 +42,61 @@ const (
 	required       // in the same word or the next
 )
 
-// rows reads the table, when the first command is judged: a process without such
-// a rule does not pay for it.
-var rows = sync.OnceValue(func() map[string]*row {
-	table := make(map[string]*row, 512)
-	var r *row
-	for line := range strings.Lines(optionsText) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case line == "" || line[0] == '#':
-		case line[0] != '\t':
-			r = &row{options: map[string]value{}}
+// headings are where the rows of a program begin in the table: its own, and those of its
+// subcommands.
+var headings = sync.OnceValue(func() map[string][]int {
+	all := make(map[string][]int, 512)
+	for at := 0; at < len(optionsText); {
+		line, _, _ := strings.Cut(optionsText[at:], "\n")
+		if line != "" && line[0] != '#' && line[0] != '\t' {
 			names, _, _ := strings.Cut(line, " = ")
 			for name := range strings.SplitSeq(names, ", ") {
+				program, _, _ := strings.Cut(name, " ")
+				all[program] = append(all[program], at)
+			}
+		}
+		at += len(line) + 1
+	}
+	return all
+})
+
+// programRows are the programs whose rows were asked for: who judges one command pays for the rows
+// of its programs, not for the whole table.
+var programRows sync.Map // of *row, by name
+
+// programRow is the row of a program, with those of its subcommands; nil when there is none.
+func programRow(program string) *row {
+	if r, ok := programRows.Load(program); ok {
+		return r.(*row)
+	}
+	at, ok := headings()[program]
+	if !ok {
+		return nil
+	}
+	r, _ := programRows.LoadOrStore(program, rows(program, at)[program])
+	return r.(*row)
+}
+
+// rows reads the rows of a program that begin at these places.
+func rows(program string, begins []int) map[string]*row {
+	table := map[string]*row{}
+	for _, at := range begins {
+		r := &row{options: &options{}}
+		head, body, _ := strings.Cut(optionsText[at:], "\n")
+		names, _, _ := strings.Cut(head, " = ")
+		for name := range strings.SplitSeq(names, ", ") {
+			if first, _, _ := strings.Cut(name, " "); first == program {
 				table[name] = r
 			}
-		default:
+		}
+		for line := range strings.Lines(body) {
+			line = strings.TrimSuffix(line, "\n")
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			if line[0] != '\t' {
+				break
+			}
 			key, words, _ := strings.Cut(line[1:], " ")
 			r.set(key, words)
 		}
@@ -64,7 +107,40 @@ var rows = sync.OnceValue(func() map[string]*row {
 		}
 	}
 	return table
-})
+}
+
+// options are those of one row, which are taken apart when one is asked for: most commands
+// ask for those of one subcommand of many.
+type options struct {
+	lines []string
+	once  sync.Once
+	names map[string]value
+}
+
+// all are the options by name; of none, as of a row that is not in the table, there are none.
+func (o *options) all() map[string]value {
+	if o == nil {
+		return nil
+	}
+	o.once.Do(func() {
+		o.names = map[string]value{}
+		for _, line := range o.lines {
+			for word := range strings.FieldsSeq(line) {
+				switch name := word[:len(word)-1]; word[len(word)-1] {
+				case '=':
+					o.names[name] = required
+				case '*':
+					o.names[name] = rest
+				case '?':
+					o.names[name] = attached
+				default:
+					o.names[word] = none
+				}
+			}
+		}
+	})
+	return o.names
+}
 
 // adopt hangs the row of a subcommand below that of its program.
 func adopt(table map[string]*row, name string) {
@@ -88,30 +164,22 @@ func adopt(table map[string]*row, name string) {
 func (r *row) set(key, words string) {
 	switch key {
 	case "options", "also", "manual":
-		for o := range strings.FieldsSeq(words) {
-			switch o[len(o)-1] {
-			case '=':
-				r.options[o[:len(o)-1]] = required
-			case '*':
-				r.options[o[:len(o)-1]] = rest
-			case '?':
-				r.options[o[:len(o)-1]] = attached
-			default:
-				r.options[o] = none
-			}
-		}
+		r.options.lines = append(r.options.lines, words)
 	case "operands":
 		r.operands, r.harmless = words, operandKinds[words]
 	case "runs":
 		r.runs = words
 	case "opaque":
 		r.opaque = words
+	case "published":
+		r.published = true
 	case "launches":
 		r.launches = words
 	case "marks":
 		r.all, r.single = listedIn(words, "all"), listedIn(words, "single")
 		r.mixed, r.script = listedIn(words, "mixed"), listedIn(words, "script")
 		r.named, r.closed, r.any = listedIn(words, "named"), listedIn(words, "closed"), listedIn(words, "any")
+		r.signed, r.tasks, r.greedy = listedIn(words, "signed"), listedIn(words, "tasks"), listedIn(words, "greedy")
 	}
 }
 
@@ -123,16 +191,60 @@ var operandKinds = map[string]func(text string) bool{
 	"format":  func(text string) bool { return strings.HasPrefix(text, "+") },
 	"files":   func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
 	"package": registered,
-	"remote": func(text string) bool {
-		return !strings.Contains(text, "::") && !strings.Contains(text, "://-") && !strings.Contains(text, "@-") && !strings.Contains(text, "+ssh")
-	},
-	"page":  func(text string) bool { return !strings.Contains(text, "/") },
-	"show":  func(text string) bool { return listedIn("show list ls", text) },
-	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
-	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
+	"remote":  remote,
+	"refspec": pushed,
+	"into":    fetched,
+	"page":    func(text string) bool { return !strings.Contains(text, "/") },
+	"show":    func(text string) bool { return listedIn("show list ls", text) },
+	"log":     func(text string) bool { return !listedIn("expire delete drop", text) },
+	"audit":   func(text string) bool { return !listedIn("fix signatures", text) },
 	// MSBuild's options begin with a slash, too, and @x holds more of them.
-	"project": func(text string) bool { return !strings.HasPrefix(text, "@") && !strings.ContainsAny(text, "=:") },
-	"goals":   func(text string) bool { return !strings.Contains(text, "=") },
+	"project": func(text string) bool {
+		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
+	},
+	"filter": func(text string) bool { return !environs(text) },
+	"process": func(text string) bool {
+		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
+	},
+	"goals": func(text string) bool { return !strings.Contains(text, "=") },
+}
+
+const (
+	lowercase = "abcdefghijklmnopqrstuvwxyz"
+	letters   = lowercase + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	// processLetters are options of ps that need no dash; e prints the environment.
+	processLetters = "acefghjklmnrsuvwxACDHLMNSTXZ"
+)
+
+// environs reports whether a text, as a filter of jq, may print the environment: by
+// env, by $ENV, or by a module that is not read. The name of a file is no such filter.
+func environs(text string) bool {
+	if strings.HasSuffix(text, ".json") && strings.Trim(text, letters+"0123456789_/.-") == "" &&
+		!strings.Contains(text, "-.") && !strings.Contains(text, "/.") {
+		return false
+	}
+	for i := 0; i < len(text); {
+		if !letter(text[i]) {
+			i++
+			continue
+		}
+		end := i
+		for end < len(text) && (letter(text[end]) || text[end] >= '0' && text[end] <= '9') {
+			end++
+		}
+		switch text[i:end] {
+		case "env":
+			if i == 0 || text[i-1] != '.' && !(text[i-1] == '"' && end < len(text) && text[end] == '"') {
+				return true
+			}
+		case "ENV", "import", "include":
+			if i == 0 || text[i-1] != '.' {
+				return true
+			}
+		}
+		i = end
+	}
+	return false
 }
 
 // registered says whether a text names a package of the registry, and not an

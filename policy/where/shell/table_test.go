@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -23,7 +25,7 @@ func TestEveryProgramStandsOnce(t *testing.T) {
 	for name := range tables.launchers {
 		note(name, "launchers")
 	}
-	for name := range rows() {
+	for name := range everyRow() {
 		if name != "find" && name != "gfind" && name != "tar" { // which a reader looks up
 			note(name, "options.txt")
 		}
@@ -45,8 +47,8 @@ func TestEveryProgramStandsOnce(t *testing.T) {
 // TestTable: the rows are well formed, and no name has two.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	keys := strings.Fields("options also manual help version trial against marks operands runs opaque launches")
-	marks := strings.Fields("all single mixed script named closed any")
+	keys := strings.Fields("options also manual help version trial against marks operands runs opaque launches tried published")
+	marks := strings.Fields("all single mixed script named closed any signed tasks greedy")
 	for line := range strings.Lines(optionsText) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -61,7 +63,7 @@ func TestTable(t *testing.T) {
 					t.Errorf("%q has two rows, or a blank too many", name)
 				}
 				seen[name] = true
-				if i := strings.LastIndexByte(name, ' '); i > 0 && rows()[name[:i]] == nil {
+				if i := strings.LastIndexByte(name, ' '); i > 0 && everyRow()[name[:i]] == nil {
 					t.Errorf("%q has no row for %s", name, name[:i])
 				}
 			}
@@ -69,6 +71,10 @@ func TestTable(t *testing.T) {
 			key, words, _ := strings.Cut(line[1:], " ")
 			if !slices.Contains(keys, key) || words != strings.TrimSpace(words) {
 				t.Errorf("%q is no line of a row", line)
+			}
+			if digest, programs, _ := strings.Cut(words, " "); key == "tried" && programs == "" || key == "published" && programs != "" ||
+				(key == "tried" || key == "published") && len(digest) != 8 {
+				t.Errorf("%q does not say with what it was tried", line)
 			}
 			for word := range strings.FieldsSeq(words) {
 				switch key {
@@ -92,3 +98,12 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d names", len(seen))
 	}
 }
+
+// everyRow has the row of every name of the table.
+var everyRow = sync.OnceValue(func() map[string]*row {
+	all := map[string]*row{}
+	for program, at := range headings() {
+		maps.Copy(all, rows(program, at))
+	}
+	return all
+})

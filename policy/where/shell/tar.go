@@ -6,12 +6,12 @@ import "strings"
 // name with a colon is a file on another machine, fetched with rsh.
 func tar(words []word) effect {
 	e := effect{}
-	r := rows()["tar"]
+	r := programRow("tar")
 	from := 1
 	if len(words) > 1 && words[1].known && !strings.HasPrefix(words[1].text, "-") {
 		from = 2 // the values of all letters follow behind
 		for _, letter := range words[1].text {
-			if _, ok := r.options["-"+string(letter)]; !ok {
+			if _, ok := r.options.all()["-"+string(letter)]; !ok {
 				e.stays = append(e.stays, 1)
 			}
 		}

@@ -108,7 +108,7 @@ func environment(variable string) bool {
 
 // setByShells are how the names begin of variables that bash, ksh and zsh set
 // from the text or from what it ran.
-const setByShells = "BASH ZSH KSH HIST COMP REPLY MATCH MBEGIN MEND OPT FUNC PIPE ARGV READLINE PROMPT STATUS WORDS BUFFER DIRSTACK PATH FPATH CDPATH ALIASES COMMANDS PARAMETERS"
+const setByShells = "BASH ZSH KSH HIST COMP REPLY MATCH MBEGIN MEND OPT FUNC PIPE ARGV READLINE PROMPT STATUS WORDS BUFFER DIRSTACK OLDPWD PATH FPATH CDPATH ALIASES COMMANDS PARAMETERS"
 
 // unescape removes the backslashes, in double quotes those that have a meaning
 // there.

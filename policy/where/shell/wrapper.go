@@ -61,7 +61,7 @@ options:
 		case listedIn(w.flags, text), valued && listedIn(w.valued, option) && strings.HasPrefix(option, "--"):
 		case listedIn(w.valued, text):
 			at++
-			if at < len(words) && !words[at].known {
+			if at < len(words) && !(words[at].idle() || words[at].known && words[at].value() && listedIn("-u -g --user --group", text)) {
 				return 0, false
 			}
 		case len(text) > 2 && listedIn(w.valued, text[:2]) && text[1] != '-':
@@ -69,13 +69,19 @@ options:
 			return 0, false
 		}
 	}
-	for range w.operands {
-		if at < len(words) && !words[at].known {
+	for range w.operands { // a time, a mask, a priority
+		if at < len(words) && (!words[at].known || !strings.ContainsAny(words[at].text[:min(1, len(words[at].text))], "0123456789.")) {
 			return 0, false
 		}
 		at++
 	}
 	return at, true
+}
+
+// idle reports whether a word behind an option, which to another vendor's program is
+// the command, names none: it is a number, a sign, or capital letters.
+func (w *word) idle() bool {
+	return w.known && (number(w.text) || w.value() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }
 
 // listedIn says whether a list of words, separated by blanks, holds a word.
@@ -137,19 +143,19 @@ func xargs(words []word) effect {
 		text := words[at].text
 		switch {
 		case listedIn("-0 -r -t -x --null --no-run-if-empty --verbose", text):
-		case listedIn("-n -L -P -s -d --max-args --max-lines --max-procs --delimiter", text):
+		case listedIn("-n -L -P -s --max-args --max-procs", text) && at+1 < len(words) && words[at+1].known && number(words[at+1].text):
 			at++
-		case text == "-I" && at+1 < len(words):
+		case listedIn("-d --delimiter", text) && at+1 < len(words) && delimits(&words[at+1]):
+			at++
+		case text == "-I" && at+1 < len(words) && words[at+1].text != "" && words[at+1].idle():
 			at++
 			mark = words[at].text
 		case strings.HasPrefix(text, "-I") && len(text) > 2:
 			mark = text[2:]
+		case strings.HasPrefix(text, "--max-") && number(text[strings.IndexByte(text, '=')+1:]):
 		case len(text) > 2 && listedIn("-n -L -P -s", text[:2]) && strings.Trim(text[2:], "0123456789") == "":
 		case len(text) > 2 && text[:2] == "-d", listedIn("-0r -r0 -0t -rt", text):
 		default:
-			return hides()
-		}
-		if at < len(words) && !words[at].known {
 			return hides()
 		}
 	}
@@ -161,6 +167,12 @@ func xargs(words []word) effect {
 		inner = append(inner, word{many: true, split: true})
 	}
 	return effect{inner: [][]word{inner}}
+}
+
+// delimits reports whether a word is one character, or an escape of one, and so the
+// name of no program.
+func delimits(w *word) bool {
+	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }
 
 // replaced makes words unknown in which a program puts another text in place of
@@ -179,7 +191,7 @@ func replaced(words []word, mark string) []word {
 // find runs commands with -exec and its like, each up to a ";" or a "+".
 func find(words []word) effect {
 	e := effect{}
-	r := rows()["find"]
+	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
 			end := i + 1 // up to the next of them

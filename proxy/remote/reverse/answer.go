@@ -24,8 +24,14 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 		rh.answerUnreachable(err.Error())
 		return
 	}
-	rh.learn(body)
-	rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, remote.OneLine(body))
+	line := remote.OneLine(body)
+	if rh.frame.Kind == frame.Request {
+		if named := remote.Named(line, rh.frame.ID, rh.s.o.Limits); named != nil {
+			line = named
+		}
+	}
+	rh.learn(line)
+	rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, line)
 	rh.answerMissing("the server answered something else than the request")
 }
 
@@ -58,12 +64,12 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 	}
 	body, err := rh.readAnswer(resp)
 	if err == nil {
-		if f, err := frame.Parse(remote.OneLine(body), rh.s.o.Limits); err == nil && f.Kind == frame.Response && f.Error != nil {
-			rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, mcp.Relayed(rh.frame.ID, f.Error))
+		if said := remote.ServerError(body, rh.frame.ID, rh.s.o.Limits); said != nil {
+			rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, said)
 			return
 		}
 	}
-	rh.answerUnreachable("the server answered " + remote.Status(resp) + rh.signInHint(resp))
+	rh.answerUnreachable(remote.FailureWords(resp, body) + rh.signInHint(resp))
 }
 
 // signInHint tells how signing in works here, and why it did not.

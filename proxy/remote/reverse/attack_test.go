@@ -93,6 +93,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 	base := w.front.URL
 	for _, path := range []string{
 		"/", "/mcp/s", "/mcp", "/" + secret, "/" + secret + "/mcp", "/" + secret + "/mcp/", "/" + secret + "/mcp/none",
+		"/" + secret + "/mcp/s//", "/" + secret + "/mcp/none/", "/" + secret + "/mcp//",
 		"/" + strings.ToUpper(secret) + "x/mcp/s", "/" + secret[1:] + "/mcp/s", "/" + secret + "/mcp/a/b/s", "/" + secret + "/mcp//s",
 		"/" + secret + "/mcp/%2e%2e/s", "/" + secret + "/mcp/s/../../x", "/" + secret + "/mcp/s%00", "/" + secret + "/mcp/http:%2f%2fevil/s",
 		"/" + secret + "/mcp/s/~//evil.example/x", "/" + secret + "/mcp/s/~/messages?sessionId=1", "/" + secret + "/mcp/s/~",

@@ -25,7 +25,7 @@ func (rh *requestHandler) handleGet() {
 	}
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id != "" {
-		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
 			rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
 			return
 		}
@@ -46,7 +46,7 @@ func (rh *requestHandler) handleGet() {
 		rh.out.writeEmpty(rh.status(resp))
 		return
 	}
-	if what, err := remote.ContentType(resp.Header); err != nil || what != "text/event-stream" {
+	if what, err := remote.AnswerType(resp); err != nil || what != "text/event-stream" {
 		rh.refuse(http.StatusBadGateway, "the server's stream is no event stream")
 		return
 	}
@@ -54,19 +54,20 @@ func (rh *requestHandler) handleGet() {
 		rh.relaySessionless(resp)
 		return
 	}
+	defer rh.s.listen(rh.session)()
 	rh.out.replays, rh.resumes = &rh.session.replays, rh.lastEventID != ""
 	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
 }
 
 // resumeAfter finds the event to resume a stream behind. In a session it must be one that the
-// client was sent: another would be somebody else's stream. Outside of one, a client
-// that comes back after a restart gets a new stream.
+// client was sent: another would be somebody else's stream. Outside of one, and in
+// one of before a restart, a client that comes back gets a new stream.
 func (rh *requestHandler) resumeAfter(event string) bool {
 	switch {
 	case event == "":
 	case rh.sentEvents().has(event):
 		rh.lastEventID = event
-	case rh.session != nil:
+	case rh.session != nil && !rh.session.adopted:
 		rh.noteDropped("event_unknown", "the event to begin behind was not sent in this session, or too long ago", nil)
 		rh.refuse(http.StatusBadRequest, "no such event was sent in this session")
 		return false
@@ -125,7 +126,7 @@ func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 		return errors.New("the address for messages leads to another")
 	}
 	rh.session.endpoint, rh.session.stream, rh.session.open = at, rh.out, rh.r.Context()
-	ours := rh.r.URL.EscapedPath() + "/~" + at.EscapedPath()
+	ours := strings.TrimSuffix(rh.r.URL.EscapedPath(), "/") + "/~" + at.EscapedPath()
 	if at.RawQuery != "" {
 		ours += "?" + at.RawQuery
 	}

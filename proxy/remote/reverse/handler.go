@@ -323,7 +323,7 @@ func (rh *requestHandler) findSession() bool {
 			rh.session = rh.s.newSession(rh.agent, rh.route.server)
 		}
 	default:
-		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
 			rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
 			return false
 		}

@@ -123,12 +123,16 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 		rh.s.removeSession(rh.session)
 	}
 	rh.copyHeader(resp, rh.waiter)
-	what, err := remote.ContentType(resp.Header)
+	what, err := remote.AnswerType(resp)
 	switch {
 	case rh.answersOnStream() && resp.StatusCode >= 200 && resp.StatusCode <= 299: // some say 200, with a word or without
 		rh.waiter.writeEmpty(http.StatusAccepted)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		if rh.waiter.id == "" {
+			rh.waiter.writeEmpty(resp.StatusCode)
+			return
+		}
+		if rh.session != nil && rh.s.listens(rh.session) { // some servers answer there, and some clients read it
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}

@@ -54,11 +54,13 @@ type Server struct {
 	closed   sync.Once
 	lifetime
 
-	callers sync.Mutex // held while the local session of a caller begins
+	callers  sync.Mutex // held while the local session of a caller begins
+	adopting sync.Mutex // held while a session of an earlier process is taken up
 
 	mu          sync.Mutex
 	agents      map[route]*agentSession
 	sessions    map[string]*mcpSession // by server and session id
+	ended       map[string]bool        // sessions that were ended, by their key
 	invocations map[string]*invocation
 	scopes      int // requests so far: the scope of those without a session
 
@@ -104,7 +106,7 @@ func New(o Options) (*Server, error) {
 	o.Patience = cmp.Or(o.Patience, time.Minute)
 	s := &Server{
 		o: o, guard: guard{hosts: o.Hosts, origins: o.Origins, port: o.Port},
-		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession),
+		backends: make(map[string]*backend), agents: make(map[route]*agentSession), sessions: make(map[string]*mcpSession), ended: make(map[string]bool),
 		invocations: make(map[string]*invocation),
 	}
 	for _, origin := range o.Origins {
@@ -208,6 +210,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // parseRoute reads a path; messagePath begins with / and is not empty for a message address.
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
+	if messagePath == "" {
+		path = strings.TrimSuffix(path, "/") // which many write behind an address
+	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	fewest, most := 3, 4
 	if s.o.Invocations != nil {

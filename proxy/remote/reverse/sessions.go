@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
@@ -45,12 +46,15 @@ type mcpSession struct {
 	id, version string    // as the server gave them; guarded by Server.mu
 	lastUsed    time.Time // guarded by Server.mu
 	active      int       // requests being served; guarded by Server.mu
+	streams     int       // that its client has opened for what the server says unasked; guarded by Server.mu
 
 	// Of the transport of 2024-11-05: the stream that carries the answers, and
 	// where messages go.
 	stream   *responder
 	endpoint *url.URL
 	open     context.Context // until the stream ends
+
+	adopted bool // it began before this process did
 
 	local *localSession // of a local server; nil for another
 }
@@ -176,6 +180,49 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	return nil
 }
 
+// adoptSession takes up a session that began before this process did: its server may know it
+// still, and says so if not. Many clients do not begin anew when they are told that a session
+// is gone. One that another path has led to is that path's; invocations end with their
+// process, and so do the sessions in them.
+func (rh *requestHandler) adoptSession(id string) bool {
+	s := rh.s
+	s.adopting.Lock() // a stream and a call that come together are of one session
+	defer s.adopting.Unlock()
+	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
+		return true
+	}
+	if s.o.Invocations != nil || rh.backend.local != nil || remote.SessionID(rh.r.Header) != id || id == "" || s.knowsSession(rh.route.server, id) {
+		return false
+	}
+	sess := s.newSession(rh.agent, rh.route.server)
+	sess.adopted = true
+	s.setSessionInfo(sess, id, rh.r.Header.Get("Mcp-Protocol-Version"))
+	if s.addSession(rh.route, id, sess) != nil {
+		return false
+	}
+	rh.session = sess
+	return true
+}
+
+// knowsSession reports a session of this server by this id, under whatever path, also one that
+// has ended.
+func (s *Server) knowsSession(server, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	behind := "\x00" + server + "\x00" + id
+	for key := range s.sessions {
+		if strings.HasSuffix(key, behind) {
+			return true
+		}
+	}
+	for key := range s.ended {
+		if strings.HasSuffix(key, behind) {
+			return true
+		}
+	}
+	return false
+}
+
 // setSessionInfo takes in the answer with which the server began a session.
 func (s *Server) setSessionInfo(sess *mcpSession, id, version string) {
 	s.mu.Lock()
@@ -235,6 +282,25 @@ func (s *Server) acquireSession(route route, id string) *mcpSession {
 	return sess
 }
 
+// listen notes that the client reads the session's own stream, until done.
+func (s *Server) listen(sess *mcpSession) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sess.streams++
+	return func() {
+		s.mu.Lock()
+		sess.streams--
+		s.mu.Unlock()
+	}
+}
+
+// listens reports a session whose client reads its own stream.
+func (s *Server) listens(sess *mcpSession) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sess.streams > 0
+}
+
 // releaseSession notes that a request of a session has been served.
 func (s *Server) releaseSession(sess *mcpSession) {
 	if sess == nil {
@@ -251,9 +317,16 @@ func (s *Server) removeSession(sess *mcpSession) {
 	defer s.mu.Unlock()
 	if sess.key != "" && s.sessions[sess.key] == sess {
 		delete(s.sessions, sess.key)
+		if len(s.ended) >= maxEnded {
+			clear(s.ended)
+		}
+		s.ended[sess.key] = true
 	}
 	sess.end()
 }
+
+// maxEnded is how many sessions that have ended are remembered.
+const maxEnded = 10_000
 
 func sessionKey(route route, id string) string {
 	return route.session + "\x00" + route.server + "\x00" + id

@@ -27,6 +27,10 @@ func checkWrappers(p *machine) (all []finding) {
 			all = append(all, finding{Health: doubtful, Text: f.Short(place.Path) + ": " + place.Err.Error(),
 				Fix: "correct the file; which of its servers are behind clawai is not known"})
 		}
+		if place.HasMark() && len(place.Entries) > 0 {
+			all = append(all, finding{Health: doubtful, Text: f.Short(place.Path) + " starts with a byte order mark, which " + place.Row.Name + " may not read",
+				Fix: "save the file as UTF-8 without a byte order mark"})
+		}
 		for _, e := range place.Entries {
 			state, why := f.Judge.State(place, e)
 			text := fmt.Sprintf("%q in %s is %s: %s", e.Name, f.Short(place.Path), state, why)

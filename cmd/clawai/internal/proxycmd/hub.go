@@ -33,6 +33,7 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/hub"
+	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/stdio"
 )
@@ -175,6 +176,7 @@ func (h *hubRun) serve(ctx context.Context) error {
 	go func() { defer close(followed); h.follow(watching) }()
 	err = h.carry(ctx, all, hub.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
+		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
 	unwatch()
 	<-watched

@@ -32,6 +32,7 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
@@ -138,7 +139,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	if err := p.checkCommand(); err != nil {
 		return nil, err
 	}
-	if err := p.readRemote(c.StringSlice("header-file")); err != nil {
+	if err := p.readRemote(c.StringSlice("header-file"), c.String("was")); err != nil {
 		return nil, err
 	}
 	p.project, _ = os.Getwd() // that of the client, which started us; without one there is no project
@@ -316,6 +317,7 @@ func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server)
 	err := proxy.Run(ctx, proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: guard,
 		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,
+		LongestLine: func(client string) int { return mcp.LongestLine(client, p.remote != nil) },
 	})
 	switch {
 	case err == nil && child.forced():

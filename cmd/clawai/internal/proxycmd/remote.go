@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
@@ -27,6 +28,7 @@ const envReference = "env:"
 type remoteServer struct {
 	url    *url.URL
 	header http.Header
+	sse    bool // the client's file said that it speaks the transport of 2024-11-05
 }
 
 // isRemote reports a command that is an address, and no program.
@@ -36,7 +38,7 @@ func isRemote(command []string) bool {
 }
 
 // readRemote finds out whether the server is remote.
-func (p *proxyRun) readRemote(headerFiles []string) (err error) {
+func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	if !isRemote(p.command) {
 		if len(headerFiles) > 0 {
 			return cmdline.Usagef("--header-file is for remote servers: clawai proxy --header-file FILE -- https://HOST/PATH")
@@ -46,6 +48,7 @@ func (p *proxyRun) readRemote(headerFiles []string) (err error) {
 	if p.remote, err = readAddress(p.command); err != nil {
 		return err
 	}
+	p.remote.sse = slices.Contains(strings.Split(was, ","), "type=sse")
 	p.remote.header, err = readHeaders(headerFiles)
 	return err
 }
@@ -106,7 +109,7 @@ func (r *remoteServer) named() string {
 // they are; otherwise they can sign in when the server asks for it.
 func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
-		URL: p.remote.url, Header: p.remote.header, Limits: p.limits,
+		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,
 		Note: func(code, text string) {
 			_ = guard.Note(&event.Event{Kind: event.Chatter, Server: p.name, Code: code, Detail: text})
 		},

@@ -10,9 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/internal/choose"
-	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
@@ -60,7 +58,7 @@ func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	changes, refused := r.Judge.PlanHooks(r.op, meant)
+	changes, refused := r.Judge.PlanHooks(r.op, meant, nil)
 	if len(words) > 0 || r.all || len(changes) == 0 || len(changes) == 1 && !r.terminal {
 		if len(changes) == 0 && len(refused) == 0 {
 			r.noHooks(all, words)
@@ -197,25 +195,7 @@ func (r *wrapRun) tellHooks(c wrap.Change) {
 			return
 		}
 		fmt.Fprintf(r.prose, "  When the hook breaks: %s.\n", c.Hook.Broken)
-		r.unruledHook(*c.Hook)
 	}
-}
-
-// unruledHook tells of a client whose own tools no rule opens: the agent could do nothing.
-func (r *wrapRun) unruledHook(row client.HookRow) {
-	rules := r.rules
-	if rules == nil { // made just now
-		loaded, err := config.LoadPolicyFor(r.folders.PolicyFile(), policyfile.Options(r.folders.Home))
-		if err != nil {
-			return
-		}
-		rules = loaded.Policy
-	}
-	if openFor(rules.Sources(), client.Entry{Name: row.HookWord()}, "") == opened {
-		return
-	}
-	fmt.Fprintf(r.prose, "  No rule of %s names the server %s, as the tools of %s itself are called: what its rules without a server do not open will be refused.\n  Rules to start from: clawai policy init --profile coding-agent --output -\n  Or watch first: clawai wrap --hooks %s --observe; then clawai policy learn\n",
-		r.Short(r.folders.PolicyFile()), row.HookWord(), row.Name, row.Client)
 }
 
 // editedHooks is what --json says of files of hooks.

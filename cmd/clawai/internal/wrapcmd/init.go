@@ -52,6 +52,10 @@ type initRun struct {
 	kept    bool     // there was a policy, and it stays
 	unnamed []error  // servers left out because no rule can speak of them
 	hooked  []string // clients that have hooks, and were left without
+	written bool     // the policy, or the rules it lacked
+
+	unhooked []string // clients whose hooks cannot be put in
+	hookless error    // as clawai-hook is not there, or cannot be used
 }
 
 func runInit(c *cli.Context) error {
@@ -67,11 +71,14 @@ func runInit(c *cli.Context) error {
 	}
 	changes, refused := r.Judge.Plan(wrap.Wrap, r.targets)
 	refused = append(r.unnamed, refused...)
-	hooks, more, err := r.offerHooks()
+	hooks, more, err := r.offerHooks(changes)
 	if err != nil {
 		return err
 	}
 	if err := r.draft(); err != nil {
+		return err
+	}
+	if r.lacking, err = r.missingRules(hooks); err != nil {
 		return err
 	}
 	changes, refused = append(changes, hooks...), append(refused, more...)
@@ -170,11 +177,17 @@ func (r *initRun) draft() error {
 	return nil
 }
 
-// writePolicy writes it when there is none; nil is a run that has none to write.
+// writePolicy writes it when there is none; nil is a run that has none to write. One that is
+// there gets the rules it lacks for hooks.
 func (r *initRun) writePolicy() error {
-	if r == nil || r.kept {
+	switch {
+	case r == nil:
 		return nil
+	case r.kept:
+		r.written = true
+		return r.lacking.write(r.wrapRun)
 	}
+	r.written = true
 	if err := config.PrivateFolder(r.folders.Config); err != nil {
 		return fmt.Errorf("cannot write a policy: %w", err)
 	}

@@ -19,20 +19,24 @@ func (r *initRun) hooksStand() (bool, error) {
 
 // offerHooks plans the hooks of the clients here that have them, when a person wants that
 // or --hooks says so.
-func (r *initRun) offerHooks() ([]wrap.Change, []error, error) {
+func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, error) {
 	asked := r.c.Bool("hooks")
-	if _, err := r.Judge.Program.Hook(); err != nil {
-		if asked {
-			return nil, nil, err
-		}
-		return nil, nil, nil
-	}
 	all, err := r.Hooks()
 	if err != nil {
 		return nil, nil, err
 	}
 	all = slices.DeleteFunc(all, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
-	changes, refused := r.Judge.PlanHooks(wrap.Wrap, all)
+	if _, err := r.Judge.Program.Hook(); err != nil {
+		if asked {
+			return nil, nil, err
+		}
+		for _, h := range all {
+			r.unhooked = append(r.unhooked, h.Row.Name)
+		}
+		r.hookless = err
+		return nil, nil, nil
+	}
+	changes, refused := r.Judge.PlanHooks(wrap.Wrap, all, servers)
 	if len(changes) == 0 || asked {
 		r.plan.agents = r.plan.agents || len(changes) > 0
 		return changes, refused, nil
@@ -45,7 +49,7 @@ func (r *initRun) offerHooks() ([]wrap.Change, []error, error) {
 	for _, c := range changes {
 		names = append(names, c.Hook.Name)
 	}
-	then := "Your policy stays as it is: a tool that no rule of it opens is refused then, also to an agent at work."
+	then := "Your policy gets rules for them, if it opens none of their tools."
 	switch {
 	case r.Judge.Observe:
 		then = "They are only watched then, as the servers are."

@@ -2,10 +2,8 @@ package wrapcmd
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/policytext"
@@ -33,7 +31,8 @@ type starterPlan struct {
 	profiles []string                   // in the order of fixtures.Profiles
 	known    []catalogued               // in the order of the catalogue
 	agents   bool                       // hooks have clients' own tools judged
-	folder   string                     // what stands in the place of ~/projects; "" when that stays
+	folders  []string                   // what stands in the place of ~/projects; none when that stays
+	asked    []string                   // names of filesystem servers that may work in further folders: they are asked about
 	text     []byte
 }
 
@@ -42,7 +41,6 @@ type starterPlan struct {
 // name.
 func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
 	p := starterPlan{mode: mode, servers: map[string]*servers.Server{}, told: told}
-	var folders []string
 	for _, t := range targets {
 		known, err := recognised(t.Entry)
 		if err != nil {
@@ -52,14 +50,12 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 			known = nil
 		}
 		p.servers[t.Entry.Name] = known
-		if profileOf(known) == "filesystem" {
-			folders = append(folders, foldersOf(t.Entry)...)
+		if profileOf(known) == filesystem {
+			p.work(t.Entry, home)
 		}
 	}
-	slices.Sort(folders)
-	if folders = slices.Compact(folders); len(folders) == 1 && modest(folders[0], home) {
-		p.folder = folders[0]
-	}
+	slices.Sort(p.folders)
+	p.folders = slices.Compact(p.folders)
 	return p, nil
 }
 
@@ -77,12 +73,15 @@ func (p *starterPlan) write() error {
 		if err != nil {
 			return err
 		}
-		src, err := policytext.ForServers([]byte(p.inFolder(rules)), names)
+		src, err := policytext.ForServers([]byte(p.inFolders(rules)), names)
 		if err != nil {
 			return fmt.Errorf("the starter policy %s: %w", profile.Name, err)
 		}
 		p.profiles = append(p.profiles, profile.Name)
 		parts = append(parts, string(src))
+		if further := p.furtherFolders(names); profile.Name == filesystem && further != "" {
+			parts = append(parts, further)
+		}
 	}
 	known, err := servers.Catalogue()
 	if err != nil {
@@ -115,15 +114,6 @@ func (p *starterPlan) write() error {
 	}
 	p.text = []byte(strings.Join(parts, "\n") + fixtures.Closing)
 	return nil
-}
-
-// inFolder puts the servers' own folder in the place of ~/projects.
-func (p *starterPlan) inFolder(rules string) string {
-	if p.folder == "" {
-		return rules
-	}
-	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
-	return strings.ReplaceAll(rules, "~/projects", p.folder)
 }
 
 // ownTools is the starter policy for the tools that agents bring along.
@@ -162,31 +152,4 @@ func profileOf(s *servers.Server) string {
 		return ""
 	}
 	return s.ID
-}
-
-// foldersOf are the folders that a filesystem server is given.
-func foldersOf(e client.Entry) []string {
-	var folders []string
-	for _, word := range e.Args {
-		if filepath.IsAbs(word) && !strings.Contains(filepath.ToSlash(word), "/node_modules/") {
-			folders = append(folders, filepath.ToSlash(filepath.Clean(word)))
-		}
-	}
-	return folders
-}
-
-// modest says that a rule may open a folder without more thought: it is not the
-// home folder or above it, and its name is no pattern and needs no quoting.
-func modest(folder, home string) bool {
-	rel, err := filepath.Rel(folder, home)
-	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
-		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
-			return false
-		}
-	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
-		return false // all of another drive
-	}
-	return !strings.ContainsFunc(folder, func(r rune) bool {
-		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)
-	})
 }

@@ -59,16 +59,72 @@ func TestTheServersOwnFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (p.folder != "") != opened || strings.Contains(string(p.text), "~/projects") == opened {
-			t.Errorf("%s: %q stands in the rules", folder, p.folder)
+		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), "~/projects") == opened || (p.asked == nil) != opened {
+			t.Errorf("%s: %q stands in the rules, asked about: %q", folder, p.folders, p.asked)
 		}
 		if _, err := policy.Parse("policy.toml", p.text, policy.Options{Home: "/home/user"}); err != nil {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
-	p, err := drafted(modeAsk, targetsOf(filesystemOn("/a", "/b")), nil, "/home/user")
-	if err != nil || p.folder != "" {
-		t.Errorf("one of two folders was picked: %q, %v", p.folder, err)
+}
+
+// The folders of all filesystem servers stand in their rules together, and what none of them
+// names is asked about, unless it is refused.
+func TestTheServersOwnFolders(t *testing.T) {
+	const owner = "/home/user"
+	other := filesystemOn("/srv/other")
+	other.Name = "other"
+	for _, c := range []struct {
+		name    string
+		mode    initMode
+		entries []client.Entry
+		want    map[string]policy.Action // of reading a file
+	}{
+		{"two of one server", modeAsk, []client.Entry{filesystemOn(owner+"/Desktop", "~/Downloads")}, map[string]policy.Action{
+			"/home/user/Desktop/a.txt": policy.Allow, "/home/user/Downloads/b/c.txt": policy.Allow, "/home/user/projects/a.txt": policy.Deny,
+			"/etc/passwd": policy.Deny, "/home/user/Downloads/.env": policy.Deny, "/home/user/Downloads/x/.env.example": policy.Allow,
+		}},
+		{"of two servers", modeAsk, []client.Entry{filesystemOn("/srv/data"), other}, map[string]policy.Action{
+			"/srv/data/a": policy.Allow, "/srv/other/a": policy.Allow, "/srv/a": policy.Deny,
+		}},
+		{"the home too", modeAsk, []client.Entry{filesystemOn(owner, owner+"/Desktop")}, map[string]policy.Action{
+			"/home/user/Desktop/a.txt": policy.Allow, "/home/user/a.txt": policy.Prompt, "/home/user/.ssh/id_rsa": policy.Deny,
+		}},
+		{"the home too, strictly", modeStrict, []client.Entry{filesystemOn(owner, owner+"/Desktop")}, map[string]policy.Action{
+			"/home/user/Desktop/a.txt": policy.Allow, "/home/user/a.txt": policy.Deny,
+		}},
+		{"none", modeAsk, []client.Entry{filesystemOn()}, map[string]policy.Action{
+			"/home/user/projects/a.txt": policy.Allow, "/home/user/a.txt": policy.Prompt,
+		}},
+		{"a relative one", modeAsk, []client.Entry{filesystemOn(".", "/srv/data")}, map[string]policy.Action{
+			"/srv/data/a": policy.Allow, "/home/user/a.txt": policy.Prompt,
+		}},
+		{"in a container", modeAsk, []client.Entry{{Name: "files", Command: "docker", Args: []string{
+			"run", "-i", "-v", "/home/user/x:/work", "--mount", "type=bind,src=/srv,dst=/projects/srv", "mcp/filesystem", "/work", "/projects",
+		}}}, map[string]policy.Action{
+			"/work/a": policy.Allow, "/projects/srv/a": policy.Allow, "/home/user/x/a": policy.Deny,
+		}},
+	} {
+		p, err := drafted(c.mode, targetsOf(c.entries...), nil, owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := policy.Parse("policy.toml", p.text, policy.Options{Home: owner})
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", c.name, err, p.text)
+		}
+		for path, want := range c.want {
+			for _, e := range c.entries {
+				call := policy.Call{Server: e.Name, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_text_file"}, Args: []byte(`{"path":"` + path + `"}`), Screened: true}
+				if d := rules.Decide(&call); d.Action != want {
+					t.Errorf("%s: %s of %s is %v by %+v", c.name, path, e.Name, d.Action, d.Rule)
+				}
+				call.Names, call.Args = []string{"move_file"}, []byte(`{"source":"`+path+`","destination":"`+path+`2"}`)
+				if d := rules.Decide(&call); want == policy.Allow && d.Action != policy.Prompt && !strings.Contains(path, ".env") {
+					t.Errorf("%s: moving %s of %s is %v by %+v", c.name, path, e.Name, d.Action, d.Rule)
+				}
+			}
+		}
 	}
 }
 

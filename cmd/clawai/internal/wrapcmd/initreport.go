@@ -23,12 +23,20 @@ func (r *initRun) preview(changes []wrap.Change) {
 		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
 	}
 	if !r.dryRun {
-		r.tellPolicy("Policy to write")
+		r.tellPolicy(r.policyTitle("Policy to write"))
 	}
 }
 
-// headPolicy says where the policy is.
+// headPolicy says where the policy is, and what it gets where it was there.
 func (r *initRun) headPolicy(what string) {
+	if r.lacking != nil {
+		verb := "To be put into"
+		if r.written {
+			verb = "Put into"
+		}
+		r.lacking.tell(r.wrapRun, verb)
+		return
+	}
 	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
 }
 
@@ -41,13 +49,20 @@ func (r *initRun) tellPolicy(what string) {
 	if len(r.policy.Profiles) > 0 {
 		fmt.Fprintf(r.prose, "  Starter policies in it: %s.\n", strings.Join(r.policy.Profiles, ", "))
 	}
-	if r.plan.folder != "" {
-		fmt.Fprintf(r.prose, "  The folder it opens is the filesystem server's own: %s.\n", r.Short(r.plan.folder))
+	if n := len(r.plan.folders); n > 0 {
+		var shown []string
+		for _, folder := range r.plan.folders {
+			shown = append(shown, r.Short(folder))
+		}
+		fmt.Fprintf(r.prose, "  The %s the filesystem server's own: %s.\n", cmdline.Count(n, "folder it opens is", "%d folders it opens are"), strings.Join(shown, ", "))
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
 	}
+	if asked := r.plan.asked; len(asked) > 0 && r.mode != modeStrict {
+		fmt.Fprintf(r.prose, "  In other folders of %s you are asked, call by call; keys stay shut.\n", names(asked))
+	}
 	if r.plan.agents {
-		fmt.Fprintln(r.prose, "  Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest.")
+		fmt.Fprintln(r.prose, "  "+builtInTools)
 	}
 	for _, e := range r.plan.known {
 		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
@@ -92,6 +107,7 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		r.tellPolicy(r.policyTitle("Policy to write"))
 		r.unruled(changes)
 		r.tellLeaks(changes)
+		r.tellUnhooked()
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.end(refused)
 	}
@@ -101,6 +117,7 @@ func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
 	}
 	r.report(changes, failed)
+	r.tellUnhooked()
 	if err := r.tellAsking(); err != nil {
 		return err
 	}
@@ -121,6 +138,13 @@ func (r *initRun) policyTitle(fresh string) string {
 		return "Your policy stays as it is"
 	}
 	return fresh
+}
+
+// tellUnhooked tells whose own tools stay without clawai because its hook is not there.
+func (r *initRun) tellUnhooked() {
+	if len(r.unhooked) > 0 {
+		fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web), as %v. Then: clawai wrap --hooks\n", strings.Join(r.unhooked, ", "), r.hookless)
+	}
 }
 
 type initStep struct {
@@ -153,24 +177,26 @@ type initDoc struct {
 	Servers []editedServer `json:"servers"`
 	Hooks   []editedHooks  `json:"hooks,omitempty"`
 	Asking  *askDoc        `json:"asking,omitempty"`
-	Undo    string         `json:"undo,omitempty"`
-	Next    []initStep     `json:"next"`
+	// Unhooked are clients whose own tools stay without clawai, as its hook is not there.
+	Unhooked []string   `json:"unhooked,omitempty"`
+	Undo     string     `json:"undo,omitempty"`
+	Next     []initStep `json:"next"`
 }
 
 type initPolicy struct {
 	policycmd.Starter
 	// Written is false where the policy was there and stays, and in a dry run, where
 	// WouldWrite says it.
-	Written    bool   `json:"written"`
-	WouldWrite bool   `json:"would_write,omitempty"`
-	Folder     string `json:"folder,omitempty"`
+	Written    bool     `json:"written"`
+	WouldWrite bool     `json:"would_write,omitempty"`
+	Folders    []string `json:"folders,omitempty"`
 }
 
 func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
 	fresh := !r.kept && len(changes) > 0
 	doc := initDoc{
-		Mode: r.mode, DryRun: r.dryRun, Next: r.next(),
-		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folder},
+		Mode: r.mode, DryRun: r.dryRun, Next: r.next(), Unhooked: r.unhooked,
+		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folders},
 	}
 	if asks, err := r.asks(); err == nil {
 		doc.Asking = &asks

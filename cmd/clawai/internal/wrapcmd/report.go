@@ -1,7 +1,6 @@
 package wrapcmd
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -93,7 +92,7 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 	if r.op == wrap.Wrap && c.Tracked {
 		fmt.Fprintln(r.prose, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
 	}
-	if bytes.HasPrefix(c.Before, []byte("\ufeff")) && !c.Edits[0].Row.BOMOK {
+	if wrap.HasMark(c.Edits[0].Row, c.Before) {
 		fmt.Fprintf(r.prose, "  The file starts with a byte order mark, which %s may not read: save it without.\n", c.Edits[0].Row.Name)
 	}
 	if experimental {

@@ -41,6 +41,7 @@ type wrapRun struct {
 	terminal  bool           // a person can be asked
 	vault     *vaultMoves    // never nil
 	rules     *policy.Policy // of the owner's, as it was there; nil: not read, or made just now
+	lacking   *hookRules     // what it lacks for the hooks that are put in
 }
 
 // Found is what is on the machine.

@@ -50,6 +50,7 @@ type FileStatus struct {
 	Experimental bool           `json:"experimental,omitempty"`
 	Tracked      bool           `json:"tracked,omitempty"` // by git
 	Error        string         `json:"error,omitempty"`
+	Notes        []string       `json:"notes,omitempty"` // what its owner should know of the file
 	Servers      []ServerStatus `json:"servers"`
 }
 
@@ -91,13 +92,12 @@ func runStatus(c *cli.Context) error {
 	if doc.Hooks, err = f.hookStatus(); err != nil {
 		return err
 	}
-	if doc.Sessions, err = flow.List(f.folders.State); err != nil {
-		return err
-	}
 	if c.Bool("json") {
-		err = cmdline.WriteJSON(c.App.Writer, doc)
+		if doc.Sessions, err = flow.List(f.folders.State); err == nil {
+			err = cmdline.WriteJSON(c.App.Writer, doc)
+		}
 	} else if err = f.printStatus(c.App.Writer, doc); err == nil {
-		err = printSessions(c.App.Writer, doc.Sessions)
+		err = printSessions(c.App.Writer, flow.All(f.folders.State))
 	}
 	if err != nil {
 		return err
@@ -124,6 +124,7 @@ func (f *Found) Status() Status {
 			file.Error = p.Err.Error()
 			doc.Unreadable++
 		}
+		file.Notes = notes(p)
 		if p.Real != p.Path {
 			file.Real = p.Real
 		}
@@ -141,6 +142,17 @@ func (f *Found) Status() Status {
 		doc.NotCovered = append(doc.NotCovered, statusUncovered{u.Client, u.Name, u.Why, u.Instead, u.Found(f.env)})
 	}
 	return doc
+}
+
+// notes are what the owner of a file should know beside the state of its servers.
+func notes(p *wrap.ConfigFile) (all []string) {
+	if p.HasMark() {
+		all = append(all, "the file starts with a byte order mark, which "+p.Row.Name+" may not read: save it without")
+	}
+	if p.Row.Retired != "" {
+		all = append(all, p.Row.Retired)
+	}
+	return all
 }
 
 // Servers are the names of all servers that were found, sorted.

@@ -117,6 +117,9 @@ func (p *statusPrinter) file(file *FileStatus) {
 	if file.Error != "" {
 		p.row("?", unreadable, cmdline.Red, term.Text(file.Error))
 	}
+	for _, note := range file.Notes {
+		p.paragraph("    ", "Note: "+term.Text(note)+".")
+	}
 	for _, s := range file.Servers {
 		why := term.Text(s.Why)
 		if s.Remote && why == "" {

@@ -3,6 +3,7 @@ package wrapcmd
 import (
 	"fmt"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/clawai/clawai/internal/flow"
@@ -12,10 +13,13 @@ import (
 // shownSessions is how many sessions the screen shows, of those that have seen something.
 const shownSessions = 5
 
-// printSessions writes what agents' sessions have seen.
-func printSessions(w io.Writer, sessions []flow.Shown) error {
+// printSessions writes what the last of agents' sessions have seen.
+func printSessions(w io.Writer, sessions iter.Seq2[flow.Shown, error]) error {
 	left := shownSessions
-	for _, s := range sessions {
+	for s, err := range sessions {
+		if err != nil {
+			return err
+		}
 		if len(s.Seen) == 0 {
 			continue
 		}

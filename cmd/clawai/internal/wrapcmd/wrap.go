@@ -68,6 +68,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err != nil {
 		return err
 	}
+	if changes, refused, err = r.writable(changes, refused); err != nil {
+		return err
+	}
 	switch {
 	case len(changes) == 0 && r.op == wrap.Unwrap && !r.dryRun && r.Judge.Hub.Pending(r.Places):
 		unlock, err := r.Judge.Hub.Alone(c.Context, r.options())
@@ -85,6 +88,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err != nil {
 		return err
 	}
+	if r.lacking, err = r.missingRules(changes); err != nil {
+		return err
+	}
 	for _, change := range changes {
 		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
 		for _, note := range change.Notes {
@@ -93,6 +99,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	}
 	r.tellHub(changes)
 	r.vault.tell()
+	if r.dryRun || r.terminal {
+		r.lacking.tell(r, "To be put into")
+	}
 	if r.dryRun {
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		if !r.hooks {
@@ -102,10 +111,14 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		}
 		return errors.Join(r.document(changes, nil), r.end(refused))
 	}
-	if !r.confirmed(len(changes)) {
+	files := len(changes)
+	if r.lacking != nil {
+		files++
+	}
+	if !r.confirmed(files) {
 		return nil
 	}
-	if err := first.writePolicy(); err != nil {
+	if err := errors.Join(first.writePolicy(), r.lacking.write(r)); err != nil {
 		return err
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
@@ -137,6 +150,7 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.vault.done(changes, failed); err != nil {
 		refused = append(refused, fmt.Errorf("the vault: %w", err))
 	}
+	r.lacking.tell(r, "Put into")
 	r.report(changes, failed)
 	if first != nil {
 		if err := first.tellAsking(); err != nil {
@@ -144,6 +158,16 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		}
 	}
 	return errors.Join(r.document(changes, failed), r.end(append(refused, failed...)))
+}
+
+// writable leaves out the files that cannot be written, before anybody reads what would
+// change in them. A move into the hub goes on with all of its files or none.
+func (r *wrapRun) writable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
+	writable, failed := r.options().Writable(changes)
+	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
+		return nil, nil, fmt.Errorf("nothing was written: %w", errors.Join(failed...))
+	}
+	return writable, append(refused, failed...), nil
 }
 
 // plan works out the files that the command line asks for.
@@ -166,7 +190,7 @@ func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []er
 			return nil, nil, nil, err
 		}
 		hooks = slices.DeleteFunc(hooks, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
-		more, failed := r.Judge.PlanHooks(r.op, hooks)
+		more, failed := r.Judge.PlanHooks(r.op, hooks, changes)
 		changes, refused = append(changes, more...), append(refused, failed...)
 	}
 	return changes, refused, targets, nil
@@ -235,7 +259,7 @@ func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 func (r *wrapRun) options() wrap.Options {
 	return wrap.Options{
 		State: r.folders.State, Version: cmdline.Version, Home: r.env.Home, Dir: r.env.Dir,
-		Follow: r.c.Bool("follow"), WhileRunning: r.c.Bool("while-running"),
+		Follow: r.c.Bool("follow"), WhileRunning: r.c.Bool("while-running"), Replan: r.Judge.Replan,
 	}
 }
 

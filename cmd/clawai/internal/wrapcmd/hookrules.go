@@ -1,0 +1,115 @@
+package wrapcmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// hookRules are the rules of the starter for agents' own tools, put into a policy that opens
+// none to an agent: behind a hook each of its tools would be refused.
+type hookRules struct {
+	path          string
+	before, after []byte
+	rules         string
+	count         int
+	agents        []string // as people know them
+	policy        *policy.Policy
+}
+
+// missingRules finds what the policy that is there lacks for the hooks that are put in; nil
+// where nothing is lacking.
+func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
+	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
+		return nil, nil
+	}
+	var shut []string
+	for _, c := range changes {
+		if c.Hook != nil && openFor(r.rules.Sources(), client.Entry{Name: c.Hook.HookWord()}, ownTools) != opened {
+			shut = append(shut, c.Hook.Name)
+		}
+	}
+	if len(shut) == 0 {
+		return nil, nil
+	}
+	m := &hookRules{path: r.folders.PolicyFile(), agents: compact(shut)}
+	if err := m.insert(r.rules, r.folders.Home); err != nil {
+		return nil, fmt.Errorf("no rule of %s opens the tools of %s, which would all be refused, and rules cannot be put there: %w; put them there by hand (clawai policy init --profile %s --output -), or watch first (--observe)",
+			r.Short(m.path), strings.Join(m.agents, ", "), err, ownTools)
+	}
+	return m, nil
+}
+
+// insert makes the text: above the rule that refuses the rest, and else at the end.
+func (m *hookRules) insert(standing *policy.Policy, home string) (err error) {
+	info, err := os.Lstat(m.path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return errors.New("it is a symlink")
+	case info.Mode().Perm()&0o200 == 0:
+		return errors.New("it is read-only")
+	}
+	if m.before, err = os.ReadFile(m.path); err != nil {
+		return err
+	}
+	if m.rules, err = fixtures.Rules(ownTools); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(standing.Sources(), refusesTheRest); i >= 0 {
+		m.after, err = policy.InsertAbove(m.before, standing.Sources()[i].Rule, m.rules)
+	} else {
+		m.after = append(append(slices.Clip(m.before), "\n\n"...), m.rules...)
+	}
+	if err != nil {
+		return err
+	}
+	if m.policy, err = policy.Parse(m.path, m.after, policyfile.Options(home)); err != nil {
+		return err
+	}
+	m.count = len(m.policy.Rules()) - len(standing.Rules())
+	return nil
+}
+
+// refusesTheRest reports whether a rule of the file itself denies each tool of every server.
+func refusesTheRest(s policy.Source) bool {
+	return s.From == "" && s.Action == policy.Deny && s.Subject == policy.ToolSubject && len(s.Calls) == 0 && len(s.Paths()) == 0 && !s.Not.Any() && !s.Further.Only &&
+		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
+}
+
+// tell says what the policy gets.
+func (m *hookRules) tell(r *wrapRun, verb string) {
+	if m == nil {
+		return
+	}
+	fmt.Fprintf(r.prose, "%s %s: %s for the tools of %s, of the starter %s. Without them each would be refused.\n",
+		verb, r.Short(m.path), cmdline.Count(m.count, "1 rule", "%d rules"), strings.Join(m.agents, ", "), ownTools)
+	fmt.Fprintln(r.prose, "  "+builtInTools)
+}
+
+// builtInTools is what the starter for agents' own tools lets them do.
+const builtInTools = "Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest."
+
+// write puts the rules into the policy; nil is a run without such.
+func (m *hookRules) write(r *wrapRun) error {
+	if m == nil {
+		return nil
+	}
+	if err := atomicfile.Write(m.path, m.after, atomicfile.Options{Old: m.before}); err != nil {
+		return fmt.Errorf("nothing was written: %s: %w", r.Short(m.path), err)
+	}
+	r.rules = m.policy
+	return nil
+}

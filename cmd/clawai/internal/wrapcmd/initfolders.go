@@ -1,0 +1,108 @@
+package wrapcmd
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/wrap/client"
+)
+
+// filesystem is the starter for servers that are given folders.
+const filesystem = "filesystem"
+
+// work notes the folders that a filesystem server is given. One that no rule can name, or
+// that a rule must not open without more thought, is asked about.
+func (p *starterPlan) work(e client.Entry, home string) {
+	folders, all := foldersOf(e, home)
+	for _, folder := range folders {
+		if modest(folder, home) {
+			p.folders = append(p.folders, folder)
+		} else {
+			all = false
+		}
+	}
+	if !all && !slices.Contains(p.asked, e.Name) {
+		p.asked = append(p.asked, e.Name)
+	}
+}
+
+// quotedFolder is the starters' folder in a text of theirs, with what stands before it.
+var quotedFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"`)
+
+// inFolders puts the servers' own folders in the place of ~/projects.
+func (p *starterPlan) inFolders(rules string) string {
+	if len(p.folders) == 0 {
+		return rules
+	}
+	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
+	rules = quotedFolder.ReplaceAllStringFunc(rules, func(found string) string {
+		parts := quotedFolder.FindStringSubmatch(found)
+		var all []string
+		for _, folder := range p.folders {
+			all = append(all, policytext.Quote(folder+parts[2]))
+		}
+		switch {
+		case strings.HasPrefix(parts[1], "="):
+			return parts[1] + policytext.OneOrList(all)
+		case strings.Contains(parts[1], "\n"):
+			return parts[1] + strings.Join(all, ","+parts[1][1:])
+		}
+		return parts[1] + strings.Join(all, ", ")
+	})
+	return strings.ReplaceAll(rules, "~/projects", strings.Join(p.folders, " and "))
+}
+
+// furtherFolders is the rule that asks about what the servers may reach in folders that the
+// rules above do not name; "" where there are none.
+func (p *starterPlan) furtherFolders(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.asked, name) })
+	if len(names) == 0 || p.mode == modeStrict {
+		return ""
+	}
+	return rule("prompt", names, "tool", []string{
+		"read_*", "write_file", "edit_file", "create_directory", "list_directory*", "directory_tree", "search_files", "get_file_info", "move_file",
+	}, "Ask: no rule names this folder, and the server may work there")
+}
+
+// foldersOf are the folders that a filesystem server is given, from a root. All says that
+// there are no others: a word that starts elsewhere may be one, and a server without any asks
+// its client.
+func foldersOf(e client.Entry, home string) (folders []string, all bool) {
+	server := slices.IndexFunc(e.Args, func(word string) bool {
+		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")
+	})
+	all = true
+	for i, word := range e.Args {
+		if rest, below := strings.CutPrefix(filepath.ToSlash(word), "~/"); below && home != "" {
+			word = filepath.Join(home, rest)
+		}
+		switch {
+		case i <= server || strings.HasPrefix(word, "-") || strings.Contains(filepath.ToSlash(word), "/node_modules/"):
+		case filepath.IsAbs(word):
+			folders = append(folders, filepath.ToSlash(filepath.Clean(word)))
+		case server >= 0:
+			all = false
+		}
+	}
+	return folders, all && len(folders) > 0
+}
+
+// modest says that a rule may open a folder without more thought: it is not the
+// home folder or above it, and its name is no pattern and needs no quoting.
+func modest(folder, home string) bool {
+	rel, err := filepath.Rel(folder, home)
+	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
+		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {
+			return false
+		}
+	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
+		return false // all of another drive
+	}
+	return !strings.ContainsFunc(folder, func(r rune) bool {
+		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)
+	})
+}

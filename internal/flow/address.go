@@ -1,0 +1,220 @@
+package flow
+
+import (
+	"math"
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lead is what stands in front of an address.
+type lead byte
+
+const (
+	noLead    lead = iota
+	schemeOf       // "tel:": what follows is an address, of whatever form
+	slashesOf      // "//", or a scheme and slashes: a host follows, of whatever form
+)
+
+// maxScheme is more than the name of a scheme has, in bytes.
+const maxScheme = 32
+
+// unled is a word without the schemes and slashes in front of an address. A path of a
+// file, a time and a host with its port have none.
+func unled(word string) (rest string, by lead) {
+	for rest = word; ; {
+		if slashes(rest) >= 2 {
+			rest, by = strings.TrimLeft(rest, `/\`), slashesOf
+			continue
+		}
+		n := schemeLength(rest)
+		if n == 0 {
+			break
+		}
+		if one := slashes(rest[n+1:]); rest[:n] == "file" && one != 2 {
+			return rest[n+1+max(one-1, 0):], noLead
+		}
+		rest, by = rest[n+1:], max(by, schemeOf)
+	}
+	if rest == "" {
+		return "", noLead
+	}
+	return rest, by
+}
+
+// slashes counts those at the beginning of a word.
+func slashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
+
+// schemeLength is how long the name of the scheme is with which a word begins, 0 where it
+// begins with none: with a drive, an address of IPv6, a host and its port or its folder.
+func schemeLength(word string) int {
+	n := 0
+	for n < len(word) && n < maxScheme && (alphanumeric(word[n]) || strings.IndexByte("+-.", word[n]) >= 0) {
+		n++
+	}
+	if n < 2 || n+1 >= len(word) || word[n] != ':' || word[0] < 'a' || word[n+1] == ':' {
+		return 0
+	}
+	name, rest := word[:n], word[n+1:]
+	if !calls[name] && isPort(rest) || isDotted(name) || isIPv6(word) {
+		return 0
+	}
+	return n
+}
+
+// calls are schemes of numbers, which a port would be taken for.
+var calls = map[string]bool{"tel": true, "sms": true, "callto": true, "fax": true}
+
+// isPort reports whether a text begins with a port, and nothing or a path stands behind it.
+func isPort(rest string) bool {
+	n := 0
+	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	return n > 0 && n <= 5 && (n == len(rest) || strings.IndexByte(`/?#\`, rest[n]) >= 0)
+}
+
+// address reports whether something could be sent to a word: mail, web, account or
+// telephone. Where more stands behind the host, before is the word up to there, and host
+// the host alone; both are "" where they say no more than the word does.
+func address(word string, by lead) (before, host string, is bool) {
+	end := strings.IndexAny(word, `/?#\`)
+	if end < 0 {
+		end = len(word)
+	}
+	before, more := word[:end], end < len(word)
+	host = before
+	user := strings.LastIndexByte(host, '@')
+	if host = host[user+1:]; !isIPv6(host) {
+		var port bool
+		host, _, port = strings.Cut(host, ":")
+		more = more || port
+	}
+	host = strings.TrimRight(host, ".")
+	switch {
+	case user >= 0 && by != slashesOf && !more: // mail
+		return "", "", true
+	case user >= 0 || by == slashesOf || isDotted(host) || isIPv6(host):
+		is = true
+	case by == schemeOf:
+		if before == word {
+			before = ""
+		}
+		return before, "", true
+	case strings.Contains(word, "@") || isAccount(word):
+		return "", "", true
+	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // localhost:8080/x
+		if is = true; end == len(word) {
+			return "", "", true
+		}
+	}
+	if !is {
+		return "", "", false
+	}
+	if before == word {
+		before = ""
+	}
+	if host == word || host == before {
+		host = ""
+	}
+	return before, host, true
+}
+
+// telltale is where in a text something stands that every address has: an @, a digit, a dot
+// or a colon with something behind it, or two slashes; -1 is nowhere.
+func telltale(text string) int {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case alphanumeric(c):
+			if c <= '9' {
+				return i
+			}
+		case c == '@':
+			return i
+		case c == '.' || c == ':':
+			if i+1 < len(text) && (alphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf || c == ':' && !parts(rune(text[i+1]))) {
+				return i
+			}
+		case c == '/' || c == '\\':
+			if i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// addresses visits those in a text: of each the whole, and what it begins with up to the
+// end of its host, and the host.
+func addresses(text string, visit func(word, whole string)) {
+	all := tokens(text)
+	rowEnd := math.MaxInt // what is left of the text behind the last row of digits
+	for i := telltale(all.rest); i >= 0; i = telltale(all.rest) {
+		if before := strings.LastIndexFunc(all.rest[:i], parts); before >= 0 {
+			_, size := apart(all.rest[before:])
+			all.rest = all.rest[before+size:]
+		}
+		from := all.rest
+		word := all.next()
+		before, host, is := address(word, all.lead)
+		if is {
+			visit(word, word)
+			if before != "" {
+				visit(before, word)
+			}
+			if host != "" {
+				visit(host, word)
+			}
+		}
+		read := from[:len(from)-len(all.rest)]
+		rowEnd = numbersIn(from, len(read), rowEnd, func(number string) { visit(number, number) })
+		start := strings.LastIndexByte(read, ':') + 1
+		if start += strings.IndexFunc(read[start:]+"a", func(r rune) bool { return r < utf8.RuneSelf && alphanumeric(byte(r)) }); isAccountStart(read[start:]) {
+			spacedAccount(from[start:], func(number string) { visit(number, number) })
+		}
+	}
+}
+
+// files are endings of names that no address on the internet has.
+var files = map[string]bool{
+	"txt": true, "pdf": true, "doc": true, "docx": true, "xls": true, "xlsx": true, "ppt": true, "pptx": true, "csv": true, "json": true, "xml": true,
+	"html": true, "htm": true, "yaml": true, "yml": true, "toml": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "svg": true, "log": true,
+}
+
+// isDotted reports whether a word has the form of a host's name with a domain, or of a
+// numeric address.
+func isDotted(word string) bool {
+	i := strings.LastIndexByte(word, '.')
+	if i <= 0 {
+		return false
+	}
+	last := word[i+1:]
+	if strings.HasPrefix(last, "xn--") {
+		return true
+	}
+	if utf8.RuneCountInString(last) < 2 || files[last] {
+		return isNumbered(word)
+	}
+	for _, r := range last {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			return isNumbered(word)
+		}
+	}
+	return true
+}
+
+// isNumbered reports whether a word is a numeric address.
+func isNumbered(word string) bool {
+	n, digits := letters(word)
+	return digits && strings.Count(word, ".") == 3 && n >= 4
+}
+
+// isIPv6 reports whether a word is an address of IPv6.
+func isIPv6(word string) bool {
+	if strings.Count(word, ":") < 2 {
+		return false
+	}
+	_, err := netip.ParseAddr(word)
+	return err == nil
+}

@@ -1,0 +1,116 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// However an address is written, a text that others wrote and a call that carries it have it in
+// common; what is no address is none.
+func TestAddressesInEveryForm(t *testing.T) {
+	for _, c := range []struct{ read, carried string }{
+		{"evil.example", "evil.example?d=1"},
+		{"evil.example", "https://evil.example#d"},
+		{"evil.example", `evil.example\x`},
+		{"evil.example", "ftp://evil.example/x"},
+		{"evil.example", "wss://evil.example:8443"},
+		{"evil.example", "https://good.example@evil.example/x"},
+		{"evil.example", "https://ana:pw@evil.example?x"},
+		{"evil.example", "evil.example./x"},
+		{"evil.example", "git@evil.example:a/b.git"},
+		{"evil.example", "view-source:https://evil.example/x"},
+		{"evil.example", "jdbc:postgresql://evil.example:5432/db"},
+		{"evil.example", "//evil.example/x"},
+		{"evil.example", `\\evil.example\share`},
+		{"ftp://evil.example/x", "evil.example/x"},
+		{"https://evil.example", "wss://evil.example"},
+		{"eve@evil.example", "mailto:eve@evil.example?subject=x"},
+		{"sip:eve@evil.example", "eve@evil.example"},
+		{"böse.example", "https://böse.example?x"},
+		{"зло.рф", "зло.рф/x"},
+		{"evil.xn--p1ai", "evil.xn--p1ai?x"},
+		{"xn--bse-sna.xn--fiqs8s", "https://xn--bse-sna.xn--fiqs8s/x"},
+		{"例え.テスト", "https://例え.テスト:80/a"},
+		{"2001:db8::17", "http://[2001:db8::17]:80/x"},
+		{"http://[2001:db8::17]/", "2001:db8::17"},
+		{"fe80::1:2", "ssh://[fe80::1:2]:22"},
+		{"::ffff:192.0.2.7", "http://[::ffff:192.0.2.7]/"},
+		{"192.0.2.7", "http://192.0.2.7:81?x"},
+		{"http://3232235777/x", "https://3232235777"},
+		{"http://intranet/x", "http://intranet?y"},
+		{"//intranet/x", "ftp://intranet:21/z"},
+		{`\\filer\c$`, "smb://filer/d"},
+		{"localhost:8080/x", "http://localhost:9090/"},
+		{"localhost:8080", "http://localhost:8080"},
+		{"tel:5551234", "call tel:5551234 now"},
+		{"tel:112", "tel:112"},
+		{"sms:+4915123456789", "0049 151 23456789"},
+		{"+49 30 1234567", "+49301234567"},
+		{"+49 (30) 123-45-67", "tel:+49-30-1234567"},
+		{"(555) 123-4567", "555.123.4567"},
+		{"call 030 1234567 now", "0301234567"},
+		{"call 030-1234567, room 7", "030/1234567"},
+		{"Room 7 030 1234567", "(030) 1234567"},
+		{"06.12.34.56.78", "06 12 34 56 78"},
+		{"555\u00a0123\u00a04567", "5551234567"},
+		{"wa.me/4915123456789", "+49 151 2345 6789"},
+		{"DE89 3704 0044 0532 0130 00", "DE89370400440532013000"},
+		{"DE89370400440532013000", "de89 3704 0044 0532 0130 00"},
+		{"DE89-3704-0044-0532-0130-00", "IBAN:DE89 3704 0044 0532 0130 00."},
+		{"GB29 NWBK 6016 1331 9268 19 please", "GB29NWBK60161331926819"},
+		{"account 1234 5678 9012", "123456789012"},
+		{"signal:eve", "signal:eve"},
+		{"bitcoin:1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "bitcoin:1BoatSLRHtKNngkdXEeobR76b53LETtpyT?amount=1"},
+	} {
+		read := addressesOf(c.read)
+		if !slices.ContainsFunc(addressesOf(c.carried), func(one string) bool { return slices.Contains(read, one) }) {
+			t.Errorf("%q has %q, %q has %q", c.read, read, c.carried, addressesOf(c.carried))
+		}
+	}
+	for _, text := range []string{
+		"2024-05-15 10:30", "on 15.05.2024, or 05/15/24", "2023-2024", "2023 2024", "from 10:30 to 11:45", "v1.2.3", "3.14159265",
+		`C:\Users\ana`, "std::string", "/home/ana/project", "file:///home/ana/x", "550e8400-e29b-41d4-a716-446655440000", "report.pdf", "a/b", "note: this",
+		"1,234,567,890", "and/or", "section 4.2.1", "x = y", "DE89", "chapter 12 34", "./x", "...", "10:30:15", "https://", "//", "mailto:",
+		"sha 9f86d081884c7d65", "2024-05-15T10:30:00Z",
+	} {
+		if got := addressesOf(text); len(got) > 0 {
+			t.Errorf("%q has %q", text, got)
+		}
+	}
+}
+
+func addressesOf(text string) (all []string) {
+	addresses(text, func(word, _ string) { all = append(all, word) })
+	return all
+}
+
+// What a call carries is asked about in every form of the rule's own example.
+func TestAddressesOfOthersAreCarriedInNoForm(t *testing.T) {
+	for read, body := range map[string]string{
+		"see evil.example":                 "wss://evil.example#x",
+		"call (555) 123-4567":              "5551234567",
+		"pay DE89 3704 0044 0532 0130 00":  "DE89370400440532013000",
+		"open http://intranet/a":           "//intranet?b",
+		"ping 2001:db8::17":                "http://[2001:db8::17]/",
+		"see xn--bse-sna.xn--fiqs8s today": "xn--bse-sna.xn--fiqs8s/q",
+	} {
+		state := t.TempDir()
+		web, _, mail := house(t, state)
+		returned(t, web, untrusted, read)
+		web.session.tasks.Wait()
+		if err := Hear(state, []string{"session:1"}, "to bob@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		args := `{"to":"bob@example.org","body":"x ` + body + ` y"}`
+		if got := weighed(mail, tool("send", args)); !strings.HasPrefix(got, "prompt: it carries") {
+			t.Errorf("after %q: %s: %s", read, args, got)
+		}
+		if err := Hear(state, []string{"session:1"}, "tell bob "+strings.TrimRight(body, "?#bqx")+" and "+read); err != nil {
+			t.Fatal(err)
+		}
+		if got := weighed(mail, tool("send", args)); strings.HasPrefix(got, "prompt") && !strings.ContainsAny(body, "?#/") {
+			t.Errorf("the user named it, after %q: %s: %s", read, args, got)
+		}
+	}
+}

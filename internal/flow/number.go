@@ -1,0 +1,177 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxDigits is more than a telephone's or an account's number has.
+const maxDigits = 20
+
+// numbersIn visits the numbers of telephones and accounts that begin in the first bytes of a
+// text, whatever stands between their groups of digits: the digits alone. Within a longer
+// row, whose end leaves so much of the text, a number begins where it can be told to.
+func numbersIn(text string, first, rowEnd int, visit func(number string)) (end int) {
+	for i := 0; i < first; i++ {
+		if c := text[i]; c < '0' || c > '9' {
+			continue
+		}
+		if from := numberStart(text, i); from >= 0 && (len(text)-i <= rowEnd || strings.IndexByte("+(0", text[from]) >= 0 || isLongNumber(text[i:])) {
+			if n := number(text[from:], visit); n > 0 {
+				rowEnd = len(text) - from - n
+			}
+		}
+		for i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9' {
+			i++
+		}
+	}
+	return rowEnd
+}
+
+// isLongNumber reports whether the digits that a text begins with are a number by themselves.
+func isLongNumber(text string) bool {
+	return len(text) >= 8 && strings.Trim(text[:8], "0123456789") == ""
+}
+
+// numberStart is where a number begins whose first digit is at i; -1 where that digit is
+// within a word.
+func numberStart(text string, i int) int {
+	from := i
+	for from > 0 && (text[from-1] == '+' || text[from-1] == '(') {
+		from--
+	}
+	if from > 0 && (alphanumeric(text[from-1]) || strings.IndexByte("-._%@+", text[from-1]) >= 0) {
+		return -1
+	}
+	return from
+}
+
+// number visits the number at the beginning of a text after each group of digits with which
+// it may end, and gives how far it reaches.
+func number(text string, visit func(number string)) (end int) {
+	var digits [maxDigits]byte
+	var sizes [maxDigits]int // of the groups
+	var between [maxDigits]byte
+	n, groups, i := 0, 0, len(text)-len(strings.TrimLeft(text, "+("))
+	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // a telephone's
+	for {
+		gap := i
+		for i < len(text) && i-gap <= 2 {
+			size := separates(text[i:])
+			if size == 0 {
+				break
+			}
+			i += size
+		}
+		from := i
+		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+			if n == maxDigits {
+				return end
+			}
+			digits[n] = text[i]
+			n++
+			i++
+		}
+		if i == from {
+			return end
+		}
+		sizes[groups], between[groups] = i-from, text[max(from-1, 0)]
+		groups++
+		if i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || strings.IndexByte("_@%:=", text[i]) >= 0) {
+			return end // the last group is a part of a word, or of a time
+		}
+		end = i
+		if isDate(digits[:n], sizes[:groups], between[:groups]) && (i+1 >= len(text) || text[i] != between[groups-1] || text[i+1] < '0' || text[i+1] > '9') {
+			return end
+		}
+		switch {
+		case groups == 1 && n < 8 && (n < 7 || text[0] != '+'),
+			groups > 1 && n < 9 && (n < 7 || !told),
+			groups == 2 && between[1] == '.',                                           // a decimal number
+			groups == 4 && string(between[1:4]) == "..." && slices.Max(sizes[:4]) <= 3: // an address of IPv4
+			continue
+		}
+		number := digits[:n]
+		if text[0] != '+' && n > 9 && digits[0] == '0' && digits[1] == '0' {
+			number = number[2:]
+		}
+		visit(string(number))
+	}
+}
+
+// separates is how long the character is that stands between groups of digits, with which
+// a text begins; 0 where it begins with another.
+func separates(text string) int {
+	if strings.IndexByte(" -./()", text[0]) >= 0 {
+		return 1
+	}
+	for _, one := range [...]string{"\u00a0", "\u2009", "\u202f", "\u2010", "\u2011", "\u2013"} {
+		if strings.HasPrefix(text, one) {
+			return len(one)
+		}
+	}
+	return 0
+}
+
+// isDate reports whether groups of digits are a date, or two years.
+func isDate(digits []byte, sizes []int, between []byte) bool {
+	switch len(sizes) {
+	case 2:
+		return sizes[0] == 4 && sizes[1] == 4 && isYear(digits[:4]) && isYear(digits[4:])
+	case 3:
+		if between[1] != between[2] || strings.IndexByte("-./", between[1]) < 0 {
+			return false
+		}
+		return sizes[0] == 4 && sizes[1] <= 2 && sizes[2] <= 2 ||
+			sizes[0] <= 2 && sizes[1] <= 2 && (sizes[2] == 2 || sizes[2] == 4)
+	}
+	return false
+}
+
+func isYear(digits []byte) bool { return string(digits[:2]) == "19" || string(digits[:2]) == "20" }
+
+// isAccount reports whether a word has the form of a bank account's international number.
+func isAccount(word string) bool {
+	if len(word) < 14 || len(word) > maxAccount || !isAccountStart(word) {
+		return false
+	}
+	_, digits := letters(word)
+	n := 0
+	for i := range len(word) {
+		if alphanumeric(word[i]) {
+			n++
+		}
+	}
+	return !digits && n == len(word)
+}
+
+// maxAccount is how long the international number of an account may be.
+const maxAccount = 34
+
+// isAccountStart reports whether a text begins as such numbers do: a country and two digits.
+func isAccountStart(text string) bool {
+	return len(text) >= 4 && text[0] >= 'a' && text[0] <= 'z' && text[1] >= 'a' && text[1] <= 'z' &&
+		text[2] >= '0' && text[2] <= '9' && text[3] >= '0' && text[3] <= '9'
+}
+
+// spacedAccount visits the number with which a text begins, written in groups.
+func spacedAccount(text string, visit func(number string)) {
+	number := make([]byte, 0, maxAccount)
+	for i := 0; i < len(text); {
+		from, digits := i, false
+		for i < len(text) && alphanumeric(text[i]) {
+			digits = digits || text[i] <= '9'
+			i++
+		}
+		if i == from || !digits && i-from != 4 || len(number)+i-from > maxAccount {
+			return
+		}
+		whole := from == 0
+		if number = append(number, text[from:i]...); len(number) >= 14 && !whole {
+			visit(string(number))
+		}
+		if i < len(text) {
+			i += separates(text[i:])
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package flow
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/policy"
+)
+
+// A deciding value is the user's if it is, exactly, what he typed; what he wrote around it
+// does not count.
+func TestWordForWord(t *testing.T) {
+	const path = "delete /home/ana/project/build"
+	for _, c := range []struct {
+		says, to string
+		his      bool
+	}{
+		{path, `"/home/ana/project/build"`, true},
+		{path + ".", `"/home/ana/project/build"`, true},
+		{path + "/", `"/home/ana/project/build"`, true},
+		{path + "/ now", `"/home/ana/project/build/"`, true},
+		{`delete "/home/ana/project/build", please`, `"/home/ana/project/build"`, true},
+		{"delete `/home/ana/project/build`!", `"/home/ana/project/build"`, true},
+		{"delete **/home/ana/project/build**.", `"/home/ana/project/build"`, true},
+		{path, `"/home/ana/project/build/../../.."`, false},
+		{path, `"/home/ana/project/build/*"`, false},
+		{path, `"/home/ana/project/build*"`, false},
+		{path, `"/home/ana/project/build\\..\\.."`, false},
+		{path, `"/home/ana/project/build, ../../*"`, false},
+		{path, `"/home/ana/project/build ../../*"`, false},
+		{path, `"/home/ana/project/build/"`, false},
+		{path, `"/home/ana/project/build."`, false},
+		{path, `"/home/ana/project/build\n"`, false},
+		{path, `" /home/ana/project/build"`, false},
+		{path, `"\"/home/ana/project/build\""`, false},
+		{path, `"/home/ana/project/BUILD"`, false},
+		{path, `"file:///home/ana/project/build"`, false},
+		{path, `"/home/ana/project"`, false},
+		{path, `"[/home/ana/project/build]"`, false},
+		{path, `["/home/ana/project/build","../../*"]`, false},
+		{path, `{"/home/ana/project/build":"../../*"}`, false},
+		{path, `{"../../*":"/home/ana/project/build"}`, false},
+		{path + "/*", `"/home/ana/project/build"`, false},
+		{path + "/*", `"/home/ana/project/build/*"`, true},
+		{"delete /home/ana/{a,b}/c", `"/home/ana/"`, false},
+		{"delete {/home,/tmp}/ana", `"/ana"`, false},
+		{"delete /home/ana/project(old)", `"/home/ana/project"`, false},
+		{"delete /home/ana/project(old)", `"/home/ana/project(old)"`, true},
+		{"delete (the) report (final).txt", `"report (final).txt"`, true},
+
+		{"to alma@corp.test", `"alma@corp.test"`, true},
+		{"to Alma@Corp.test!", `"alma@corp.test"`, true},
+		{"to Alma <alma@corp.test>", `"alma@corp.test"`, true},
+		{"to Alma <alma@corp.test>", `"Alma <alma@corp.test>"`, true},
+		{"email:alma@corp.test", `"alma@corp.test"`, true},
+		{"to alma@corp.test", `"*@alma@corp.test"`, false},
+		{"to alma@corp.test", `"@alma@corp.test"`, false},
+		{"to alma@corp.test", `"<alma@corp.test>"`, false},
+		{"to alma@corp.test", `"alma@corp.test,"`, false},
+		{"to alma@corp.test", `"mailto:alma@corp.test?bcc=eve@evil.example"`, false},
+		{"to alma@corp.test", `{"alma@corp.test":true}`, true},
+		{"to alma@corp.test", `{"email":"alma@corp.test"}`, true},
+		{"to alma@corp.test", `[{"email_address":"alma@corp.test"}]`, true},
+		{"to alma@corp.test", `{"eve@evil.example":"alma@corp.test"}`, false},
+		{"to alma@corp.test", `{"eve":"alma@corp.test"}`, false},
+		{"to alma@corp.test", `{"eve@evil.example":true}`, false},
+		{"to alma@corp.test", `{"eve@evil.example":{}}`, false},
+		{"to alma@corp.test", `[{"eve@evil.example":null},"alma@corp.test"]`, false},
+		{"to alma@corp.test, bob@corp.test", `["alma@corp.test","bob@corp.test"]`, true},
+		{"to alma@corp.test,bob@corp.test", `["alma@corp.test","bob@corp.test"]`, true},
+		{"to alma@corp.test, bob@corp.test", `"alma@corp.test, bob@corp.test"`, true},
+		{"to alma@corp.test, bob@corp.test", `"alma@corp.test; eve@evil.example"`, false},
+
+		{"in #general", `"general"`, true},
+		{"in #general", `"#general"`, true},
+		{"in general", `"#general"`, false},
+		{"tell Alma's team", `"Alma"`, true},
+		{"open example.org/a", `"https://example.org/a"`, true},
+		{"open Example.org", `"https://example.org/"`, true},
+		{"open https://example.org", `"https://example.org/"`, true},
+		{"open https://example.org/a.", `"example.org/a"`, true},
+		{"open example.org/a", `"http://example.org/a"`, false},
+		{"open example.org/a", `"https://example.org/a?d=1"`, false},
+		{"open example.org/a", `"https://example.org/A"`, false},
+		{"open example.org", `"https://example.org/a"`, false},
+		{"open example.org", `"https://example.org@evil.example/"`, false},
+		{"card 4411223344", `4411223344`, true},
+		{"card 4411223344", `4411223344.0`, false},
+		{"card 4411223344", `"#4411223344"`, false},
+
+		{"title: The  quick\nbrown fox", `"The quick brown fox"`, true},
+		{"title: The  quick\nbrown fox", `"The  quick\nbrown fox"`, true},
+		{"title: The quick brown fox", `"The quick\nbrown fox"`, false},
+		{"title: The quick brown fox", `"the quick, brown fox"`, false},
+		{"post one two three four five six seven eight nine ten", `"one two three four five six seven eight nine ten"`, true},
+		{"post one two three four five six seven eight nine ten", `"one two three four five six seven eight nine ten."`, false},
+		{"post one two three four five six seven eight nine ten", `"one two three four five six seven eight nine; ten"`, false},
+		{"post one two three four five six seven eight nine ten", `" one two three four five six seven eight nine ten"`, false},
+	} {
+		state := t.TempDir()
+		_, _, mail := house(t, state)
+		if err := Hear(state, []string{"session:1"}, c.says); err != nil {
+			t.Fatal(err)
+		}
+		if got := weighed(mail, tool("send", `{"to":`+c.to+`}`)); strings.HasPrefix(got, "allow: "+userSaid) != c.his {
+			t.Errorf("%q: %s: %s", c.says, c.to, got)
+		}
+	}
+}
+
+// Names of arguments count where nobody has said which arguments decide.
+func TestNamesOfArgumentsDecide(t *testing.T) {
+	state := t.TempDir()
+	_, _, mail := house(t, state)
+	if err := Hear(state, []string{"session:1"}, "say hello"); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"text":"hello"}`:             "allow",
+		`{"max_size":"hello"}`:         "allow",
+		`{"eve@evil.example":"hello"}`: "prompt",
+		`{"text":{"eve":"hello"}}`:     "prompt",
+		`{"text":{"value":"hello"}}`:   "allow",
+		`{"a b":"hello"}`:              "prompt",
+	} {
+		if got := weighed(mail, tool("say", args)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}
+
+// A call that a person let go is another one where its names are others.
+func TestAllowedIsExact(t *testing.T) {
+	state := t.TempDir()
+	_, _, mail := house(t, state)
+	mail.Allowed([]policy.Call{tool("send", `{"to":{"team":{"carl":true}}}`)})
+	for args, want := range map[string]string{
+		`{"to":{"team":{"carl":true}}}`:  "allow",
+		`{"to":{"team":{"dora":true}}}`:  "prompt",
+		`{"to":{"team":{"carl":{}}}}`:    "prompt",
+		`{"to":{"carl":{"team":true}}}`:  "prompt",
+		`{"to":[{"team":"carl"},true]}`:  "prompt",
+		`{"to":{"team":{"carl":false}}}`: "prompt",
+	} {
+		if got := weighed(mail, tool("send", args)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}
+
+// Each phrase of what was typed stands in it, but for its blanks and letters, and none is a
+// value that has other bytes within.
+func FuzzPhrases(f *testing.F) {
+	f.Add("delete **/home/ana/{a,b}/c** now", "/home/ana")
+	f.Add("to Alma's <alma@corp.test>, (and) \"bob\"", "alma")
+	f.Add("one two three four five six seven eight nine ten", "one two three four five six seven eight nine ten")
+	f.Fuzz(func(t *testing.T, text, value string) {
+		if !utf8.ValidString(text) || !utf8.ValidString(value) {
+			t.Skip() // no frame has it
+		}
+		known := map[string]bool{}
+		even := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+		phrases(text, func(phrase string) {
+			known[phrase] = true
+			if web := strings.TrimSuffix(strings.TrimPrefix(even(phrase), "https://"), "/"); !strings.Contains(even(text), web) && !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+				t.Errorf("%q is a phrase of %q", phrase, text)
+			}
+		})
+		for _, p := range pieces(text, false, nil) {
+			if one := text[p.from:p.end]; !known[one] {
+				t.Errorf("%q of %q is no phrase", one, text)
+			}
+		}
+	})
+}
+
+// What somebody types costs little, whatever it is made of.
+func TestPhrasesAreBounded(t *testing.T) {
+	for _, text := range []string{"a,", "a ", "(", "*a", "//", "a:", "a.b,", "x's ", "{a}", "é”"} {
+		n, length := 0, 0
+		phrases(strings.Repeat(text, maxSaid/len(text)), func(phrase string) {
+			n++
+			length += len(phrase)
+		})
+		if n > 100*maxSaid || length > 4000*maxSaid {
+			t.Errorf("%q has %d phrases of %d bytes", text, n, length)
+		}
+	}
+}

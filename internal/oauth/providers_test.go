@@ -1,0 +1,267 @@
+package oauth_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/testing/oauthtest"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+)
+
+// owner is a person with a browser at one provider.
+type owner struct {
+	*oauthtest.Provider
+	t   *testing.T
+	dir string
+}
+
+// process is a new process of the owner's.
+func (o *owner) process() *oauth.Client {
+	server, err := url.Parse(o.Server)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	options := oauth.Options{
+		Server: server, Lock: filepath.Join(o.dir, "lock"), Wait: 20 * time.Second, Pages: -1,
+		Store: oauth.Files{Dir: filepath.Join(o.dir, "tokens"), Private: func(d string) error { return os.MkdirAll(d, 0o700) }},
+		Browse: func(_ context.Context, page string) error {
+			resp, err := http.Get(page)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			return err
+		},
+	}
+	if o.Client == "" {
+		options.ClientID, options.ClientSecret = oauthtest.OwnedID, oauthtest.OwnedSecret
+	}
+	return oauth.New(options)
+}
+
+// call makes a request as the upstream does.
+func (o *owner) call(c *oauth.Client) error {
+	for range 3 {
+		r, err := http.NewRequest(http.MethodPost, o.Server, nil)
+		if err != nil {
+			return err
+		}
+		if err := c.Apply(o.t.Context(), r); err != nil {
+			return err
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return nil
+		}
+		if again, err := c.Challenged(o.t.Context(), resp); err != nil || !again {
+			return errors.Join(errors.New(resp.Status), err)
+		}
+	}
+	return errors.New("challenged for ever")
+}
+
+func (o *owner) pass(c *oauth.Client) {
+	o.t.Helper()
+	if err := o.call(c); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *owner) pages(want int) {
+	o.t.Helper()
+	o.Change(func(s *oauthtest.Played) {
+		if len(s.Pages) != want {
+			o.t.Errorf("%d pages were opened, want %d", len(s.Pages), want)
+		}
+	})
+}
+
+// expire lets the token that comes next expire at once by the client's clock.
+func (o *owner) expire() { o.Change(func(s *oauthtest.Played) { s.Lives = 1 }) }
+
+func (o *owner) heal() { o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage = 3600, "" }) }
+
+// Eight providers, as they are in the wild, and what happens to a sign-in in its life.
+func TestProviders(t *testing.T) {
+	situations := map[string]func(o *owner){
+		"sign-in": func(o *owner) {
+			o.pass(o.process())
+			o.pass(o.process())
+			o.pages(1)
+		},
+		"refresh": func(o *owner) {
+			o.expire()
+			o.pass(o.process())
+			o.heal()
+			before := 0
+			o.Change(func(s *oauthtest.Played) { before = s.Refreshed })
+			o.pass(o.process())
+			o.Change(func(s *oauthtest.Played) {
+				if s.Refreshed != before+1 {
+					o.t.Errorf("refreshed %d times", s.Refreshed-before)
+				}
+			})
+			o.pages(1)
+		},
+		"step-up": func(o *owner) {
+			o.pass(o.process())
+			o.Change(func(s *oauthtest.Played) { s.Needs = "write" })
+			o.pass(o.process())
+			o.pages(2)
+			o.Change(func(s *oauthtest.Played) {
+				before, now := strings.Fields(s.Pages[0].Get("scope")), strings.Fields(s.Pages[1].Get("scope"))
+				for _, scope := range append(before, "write") {
+					if !slices.Contains(now, scope) {
+						o.t.Errorf("the second page asks for %q, the first asked for %q", now, before)
+					}
+				}
+			})
+		},
+		"revoked": func(o *owner) {
+			o.pass(o.process())
+			o.Revoke()
+			o.pass(o.process())
+			o.pages(2)
+		},
+	}
+	for _, outage := range []string{"status", "hang-up", "page"} {
+		situations["outage by "+outage] = func(o *owner) {
+			o.expire()
+			o.pass(o.process())
+			time.Sleep(1100 * time.Millisecond) // by the server's clock, too
+			o.Change(func(s *oauthtest.Played) { s.Outage = outage })
+			began := time.Now()
+			out, ok := errors.AsType[*oauth.OutageError](o.call(o.process()))
+			if !ok || !strings.Contains(out.Error(), "call again") {
+				o.t.Errorf("%v", out)
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				o.t.Errorf("the call took %v", took)
+			}
+			o.Change(func(s *oauthtest.Played) {
+				if s.Tried < 2 {
+					o.t.Errorf("tried %d times", s.Tried)
+				}
+			})
+			o.heal()
+			o.pass(o.process())
+			o.pages(1)
+		}
+	}
+	for _, kind := range oauthtest.Kinds() {
+		for name, play := range situations {
+			t.Run(kind.Name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				play(&owner{oauthtest.Play(t, kind), t, t.TempDir()})
+			})
+		}
+	}
+}
+
+// A token is asked for a resource that the server is in, and for no other.
+func TestMatchResource(t *testing.T) {
+	const server = "https://Host.example/tools/mcp"
+	for id, want := range map[string]bool{
+		"https://host.example/tools/mcp": true, "https://host.example/tools/mcp/": true, "https://host.example:443/tools/": true,
+		"https://host.example/tools": true, "https://host.example/": true, "https://host.example": true, "HTTPS://HOST.example": true,
+		"https://host.example/tools/m": false, "https://host.example/tool": false, "https://host.example/tools/mcp/more": false,
+		"https://host.example/Tools": false, "https://host.example/tools/mcp?x=1": false, "https://host.example/#x": false,
+		"http://host.example/tools/mcp": false, "https://host.example:444/": false, "https://else.example/tools/mcp": false,
+		"https://host.example.else.example/": false, "https://user@host.example/": false, "/tools/mcp": false, "": false, "https://": false,
+		"https://host.example/tools/../tools/mcp": false, "https://host.example/tools%2fmcp": false,
+	} {
+		u, err := url.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := oauth.MatchResource(id, u); (err == nil) != want {
+			t.Errorf("%q: %v, want %v", id, err, want)
+		}
+	}
+}
+
+// What metadata was not followed is the reason why a sign-in fails later.
+func TestDroppedMetadataIsNamed(t *testing.T) {
+	k := oauthtest.Kinds()[4]
+	k.Resource = func(string) string { return "https://else.example/mcp" }
+	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+	if err := o.call(o.process()); err == nil || !strings.Contains(err.Error(), "https://else.example/mcp") {
+		t.Error(err)
+	}
+}
+
+// A sign-in of an earlier version, whose entry names no resource and shows a public client
+// by Basic, is renewed.
+func TestAnEntryOfAnEarlierVersion(t *testing.T) {
+	k := oauthtest.Kinds()[4]
+	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	store := oauth.Files{Dir: filepath.Join(o.dir, "tokens"), Private: func(d string) error { return os.MkdirAll(d, 0o700) }}
+	all, err := store.List()
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	e := all[0]
+	e.Resource, e.AuthStyle = "", 2
+	if err := store.Save(e); err != nil {
+		t.Fatal(err)
+	}
+	o.heal()
+	o.pass(o.process())
+	o.pages(1)
+}
+
+// The SDK does not take the slash off an issuer; when it does, issuerAddresses can go.
+func TestTheSDKKeepsTheSlashOfAnIssuer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/.well-known/oauth-authorization-server" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"issuer":"http://` + r.Host + `/","code_challenge_methods_supported":["S256"]}`))
+	}))
+	defer server.Close()
+	if meta, err := auth.GetAuthServerMetadata(t.Context(), server.URL+"/", server.Client()); meta != nil || err != nil {
+		t.Errorf("the SDK finds %v, %v: use its discovery in place of ours", meta, err)
+	}
+}
+
+// Whoever waits behind a refresh that fails has its answer, and does not wait as long again.
+func TestCallsShareAnOutage(t *testing.T) {
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	c := o.process()
+	o.pass(c)
+	time.Sleep(1100 * time.Millisecond)
+	o.Change(func(s *oauthtest.Played) { s.Outage = "status" })
+	failed := make(chan error, 8)
+	for range cap(failed) {
+		go func() { failed <- o.call(c) }()
+	}
+	for range cap(failed) {
+		if _, ok := errors.AsType[*oauth.OutageError](<-failed); !ok {
+			t.Error("a call has another error than the outage")
+		}
+	}
+	o.Change(func(s *oauthtest.Played) {
+		if s.Tried > 6 {
+			t.Errorf("the endpoint was asked %d times", s.Tried)
+		}
+	})
+	o.pages(1)
+}

@@ -1,0 +1,125 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// The ways in which a client shows who it is at the token endpoint (RFC 7591 section 2).
+const (
+	methodNone  = "none"
+	methodPost  = "client_secret_post"
+	methodBasic = "client_secret_basic"
+)
+
+// identity is the client that asks for tokens.
+type identity struct {
+	id, secret string
+	style      oauth2.AuthStyle
+}
+
+// identify gives the client for an authorization server: the owner's own, or one that is
+// registered now. An id that is an address is a document (MCP 2025-11-25
+// basic/authorization, client id metadata documents); a server that does not say that it
+// reads such may know the id all the same.
+func (c *Client) identify(ctx context.Context, d *discovery, meta *oauthex.AuthServerMeta, redirect, id, secret string) (identity, error) {
+	if id != "" {
+		if secret == "" || meta.ClientIDMetadataDocumentSupported && isDocument(id) {
+			return identity{id: id, style: oauth2.AuthStyleInParams}, nil
+		}
+		return identity{id, secret, secretStyle(meta.TokenEndpointAuthMethodsSupported)}, nil
+	}
+	if meta.RegistrationEndpoint == "" {
+		return identity{}, errors.New("failed to register client: the authorization server has no registration")
+	}
+	var failed error
+	for _, method := range registrationMethods(meta.TokenEndpointAuthMethodsSupported) {
+		got, err := oauthex.RegisterClient(ctx, meta.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
+			ClientName:              "clawai",
+			ApplicationType:         "native",
+			RedirectURIs:            []string{redirect},
+			GrantTypes:              []string{"authorization_code", "refresh_token"},
+			ResponseTypes:           []string{"code"},
+			TokenEndpointAuthMethod: method,
+		}, d.http)
+		if err == nil {
+			return registered(got, method), nil
+		}
+		if failed == nil {
+			failed = err
+		}
+		if refused, ok := errors.AsType[*oauthex.ClientRegistrationError](err); !ok || refused.ErrorCode != "invalid_client_metadata" {
+			break
+		}
+	}
+	return identity{}, fmt.Errorf("failed to register client: %w", failed)
+}
+
+// registrationMethods are the methods to register with, the best one first. We run on the
+// owner's machine and can keep no secret from them: none is the right one where the server
+// takes it (RFC 8252 section 8.4).
+func registrationMethods(supported []string) []string {
+	if len(supported) == 0 {
+		return []string{methodNone, methodBasic}
+	}
+	var all []string
+	for _, method := range []string{methodNone, methodPost, methodBasic} {
+		if slices.Contains(supported, method) {
+			all = append(all, method)
+		}
+	}
+	if len(all) == 0 { // it knows only ways that we do not
+		return []string{methodNone}
+	}
+	return all
+}
+
+// registered is the client as the server has registered it, which may be with another
+// method than was asked for. A client without a secret has none to show.
+func registered(got *oauthex.ClientRegistrationResponse, asked string) identity {
+	method := got.TokenEndpointAuthMethod
+	if method == "" {
+		method = asked
+	}
+	who := identity{got.ClientID, got.ClientSecret, oauth2.AuthStyleInHeader}
+	switch {
+	case method == methodNone && got.TokenEndpointAuthMethod != "":
+		who.secret = "" // it says that it wants none
+		fallthrough
+	case who.secret == "" || method == methodPost:
+		who.style = oauth2.AuthStyleInParams
+	}
+	return who
+}
+
+// secretStyle is how the owner's own client shows its secret.
+func secretStyle(supported []string) oauth2.AuthStyle {
+	switch {
+	case slices.Contains(supported, methodPost): // preferred by OAuth 2.1
+		return oauth2.AuthStyleInParams
+	case slices.Contains(supported, methodBasic):
+		return oauth2.AuthStyleInHeader
+	}
+	return oauth2.AuthStyleAutoDetect
+}
+
+// isDocument reports an id that is the https address of a metadata document.
+func isDocument(id string) bool {
+	u, err := url.Parse(id)
+	return err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != ""
+}
+
+// unregistered says what to do where the server lets no client register itself.
+func unregistered(err error, id string) error {
+	if text := err.Error(); id == "" && (strings.Contains(text, "register client") || strings.Contains(text, "client registration")) {
+		return fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
+	}
+	return err
+}

@@ -1,0 +1,342 @@
+package oauthtest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Kind is how a provider in wide use differs from others. Each provider is as strict as the
+// one it is named after: what a client says wrongly is refused, not forgiven.
+type Kind struct {
+	Name     string
+	Path     string                     // of its issuer, with a slash at the end where it writes one
+	Document string                     // its metadata: "oauth" or "openid" (by RFC 8414), "append" (below the issuer), "" for none
+	Resource func(server string) string // that the server's metadata speaks of; nil: there is no such metadata
+	Hint     bool                       // the challenge names the metadata; without, it is at the server's origin
+	Status   int                        // of a request without a token; 0: 401
+	Methods  []string                   // token_endpoint_auth_methods_supported; nil: it does not say
+	Client   string                     // a registered client: "echo", "bare", "post", "basic"; "" where none registers itself
+	Issuer   string                     // the answer's iss: "said", "unsaid" in the metadata; "": none
+	Offline  bool                       // no refresh token without offline_access
+	Form     bool                       // tokens come as a form
+	Scopes   []string                   // scopes_supported of the resource; the challenge says none
+}
+
+// Kinds are eight of them.
+func Kinds() []Kind {
+	exact := func(server string) string { return server }
+	origin := func(server string) string { u, _ := url.Parse(server); return u.Scheme + "://" + u.Host }
+	return []Kind{
+		{Name: "google", Path: "/", Document: "openid", Resource: exact, Hint: true, Methods: []string{"client_secret_post", "client_secret_basic"}, Issuer: "unsaid"},
+		{Name: "authentik", Path: "/application/o/tools/", Document: "append", Resource: exact, Hint: true, Methods: []string{"client_secret_basic", "client_secret_post"}, Client: "basic", Offline: true},
+		{Name: "auth0", Path: "/", Document: "oauth", Resource: func(s string) string { return origin(s) + "/" }, Methods: []string{"client_secret_basic", "client_secret_post", "private_key_jwt"}, Client: "post", Offline: true},
+		{Name: "keycloak", Path: "/realms/main", Document: "oauth", Resource: origin, Hint: true, Methods: []string{"private_key_jwt", "client_secret_basic", "none"}, Client: "echo", Issuer: "said", Scopes: []string{"read"}},
+		{Name: "workos", Path: "", Document: "oauth", Resource: exact, Hint: true, Methods: []string{"none", "client_secret_post"}, Client: "bare"},
+		{Name: "pydantic", Path: "/", Document: "oauth", Resource: func(s string) string { return s + "/" }, Hint: true, Client: "echo", Status: http.StatusForbidden},
+		{Name: "github", Path: "/login/oauth", Document: "", Resource: func(s string) string { return strings.TrimSuffix(s, "/mcp") }, Hint: true, Form: true},
+		{Name: "workers", Path: "", Document: "oauth", Resource: nil, Methods: []string{"client_secret_basic", "client_secret_post", "none"}, Client: "echo"},
+	}
+}
+
+// Provider plays one kind: the authorization server, and an MCP server that it is for.
+type Provider struct {
+	Kind
+	Server string // the address of the MCP server
+
+	t      testing.TB
+	as     *httptest.Server
+	mu     sync.Mutex
+	state  Played
+	codes  map[string]url.Values
+	clock  int
+	secret string
+}
+
+// Played is what came of it so far, and what is to come.
+type Played struct {
+	Pages     []url.Values // what each page was asked
+	Refreshed int
+	Outage    string // of the token endpoint: "status", "hang-up", "page", "silence"
+	Tried     int    // requests at it meanwhile
+	Lives     int    // seconds a token lives
+	Needs     string // a scope that the server needs
+
+	access, scope, refresh string
+	until                  time.Time
+}
+
+// Owned is the client that the owner has registered by hand, where no other way is.
+const (
+	OwnedID     = "owned"
+	OwnedSecret = "owned-s3cret"
+)
+
+// Play starts one; it ends with the test.
+func Play(t testing.TB, k Kind) *Provider {
+	p := &Provider{Kind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
+	server := httptest.NewServer(http.HandlerFunc(p.resource))
+	p.Server = server.URL + "/tools/mcp"
+	p.as = server
+	if k.Resource != nil { // else the server's origin is its authorization server
+		p.as = httptest.NewServer(http.HandlerFunc(p.authorization))
+		t.Cleanup(p.as.Close)
+	}
+	t.Cleanup(server.Close)
+	return p
+}
+
+// Change reads or changes what was played.
+func (p *Provider) Change(do func(*Played)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do(&p.state)
+}
+
+// Revoke makes every token void.
+func (p *Provider) Revoke() {
+	p.Change(func(s *Played) { s.access, s.refresh = "revoked", "revoked" })
+}
+
+func (p *Provider) issuer() string { return p.as.URL + p.Path }
+
+func (p *Provider) base() string { return strings.TrimRight(p.issuer(), "/") }
+
+// named is the resource that requests for a token must name.
+func (p *Provider) named() string {
+	if p.Resource == nil {
+		return p.Server
+	}
+	return p.Resource(p.Server)
+}
+
+// resource is the MCP server and its metadata.
+func (p *Provider) resource(w http.ResponseWriter, r *http.Request) {
+	const metadata = "/.well-known/oauth-protected-resource"
+	switch {
+	case r.URL.Path == "/tools/mcp":
+		p.serve(w, r, metadata+"/elsewhere")
+	case p.Resource != nil && (p.Hint && r.URL.Path == metadata+"/elsewhere" || !p.Hint && r.URL.Path == metadata):
+		answer(w, map[string]any{"resource": p.Resource(p.Server), "authorization_servers": []string{p.issuer()}, "scopes_supported": p.Scopes})
+	case p.Resource == nil:
+		p.authorization(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (p *Provider) serve(w http.ResponseWriter, r *http.Request, metadata string) {
+	p.mu.Lock()
+	s := p.state
+	p.mu.Unlock()
+	challenge := "Bearer realm=x"
+	if p.Hint && p.Resource != nil {
+		challenge = fmt.Sprintf(`Bearer realm=x, resource_metadata="http://%s%s"`, r.Host, metadata)
+	}
+	bad := s.access == "" || r.Header.Get("Authorization") != "Bearer "+s.access || time.Now().After(s.until)
+	switch {
+	case bad && r.Header.Get("Authorization") == "" && p.Status != 0:
+		w.Header().Set("WWW-Authenticate", challenge)
+		w.WriteHeader(p.Status)
+	case bad:
+		w.Header().Set("WWW-Authenticate", challenge)
+		w.WriteHeader(http.StatusUnauthorized)
+	case s.Needs != "" && !slices.Contains(strings.Fields(s.scope), s.Needs):
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope=%q`, challenge, s.Needs))
+		w.WriteHeader(http.StatusForbidden)
+	default:
+		fmt.Fprint(w, "welcome")
+	}
+}
+
+// authorization is the authorization server.
+func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
+	path, inner := r.URL.Path, strings.TrimRight(p.Path, "/")
+	documents := map[string]string{
+		"oauth": "/.well-known/oauth-authorization-server" + inner, "openid": "/.well-known/openid-configuration" + inner,
+		"append": inner + "/.well-known/openid-configuration",
+	}
+	switch {
+	case p.Document != "" && path == documents[p.Document]:
+		p.document(w)
+	case path == inner+"/register" && p.Client != "":
+		p.register(w, r)
+	case path == inner+"/authorize":
+		p.authorize(w, r)
+	case path == inner+"/token" && r.Method == http.MethodPost:
+		p.token(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (p *Provider) document(w http.ResponseWriter) {
+	doc := map[string]any{
+		"issuer": p.issuer(), "authorization_endpoint": p.base() + "/authorize", "token_endpoint": p.base() + "/token",
+		"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
+	}
+	if p.Client != "" {
+		doc["registration_endpoint"] = p.base() + "/register"
+	}
+	if p.Methods != nil {
+		doc["token_endpoint_auth_methods_supported"] = p.Methods
+	}
+	if p.Issuer == "said" {
+		doc["authorization_response_iss_parameter_supported"] = true
+	}
+	if p.Offline {
+		doc["scopes_supported"] = []string{"read", "offline_access"}
+	}
+	answer(w, doc)
+}
+
+func (p *Provider) register(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Method    string   `json:"token_endpoint_auth_method"`
+		Redirects []string `json:"redirect_uris"`
+	}
+	if json.NewDecoder(r.Body).Decode(&asked) != nil || asked.Method == "" || len(p.Methods) > 0 && !slices.Contains(p.Methods, asked.Method) {
+		w.WriteHeader(http.StatusBadRequest)
+		answer(w, map[string]string{"error": "invalid_client_metadata"})
+		return
+	}
+	got := map[string]any{"client_id": "registered", "redirect_uris": asked.Redirects}
+	switch p.Client {
+	case "echo":
+		got["token_endpoint_auth_method"] = asked.Method
+	case "post":
+		got["token_endpoint_auth_method"], got["client_secret"] = "client_secret_post", p.secret
+	case "basic":
+		got["token_endpoint_auth_method"], got["client_secret"] = "client_secret_basic", p.secret
+	}
+	w.WriteHeader(http.StatusCreated)
+	answer(w, got)
+}
+
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("resource") != p.named() || q.Get("response_type") != "code" {
+		p.t.Errorf("%s: a page was asked %v", p.Name, q)
+	}
+	p.mu.Lock()
+	code := fmt.Sprintf("code-%d", len(p.codes))
+	p.codes[code] = q
+	p.state.Pages = append(p.state.Pages, q)
+	p.mu.Unlock()
+	back := url.Values{"code": {code}, "state": {q.Get("state")}}
+	if p.Issuer != "" {
+		back.Set("iss", p.issuer())
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+}
+
+// knows checks how the client shows who it is.
+func (p *Provider) knows(r *http.Request) bool {
+	id, secret, basic := r.BasicAuth()
+	if !basic {
+		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
+	}
+	switch {
+	case p.Client == "":
+		return id == OwnedID && secret == OwnedSecret
+	case p.Client == "basic":
+		return basic && id == "registered" && secret == p.secret
+	case p.Client == "post":
+		return !basic && id == "registered" && secret == p.secret
+	default: // a public client
+		return r.Header.Get("Authorization") == "" && id == "registered" && secret == ""
+	}
+}
+
+func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &p.state
+	if s.Outage != "" {
+		s.Tried++
+		p.failToken(w, r, s.Outage)
+		return
+	}
+	refuse := func(status int, code string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		answer(w, map[string]string{"error": code})
+	}
+	_ = r.ParseForm()
+	switch {
+	case !p.knows(r):
+		p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
+		refuse(http.StatusUnauthorized, "invalid_client")
+		return
+	case r.PostForm.Get("resource") != p.named():
+		p.t.Errorf("%s: a token was asked for %q, want %q", p.Name, r.PostForm.Get("resource"), p.named())
+		refuse(http.StatusBadRequest, "invalid_target")
+		return
+	}
+	switch r.PostForm.Get("grant_type") {
+	case "authorization_code":
+		asked := p.codes[r.PostForm.Get("code")]
+		delete(p.codes, r.PostForm.Get("code"))
+		sum := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
+		if asked == nil || base64.RawURLEncoding.EncodeToString(sum[:]) != asked.Get("code_challenge") || r.PostForm.Get("redirect_uri") != asked.Get("redirect_uri") {
+			refuse(http.StatusBadRequest, "invalid_grant")
+			return
+		}
+		p.codes[""] = nil // a code is known by its number
+		s.scope = asked.Get("scope")
+	default:
+		if s.refresh == "" || r.PostForm.Get("refresh_token") != s.refresh {
+			refuse(http.StatusBadRequest, "invalid_grant")
+			return
+		}
+		s.Refreshed++
+	}
+	p.clock++
+	s.access, s.until = fmt.Sprintf("token-%d", p.clock), time.Now().Add(time.Duration(s.Lives)*time.Second)
+	s.refresh = fmt.Sprintf("refresh-%d", p.clock) // each is good once
+	if p.Offline && !slices.Contains(strings.Fields(s.scope), "offline_access") {
+		s.refresh = ""
+	}
+	got := map[string]any{"access_token": s.access, "token_type": "Bearer", "expires_in": s.Lives, "scope": s.scope}
+	if s.refresh != "" {
+		got["refresh_token"] = s.refresh
+	}
+	if p.Form {
+		form := url.Values{}
+		for name, v := range got {
+			form.Set(name, fmt.Sprint(v))
+		}
+		w.Header().Set("Content-Type", "application/x-www-form-urlencoded")
+		fmt.Fprint(w, form.Encode())
+		return
+	}
+	answer(w, got)
+}
+
+// failToken plays a token endpoint that is out of order.
+func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
+	switch how {
+	case "status":
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, "<html>maintenance</html>")
+	case "hang-up":
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			p.t.Error(err)
+			return
+		}
+		_ = conn.Close()
+	case "page": // of a network that wants a sign-in of its own
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html>welcome to the hotel</html>")
+	}
+}

@@ -1,0 +1,215 @@
+package shell
+
+import "strings"
+
+// expander is a program that expands wildcards by itself: a quoted word names files that
+// its letters do not show.
+type expander struct {
+	signs   string // characters that make a word a wildcard
+	options string // options whose value is a wildcard; "" where every word may be one
+	texts   string // options whose value is a text, and names no file
+}
+
+// expanders are by name the programs that expand wildcards. Shells expand wildcards without
+// quotes, which no rule about places takes for known.
+var expanders = map[string]expander{
+	"curl": {signs: "[{", texts: "-d --data --data-raw --data-ascii --data-binary --data-urlencode --json -H --header -F --form --form-string " +
+		"-w --write-out -A --user-agent -b --cookie -u --user -X --request -e --referer"},
+	"rg":    {signs: wildcards, options: "-g --glob --iglob --type-add --pre-glob"},
+	"grep":  {signs: wildcards, options: "--include --exclude-from"},
+	"egrep": {signs: wildcards, options: "--include --exclude-from"},
+	"fgrep": {signs: wildcards, options: "--include --exclude-from"},
+	"zgrep": {signs: wildcards, options: "--include --exclude-from"},
+
+	"kubectl": {signs: wildcards, options: "-f --filename -k --kustomize"},
+	"oc":      {signs: wildcards, options: "-f --filename -k --kustomize"},
+}
+
+const wildcards = `*?[{\`
+
+// expandingAll are programs that may expand each of their words.
+const expandingAll = "tar gtar bsdtar unzip zip zipinfo zipgrep funzip 7z 7za 7zz 7zr unrar rar unar lsar lha arj cpio pax " +
+	"rsync scp sftp lftp ncftp rclone s3cmd aws gsutil az azcopy mc hg " +
+	"prettier eslint stylelint tslint standard xo mocha ava c8 nyc tap jasmine vitest jest cspell markdownlint markdownlint-cli2 remark " +
+	"nodemon rimraf del cpy copyfiles terser uglifyjs sass lessc esbuild swc babel ts-node tsx node deno bun npx pnpx bunx " +
+	"black ruff isort flake8 bandit coverage"
+
+// chooses reports whether a word of a command is a wildcard that the program itself
+// expands, so that files are named which no word spells.
+func chooses(words []word) bool {
+	if !words[0].known {
+		return false // what it is called is not known either
+	}
+	name := canonical(words[0].text)
+	switch e, known := expanders[name]; {
+	case name == "git":
+		return pathspecs(words)
+	case name == "gh":
+		return len(words) > 1 && words[1].text == "release" && (&expander{signs: wildcards}).among(words, 1)
+	case name == "find" || name == "gfind":
+		return acts(words) && (&expander{signs: wildcards}).among(words, 1)
+	case known && e.options != "":
+		return e.valued(words)
+	case known:
+		return e.among(words, 1)
+	case listedIn(expandingAll, name) || !listed(name):
+		return (&expander{signs: wildcards}).among(words, 1)
+	}
+	return false
+}
+
+// among reports whether any word from a place on is a wildcard, and no text.
+func (e *expander) among(words []word, from int) bool {
+	for i := from; i < len(words); i++ {
+		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !textBehind(words, i, e.texts) {
+			return true
+		}
+	}
+	return false
+}
+
+// textBehind reports whether a word is the value of an option that takes a text. Where the
+// option may itself be the value of the one before it, it is none.
+func textBehind(words []word, i int, texts string) bool {
+	if i < 2 || !words[i-1].known || !words[i-2].known {
+		return false
+	}
+	r, option := rowOf(words), words[i-1].text
+	for len(option) > 2 && option[1] != '-' && r != nil { // -am is -a -m
+		if kind, known := r.options.all()[option[:2]]; !known || kind != none {
+			return false
+		}
+		option = "-" + option[2:]
+	}
+	if !listedIn(texts, option) {
+		return false
+	}
+	before := words[i-2].text
+	if i == 2 || !strings.HasPrefix(before, "-") {
+		return true
+	}
+	if r == nil {
+		return false
+	}
+	ok, next := r.option(before)
+	return ok && next != required
+}
+
+// valued reports whether a wildcard is the value of one of the options: in the same word,
+// or in the next.
+func (e *expander) valued(words []word) bool {
+	for i := 1; i < len(words); i++ {
+		w, before := &words[i], words[i-1].text
+		switch {
+		case w.text == "--" && !strings.HasPrefix(before, "-"):
+			return false // operands follow, which are taken as they stand
+		case !w.known || !strings.ContainsAny(w.text, e.signs):
+		case strings.HasPrefix(w.text, "--"):
+			if name, _, _ := strings.Cut(w.text, "="); e.has(name) {
+				return true
+			}
+		case strings.HasPrefix(w.text, "-"):
+			if e.has(w.text[:strings.IndexAny(w.text, e.signs)]) {
+				return true
+			}
+		case i > 1 && strings.HasPrefix(before, "-") && before != "--":
+			if e.has(before) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// has reports whether a word is one of the options: a part of a long one, or a bundle with
+// a short one.
+func (e *expander) has(text string) bool {
+	for option := range strings.FieldsSeq(e.options) {
+		if strings.HasPrefix(text, "--") && strings.HasPrefix(option, text) ||
+			!strings.HasPrefix(text, "--") && len(option) == 2 && strings.Contains(text, option[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// acts reports whether find does more than print the names of what it found.
+func acts(words []word) bool {
+	for i := range words {
+		if w := &words[i]; !w.known || listedIn("-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls", w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// refsOnly are subcommands of git whose operands name no files.
+const refsOnly = "branch tag ls-remote for-each-ref describe config fetch push pull remote rev-parse show-ref symbolic-ref notes merge-base name-rev"
+
+// gitTexts are the options of git's subcommands with a text in the next word.
+var gitTexts = map[string]string{
+	"commit": "-m --message --author --date --trailer", "merge": "-m --message",
+	"log": gitSeeks, "show": gitSeeks, "shortlog": gitSeeks, "whatchanged": gitSeeks, "rev-list": gitSeeks,
+	"diff": "-S -G", "grep": "-e",
+}
+
+const gitSeeks = "-S -G --grep --author --committer --since --until --after --before"
+
+// pathspecs reports whether a word may be a pathspec of git's that is more than a path: a
+// wildcard, or one that begins with a colon.
+func pathspecs(words []word) bool {
+	words, _ = plainly(words)
+	if len(words) < 2 || !words[1].known || strings.HasPrefix(words[1].text, "-") {
+		return (&expander{signs: `*?[\`}).among(words, 1)
+	}
+	sub := words[1].text
+	if listedIn(refsOnly, sub) {
+		return false
+	}
+	paths, sought := false, sub != "grep" // "--" has come; the pattern of git grep has
+	for i := 2; i < len(words); i++ {
+		w := &words[i]
+		switch {
+		case !w.known:
+			sought = true
+		case paths:
+			if wildcard(w) {
+				return true
+			}
+		case w.text == "--" || w.text == "--end-of-options":
+			paths = true
+		case strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "="), textBehind(words, i, gitTexts[sub]):
+		case strings.HasPrefix(w.text, "-"):
+			sought = sought || !plainFlags(w.text)
+			if sub == "grep" && strings.HasPrefix(w.text, "-e") {
+				continue // its pattern, or the next word
+			}
+			if wildcard(w) && !strings.HasPrefix(w.text, "-S") && !strings.HasPrefix(w.text, "-G") {
+				return true
+			}
+		case !sought && strings.Trim(w.text, "0123456789") == "" && listedIn("-A -B -C -m", words[i-1].text):
+		case !sought:
+			sought = true // the pattern that is looked for
+		case wildcard(w):
+			return true
+		}
+	}
+	return false
+}
+
+// wildcard reports whether git takes a word for more than a path. What is within
+// the name of a revision, as HEAD^{tree}, is not.
+func wildcard(w *word) bool {
+	return strings.HasPrefix(w.text, ":") || strings.ContainsAny(w.text, `*?[\`)
+}
+
+// plainFlags reports whether a word holds options of git grep that take no value.
+func plainFlags(text string) bool {
+	if strings.Trim(text[1:], "ABCm0123456789") == "" {
+		return true // -A3, and -A, whose value is the next word
+	}
+	return strings.Trim(text[1:], "achiklnopqrvwzEFGHIPWL") == "" ||
+		listedIn("--cached --untracked --no-index --text --ignore-case --word-regexp --invert-match --line-number --count --name-only "+
+			"--files-with-matches --extended-regexp --basic-regexp --fixed-strings --perl-regexp --no-color --color --heading --break --show-function "+
+			"--all-match --quiet --column --only-matching", text)
+}

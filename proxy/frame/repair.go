@@ -1,0 +1,192 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/jsonscan"
+)
+
+// Pending knows the requests that a line may answer. Both give the id as the request has it,
+// nil for none.
+type Pending interface {
+	Waiting(id []byte) []byte // the request that waits for an answer under this id token
+	Only() []byte             // the one request that waits, where there is one
+}
+
+// maxCuts is how many entries are cut out of one list.
+const maxCuts = 64
+
+// Repair reads a line that was refused as the answer that it is once it is repaired. Only
+// answers are: a request is what its sender wrote, and is never guessed at. The result is
+// admitted by Parse like any other; words say what was done, for the record. ok is false
+// where no repair of docs/frames.md is enough.
+func Repair(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
+	body := bytes.TrimLeft(line, " \t")
+	offset := r.Offset - (len(line) - len(body))
+	line = body
+	for cuts := 0; ; {
+		word := ""
+		switch r.Code {
+		case CodeUTF8, CodeSurrogate:
+			line, word = validText(line), "text"
+		case CodeID:
+			line, word = withKnownID(line, p), "id"
+		case CodeDepth, CodeDuplicate, CodeControlName:
+			if cuts++; cuts <= maxCuts {
+				line, word = withoutEntry(line, offset), "entry"
+			}
+		}
+		if word == "" || line == nil || word != "entry" && slices.Contains(words, word) {
+			return Frame{}, nil, false
+		}
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+		l.MaxBytes = max(l.MaxBytes, len(line)) // what came was within them
+		err := f.Parse(line, l)
+		if err == nil {
+			return f, words, f.Kind == Response
+		}
+		r, _ = errors.AsType[*Refusal](err)
+		offset = r.Offset
+	}
+}
+
+// validText is a copy of line in which U+FFFD stands for half of a surrogate pair and for
+// each byte that is no UTF-8. Both can stand in strings only.
+func validText(line []byte) []byte {
+	b := make([]byte, 0, len(line)+16)
+	for i := 0; i < len(line); {
+		n := 1
+		switch {
+		case line[i] == '\\':
+			r, size := escape.Read(line[i:])
+			if n = max(size, 1); utf16.IsSurrogate(r) {
+				b, i = append(b, `\ufffd`...), i+n
+				continue
+			}
+		case line[i] >= utf8.RuneSelf:
+			r, size := utf8.DecodeRune(line[i:])
+			if n = size; r == utf8.RuneError && size == 1 {
+				b, i = append(b, "\uFFFD"...), i+1
+				continue
+			}
+		}
+		b, i = append(b, line[i:i+n]...), i+n
+	}
+	return b
+}
+
+// withKnownID is an answer under the id of the request that it can only be for: its own id is
+// written in another way, or it is an error without one. nil: there is no such request.
+func withKnownID(line []byte, p Pending) []byte {
+	ids, failed := []jsonscan.Value(nil), false
+	for name, value := range jsonscan.Of(line).Members() {
+		switch name.Text() {
+		case "id":
+			ids = append(ids, value)
+		case "error":
+			failed = true
+		}
+	}
+	switch {
+	case len(ids) == 0 && failed:
+		if id := p.Only(); id != nil {
+			open := slices.Index(line, '{') + 1
+			return slices.Concat(line[:open], []byte(`"id":`), id, []byte{','}, line[open:])
+		}
+	case len(ids) == 1 && ids[0] == "null" && failed:
+		if id := p.Only(); id != nil {
+			return Splice(line, ids[0].Bytes(), id)
+		}
+	case len(ids) == 1:
+		if other := OtherID(ids[0].Bytes()); other != nil {
+			if id := p.Waiting(other); id != nil {
+				return Splice(line, ids[0].Bytes(), id)
+			}
+		}
+	}
+	return nil
+}
+
+// OtherID is the id token that a server may have meant by another one: many keep ids as
+// texts, or as numbers that may have a fraction. 2 and "2" are each other's, 2.0 and 2e0 are
+// 2; nil for all else.
+func OtherID(token []byte) []byte {
+	text := string(token)
+	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
+		inner = strings.TrimSuffix(inner, `"`)
+		if n, err := strconv.ParseInt(inner, 10, 64); err == nil && strconv.FormatInt(n, 10) == inner && validInt([]byte(inner)) {
+			return []byte(inner)
+		}
+		return nil
+	}
+	if validInt(token) {
+		return []byte(`"` + text + `"`)
+	}
+	if !jsonscan.IsNumber(token) {
+		return nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if whole := strconv.FormatFloat(n, 'f', -1, 64); err == nil && validInt([]byte(whole)) {
+		return []byte(whole)
+	}
+	return nil
+}
+
+// lists are the members of results whose entries stand for themselves.
+var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
+
+// withoutEntry is an answer without the entry of its list in which the byte at offset
+// stands: one bad entry does not take the list with it. nil: that is in no list.
+func withoutEntry(line []byte, offset int) []byte {
+	begins := func(v jsonscan.Value) int { return int(address(v.Bytes()) - address(line)) }
+	for name, list := range jsonscan.Of(line).Member("result").Members() {
+		if !slices.Contains(lists, name.Text()) || list.Kind() != jsonscan.Array {
+			continue
+		}
+		var spans [][2]int
+		for entry := range list.Elements() {
+			spans = append(spans, [2]int{begins(entry), begins(entry) + len(entry)})
+		}
+		for i, span := range spans {
+			switch {
+			case offset < span[0] || offset >= span[1]:
+			case i > 0:
+				return slices.Concat(line[:spans[i-1][1]], line[span[1]:])
+			case len(spans) > 1:
+				return slices.Concat(line[:span[0]], line[spans[1][0]:])
+			default:
+				return slices.Concat(line[:span[0]], line[span[1]:])
+			}
+		}
+	}
+	return nil
+}
+
+// SplitArray gives the elements of an array of messages as they stand in it; nil for all
+// else, and for more of them than a batch may have.
+func SplitArray(line []byte) (elements [][]byte) {
+	c := jsonscan.Cursor{Src: string(line)}
+	c.Blanks()
+	from := 0
+	whole := c.Peek() == '[' && c.Elements(func() bool {
+		from = c.At
+		if !c.Skip() || len(elements) == maxBatch {
+			return false
+		}
+		elements = append(elements, line[from:c.At:c.At])
+		return true
+	})
+	if c.Blanks(); !whole || c.At != len(c.Src) {
+		return nil
+	}
+	return elements
+}

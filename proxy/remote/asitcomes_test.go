@@ -1,0 +1,126 @@
+package remote_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Answers as servers send them reach the client, and nobody waits for more.
+func TestAnswersAsTheyCome(t *testing.T) {
+	answer := `{"jsonrpc":"2.0","id":1,"result":{}}`
+	typed := func(kind, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			fmt.Fprint(w, text)
+		}
+	}
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"charset=utf8":       {typed("application/json; charset=utf8", answer), answer},
+		"charset=\"UTF-8\"":  {typed(`application/json; charset="UTF-8"`, answer), answer},
+		"charset=us-ascii":   {typed("application/json;charset=US-ASCII", answer), answer},
+		"charset=iso-8859-1": {typed("application/json; charset=iso-8859-1", answer), answer},
+		"a stream, utf8":     {typed("text/event-stream;charset=utf8", "data: "+answer+"\n\n"), answer},
+		"gzip":               {func(w http.ResponseWriter, _ *http.Request) { zipped(w, answer) }, answer},
+		"a stream of gzip": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			zipped(w, "data: "+answer+"\n\n")
+		}, answer},
+		// What follows is the pump's to repair; here it must count as the answer.
+		"an array":      {typed("application/json", "["+answer+"]"), "[" + answer + "]"},
+		"another id":    {typed("application/json", `{"jsonrpc":"2.0","id":"1","result":{}}`), `{"jsonrpc":"2.0","id":"1","result":{}}`},
+		"a fraction":    {typed("application/json", `{"jsonrpc":"2.0","id":1.0,"result":{}}`), `{"jsonrpc":"2.0","id":1.0,"result":{}}`},
+		"half a pair":   {typed("application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}`), `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}`},
+		"odd in stream": {typed("text/event-stream", `data: [{"jsonrpc":"2.0","id":"1","result":{"a":"\ud83d"}}]`+"\n\n"), `[{"jsonrpc":"2.0","id":"1","result":{"a":"\ud83d"}}]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := dial(t, legacy(c.serve), nil)
+			l.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			if got := l.hear(); got != c.want {
+				t.Errorf("heard %s", got)
+			}
+			time.Sleep(20 * time.Millisecond)
+			l.silent()
+		})
+	}
+}
+
+func zipped(w http.ResponseWriter, text string) {
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	z := gzip.NewWriter(w)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+}
+
+// A call that was only accepted has its answer on the server's own stream; without such a
+// stream, or when it ends, its caller is told.
+func TestAnAnswerOnTheServersOwnStream(t *testing.T) {
+	for name, c := range map[string]struct{ stream, answers, ends bool }{
+		"answered": {stream: true, answers: true}, "no stream": {}, "nothing comes": {stream: true}, "it ends": {stream: true, ends: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, open := make(chan string, 1), make(chan struct{}, 10)
+			over := make(chan struct{})
+			l := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.Method {
+				case http.MethodGet:
+					select {
+					case <-over:
+						w.WriteHeader(http.StatusNotFound)
+						return
+					default:
+					}
+					if !c.stream {
+						w.WriteHeader(http.StatusMethodNotAllowed)
+						open <- struct{}{}
+						return
+					}
+					w.Header().Set("Content-Type", "text/event-stream")
+					_ = http.NewResponseController(w).Flush()
+					open <- struct{}{}
+					select {
+					case e := <-events:
+						fmt.Fprintf(w, "data: %s\n\n", e)
+						_ = http.NewResponseController(w).Flush()
+						<-r.Context().Done()
+					case <-over:
+					case <-r.Context().Done():
+					}
+				case http.MethodPost:
+					f := body(r)
+					if f.Method == "initialize" {
+						result(w, f.ID, opened)
+						return
+					}
+					w.WriteHeader(http.StatusAccepted)
+					if f.Method == "tools/call" && c.answers {
+						events <- `{"jsonrpc":"2.0","id":7,"result":{"a":1}}`
+					}
+					if f.Method == "tools/call" && c.ends {
+						close(over)
+					}
+				}
+			}), nil)
+			l.say(initialize)
+			l.wants(`"id":"i"`)
+			l.say(initiated)
+			<-open
+			l.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}}`)
+			got := l.wants(`"id":7`)
+			if strings.Contains(got, `"result"`) != c.answers || !c.answers && !strings.Contains(got, "HTTP 202") {
+				t.Errorf("heard %s", got)
+			}
+			l.silent()
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// awaited are the requests that an answer which came with rt can be for.
+type awaited struct {
+	u  *Upstream
+	rt *roundTrip // nil: any
+}
+
+var _ frame.Pending = awaited{}
+
+// Waiting is the id of the request that waits under this token.
+func (a awaited) Waiting(id []byte) []byte {
+	a.u.mu.Lock()
+	defer a.u.mu.Unlock()
+	rt, k := a.rt, frame.IDKey(id)
+	if rt == nil || rt.unanswered[k] == nil {
+		rt = a.u.inFlight[k]
+	}
+	if rt == nil {
+		return nil
+	}
+	return rt.unanswered[k]
+}
+
+// Only is the id of the request that was posted, where it was one.
+func (a awaited) Only() []byte {
+	a.u.mu.Lock()
+	defer a.u.mu.Unlock()
+	if a.rt == nil || len(a.rt.unanswered) != 1 {
+		return nil
+	}
+	for _, id := range a.rt.unanswered {
+		return id
+	}
+	return nil
+}
+
+// answers reads a line as the answers that it holds, repaired where the pump repairs them.
+func (u *Upstream) answers(rt *roundTrip, line []byte) (all []frame.Frame) {
+	elements := frame.SplitArray(line)
+	if elements == nil {
+		elements = [][]byte{line}
+	}
+	for _, e := range elements {
+		f, err := frame.Parse(e, u.o.Limits)
+		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
+			if f, _, ok = frame.Repair(e, u.o.Limits, refusal, awaited{u, rt}); !ok {
+				continue
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Named is an error that does not say which request it is about, under the id of the request
+// that it came with; nil for any other line.
+func Named(line, id []byte, l frame.Limits) []byte {
+	if was := gjson.GetBytes(line, "id"); was.Type != gjson.Null || !gjson.GetBytes(line, "error").Exists() {
+		return nil
+	}
+	_, err := frame.Parse(line, l)
+	refusal, ok := errors.AsType[*frame.Refusal](err)
+	if !ok {
+		return nil
+	}
+	f, _, ok := frame.Repair(line, l, refusal, postedAs(id))
+	if !ok || f.Error == nil {
+		return nil
+	}
+	return f.Raw
+}
+
+// postedAs is the one request of a POST.
+type postedAs []byte
+
+var _ frame.Pending = postedAs(nil)
+
+func (postedAs) Waiting([]byte) []byte { return nil }
+
+func (id postedAs) Only() []byte { return id }
+
+// ServerError is the JSON-RPC error in the body of a status that is no answer, under id; nil
+// without one.
+func ServerError(body, id []byte, l frame.Limits) []byte {
+	line := OneLine(bytes.Clone(body))
+	if elements := frame.SplitArray(line); len(elements) == 1 {
+		line = elements[0]
+	}
+	if named := Named(line, id, l); named != nil {
+		return named
+	}
+	f, err := frame.Parse(line, l)
+	if err != nil || f.Kind != frame.Response || f.Error == nil {
+		return nil
+	}
+	if frame.IDKey(f.ID) != frame.IDKey(id) { // of an error before the id was read
+		return mcp.Relayed(id, f.Error)
+	}
+	return f.Raw
+}

@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/proxy/mcp"
+)
+
+const codeRepaired = "repaired"
+
+// repair deals with a line of the server's that was refused and is an answer all the same,
+// and reports whether it is: the call was made, and its answer would be lost (docs/frames.md
+// has the repairs). Whatever is not an answer stays refused.
+func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refusal) bool {
+	if rc.from != mcp.ServerToClient {
+		return false
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'['}) {
+		return rc.takeApart(ctx, line)
+	}
+	f, words, ok := frame.Repair(line, rc.limits(), refusal, (*awaited)(rc))
+	if !ok {
+		return false
+	}
+	rc.forwardRepaired(ctx, line, &f, words)
+	return true
+}
+
+// takeApart reads the answers of an array that was refused, each as a message of its own: in
+// most versions there are no arrays, and in one that has them a single bad answer would take
+// the others with it. What else is in it is refused. It reports whether there are any.
+func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
+	elements := frame.SplitArray(line)
+	answers := 0
+	for _, e := range elements {
+		if isAnswer(e) {
+			answers++
+		}
+	}
+	if answers == 0 {
+		return false
+	}
+	rc.noteRepair(&event.Event{Digest: sha256.Sum256(line), Bytes: len(line), Altered: []string{"repair array"}})
+	for _, e := range elements {
+		if isAnswer(e) {
+			rc.handleLine(ctx, e)
+			continue
+		}
+		rc.dropped(&event.Event{Code: frame.CodeBatch, Reason: "an array of answers holds something else", Bytes: len(e)})
+	}
+	return true
+}
+
+// isAnswer reports an element that can only be an answer.
+func isAnswer(element []byte) bool {
+	trimmed := bytes.TrimSpace(element)
+	return len(trimmed) > 0 && trimmed[0] == '{' && answersOnly(trimmed)
+}
+
+// otherwiseWaiting is the frame under the id of the request that it answers, when the server
+// has written that id in another way; nil when there is none.
+func (rc *receiver) otherwiseWaiting(f *frame.Frame) *frame.Frame {
+	if rc.from != mcp.ServerToClient {
+		return nil
+	}
+	other := frame.OtherID(f.ID)
+	if other == nil {
+		return nil
+	}
+	id := (*awaited)(rc).Waiting(other)
+	if id == nil {
+		return nil
+	}
+	repaired, err := frame.Parse(frame.Splice(f.Raw, f.ID, id), rc.limits())
+	if err != nil {
+		return nil // it became too long
+	}
+	return &repaired
+}
+
+// forwardRepaired records what was done, and hands the answer on.
+func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.Frame, words []string) {
+	altered := make([]string, len(words))
+	for i, word := range words {
+		altered[i] = "repair " + word
+	}
+	rc.noteRepair(&event.Event{
+		ID: f.ID, Digest: sha256.Sum256(bytes.TrimSpace(line)), Sent: sha256.Sum256(f.Raw), Bytes: len(line), Altered: altered,
+	})
+	rc.repaired = true
+	rc.handleFrame(ctx, f)
+	rc.repaired = false
+}
+
+// noteRepair records a repair before anything of the answer goes on.
+func (rc *receiver) noteRepair(ev *event.Event) {
+	ev.Kind, ev.Stage, ev.Code = event.Passed, "frame", codeRepaired
+	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
+	rc.s.note(ev)
+}
+
+// awaited are the requests whose answers this receiver reads.
+type awaited receiver
+
+var _ frame.Pending = (*awaited)(nil)
+
+// Waiting is the id of the request that waits under this token.
+func (a *awaited) Waiting(id []byte) []byte {
+	rc := (*receiver)(a)
+	return rc.s.table.waitingID(rc.opposite(), rc.scopedKey(id))
+}
+
+// Only is the id of the one request that waits.
+func (a *awaited) Only() []byte {
+	rc := (*receiver)(a)
+	if id := rc.s.table.onlyPending(rc.opposite(), rc.scope); id != "" {
+		return []byte(id)
+	}
+	return nil
+}
+
+// limits are those of what this side sends.
+func (rc *receiver) limits() frame.Limits {
+	limits := rc.s.o.Limits
+	limits.AllowBatch = rc.s.table.batches.Load()
+	if rc.from == mcp.ClientToServer {
+		limits.MaxResult = 0 // a server reads it
+	}
+	return limits
+}
+
+// strict reports that a result which asks something of the client was admitted as a request
+// would be: rules look at what it asks.
+func (rc *receiver) strict(f *frame.Frame) *frame.Refusal {
+	if rc.repaired {
+		return &frame.Refusal{Code: codeRepaired, Reason: "it asks something of the client, and is not well-formed"}
+	}
+	limits := rc.limits()
+	limits.MaxResult = 0
+	var again frame.Frame
+	if err := again.Parse(f.Raw, limits); err != nil {
+		return &frame.Refusal{Code: frame.CodeDepth, Reason: "it asks something of the client, and is nested deeper than a request may be"}
+	}
+	return nil
+}
