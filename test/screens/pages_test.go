@@ -25,7 +25,7 @@ func TestOrdinaryPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log("\n" + out.String())
-	for tier, most := range map[string]float64{"relaxed": 0, "default": 0.2, "strict": 2} {
+	for tier, most := range map[string]float64{"relaxed": 0, "default": 0, "strict": 2} {
 		withheld, asked := shares(t, out.String(), tier)
 		if withheld+asked > most {
 			t.Errorf("%s withholds %.1f %% of the pages and asks about %.1f", tier, withheld, asked)
