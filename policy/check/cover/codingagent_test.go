@@ -440,7 +440,7 @@ func agentFixture(t *testing.T, server, method, tool string, answer policy.Actio
 
 // TestCodingAgentStarter holds the starter for coding agents to its table, and the table to
 // noticing what is changed in the starter. What no call of the table notices is not proved
-// to change nothing: of fourteen clients and eight classes that takes minutes.
+// to change nothing: of so many clients and classes that takes minutes.
 func TestCodingAgentStarter(t *testing.T) {
 	slow.Test(t)
 	const dir = "../../../fixtures/coding-agent"
