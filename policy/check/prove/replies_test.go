@@ -139,7 +139,7 @@ func TestRepliesOfConditionsAreExamples(t *testing.T) {
 	if found, whole := prove.Replies(parse(shield+rest), parse("# moved\n"+shield+rest)); !whole || found != nil {
 		t.Errorf("the same rules: %v, %+v", whole, found)
 	}
-	const uri = "[[rule]]\naction = \"fence\"\non = \"reply\"\nresource = \"file://**\"\n"
+	const uri = "[[rule]]\naction = \"fence\"\non = \"reply\"\nresource = \"memo/*\"\n"
 	if _, whole := prove.Replies(parse(uri+rest), parse(rest+uri)); whole {
 		t.Error("a proof about the readings of a URI that nobody has")
 	}
