@@ -203,7 +203,7 @@ var clients = []client{
 		{class: "task", names: []string{"TodoWrite"}},
 	}},
 	{"kiro", []row{
-		{class: "shell", names: []string{"execute_bash", "shell", "executeBash"}, args: "working_dir>cwd"},
+		{class: "shell", names: []string{"execute_bash", "execute_cmd", "shell", "executeBash"}, args: "working_dir>cwd"},
 		{class: "read", names: []string{"fs_read", "fsRead", "read"}, contract: true, nested: "operations.path operations.image_paths", plain: "summary"},
 		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", content: true},
 		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern"},
