@@ -153,7 +153,7 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	}
 	_, size := apart(text[end:])
 	next := text[end+size : p.end]
-	if next == "" {
+	if next == "" || strings.HasPrefix(text[end:p.end], "</") {
 		return false
 	}
 	list := strings.IndexByte(",;|", text[end]) >= 0
@@ -178,6 +178,9 @@ func (p *piece) continues(text string, before, from, end int) bool {
 		return false
 	}
 	between := text[before:from]
+	if between == ">" && strings.HasPrefix(text[end:], "</") { // "<path>/a</path>"
+		return false
+	}
 	_, size := apart(between)
 	return size == len(between) && strings.IndexByte(",;|([{<", between[0]) < 0 && !strings.HasPrefix(text[end:], between)
 }

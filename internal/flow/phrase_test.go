@@ -80,6 +80,7 @@ func TestWordForWord(t *testing.T) {
 		{`delete {"path":"/home/ana/a","force":1}`, `"/home/ana/a"`, true},
 		{`delete "/home/ana/a"'s copy`, `"/home/ana/a"`, true},
 		{`delete "/home/ana/a".`, `"/home/ana/a"`, true},
+		{`delete <path>/home/ana/a</path>`, `"/home/ana/a"`, true},
 		{"删除`/home/ana/a`吧", `"/home/ana/a"`, true},
 		{`delete backup:/srv/data`, `"/srv/data"`, false},
 		{`delete **/build/**`, `"/build/"`, false},
