@@ -34,6 +34,9 @@ func unled(word string) (rest string, by lead) {
 		}
 		if one := slashes(rest[n+1:]); rest[:n] == "file" && one != 2 {
 			return rest[n+1+max(one-1, 0):], noLead
+		} else if one == 1 && browsed[rest[:n]] { // "https:/host" opens the same
+			rest, by = rest[n+2:], slashesOf
+			continue
 		}
 		rest, by = rest[n+1:], max(by, schemeOf)
 	}
@@ -42,6 +45,9 @@ func unled(word string) (rest string, by lead) {
 	}
 	return rest, by
 }
+
+// browsed are schemes of which a browser takes any number of slashes.
+var browsed = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
 
 // slashes counts those at the beginning of a word.
 func slashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
@@ -102,7 +108,7 @@ func address(word string, by lead) (before, host string, is bool) {
 			before = ""
 		}
 		return before, "", true
-	case strings.Contains(word, "@") || isAccount(word):
+	case strings.Contains(word, "@") || isAccount(word) || isWallet(word):
 		return "", "", true
 	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // localhost:8080/x
 		if is = true; end == len(word) {
@@ -122,7 +128,7 @@ func address(word string, by lead) (before, host string, is bool) {
 }
 
 // telltale is where in a text something stands that every address has: an @, a digit, a dot
-// or a colon with something behind it, or two slashes; -1 is nowhere.
+// or a colon with something behind it, two slashes, a wide letter or mark; -1 is nowhere.
 func telltale(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -130,7 +136,7 @@ func telltale(text string) int {
 			if c <= '9' {
 				return i
 			}
-		case c == '@':
+		case c == '@', c == 0xef && i+1 < len(text) && (text[i+1] == 0xbc || text[i+1] == 0xbd): // wide forms
 			return i
 		case c == '.' || c == ':':
 			if i+1 < len(text) && (alphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf || c == ':' && !parts(rune(text[i+1]))) {
@@ -148,6 +154,11 @@ func telltale(text string) int {
 // addresses visits those in a text: of each the whole, and what it begins with up to the
 // end of its host, and the host.
 func addresses(text string, visit func(word, whole string)) {
+	addressesIn(text, visit, true)
+}
+
+// addressesIn visits them; further says that what a word says in other characters counts, too.
+func addressesIn(text string, visit func(word, whole string), further bool) {
 	all := tokens(text)
 	rowEnd := math.MaxInt // what is left of the text behind the last row of digits
 	for i := telltale(all.rest); i >= 0; i = telltale(all.rest) {
@@ -166,6 +177,18 @@ func addresses(text string, visit func(word, whole string)) {
 			if host != "" {
 				visit(host, word)
 			}
+		}
+		addressesBeside(word, func(address string, mail bool) {
+			switch {
+			case address == word:
+			case mail:
+				visit(address, address)
+			default:
+				visit(address, word)
+			}
+		})
+		if plain := plainly(word); plain != "" && further {
+			addressesIn(plain, func(address, _ string) { visit(address, word) }, false)
 		}
 		read := from[:len(from)-len(all.rest)]
 		rowEnd = numbersIn(from, len(read), rowEnd, func(number string) { visit(number, number) })

@@ -145,6 +145,25 @@ func isAccount(word string) bool {
 	return !digits && n == len(word)
 }
 
+// isWallet reports whether a word has the form of an address of Ethereum or Bitcoin, in
+// lower case.
+func isWallet(word string) bool {
+	if hex, is := strings.CutPrefix(word, "0x"); is {
+		return len(hex) == 40 && strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	plain, digits, letters := true, false, false
+	for i := range len(word) {
+		plain = plain && alphanumeric(word[i])
+		digits = digits || i > 0 && word[i] <= '9'
+		letters = letters || word[i] > 'f' // than a digest has
+	}
+	if !plain || !digits || !letters {
+		return false
+	}
+	return strings.HasPrefix(word, "bc1") && len(word) >= 42 && len(word) <= 62 ||
+		(word[0] == '1' || word[0] == '3') && len(word) >= 26 && len(word) <= 35
+}
+
 // maxAccount is how long the international number of an account may be.
 const maxAccount = 34
 

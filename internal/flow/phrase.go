@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -17,6 +18,7 @@ const maxPhrase = 8
 type piece struct {
 	from, end    int
 	starts, ends []int
+	glued        bool // the path that it is a part of goes on behind the blank
 }
 
 // pieces are those of a text; of a value, which is compared exactly, only from and end count.
@@ -37,7 +39,59 @@ func pieces(text string, places bool, all []piece) []piece {
 		}
 		all = append(all, p)
 	}
+	if places {
+		gluePaths(text, all)
+	}
 	return all
+}
+
+// gluePaths has a path with blanks in it, between quotes or with a backslash before each
+// blank, begin and end nowhere else: who names "/a/b (old)" has not named "/a/b".
+func gluePaths(text string, all []piece) {
+	closing, relative := "", false
+	for i := range len(all) - 1 {
+		p, next := &all[i], &all[i+1]
+		word := text[p.from:p.end]
+		if closing == "" {
+			for j := range len(word) {
+				if quote := closingQuote(word[j:]); quote != "" && strings.ContainsAny(word[j+len(quote):], `/\~`) && !strings.Contains(word[j+len(quote):], quote) {
+					closing, relative = quote, !isPathLead(word[j+len(quote):])
+					break
+				}
+			}
+		} else if strings.Contains(word, closing) {
+			closing = ""
+		}
+		inQuotes := closing != "" && strings.Contains(text[next.from:], closing) && !isPathLead(text[next.from:next.end]) &&
+			!(relative && strings.ContainsAny(text[next.from:next.end], `/\`))
+		escaped := strings.HasSuffix(word, `\`) && (strings.Contains(word, "/") || strings.Count(word, `\`) == 1)
+		if inQuotes || escaped {
+			p.glued, p.ends, next.starts = true, nil, nil
+		}
+	}
+}
+
+// closingQuote is the quote that closes the one with which a text begins, "" where it
+// begins with none. Both are of the same length.
+func closingQuote(text string) string {
+	for _, pair := range [...][2]string{{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"“", "”"}, {"‘", "’"}, {"«", "»"}} {
+		if strings.HasPrefix(text, pair[0]) {
+			return pair[1]
+		}
+	}
+	return ""
+}
+
+// isPathLead reports whether a text begins as a path does that says where it begins, or as
+// an address.
+func isPathLead(text string) bool {
+	for _, lead := range [...]string{"/", `\`, "~", "./", `.\`, "../", `..\`} {
+		if strings.HasPrefix(text, lead) {
+			return true
+		}
+	}
+	i := strings.IndexByte(text, ':')
+	return i > 0 && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') && strings.IndexFunc(text[:i], parts) < 0
 }
 
 // blank is how long the blank is with which a text begins, 0 where it begins with none.
@@ -63,7 +117,7 @@ func firstRune(text string) rune {
 // "a/{b,c}", is a part of it.
 func (p *piece) find(text string) {
 	p.starts, p.ends = append(p.starts, p.from), append(p.ends, p.end)
-	word := p.from
+	word, before := p.from, p.from // before is where the word before ends
 	for i := p.from; i <= p.end; {
 		is, size := true, 1
 		if i < p.end {
@@ -77,14 +131,58 @@ func (p *piece) find(text string) {
 			if end := skipBrackets(text, i, p.end); i > word || end < p.end && !startsApart(text[end:]) {
 				i = end
 				continue
+			} else if end <= p.end {
+				p.ends = addPlace(p.ends, end)
 			}
 		}
 		if i > word {
-			p.word(text, word, i)
+			p.word(text, word, i, p.continues(text, before, word, i), p.goesOn(text, word, i))
+			before = i
 		}
 		i += size
 		word = i
 	}
+}
+
+// goesOn reports whether a path, from a place of the text to another, goes on behind the one
+// character that stands there: in "/a/b,c" and "/a/<b>/c", and not in "/a/b,/a/c".
+func (p *piece) goesOn(text string, from, end int) bool {
+	word := text[from:end]
+	if end == p.end || !strings.ContainsAny(word, `/\`) {
+		return false
+	}
+	_, size := apart(text[end:])
+	next := text[end+size : p.end]
+	if next == "" || strings.HasPrefix(text[end:p.end], "</") {
+		return false
+	}
+	list := strings.IndexByte(",;|", text[end]) >= 0
+	r := firstRune(next)
+	switch {
+	case r < utf8.RuneSelf && (alphanumeric(byte(r)|0x20) || strings.ContainsRune(`/\_$~`, r)):
+	case strings.ContainsRune("-.", r) && strings.Trim(next, "-.'!?:*") != "":
+	case r >= utf8.RuneSelf && list && unicode.IsLetter(r):
+	default:
+		return false
+	}
+	if strings.IndexByte(")]}>", text[end]) >= 0 && r != '/' {
+		return false
+	}
+	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
+}
+
+// continues reports whether what stands from one place of the text to another is the rest of
+// a path, as behind the quote or bracket in "<a>/b", and not the next of a list or a value.
+func (p *piece) continues(text string, before, from, end int) bool {
+	if before == p.from || text[from] != '/' && text[from] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
+		return false
+	}
+	between := text[before:from]
+	if between == ">" && strings.HasPrefix(text[end:], "</") { // "<path>/a</path>"
+		return false
+	}
+	_, size := apart(between)
+	return size == len(between) && strings.IndexByte(",;|([{<", between[0]) < 0 && !strings.HasPrefix(text[end:], between)
 }
 
 // skipBrackets is where the word goes on that has a bracket at i.
@@ -104,13 +202,22 @@ func skipBrackets(text string, i, end int) int {
 }
 
 // word adds the places at the ends of a word, with and without what people write around
-// one, and behind the scheme in front of it.
-func (p *piece) word(text string, from, end int) {
+// one, and behind the scheme in front of it; none at an end behind which it goes on.
+func (p *piece) word(text string, from, end int, continues, goesOn bool) {
+	starts, ends := p.starts, p.ends
+	defer func() {
+		if continues {
+			p.starts = starts
+		}
+		if goesOn {
+			p.ends = ends
+		}
+	}()
 	p.starts, p.ends = addPlace(p.starts, from), addPlace(p.ends, end)
 	inner := text[from:end]
 	plain := strings.TrimLeft(inner, "'‘’:!?#@")
 	emphasis := plain[:len(plain)-len(strings.TrimLeft(plain, "*_~"))]
-	if n := len(emphasis); n > 0 && len(plain) > 2*n && strings.HasSuffix(strings.TrimRight(plain, "'’:!?."), emphasis) {
+	if n := len(emphasis); n > 0 && emphasis != "~" && len(plain) > 2*n && !isGlob(plain) && strings.HasSuffix(strings.TrimRight(plain, "'’:!?."), emphasis) {
 		plain = strings.TrimRight(plain, "'’:!?.")
 		end = from + len(inner) - len(strings.TrimLeft(inner, "'‘’:!?#@")) + len(plain) - n
 		plain = plain[n : len(plain)-n]
@@ -119,7 +226,7 @@ func (p *piece) word(text string, from, end int) {
 	}
 	p.starts = addPlace(p.starts, end-len(plain))
 	p.ends = addPlace(p.ends, end)
-	if rest, by := unled(strings.ToLower(plain)); by != noLead && len(rest) < len(plain) {
+	if rest, by := unled(strings.ToLower(plain)); by != noLead && len(rest) < len(plain) && slashes(rest) == 0 {
 		p.starts = addPlace(p.starts, end-len(rest))
 	}
 	for _, marks := range [...]string{"'’:!?.", "/\\"} {
@@ -136,6 +243,12 @@ func (p *piece) word(text string, from, end int) {
 			p.ends = addPlace(p.ends, end-len(plain)+len(less))
 		}
 	}
+}
+
+// isGlob reports whether the stars around a word are a pattern's: "**/a/**".
+func isGlob(word string) bool {
+	inner := strings.Trim(word, "*_~'’:!?.")
+	return len(inner) > 1 && slashes(inner) > 0 && strings.IndexByte(`/\`, inner[len(inner)-1]) >= 0
 }
 
 func startsApart(text string) bool {
@@ -170,11 +283,18 @@ func phrases(text string, visit func(phrase string)) {
 			}
 		}
 		for j := i + 1; j < len(all) && j < i+maxPhrase; j++ {
-			ends := all[j].ends
-			for _, from := range p.starts[:min(len(p.starts), edges)] {
+			ends, escaped := all[j].ends, slices.ContainsFunc(all[i:j], func(one piece) bool { return one.glued })
+			starts := p.starts
+			if j == i+maxPhrase-1 { // of a longer value
+				starts, ends = addPlace(slices.Clip(starts), p.from), addPlace(slices.Clip(ends), all[j].end)
+			}
+			for _, from := range starts[:min(len(starts), edges)] {
 				for _, end := range ends[:min(len(ends), edges)] {
 					phrase := text[from:end]
 					visit(phrase)
+					if plain := strings.ReplaceAll(phrase, `\ `, " "); escaped && plain != phrase {
+						visit(plain)
+					}
 					if even := strings.Join(strings.Fields(phrase), " "); even != phrase {
 						visit(even)
 					}
@@ -194,6 +314,9 @@ func webForms(typed string, visit func(phrase string)) {
 	if strings.Contains(host, "@") || by == noLead && !isDotted(strings.TrimRight(host, "0123456789:")) || by == schemeOf || host == "" {
 		return
 	}
+	if dot := strings.LastIndexByte(host, '.'); by == noLead && fileHosts[host[dot+1:]] {
+		return // "install.sh" is a file, until he says otherwise
+	}
 	// The host is in lower case, what stands behind it as it was typed.
 	lead, path := strings.ToLower(typed[:len(typed)-len(rest)]), typed[len(typed)-len(rest)+len(host):]
 	if lead == "" {
@@ -206,11 +329,22 @@ func webForms(typed string, visit func(phrase string)) {
 	}
 }
 
+// fileHosts are endings of hosts that are more often those of files.
+var fileHosts = map[string]bool{
+	"md": true, "mk": true, "mov": true, "pl": true, "ps": true, "py": true, "rs": true, "sh": true, "zip": true,
+}
+
 // compared is a phrase as it is compared: in lower case, unless it has a path, of which
-// other letters are another one.
+// other letters are another one, or a letter that would become a plain one ("K", the sign
+// for Kelvin), and with it another host.
 func compared(phrase string) string {
 	if strings.ContainsAny(phrase, `/\`) {
 		return phrase
+	}
+	for _, r := range phrase {
+		if r >= utf8.RuneSelf && strings.ToLower(norm.NFC.String(string(r)))[0] < utf8.RuneSelf {
+			return phrase
+		}
 	}
 	for i := range len(phrase) {
 		if c := phrase[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {

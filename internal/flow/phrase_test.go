@@ -49,6 +49,56 @@ func TestWordForWord(t *testing.T) {
 		{"delete /home/ana/project(old)", `"/home/ana/project(old)"`, true},
 		{"delete (the) report (final).txt", `"report (final).txt"`, true},
 
+		// A path with blanks or marks in it is one path.
+		{`delete "/home/ana/project (old)"`, `"/home/ana/project"`, false},
+		{`delete "/home/ana/project (old)"`, `"/home/ana/project (old)"`, true},
+		{"delete `/home/ana/project - old/build`.", `"/home/ana/project"`, false},
+		{"delete `/home/ana/project - old/build`.", `"/home/ana/project - old/build"`, true},
+		{`delete '/home/ana/my project'`, `"/home/ana/my"`, false},
+		{`delete “/home/ana/my project”`, `"/home/ana/my"`, false},
+		{`delete "a/b c/d"`, `"b c/d"`, false},
+		{`delete "docs/old notes"`, `"docs/old"`, false},
+		{`delete "C:\Users\ana\My Files"`, `"C:\\Users\\ana\\My"`, false},
+		{`copy "/home/ana/a.txt /home/ana/b.txt"`, `["/home/ana/a.txt","/home/ana/b.txt"]`, true},
+		{`copy "docs/a.txt docs/b.txt"`, `["docs/a.txt","docs/b.txt"]`, true},
+		{"run `cp /home/ana/a.txt /srv/b.txt`", `["/home/ana/a.txt","/srv/b.txt"]`, true},
+		{`delete "/home/ana/a.txt" and "/home/ana/b.txt"`, `["/home/ana/a.txt","/home/ana/b.txt"]`, true},
+		{`delete /home/ana/project\ old`, `"/home/ana/project"`, false},
+		{`delete /home/ana/project\ old`, `"/home/ana/project\\"`, false},
+		{`delete /home/ana/project\ old`, `"/home/ana/project old"`, true},
+		{`delete /home/ana/"my project"/build`, `"/home/ana/"`, false},
+		{`delete /home/ana/"old"/build`, `"/home/ana"`, false},
+		{`delete /home/ana/<name>/build`, `"/home/ana/"`, false},
+		{`delete <home>/build`, `"/build"`, false},
+		{"delete `pwd`/build", `"/build"`, false},
+		{`delete "$HOME"/build`, `"/build"`, false},
+		{`delete /home/ana/project,old/build`, `"/home/ana/project"`, false},
+		{`delete /home/ana/project|old`, `"/home/ana/project"`, false},
+		{`delete /home/ana/project…/build`, `"/home/ana/project"`, false},
+		{`delete /home/ana/a,/home/ana/b`, `["/home/ana/a","/home/ana/b"]`, true},
+		{`delete docs/a,docs/b`, `["docs/a","docs/b"]`, true},
+		{`delete {"path":"/home/ana/a","force":1}`, `"/home/ana/a"`, true},
+		{`delete "/home/ana/a"'s copy`, `"/home/ana/a"`, true},
+		{`delete "/home/ana/a".`, `"/home/ana/a"`, true},
+		{`delete <path>/home/ana/a</path>`, `"/home/ana/a"`, true},
+		{"删除`/home/ana/a`吧", `"/home/ana/a"`, true},
+		{`delete backup:/srv/data`, `"/srv/data"`, false},
+		{`delete **/build/**`, `"/build/"`, false},
+		{`delete ~/p/build~`, `"/p/build"`, false},
+		{`delete ~~/home/ana/a~~`, `"/home/ana/a"`, true},
+		{`read "TCP/IP is what all hosts speak, and some do it well"`, `"TCP/IP is what all hosts speak, and some do it well"`, true},
+		{"fix install.sh", `"https://install.sh/"`, false},
+		{"fix install.sh", `"install.sh"`, true},
+		{"open https://install.sh", `"https://install.sh/"`, true},
+
+		// A letter that becomes a plain one is another.
+		{"to mike@corp.test", `"mi\u212ae@corp.test"`, false},
+		{"to mike@corp.test", `"m\u0130ke@corp.test"`, false},
+		{"open github.com", `"g\u0130thub.com"`, false},
+		{"to jürgen@corp.test", `"JÜRGEN@corp.test"`, true},
+		{"to alma@corp.test", `["alma@corp.test",{"members":true}]`, false},
+		{"to all members", `{"members":true}`, true},
+
 		{"to alma@corp.test", `"alma@corp.test"`, true},
 		{"to Alma@Corp.test!", `"alma@corp.test"`, true},
 		{"to Alma <alma@corp.test>", `"alma@corp.test"`, true},
@@ -154,6 +204,7 @@ func TestAllowedIsExact(t *testing.T) {
 func FuzzPhrases(f *testing.F) {
 	f.Add("delete **/home/ana/{a,b}/c** now", "/home/ana")
 	f.Add("to Alma's <alma@corp.test>, (and) \"bob\"", "alma")
+	f.Add("delete \"/home/ana/a (b)\" and /x\\ y and `pwd`/z, a,/b", "/home/ana/a")
 	f.Add("one two three four five six seven eight nine ten", "one two three four five six seven eight nine ten")
 	f.Fuzz(func(t *testing.T, text, value string) {
 		if !utf8.ValidString(text) || !utf8.ValidString(value) {
@@ -163,14 +214,16 @@ func FuzzPhrases(f *testing.F) {
 		even := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 		phrases(text, func(phrase string) {
 			known[phrase] = true
-			if web := strings.TrimSuffix(strings.TrimPrefix(even(phrase), "https://"), "/"); !strings.Contains(even(text), web) && !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			if web := strings.TrimSuffix(strings.TrimPrefix(even(phrase), "https://"), "/"); !strings.Contains(even(text), web) && !strings.Contains(text, `\ `) && !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 				t.Errorf("%q is a phrase of %q", phrase, text)
 			}
 		})
-		for _, p := range pieces(text, false, nil) {
-			if one := text[p.from:p.end]; !known[one] {
+		inPath := false
+		for _, p := range pieces(text, true, nil) {
+			if one := text[p.from:p.end]; !inPath && !p.glued && !known[one] {
 				t.Errorf("%q of %q is no phrase", one, text)
 			}
+			inPath = p.glued
 		}
 	})
 }

@@ -89,7 +89,7 @@ func (g *going) decide(name string, value jsonscan.Value) {
 		g.exactly("{")
 		for key, inner := range value.Members() {
 			name := key.Text()
-			if !isField(name) {
+			if !isField(name) || inner.Kind() == jsonscan.Boolean { // {"members":true} names who gets it
 				g.to = append(g.to, name)
 			}
 			g.decide(name, inner)
