@@ -107,8 +107,8 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 		u.deliver(line)
 		return
 	}
-	if only := (awaited{u, rt}).Only(); only != nil {
-		if named := Named(line, only, u.o.Limits); named != nil { // the pump does not know which request it came with
+	if only := u.onlyID(rt); only != nil {
+		if named := NameError(line, only, u.o.Limits); named != nil { // the pump does not know which request it came with
 			u.o.Note("repaired", fmt.Sprintf("an error without an id was given that of its request: of what came sha256 is %x, of what went on %x", sha256.Sum256(line), sha256.Sum256(named)))
 			line = named
 		}
