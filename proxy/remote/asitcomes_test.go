@@ -126,6 +126,22 @@ func TestAnAnswerOnTheServersOwnStream(t *testing.T) {
 	}
 }
 
+// A JSON-RPC error behind a status goes on under the id of its request, which the record shows.
+func TestAnErrorBehindAStatusIsRecorded(t *testing.T) {
+	for id, recorded := range map[string]bool{"1": false, "null": true, "77": true} {
+		l := dial(t, legacy(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-5,"message":"no"}}`, id)
+		}), nil)
+		l.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		l.wants(`"id":1`, "-5")
+		if noted := strings.Contains(strings.Join(l.noted(), "\n"), "repaired"); noted != recorded {
+			t.Errorf("under %s it is recorded: %t", id, noted)
+		}
+	}
+}
+
 // An error without an id, in an array with something else, may be about that: it is no answer,
 // and the caller is told.
 func TestAnErrorWithoutAnIDAmongOthers(t *testing.T) {

@@ -40,11 +40,16 @@ func (rh *requestHandler) nameError(line []byte) []byte {
 	if named == nil {
 		return line
 	}
+	rh.noteNamed(line, named)
+	return named
+}
+
+// noteNamed records an error that got the id of the request it came with.
+func (rh *requestHandler) noteNamed(line, named []byte) {
 	_ = rh.agent.gate.Session.Note(&event.Event{
 		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
 		ID: rh.frame.ID, Digest: sha256.Sum256(line), Sent: sha256.Sum256(named), Bytes: len(line), Altered: []string{"repair id"},
 	})
-	return named
 }
 
 // learn takes in what an answer says of the messages to come.
@@ -77,6 +82,9 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 	body, err := rh.readAnswer(resp)
 	if err == nil {
 		if said := remote.ServerError(body, rh.frame.ID, rh.s.o.Limits); said != nil {
+			if came := remote.OneLine(body); !bytes.Equal(came, said) {
+				rh.noteNamed(came, said)
+			}
 			rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, said)
 			return
 		}
