@@ -107,8 +107,10 @@ func (rc *receiver) flush(ctx context.Context) {
 // handleLine reads one line and puts its exchange into the group.
 func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
-	if most := rc.s.longest.Load(); most > 0 && int64(len(line)) > most && rc.from == mcp.ServerToClient {
-		rc.unreadable(line, tooLong())
+	if rc.isTooLong(line) {
+		if !isArray(line) || !rc.takeApart(ctx, line) { // its answers may be short enough
+			rc.unreadable(line, tooLong())
+		}
 		return
 	}
 	err := rc.frame.Parse(line, rc.limits())

@@ -19,7 +19,7 @@ func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refu
 	if rc.from != mcp.ServerToClient {
 		return false
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'['}) {
+	if isArray(line) {
 		return rc.takeApart(ctx, line)
 	}
 	f, words, ok := frame.Repair(line, rc.limits(), refusal, (*awaited)(rc))
@@ -55,6 +55,9 @@ func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	return true
 }
 
+// isArray reports a line that begins as an array does.
+func isArray(line []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'['}) }
+
 // isAnswer reports an element that can only be an answer.
 func isAnswer(element []byte) bool {
 	trimmed := bytes.TrimSpace(element)
@@ -82,8 +85,13 @@ func (rc *receiver) otherwiseWaiting(f *frame.Frame) *frame.Frame {
 	return &repaired
 }
 
-// forwardRepaired records what was done, and hands the answer on.
+// forwardRepaired records what was done, and hands the answer on. A repair may have made it
+// longer than the client reads.
 func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.Frame, words []string) {
+	if rc.isTooLong(f.Raw) {
+		rc.unreadable(f.Raw, tooLong())
+		return
+	}
 	altered := make([]string, len(words))
 	for i, word := range words {
 		altered[i] = "repair " + word

@@ -162,3 +162,30 @@ func TestALineLongerThanTheClientReads(t *testing.T) {
 	w.server.send(answer("4"))
 	w.client.wants(answer("4"))
 }
+
+// The bound of a client's line is that of what goes on: a repair makes an answer longer, and an
+// array is as long as its answers are together.
+func TestARepairedLineIsBoundedToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		line, want string // the error or the result
+	}{
+		"a repair makes it too long":  {result("2", "\"a\":\""+strings.Repeat("\xe9", 300)+"\""), "longer than the client reads"},
+		"an array of a long answer":   {"[" + result("2", `"a":"`+strings.Repeat("x", 600)+`"`) + "]", "longer than the client reads"},
+		"a long array, short answers": {"[" + result("2", `"a":1`) + strings.Repeat(","+answer("9"), 50) + "]", `"a":1`},
+		"more answers than an array":  {"[" + result("2", `"a":1`) + strings.Repeat(","+answer("9"), 1100) + "]", `"error"`},
+		"an array too deep to read":   {`[` + result("2", `"a":`+strings.Repeat("[", 1100)+strings.Repeat("]", 1100)) + `]`, `"error"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newHarness(t, func(o *proxy.Options, _ *gate.Options) { o.LongestLine = func(string) int { return 500 } })
+			hello := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"short","version":"1"}}}`
+			w.client.send(hello)
+			w.server.wants(hello)
+			w.server.send(answer("0"))
+			w.client.wants(answer("0"))
+			w.client.send(tool("2", "ok"))
+			w.server.wants(tool("2", "ok"))
+			w.server.send(c.line)
+			w.client.wantsLike(`"id":2`, c.want)
+		})
+	}
+}

@@ -13,7 +13,7 @@ import (
 // one that was not kept: it is recorded, and whoever would wait in vain because
 // of it is told.
 func (rc *receiver) unreadable(line []byte, refusal *frame.Refusal) {
-	if !refusal.Request && rc.failReply(line, refusal) {
+	if !refusal.Request && (rc.failReply(line, refusal) || rc.from == mcp.ServerToClient && isArray(line) && rc.failReplies(line, refusal)) {
 		return
 	}
 	if rc.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
@@ -26,6 +26,12 @@ func (rc *receiver) unreadable(line []byte, refusal *frame.Refusal) {
 	if answer := mcp.Refused(refusal, record); answer != nil {
 		rc.respond(rc.burst, answer)
 	}
+}
+
+// isTooLong reports a line of the server's that is longer than the client reads.
+func (rc *receiver) isTooLong(line []byte) bool {
+	most := rc.s.longest.Load()
+	return most > 0 && int64(len(line)) > most && rc.from == mcp.ServerToClient
 }
 
 // tooLong is why a whole line is not passed on.
@@ -46,6 +52,18 @@ func (s *session) setLongest(client string) {
 func answersOnly(line []byte) bool {
 	members := gjson.GetManyBytes(line, "method", "result", "error")
 	return !members[0].Exists() && (members[1].Exists() || members[2].Exists())
+}
+
+// failReplies gives an error to each call that is answered in an array which cannot be taken
+// apart, and reports whether there is one.
+func (rc *receiver) failReplies(line []byte, refusal *frame.Refusal) (found bool) {
+	gjson.ParseBytes(line).ForEach(func(_, element gjson.Result) bool {
+		if element.IsObject() && rc.failReply([]byte(element.Raw), refusal) {
+			found = true
+		}
+		return true
+	})
+	return found
 }
 
 // failReply gives an error to the call that an unreadable answer belongs to,

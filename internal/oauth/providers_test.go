@@ -275,3 +275,30 @@ func TestCallsShareAnOutage(t *testing.T) {
 	})
 	o.pages(1)
 }
+
+// Processes that wait for each other share an outage as the calls of one do: where each would
+// try anew in its turn, the last one waits longer than its client does.
+func TestProcessesShareAnOutage(t *testing.T) {
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	time.Sleep(1100 * time.Millisecond)
+	o.Change(func(s *oauthtest.Played) { s.Outage = "status" })
+	failed := make(chan error, 6)
+	for range cap(failed) {
+		c := o.process()
+		go func() { failed <- o.call(c) }()
+	}
+	for range cap(failed) {
+		if _, ok := errors.AsType[*oauth.OutageError](<-failed); !ok {
+			t.Error("a call has another error than the outage")
+		}
+	}
+	o.Change(func(s *oauthtest.Played) {
+		if s.Tried > 6 {
+			t.Errorf("the endpoint was asked %d times", s.Tried)
+		}
+	})
+	o.heal()
+	o.pass(o.process()) // a call of afterwards tries at once
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -41,6 +42,23 @@ type outage struct {
 	err   error
 }
 
+// outageFile tells the owner's other processes of an outage: its time is that of the file.
+// Each that waits would try as long again, and the last one's client would give up.
+type outageFile string
+
+// after reports an outage since a process began to wait.
+func (f outageFile) after(began time.Time) bool {
+	info, err := os.Stat(string(f))
+	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
+}
+
+// note leaves the time for the others. Where that fails they try for themselves.
+func (f outageFile) note(at time.Time) {
+	if os.WriteFile(string(f), nil, 0o600) == nil {
+		_ = os.Chtimes(string(f), at, at)
+	}
+}
+
 // refresh gets a new access token in place of used, unless somebody has.
 func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) {
 	began := time.Now()
@@ -57,9 +75,16 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 		if c.last.err != nil && c.last.since.After(began) { // it failed while this call waited for the lock
 			return c.last.err
 		}
+		shared := outageFile(c.lockName() + ".outage")
+		if shared.after(began) {
+			return &OutageError{c.key, errors.New("another process has just tried")}
+		}
 		fresh, err := c.renew(ctx, e)
 		if err != nil {
 			c.last = outage{time.Now(), err}
+			if _, ok := errors.AsType[*OutageError](err); ok {
+				shared.note(c.last.since)
+			}
 			return err
 		}
 		c.last = outage{}

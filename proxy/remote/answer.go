@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -51,6 +52,9 @@ func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 		return
 	}
 	if said := ServerError(body, rt.frame.ID, u.o.Limits); said != nil && rt.frame.Kind == frame.Request {
+		if came := OneLine(body); !bytes.Equal(came, said) {
+			u.noteNamed(came, said)
+		}
 		u.receive(rt, resp.Header, said)
 		return
 	}
@@ -107,9 +111,9 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 		u.deliver(line)
 		return
 	}
-	if only := (awaited{u, rt}).Only(); only != nil {
-		if named := Named(line, only, u.o.Limits); named != nil { // the pump does not know which request it came with
-			u.o.Note("repaired", fmt.Sprintf("an error without an id was given that of its request: of what came sha256 is %x, of what went on %x", sha256.Sum256(line), sha256.Sum256(named)))
+	if only := u.onlyID(rt); only != nil {
+		if named := NameError(line, only, u.o.Limits); named != nil { // the pump does not know which request it came with
+			u.noteNamed(line, named)
 			line = named
 		}
 	}
@@ -117,6 +121,11 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 		u.observe(rt, h, &f)
 	}
 	u.deliver(line) // whatever it is: the pump repairs it, or refuses and records it
+}
+
+// noteNamed records an error that got the id of the request it came with.
+func (u *Upstream) noteNamed(came, named []byte) {
+	u.o.Note("repaired", fmt.Sprintf("an error without the id of its request was given that: of what came sha256 is %x, of what went on %x", sha256.Sum256(came), sha256.Sum256(named)))
 }
 
 // observe notes the answers that change what is sent later.

@@ -34,11 +34,12 @@ func TestAnswersAsTheyCome(t *testing.T) {
 			zipped(w, "data: "+answer+"\n\n")
 		}, answer},
 		// What follows is the pump's to repair; here it must count as the answer.
-		"an array":      {typed("application/json", "["+answer+"]"), "[" + answer + "]"},
-		"another id":    {typed("application/json", `{"jsonrpc":"2.0","id":"1","result":{}}`), `{"jsonrpc":"2.0","id":"1","result":{}}`},
-		"a fraction":    {typed("application/json", `{"jsonrpc":"2.0","id":1.0,"result":{}}`), `{"jsonrpc":"2.0","id":1.0,"result":{}}`},
-		"half a pair":   {typed("application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}`), `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}`},
-		"odd in stream": {typed("text/event-stream", `data: [{"jsonrpc":"2.0","id":"1","result":{"a":"\ud83d"}}]`+"\n\n"), `[{"jsonrpc":"2.0","id":"1","result":{"a":"\ud83d"}}]`},
+		"an array":                         {typed("application/json", "["+answer+"]"), "[" + answer + "]"},
+		"another id":                       {typed("application/json", `{"jsonrpc":"2.0","id":"1","result":{}}`), `{"jsonrpc":"2.0","id":"1","result":{}}`},
+		"a fraction":                       {typed("application/json", `{"jsonrpc":"2.0","id":1.0,"result":{}}`), `{"jsonrpc":"2.0","id":1.0,"result":{}}`},
+		"an error under null, in an array": {typed("application/json", `[{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}]`), `[{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}]`},
+		"half a pair":                      {typed("application/json", `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}`), `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}`},
+		"odd in stream":                    {typed("text/event-stream", `data: [{"jsonrpc":"2.0","id":"1","result":{"a":"\ud83d"}}]`+"\n\n"), `[{"jsonrpc":"2.0","id":"1","result":{"a":"\ud83d"}}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := dial(t, legacy(c.serve), nil)
@@ -123,4 +124,32 @@ func TestAnAnswerOnTheServersOwnStream(t *testing.T) {
 			l.silent()
 		})
 	}
+}
+
+// A JSON-RPC error behind a status goes on under the id of its request, which the record shows.
+func TestAnErrorBehindAStatusIsRecorded(t *testing.T) {
+	for id, recorded := range map[string]bool{"1": false, "null": true, "77": true} {
+		l := dial(t, legacy(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-5,"message":"no"}}`, id)
+		}), nil)
+		l.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		l.wants(`"id":1`, "-5")
+		if noted := strings.Contains(strings.Join(l.noted(), "\n"), "repaired"); noted != recorded {
+			t.Errorf("under %s it is recorded: %t", id, noted)
+		}
+	}
+}
+
+// An error without an id, in an array with something else, may be about that: it is no answer,
+// and the caller is told.
+func TestAnErrorWithoutAnIDAmongOthers(t *testing.T) {
+	l := dial(t, legacy(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `[{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}},{"jsonrpc":"2.0","id":9,"result":{}}]`)
+	}), nil)
+	l.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	l.wants(`"id":null`) // which the pump refuses
+	l.wants(`"id":1`, "something else")
 }

@@ -31,14 +31,18 @@ func (a awaited) Waiting(id []byte) []byte {
 	return rt.unanswered[k]
 }
 
-// Only is the id of the request that was posted, where it was one.
-func (a awaited) Only() []byte {
-	a.u.mu.Lock()
-	defer a.u.mu.Unlock()
-	if a.rt == nil || len(a.rt.unanswered) != 1 {
+// Only is nil: the pump, which repairs what is handed on, does not know what came with which
+// request. NameError has looked before.
+func (a awaited) Only() []byte { return nil }
+
+// onlyID is the id of the request that was posted, where it was one and has no answer.
+func (u *Upstream) onlyID(rt *roundTrip) []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if rt == nil || len(rt.unanswered) != 1 {
 		return nil
 	}
-	for _, id := range a.rt.unanswered {
+	for _, id := range rt.unanswered {
 		return id
 	}
 	return nil
@@ -62,9 +66,25 @@ func (u *Upstream) answers(rt *roundTrip, line []byte) (all []frame.Frame) {
 	return all
 }
 
-// Named is an error that does not say which request it is about, under the id of the request
+// NameError is line with the id of the request that it came with, where it is an error that
+// does not say which request it is about, or an array of one; nil for any other line.
+func NameError(line, id []byte, l frame.Limits) []byte {
+	if !bytes.HasPrefix(line, []byte{'['}) {
+		return named(line, id, l)
+	}
+	elements := frame.SplitArray(line)
+	if len(elements) != 1 {
+		return nil
+	}
+	if e := named(elements[0], id, l); e != nil {
+		return frame.Splice(line, elements[0], e)
+	}
+	return nil
+}
+
+// named is an error that does not say which request it is about, under the id of the request
 // that it came with; nil for any other line.
-func Named(line, id []byte, l frame.Limits) []byte {
+func named(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); was.Type != gjson.Null || !gjson.GetBytes(line, "error").Exists() {
 		return nil
 	}
@@ -96,8 +116,8 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 	if elements := frame.SplitArray(line); len(elements) == 1 {
 		line = elements[0]
 	}
-	if named := Named(line, id, l); named != nil {
-		return named
+	if said := named(line, id, l); said != nil {
+		return said
 	}
 	f, err := frame.Parse(line, l)
 	if err != nil || f.Kind != frame.Response || f.Error == nil {

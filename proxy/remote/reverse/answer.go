@@ -2,6 +2,7 @@ package reverse
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net/http"
@@ -24,15 +25,31 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 		rh.answerUnreachable(err.Error())
 		return
 	}
-	line := remote.OneLine(body)
-	if rh.frame.Kind == frame.Request {
-		if named := remote.Named(line, rh.frame.ID, rh.s.o.Limits); named != nil {
-			line = named
-		}
-	}
+	line := rh.nameError(remote.OneLine(body))
 	rh.learn(line)
 	rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, line)
 	rh.answerMissing("the server answered something else than the request")
+}
+
+// nameError gives an error that says no id that of the request it came with, and records it.
+func (rh *requestHandler) nameError(line []byte) []byte {
+	if rh.frame.Kind != frame.Request {
+		return line
+	}
+	named := remote.NameError(line, rh.frame.ID, rh.s.o.Limits)
+	if named == nil {
+		return line
+	}
+	rh.noteNamed(line, named)
+	return named
+}
+
+// noteNamed records an error that got the id of the request it came with.
+func (rh *requestHandler) noteNamed(line, named []byte) {
+	_ = rh.agent.gate.Session.Note(&event.Event{
+		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
+		ID: rh.frame.ID, Digest: sha256.Sum256(line), Sent: sha256.Sum256(named), Bytes: len(line), Altered: []string{"repair id"},
+	})
 }
 
 // learn takes in what an answer says of the messages to come.
@@ -65,6 +82,9 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 	body, err := rh.readAnswer(resp)
 	if err == nil {
 		if said := remote.ServerError(body, rh.frame.ID, rh.s.o.Limits); said != nil {
+			if came := remote.OneLine(body); !bytes.Equal(came, said) {
+				rh.noteNamed(came, said)
+			}
 			rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, said)
 			return
 		}
@@ -173,7 +193,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.relayEvent(e, left == 0, func() { to.Handle(rh.agent.in.ctx, e.Data) })
+				out.relayEvent(e, left == 0, func() { to.Handle(rh.agent.in.ctx, rh.nameError(e.Data)) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/screening"
@@ -175,6 +176,52 @@ func TestAReplyIsTheSameByEveryWay(t *testing.T) {
 				if finds != 3 {
 					t.Errorf("recorded %d finds", finds)
 				}
+			})
+		}
+	}
+}
+
+// An error without an id that comes with a request is about it, also in a stream that stays
+// open and in an array.
+func TestAnErrorWithoutAnID(t *testing.T) {
+	const failure = `{"jsonrpc":"2.0","id":null,"error":{"code":-5,"message":"no"}}`
+	for _, said := range []string{failure, "[" + failure + "]"} {
+		for _, events := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%.1s/%t", said, events), func(t *testing.T) {
+				w := newHarness(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body)
+					if strings.Contains(string(body), "notifications/") {
+						w.WriteHeader(http.StatusAccepted)
+						return
+					}
+					if !events {
+						w.Header().Set("Content-Type", "application/json")
+						io.WriteString(w, said)
+						return
+					}
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprintf(w, "data: %s\n\n", said)
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+				}))
+				_ = w.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`).Body.Close()
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				resp, err := http.DefaultClient.Do(w.request(ctx, call(1, "ok")))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = resp.Body.Close() }()
+				line := ""
+				for in := bufio.NewReader(resp.Body); !strings.Contains(line, "jsonrpc"); {
+					if line, err = in.ReadString('\n'); err != nil {
+						break
+					}
+				}
+				if !strings.Contains(line, `"id":1`) || !strings.Contains(line, "-5") {
+					t.Errorf("heard %q", line)
+				}
+				w.comes("the repair in the record", func() bool { return w.record.has("repaired") })
 			})
 		}
 	}
