@@ -370,7 +370,7 @@ func TestSessionAsksHowFar(t *testing.T) {
 		s := start(t, o, 40, 120)
 		s.see("Allow for this session… (shows how far)")
 		s.pick("Allow for this session… (shows how far)", 2)
-		s.see("allow how much, until the session ends?", "> Deny", "What a rule denies stays denied", "Write files below ~/p", "This exact call", "Write ~/p/a.txt, any content")
+		s.see("allow how much, until the session ends?", "> Deny", "Esc deny", "What a rule denies stays denied", "Write files below ~/p", "This exact call", "Write ~/p/a.txt, any content")
 		s.answer(strings.Repeat(down, downs))
 		s.see("> " + entry)
 		s.press(enter)
