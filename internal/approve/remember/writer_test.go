@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,40 @@ func holds(t testing.TB, path string) string {
 
 func tool(name, args string) policy.Call {
 	return policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{name}, Args: []byte(args)}
+}
+
+// A rule that lists its further arguments does not say that any may come.
+func TestOffersOfClosedArguments(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		call policy.Call
+		want []string
+	}{
+		{"tool='write_*'\nargs.path='~/**'\nargs_only=['path','content','mode']", tool("write_file", `{"path":"/home/user/x/a.txt","content":"hi"}`), []string{
+			`this exact call, "write_file" on "files" with the same path and content; mode may come with it`,
+			`"write_file" on "files" with path as "/home/user/x/a.txt"; content and mode may be anything`,
+			`"write_file" on "files" with path in "/home/user/x/" and below; content and mode may be anything`,
+			`"write_file" on "files" with path in "~/" and below; content and mode may be anything`}},
+		{"tool='write_*'\nargs.path='~/**'\nargs_only=true", tool("write_file", `{"path":"/home/user/x/a.txt"}`), []string{
+			`this exact call, "write_file" on "files" with the same path`,
+			`"write_file" on "files" with path in "/home/user/x/" and below`,
+			`"write_file" on "files" with path in "~/" and below`}},
+		{"tool='look'\nargs_only=true", tool("look", `{}`), []string{`this exact call, "look" on "files"`}},
+		{"tool='look'\nargs_only=['at']", tool("look", `{}`), []string{`this exact call, "look" on "files"; at may come with it`}},
+		{"tool='look'\nargs_only=['at','by']", tool("look", `{"at":"x"}`), []string{`this exact call, "look" on "files" with the same at; by may come with it`, `"look" on "files" with any at and by`}},
+	} {
+		k, q := ask(t, "[[rule]]\naction='prompt'\n"+c.rule+"\n", c.call)
+		offers, whyNot := k.Offers(q)
+		var got []string
+		for _, o := range offers {
+			if got = append(got, o.Title); strings.Contains(o.Allow+o.Deny, "stay open") {
+				t.Errorf("%s: %s", o.Title, o.Allow)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q %q", c.rule, got, whyNot)
+		}
+	}
 }
 
 const homePolicy = "[[rule]]\naction='prompt'\ntool='write_*'\nargs.path='~/**'\ndescription='Ask before writes'\n"
