@@ -33,6 +33,12 @@ func (n *Narrowed) Describe(text string) {
 	n.Text = n.rule.toml()
 }
 
+// Only is the names that the rule's args_only lists, and reports whether it has one: then a
+// call with any other further argument is not the rule's.
+func (n *Narrowed) Only() (names []string, only bool) {
+	return n.rule.further.Names, n.rule.further.Only
+}
+
 // Limit is a condition on one argument.
 type Limit struct {
 	Path  []string // the names below args

@@ -191,6 +191,20 @@ func TestNarrowNamesFurtherArguments(t *testing.T) {
 	}
 }
 
+// What args_only lists is told, and whether it stands there.
+func TestNarrowTellsFurtherArguments(t *testing.T) {
+	for rule, want := range map[string][]string{"": nil, "\nargs_only=true": {}, "\nargs_only=['path','mode']": {"path", "mode"}} {
+		p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\nargs.path='/srv/**'"+rule)
+		n, err := p.Narrow(p.Rules()[0], toolCall("w", `{"path":"/srv/p/x"}`), Tool, Allow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names, only := n.Only(); !slices.Equal(names, want) || only != (want != nil) {
+			t.Errorf("%q: %q, %v", rule, names, only)
+		}
+	}
+}
+
 // What stays open is said.
 func TestNarrowTells(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='*'\nargs.mode='x'\nargs.o.p='1'\nargs.dir='/srv/a/*'")

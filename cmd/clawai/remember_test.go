@@ -99,7 +99,7 @@ func TestAFolderForTheSession(t *testing.T) {
 	if out, err := r.clawai("decide", id, "allow", "--for", "session", "--scope", "all"); err == nil || !strings.Contains(out, `--scope: "all" is not offered for this call and session (one of folder, exact, tool)`) {
 		t.Errorf("%v: %s", err, out)
 	}
-	if out, err := r.clawai("decide", id, "allow", "--for", "session", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed until the session ends (folder): went on to the server; for this session: Edit files below /srv/p") {
+	if out, err := r.clawai("decide", id, "allow", "--for", "session", "--scope", "folder"); err != nil || !strings.Contains(out, "allowed until the session ends (folder): went on to the server; for this session: Write files below /srv/p") {
 		t.Errorf("%v: %s", err, out)
 	}
 	answered(false)
@@ -114,7 +114,7 @@ func TestAFolderForTheSession(t *testing.T) {
 	}
 	answered(true)
 	granted := r.granted(1)
-	if granted[0].Reach != "Edit files below /srv/p" {
+	if granted[0].Reach != "Write files below /srv/p" {
 		t.Errorf("%+v", granted)
 	}
 	if out, err := r.clawai("approve", "--revoke", granted[0].ID); err != nil {

@@ -152,9 +152,9 @@ func TestScopes(t *testing.T) {
 		{"deny the call", 4, 1, []string{`action = "deny"`, `args.content`, "write this rule and deny?", "> Deny once, write nothing"}, gate.DenyAlways,
 			`args.path = "/home/user/a.txt"`, "wrote a rule to deny (exact) above policy.toml:9"},
 		{"its file", 3, 2, []string{`args.path = "/home/user/a.txt"`, `content = "something else"`}, gate.AllowAlways,
-			`description = "Edit ~/a.txt, any content"`, "wrote a rule to allow (file) above policy.toml:9"},
+			`description = "Write ~/a.txt, any content"`, "wrote a rule to allow (file) above policy.toml:9"},
 		{"deny all of it", 4, 4, []string{`action = "deny"`, "It denies"}, gate.DenyAlways,
-			`description = "Never edit files below ~"`, "wrote a rule to deny (tool) above policy.toml:9"},
+			`description = "Never write files below ~"`, "wrote a rule to deny (tool) above policy.toml:9"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o, path := asksFor(t, policyBefore, writeArgs)
@@ -365,12 +365,12 @@ func TestAlwaysDoesNotOverwriteAnEdit(t *testing.T) {
 // "For this session" asks how far, the folder first and Deny preset, and writes nothing.
 func TestSessionAsksHowFar(t *testing.T) {
 	slow.Test(t)
-	for entry, downs := range map[string]int{"Edit files below ~/p": 1, "This exact call": 2, "Edit ~/p/a.txt, any content": 3, "Edit files below ~": 4} {
+	for entry, downs := range map[string]int{"Write files below ~/p": 1, "This exact call": 2, "Write ~/p/a.txt, any content": 3, "Write files below ~": 4} {
 		o, path := asksFor(t, policyBefore, `{"path":"/home/user/p/a.txt","content":"hi"}`)
 		s := start(t, o, 40, 120)
 		s.see("Allow for this session… (shows how far)")
 		s.pick("Allow for this session… (shows how far)", 2)
-		s.see("allow how much, until the session ends?", "> Deny", "What a rule denies stays denied", "Edit files below ~/p", "This exact call", "Edit ~/p/a.txt, any content")
+		s.see("allow how much, until the session ends?", "> Deny", "Esc deny", "What a rule denies stays denied", "Write files below ~/p", "This exact call", "Write ~/p/a.txt, any content")
 		s.answer(strings.Repeat(down, downs))
 		s.see("> " + entry)
 		s.press(enter)

@@ -50,6 +50,9 @@ func TestOf(t *testing.T) {
 	if got := Of("claude-code", "Read"); got.Class != "read" || got.Shared("file_path") != "path" || got.Shared("limit") != "" {
 		t.Errorf("%+v", got)
 	}
+	if got := Of("claude-code", "ToolSearch").Class; got != "task" { // without it, Claude Code does not find the tools of its servers
+		t.Errorf("ToolSearch is of the class %q", got)
+	}
 	for _, c := range [][2]string{{"claude-code", "read"}, {"claude-code", "Cron"}, {"files", "Read"}, {"", "Bash"}} {
 		if got := Of(c[0], c[1]); got != (Tool{}) || got.Shared("x") != "" || got.Knows("x") {
 			t.Errorf("%v: %+v", c, got)

@@ -56,7 +56,7 @@ var claudeTools = []row{
 	{class: "agent", names: []string{"Skill"}, args: "args>prompt"},
 	{class: "ask", names: []string{"AskUserQuestion"}},
 	{class: "plan", names: []string{"EnterPlanMode", "ExitPlanMode"}},
-	{class: "task", names: []string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "BashOutput", "KillShell"}},
+	{class: "task", names: []string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "ToolSearch"}},
 }
 
 // Gemini CLI (0.61, and names of before), and its fork.

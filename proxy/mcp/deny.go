@@ -109,6 +109,8 @@ func (d Denial) Text() string {
 		b.WriteString(".")
 	case d.Hint != "":
 		b.WriteString(". Try again with an absolute path below " + visible(d.Hint, 300) + ".")
+	case d.Code == "marker": // the reason says what to write instead
+		b.WriteString(". Trying again with the mark will not help.")
 	case !d.Unanswered:
 		b.WriteString(". Trying again will not help.")
 	case d.Code == "not_answered": // it could have been answered there

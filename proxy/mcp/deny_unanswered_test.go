@@ -44,3 +44,12 @@ func TestADenialSaysWhatWouldWork(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A denial of a mark says that the mark is what does not help: the same call without it may.
+func TestADenialOfAMarkSaysWhatDoesNotHelp(t *testing.T) {
+	d := mcp.Denial{Stage: "policy", Code: "marker", Description: "Not written back", Reason: "it carries a mark: leave that part as it is"}
+	got := string(d.Answer(mcp.Caller{ID: []byte("1"), Method: "tools/call"}))
+	if !strings.Contains(got, "leave that part as it is. Trying again with the mark will not help.") {
+		t.Error(got)
+	}
+}

@@ -34,7 +34,15 @@ func TestOffersForTheSession(t *testing.T) {
 		{"tool='**'", tool("edit_file", `{"path":"/home/user/app/src/a.go","edits":[{"oldText":"a","newText":"b"}]}`),
 			[]string{"folder: Edit files below ~/app/src", "exact: This exact call", "file: Edit ~/app/src/a.go, any content", "tool: Call edit_file with any arguments"}},
 		{"tool='**'\nargs.path='~/app/**'", tool("write_file", `{"path":"/home/user/app/src/a.go","content":"x"}`),
-			[]string{"folder: Edit files below ~/app/src", "exact: This exact call", "file: Edit ~/app/src/a.go, any content", "tool: Edit files below ~/app"}},
+			[]string{"folder: Write files below ~/app/src", "exact: This exact call", "file: Write ~/app/src/a.go, any content", "tool: Write files below ~/app"}},
+		{"tool='**'\nargs.path=['~/app/**','~/b/**']", tool("write_file", `{"path":"/home/user/app/a.go","content":"x"}`),
+			[]string{"folder: Write files below ~/app", "exact: This exact call", "file: Write ~/app/a.go, any content", "tool: Write files below ~/app or below ~/b"}},
+		{"tool='**'", tool("create_directory", `{"path":"/home/user/app/src/new"}`),
+			[]string{"folder: Create folders below ~/app/src", "exact: This exact call", "tool: Call create_directory with any arguments"}},
+		{"tool='**'", tool("trash_file", `{"path":"/home/user/app/src/a.go"}`),
+			[]string{"folder: Call trash_file with path below ~/app/src", "exact: This exact call", "tool: Call trash_file with any arguments"}},
+		{"tool='**'", tool("rename_file", `{"path":"/home/user/app/src/a.go"}`),
+			[]string{"folder: Call rename_file with path below ~/app/src", "exact: This exact call", "tool: Call rename_file with any arguments"}},
 		{"tool='**'", tool("read_file", `{"path":"/home/user/app/my file"}`),
 			[]string{"exact: This exact call", "tool: Call read_file with any arguments"}}, // a blank may end the path
 		{"tool='**'", tool("create_issue", `{"title":"x"}`), []string{"exact: This exact call", "tool: Call create_issue with any arguments"}},
@@ -75,7 +83,7 @@ func TestAReadOnlyPolicyCanBeGrantedBelow(t *testing.T) {
 		if whyNot == "" || len(offers) == 0 || slices.ContainsFunc(offers, func(o view.Offer) bool { return o.Allow+o.Deny != "" || o.Session == "" }) {
 			t.Errorf("%s: %+v %q", name, offers, whyNot)
 		}
-		if b, note, err := k.Bound(t.Context(), q, "folder"); err != nil || note != "for this session: Edit files below ~/app" || !b.Covers([]policy.Call{aWrite("/home/user/app/b.txt")}) {
+		if b, note, err := k.Bound(t.Context(), q, "folder"); err != nil || note != "for this session: Write files below ~/app" || !b.Covers([]policy.Call{aWrite("/home/user/app/b.txt")}) {
 			t.Errorf("%s: %v %q %v", name, b, note, err)
 		}
 	}

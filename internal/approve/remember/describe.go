@@ -33,7 +33,7 @@ func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string
 	default:
 		return "Use " + name
 	}
-	verb := verbOf(c)
+	verb, files := verbOf(c)
 	switch {
 	case len(n.Limits) == 0 && s == policy.Exact:
 		return "Call " + name
@@ -42,8 +42,8 @@ func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string
 	case s == policy.Exact:
 		return "Call " + name + " with the same " + list(limitNames(n))
 	case verb != "" && len(n.Limits) == 1 && isPlace(n.Limits[0].Globs):
-		text := verb + " " + k.places("files ", n.Limits[0].Globs)
-		if s == policy.File && verb == editVerb {
+		text := verb + " " + k.places(files, n.Limits[0].Globs)
+		if s == policy.File && verb != readVerb && files == "files " {
 			text += ", any content"
 		}
 		return text
@@ -58,23 +58,35 @@ func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string
 // never is the description of the rule that denies the same.
 func never(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
 
-const editVerb = "Edit"
+const readVerb = "Read"
 
-// verbOf is what a tool does with files, "" where its name does not tell.
-func verbOf(c *policy.Call) string {
+// verbOf is what a tool does, and to what, "" where its name does not tell. A rule is about one
+// tool: the answer to a tool that writes must not read like one to a tool that edits.
+func verbOf(c *policy.Call) (verb, files string) {
 	if c.Subject != policy.ToolSubject {
-		return ""
+		return "", ""
 	}
 	words := screen.Words(c.Names[0])
+	has := func(list string) bool {
+		return slices.ContainsFunc(strings.Fields(list), func(w string) bool { return slices.Contains(words, w) })
+	}
 	says := screen.Effects(words)
 	switch {
 	case says&(screen.Executes|screen.Reaches) != 0:
 	case screen.ChangesFiles(words):
-		return editVerb
-	case slices.Contains(words, "read") && says&(screen.Acts|screen.Changes) == 0:
-		return "Read"
+		switch {
+		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // more, or other, than a file's content
+		case has("edit append apply insert modify patch prepend replace update"):
+			return "Edit", "files "
+		case has("directory dir folder mkdir"):
+			return "Create", "folders "
+		case has("write create make overwrite put save touch"):
+			return "Write", "files "
+		}
+	case has("read") && says&(screen.Acts|screen.Changes) == 0:
+		return readVerb, "files "
 	}
-	return ""
+	return "", ""
 }
 
 // onlyReads says that a call is of a tool whose name promises nothing else.
@@ -94,7 +106,9 @@ func isPlace(globs []string) bool {
 func (k *Writer) places(what string, globs []string) string {
 	all := make([]string, len(globs))
 	for i, g := range globs {
-		all[i] = k.place(what, g)
+		if all[i] = k.place(what, g); i > 0 {
+			all[i] = strings.TrimPrefix(all[i], what)
+		}
 	}
 	return strings.Join(all, " or ")
 }

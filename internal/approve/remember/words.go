@@ -41,16 +41,42 @@ func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 
 // callTitle is the title of a rule about a tool or a prompt.
 func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
+	more, only := n.Only()
+	more = slices.DeleteFunc(slices.Clone(more), func(name string) bool {
+		return slices.ContainsFunc(n.Limits, func(l policy.Limit) bool { return l.Path[0] == name })
+	})
 	if s == policy.Exact {
-		if len(n.Limits) == 0 {
-			return "this exact call, " + name + "; it may come with arguments"
+		text, tail := "this exact call, "+name, ""
+		if len(n.Limits) > 0 {
+			text += " with the same " + list(limitNames(n))
 		}
-		return "this exact call, " + name + " with the same " + list(limitNames(n)) + "; more arguments may come with it"
+		switch {
+		case len(more) > 0:
+			tail = "; " + term.Text(list(more)) + " may come with it"
+		case only:
+		case len(n.Limits) > 0:
+			tail = "; more arguments may come with it"
+		default:
+			tail = "; it may come with arguments"
+		}
+		return text + tail
 	}
 	if len(n.Limits) == 0 {
+		switch {
+		case len(more) > 0:
+			return name + " with any " + term.Text(list(more))
+		case only:
+			return name + " without arguments"
+		}
 		return name + " with any arguments"
 	}
-	limits, others := make([]string, len(n.Limits)), "; "+term.Text(list(append(slices.Clone(n.Open), "all other arguments")))+" may be anything"
+	if !only {
+		more = append(slices.Clone(n.Open), "all other arguments")
+	}
+	limits, others := make([]string, len(n.Limits)), ""
+	if len(more) > 0 {
+		others = "; " + term.Text(list(more)) + " may be anything"
+	}
 	for i, l := range n.Limits {
 		places := make([]string, len(l.Globs))
 		for j, g := range l.Globs {

@@ -90,7 +90,7 @@ func (k *Writer) propose(q gate.Question, f *file, s policy.Scope, action policy
 		what = never(what)
 	}
 	n.Describe(what)
-	p.next, err = policy.InsertAbove(f.src, rule, k.comment(p.call, s, reply(action))+n.Text)
+	p.next, err = policy.InsertAbove(f.src, rule, k.comment(p.call, n, s, reply(action))+n.Text)
 	if err != nil {
 		return nil, "", err
 	}

@@ -121,11 +121,11 @@ func (k *Writer) offers(q gate.Question) (offers []view.Offer, err error) {
 // written puts the rules into an offer that "always" and "deny always" would write.
 func (k *Writer) written(o *view.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
 	n.Describe(k.description(call, n, s))
-	o.Allow = k.comment(call, s, gate.AllowAlways) + n.Text
+	o.Allow = k.comment(call, n, s, gate.AllowAlways) + n.Text
 	o.Example = example(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)
 	if d, err := f.policy.Narrow(rule, call, s, policy.Deny); err == nil {
 		d.Describe(never(k.description(call, d, s)))
-		o.Deny = k.comment(call, s, gate.DenyAlways) + d.Text
+		o.Deny = k.comment(call, d, s, gate.DenyAlways) + d.Text
 	}
 }
 
@@ -202,13 +202,13 @@ func same(a, b policy.Rule) bool {
 }
 
 // comment tells the owner of the file where a rule comes from.
-func (k *Writer) comment(c *policy.Call, s policy.Scope, r gate.Reply) string {
+func (k *Writer) comment(c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
 	now := time.Now
 	if k.Now != nil {
 		now = k.Now
 	}
 	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", now().Format(time.DateOnly), r, s)
-	if c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject {
+	if _, only := n.Only(); !only && (c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject) {
 		text += "# Arguments it does not name stay open.\n"
 	}
 	if c.Extra != nil {

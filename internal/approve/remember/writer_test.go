@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,40 @@ func tool(name, args string) policy.Call {
 	return policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{name}, Args: []byte(args)}
 }
 
+// A rule that lists its further arguments does not say that any may come.
+func TestOffersOfClosedArguments(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		call policy.Call
+		want []string
+	}{
+		{"tool='write_*'\nargs.path='~/**'\nargs_only=['path','content','mode']", tool("write_file", `{"path":"/home/user/x/a.txt","content":"hi"}`), []string{
+			`this exact call, "write_file" on "files" with the same path and content; mode may come with it`,
+			`"write_file" on "files" with path as "/home/user/x/a.txt"; content and mode may be anything`,
+			`"write_file" on "files" with path in "/home/user/x/" and below; content and mode may be anything`,
+			`"write_file" on "files" with path in "~/" and below; content and mode may be anything`}},
+		{"tool='write_*'\nargs.path='~/**'\nargs_only=true", tool("write_file", `{"path":"/home/user/x/a.txt"}`), []string{
+			`this exact call, "write_file" on "files" with the same path`,
+			`"write_file" on "files" with path in "/home/user/x/" and below`,
+			`"write_file" on "files" with path in "~/" and below`}},
+		{"tool='look'\nargs_only=true", tool("look", `{}`), []string{`this exact call, "look" on "files"`}},
+		{"tool='look'\nargs_only=['at']", tool("look", `{}`), []string{`this exact call, "look" on "files"; at may come with it`}},
+		{"tool='look'\nargs_only=['at','by']", tool("look", `{"at":"x"}`), []string{`this exact call, "look" on "files" with the same at; by may come with it`, `"look" on "files" with any at and by`}},
+	} {
+		k, q := ask(t, "[[rule]]\naction='prompt'\n"+c.rule+"\n", c.call)
+		offers, whyNot := k.Offers(q)
+		var got []string
+		for _, o := range offers {
+			if got = append(got, o.Title); strings.Contains(o.Allow+o.Deny, "stay open") {
+				t.Errorf("%s: %s", o.Title, o.Allow)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q %q", c.rule, got, whyNot)
+		}
+	}
+}
+
 const homePolicy = "[[rule]]\naction='prompt'\ntool='write_*'\nargs.path='~/**'\ndescription='Ask before writes'\n"
 
 func TestOffers(t *testing.T) {
@@ -76,13 +111,13 @@ func TestOffers(t *testing.T) {
 			`"write_file" on "files" with the same path and content, and another_argument = "anything"`, "call write_file with the same path and content"},
 		{"file", "args.path = \"/home/user/projects/x/a.txt\"\nwhere.path.type = \"string\"\n",
 			`"write_file" on "files" with path as "/home/user/projects/x/a.txt"; content and all other arguments may be anything`,
-			`"write_file" on "files" with the same path, and content = "something else"`, "edit ~/projects/x/a.txt, any content"},
+			`"write_file" on "files" with the same path, and content = "something else"`, "write ~/projects/x/a.txt, any content"},
 		{"folder", "args.path = \"/home/user/projects/x/**\"\n",
 			`"write_file" on "files" with path in "/home/user/projects/x/" and below; content and all other arguments may be anything`,
-			`"write_file" on "files" with path = "/home/user/projects/x/.git/hooks/pre-commit" and content = "something else"`, "edit files below ~/projects/x"},
+			`"write_file" on "files" with path = "/home/user/projects/x/.git/hooks/pre-commit" and content = "something else"`, "write files below ~/projects/x"},
 		{"tool", "args.path = \"~/**\"\n",
 			`"write_file" on "files" with path in "~/" and below; content and all other arguments may be anything`,
-			`"write_file" on "files" with path = "~/.bashrc" and content = "something else"`, "edit files below ~"},
+			`"write_file" on "files" with path = "~/.bashrc" and content = "something else"`, "write files below ~"},
 	} {
 		want = append(want, view.Offer{Scope: o.scope, Title: o.title, Example: o.example,
 			Allow: comment("always", o.scope) + rule("allow", strings.ToUpper(o.what[:1])+o.what[1:], o.args),

@@ -18,7 +18,7 @@ func Reaches(all []Reach) Page {
 	}
 	p := Page{
 		Decision: "clawai asks: allow how much, until the session ends?",
-		Choices:  []Choice{{Word: Deny, Label: "Deny"}},
+		Choices:  []Choice{{Word: Deny, Label: "Deny", Brief: "deny"}},
 	}
 	for _, r := range all {
 		facts = append(facts, fmt.Sprintf("%-10s %s", r.Word, r.Title))

@@ -30,22 +30,41 @@ func (p *starterPlan) work(e client.Entry, home string) {
 	}
 }
 
-// quotedFolder is the starters' folder in a text of theirs, with what stands before it.
-var quotedFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"`)
+// starterFolder is the starters' folder in a text of theirs: quoted, with what stands before
+// it, or in a comment.
+var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/projects`)
+
+// spelled is the servers' own folders as rules name them: from ~ where they lie below the home
+// folder, so that a rule holds for a call that spells its path from ~, too.
+func (p *starterPlan) spelled() []string {
+	all := slices.Clone(p.folders)
+	for i, folder := range all {
+		if rest, below := strings.CutPrefix(folder, filepath.ToSlash(filepath.Clean(p.home))+"/"); below && p.home != "" {
+			all[i] = "~/" + rest
+		}
+	}
+	return all
+}
 
 // inFolders puts the servers' own folders in the place of ~/projects.
 func (p *starterPlan) inFolders(rules string) string {
 	if len(p.folders) == 0 {
 		return rules
 	}
+	folders := p.spelled()
 	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
-	rules = quotedFolder.ReplaceAllStringFunc(rules, func(found string) string {
-		parts := quotedFolder.FindStringSubmatch(found)
+	return starterFolder.ReplaceAllStringFunc(rules, func(found string) string {
+		parts := starterFolder.FindStringSubmatch(found)
 		var all []string
-		for _, folder := range p.folders {
+		for _, folder := range folders {
 			all = append(all, policytext.Quote(folder+parts[2]))
 		}
+		last := len(folders) - 1
 		switch {
+		case parts[1] == "" && last == 0:
+			return folders[0]
+		case parts[1] == "":
+			return strings.Join(folders[:last], ", ") + " and " + folders[last]
 		case strings.HasPrefix(parts[1], "="):
 			return parts[1] + policytext.OneOrList(all)
 		case strings.Contains(parts[1], "\n"):
@@ -53,7 +72,6 @@ func (p *starterPlan) inFolders(rules string) string {
 		}
 		return parts[1] + strings.Join(all, ", ")
 	})
-	return strings.ReplaceAll(rules, "~/projects", strings.Join(p.folders, " and "))
 }
 
 // furtherFolders is the rule that asks about what the servers may reach in folders that the

@@ -31,6 +31,7 @@ type starterPlan struct {
 	profiles     []string                   // in the order of fixtures.Profiles
 	known        []catalogued               // in the order of the catalogue
 	agents       bool                       // hooks have clients' own tools judged
+	home         string                     // what ~ means
 	folders      []string                   // what stands in the place of ~/projects; none when that stays
 	askedServers []string                   // names of filesystem servers that may work in further folders: they are asked about
 	text         []byte
@@ -40,7 +41,7 @@ type starterPlan struct {
 // server in one file and another one elsewhere counts as unknown: rules see only the
 // name.
 func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
-	p := starterPlan{mode: mode, servers: map[string]*servers.Server{}, told: told}
+	p := starterPlan{mode: mode, servers: map[string]*servers.Server{}, told: told, home: home}
 	for _, t := range targets {
 		known, err := recognised(t.Entry)
 		if err != nil {

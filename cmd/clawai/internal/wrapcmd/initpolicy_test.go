@@ -59,7 +59,7 @@ func TestTheServersOwnFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), "~/projects") == opened || (p.askedServers == nil) != opened {
+		if (len(p.folders) == 1) != opened || strings.Contains(string(p.text), `"~/projects/**"`) == opened || (p.askedServers == nil) != opened {
 			t.Errorf("%s: %q stands in the rules, asked about: %q", folder, p.folders, p.askedServers)
 		}
 		if _, err := policy.Parse("policy.toml", p.text, policy.Options{Home: "/home/user"}); err != nil {
@@ -82,10 +82,11 @@ func TestTheServersOwnFolders(t *testing.T) {
 	}{
 		{"two of one server", modeAsk, []client.Entry{filesystemOn(owner+"/Desktop", "~/Downloads")}, map[string]policy.Action{
 			"/home/user/Desktop/a.txt": policy.Allow, "/home/user/Downloads/b/c.txt": policy.Allow, "/home/user/projects/a.txt": policy.Deny,
+			"~/Desktop/a.txt": policy.Allow, "~/Downloads/b/c.txt": policy.Allow, "~/projects/a.txt": policy.Deny, "~/Desktop/../.ssh/id_rsa": policy.Deny,
 			"/etc/passwd": policy.Deny, "/home/user/Downloads/.env": policy.Deny, "/home/user/Downloads/x/.env.example": policy.Allow,
 		}},
 		{"of two servers", modeAsk, []client.Entry{filesystemOn("/srv/data"), other}, map[string]policy.Action{
-			"/srv/data/a": policy.Allow, "/srv/other/a": policy.Allow, "/srv/a": policy.Deny,
+			"/srv/data/a": policy.Allow, "/srv/other/a": policy.Allow, "/srv/a": policy.Deny, "~/a": policy.Deny,
 		}},
 		{"the home too", modeAsk, []client.Entry{filesystemOn(owner, owner+"/Desktop")}, map[string]policy.Action{
 			"/home/user/Desktop/a.txt": policy.Allow, "/home/user/a.txt": policy.Prompt, "/home/user/.ssh/id_rsa": policy.Deny,
@@ -125,6 +126,23 @@ func TestTheServersOwnFolders(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What the rules and their comments say of the folders is written as a person writes it.
+func TestFoldersInWords(t *testing.T) {
+	p, err := drafted(modeAsk, targetsOf(filesystemOn("/home/user/Desktop", "/home/user/projects", "/home/user2/x")), nil, "/home/user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(p.text)
+	for _, want := range []string{`a link in ~/Desktop, ~/projects and /home/user2/x may lead`, `["~/Desktop/**", "~/projects/**", "/home/user2/x/**"]`, `under = ["~/Desktop", "~/projects", "/home/user2/x"]`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%.3000s", want, text)
+		}
+	}
+	if strings.Contains(text, "/home/user/") {
+		t.Errorf("the home folder is spelled out:\n%.3000s", text)
 	}
 }
 
