@@ -172,7 +172,7 @@ func (m *Message) again(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil
 	}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: opaque}
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.opaque}
 	w.see = func(name, value token) (string, bool) {
 		for _, t := range [2]token{name, value} {
 			if t.end == 0 {
