@@ -55,6 +55,7 @@ func TestSecretsByPlace(t *testing.T) {
 		"proxy-authorization: basic " + credentials:                                                                                      credentials,
 		`requests.get(u, headers={"Authorization": "Basic ` + credentials + `"})`:                                                        credentials,
 		"curl -u ana:" + pass + " https://h":                                                                                             pass,
+		"curl -sS -uana:" + pass + " https://h":                                                                                          pass,
 		"curl -sS --user 'ana:" + pass + "' https://h":                                                                                   pass,
 		"postgres://ana:" + pass + "@db.internal:5432/app":                                                                               pass,
 		"git clone https://ana:" + pass + "@git.example.com/x.git":                                                                       pass,

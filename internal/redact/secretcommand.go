@@ -14,6 +14,7 @@ type credential struct {
 
 var credentials = []credential{
 	{programs: []string{"curl", "wget"}, option: "-u", behind: ':'},
+	{programs: []string{"curl"}, option: "-u", behind: ':', attached: true},
 	{programs: []string{"curl", "wget"}, option: "-U", behind: ':'},
 	{programs: []string{"curl", "wget"}, option: "--user", behind: ':'},
 	{programs: []string{"curl", "wget"}, option: "--proxy-user", behind: ':'},
@@ -153,7 +154,7 @@ func listedSecrecy(element, last, before, command []byte) secrecy {
 		}
 		switch {
 		case !bytes.HasPrefix(option, []byte(c.option)) || c.attached == (len(option) == len(c.option)):
-		case !c.attached && (len(option) > len(c.option) || c.behind != 0 && bytes.IndexByte(element, c.behind) < 0):
+		case !c.attached && len(option) > len(c.option) || c.behind != 0 && bytes.IndexByte(element, c.behind) < 0:
 		case c.among(command, before):
 			return secret
 		}

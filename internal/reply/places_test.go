@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/clawai/clawai/proxy/frame"
@@ -112,5 +113,29 @@ func TestFenceAroundCompletions(t *testing.T) {
 		if at := strings.Index(string(raw), sentence); err != nil || at >= 0 && !strings.HasSuffix(string(raw)[:at], "begin] ") {
 			t.Errorf("%s: %v, %s", payload, err, raw)
 		}
+	}
+}
+
+// Many keys among many texts: a message is read once for all of them.
+func TestManyKeysTakeLinearTime(t *testing.T) {
+	took := func(keys int) time.Duration {
+		var texts []string
+		for i := range keys {
+			texts = append(texts, fmt.Sprintf(`{"type":"text","text":"ghp_%036d"}`, i*7_919_003))
+		}
+		texts = append(texts, `{"type":"text","text":"`+strings.Repeat("gh g ghp ", 100_000)+`"}`)
+		m := looked(t, result(`{"content":[`+strings.Join(texts, ",")+`]}`), "tools/call", "secret")
+		least := time.Hour
+		for range 4 { // a machine that is busy now is not so all the time
+			began := time.Now()
+			if _, err := m.Alter(&Change{Redact: m.all("secret"), Takes: true}, numbers(), frame.DefaultLimits()); err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	if few, many := took(8), took(250); many > 4*few+20*time.Millisecond {
+		t.Errorf("%v with 8 keys, %v with 250", few, many)
 	}
 }
