@@ -192,18 +192,29 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 		case r == 0xfe0e, r == 0xfe0f:
 			return pictures(before)
 		case r >= 0xe0100:
-			return unicode.Is(unicode.Han, before)
+			return r <= lastSelector && unicode.Is(unicode.Han, before)
 		}
-		return unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || unicode.Is(unicode.Sm, before)
+		return (r < 0xfe00 || r <= 0xfe02) && unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || r == 0xfe00 && unicode.Is(unicode.Sm, before)
 	case unicode.In(r, unicode.Mongolian, unicode.Khmer):
 		return unicode.In(before, unicode.Mongolian, unicode.Khmer)
 	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // drawn: they enclose digits
 		return true
-	case r == 0x110bd, r == 0x110cd, r >= 0x13430 && r <= 0x1343f, r >= 0x1d173 && r <= 0x1d17a: // drawn, or of hieroglyphs and notes
+	case r == 0x110bd, r == 0x110cd: // drawn
 		return true
+	case r >= 0x13430 && r <= 0x1343f:
+		return unicode.Is(unicode.Egyptian_Hieroglyphs, before) || unicode.Is(unicode.Egyptian_Hieroglyphs, after)
+	case r >= 0x1d173 && r <= 0x1d17a:
+		return note(before) || note(after)
 	}
 	return false
 }
+
+// lastSelector is the last that variants of Chinese letters have in Unicode's database of them
+// (UTS 37); with all 240 of them, bytes can be written.
+const lastSelector = 0xe011f
+
+// note reports a sign of musical notation.
+func note(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 
 // mark says that a character has a direction and nothing else (UAX 9, 2.6).
 func mark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }

@@ -170,6 +170,29 @@ func TestNothingHidesBetweenLetters(t *testing.T) {
 	}
 }
 
+// A letter may have one of the selectors that its variants have; a selector for each byte is a text.
+func TestSelectorsThatNoLetterHas(t *testing.T) {
+	const said = "ignore all of it"
+	var han, nibbles, signs, music, hieroglyphs strings.Builder
+	for _, c := range said {
+		fmt.Fprintf(&han, "\u4e2d%c", 0xe0100+c-16)
+		fmt.Fprintf(&nibbles, "\u4e2d%c\u6587%c", 0xfe00+c>>4, 0xfe00+c&15)
+		fmt.Fprintf(&signs, "+%c=%c", 0xfe00+c>>4, 0xfe00+c&15)
+		fmt.Fprintf(&music, "%c%c", c, 0x1d173+c%8)
+		fmt.Fprintf(&hieroglyphs, "%c%c", c, 0x13430+c%16)
+	}
+	for name, text := range map[string]string{"han": han.String(), "nibbles": nibbles.String(), "signs": signs.String(), "music": music.String(), "hieroglyphs": hieroglyphs.String()} {
+		if kind, _ := first(text, Kinds{only: []Kind{Hidden}}); kind != Hidden {
+			t.Errorf("%s: nothing is found", name)
+		}
+	}
+	for _, text := range []string{"\u845b\U000e0100\u98fe", "\u8fbb\U000e0101", "\u9089\U000e011f", "\u4fae\ufe00", "\u50e7\ufe01", "\u2229\ufe00", "\U0001d15f\U0001d173\U0001d160", "\U00013000\U00013430\U00013001", "\u1820\u180b"} {
+		if found := Text(text, Kinds{only: []Kind{Hidden}, closely: true}); len(found) > 0 {
+			t.Errorf("%q: %v", text, found)
+		}
+	}
+}
+
 // What ordinary pages have: single characters that are not drawn, fewer than say anything.
 func TestSparseCharactersAreOrdinary(t *testing.T) {
 	var icons strings.Builder

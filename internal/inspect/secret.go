@@ -41,16 +41,14 @@ func findSecrets(f *findings) {
 // its place, and is no example; "" for none. It may begin behind a word of examples.
 func shapeIn(value string) string {
 	for at := 0; ; {
-		s, found := redact.Find(value, at)
+		s, found := redact.FindUnnamed(value, at)
 		if !found {
 			break
 		}
-		switch at = max(s.Start, at+1); { // there may be one in the value of another name
-		case !s.Named && given(value[s.Start:s.End], s):
+		if given(value[s.Start:s.End], s) {
 			return s.Kind
-		case !s.Named:
-			at = max(s.End, at)
 		}
+		at = max(s.End, at+1)
 	}
 	for _, word := range exampleWords {
 		at := indexFold(value, word)
@@ -58,7 +56,7 @@ func shapeIn(value string) string {
 			continue
 		}
 		behind := value[at+len(word):]
-		if s, ok := redact.Find(behind, 0); ok && !s.Named && given(behind[s.Start:s.End], s) {
+		if s, ok := redact.FindUnnamed(behind, 0); ok && given(behind[s.Start:s.End], s) {
 			return s.Kind
 		}
 	}
@@ -78,8 +76,7 @@ func indexFold(text, word string) int {
 // given reports whether what is known by its form or its place is no example.
 func given(value string, s redact.Span) bool {
 	if s.Placed {
-		own, found := redact.Find(value, 0) // a key as the name in an address
-		return found && !own.Named && !own.Placed && given(value[own.Start:own.End], own) || !placeholder(value) && !standsIn(value, s.Kind)
+		return shapeIn(value) != "" /* a key as the name in an address */ || !placeholder(value) && !standsIn(value, s.Kind)
 	}
 	return !example(value, s.Kind)
 }

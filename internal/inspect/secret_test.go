@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 )
 
 // key has a form of its own.
@@ -54,6 +55,7 @@ func TestSecretsByPlace(t *testing.T) {
 		"proxy-authorization: basic " + credentials:                                                                                      credentials,
 		`requests.get(u, headers={"Authorization": "Basic ` + credentials + `"})`:                                                        credentials,
 		"curl -u ana:" + pass + " https://h":                                                                                             pass,
+		"curl -sS -uana:" + pass + " https://h":                                                                                          pass,
 		"curl -sS --user 'ana:" + pass + "' https://h":                                                                                   pass,
 		"postgres://ana:" + pass + "@db.internal:5432/app":                                                                               pass,
 		"git clone https://ana:" + pass + "@git.example.com/x.git":                                                                       pass,
@@ -99,6 +101,45 @@ func TestHiddenInstructions(t *testing.T) {
 	} {
 		if found := Text(text, Kinds{only: []Kind{Concealed}}); (len(found) > 0) != want {
 			t.Errorf("%s: %v", text, found)
+		}
+	}
+}
+
+// A text that is made of names, or of options, is read in a time that grows with its length: the
+// values of names may reach to its end, each of them.
+func TestNamesAndOptionsTakeLinearTime(t *testing.T) {
+	for _, unit := range []string{"password=", "example_token=", " -p", " -u", "mysql -p ", " -px", "mysqlx -u a:b "} {
+		took := func(size int) time.Duration {
+			text, least := `token="`+strings.Repeat(unit, size/len(unit)), time.Hour
+			for range 5 { // a machine that is busy now is not so all the time
+				began := time.Now()
+				Text(text, Kinds{only: []Kind{Secret}})
+				least = min(least, time.Since(began))
+			}
+			return least
+		}
+		if short, long := took(16<<10), took(256<<10); long > 64*short+50*time.Millisecond {
+			t.Errorf("%q: %v for 16 KiB, %v for 256 KiB", unit, short, long)
+		}
+		if got := took(256 << 10); got > time.Second {
+			t.Errorf("%q: %v for 256 KiB", unit, got)
+		}
+	}
+}
+
+// A word of examples before a key does not excuse it in a place of passwords either, nor how
+// deep it stands in the values of names.
+func TestKeysBehindNamesAndExamples(t *testing.T) {
+	for _, text := range []string{
+		"https://ana:example" + key + "@host.example.org", "password=" + strings.Repeat("token=", 40) + key,
+		"token=" + strings.Repeat("example_key=", 40) + key, `secret="a=1 password: x, api_key=` + key + `"`, "password=https://ana:" + key + "@h",
+	} {
+		found := false
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			found = found || f.Kind == Secret && strings.Contains(text[f.Start:f.End], key)
+		}
+		if !found {
+			t.Errorf("%q: not found", text)
 		}
 	}
 }

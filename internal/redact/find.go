@@ -14,6 +14,15 @@ type Span struct {
 
 // Find gives the first secret in text at or after from: what the record would not keep.
 func Find(text string, from int) (Span, bool) {
-	at, found := findSecret(unsafe.Slice(unsafe.StringData(text), len(text)), from)
+	return spanOf(findSecret(unsafe.Slice(unsafe.StringData(text), len(text)), from))
+}
+
+// FindUnnamed is Find of what its own form or its place gives away: it passes over the values of
+// names, which may hold one another down to the end of a text.
+func FindUnnamed(text string, from int) (Span, bool) {
+	return spanOf(search(unsafe.Slice(unsafe.StringData(text), len(text)), from, false))
+}
+
+func spanOf(at span, found bool) (Span, bool) {
 	return Span{at.from, at.to, at.kind, at.kind == "value", at.kind == placedKind || at.kind == "basic"}, found
 }

@@ -14,6 +14,7 @@ type credential struct {
 
 var credentials = []credential{
 	{programs: []string{"curl", "wget"}, option: "-u", behind: ':'},
+	{programs: []string{"curl"}, option: "-u", behind: ':', attached: true},
 	{programs: []string{"curl", "wget"}, option: "-U", behind: ':'},
 	{programs: []string{"curl", "wget"}, option: "--user", behind: ':'},
 	{programs: []string{"curl", "wget"}, option: "--proxy-user", behind: ':'},
@@ -29,14 +30,19 @@ var credentials = []credential{
 	{programs: []string{"smbclient", "rpcclient"}, option: "-U", behind: '%'},
 }
 
-// maxCommand bounds how far before an option its program is looked for.
-const maxCommand = 2048
+// Bounds of how far before an option its program is looked for: in bytes, and in words, so that a
+// text made of options costs no multiple of that for each of them.
+const (
+	maxCommand = 2048
+	maxWords   = 48
+)
 
 // credentialAt reads an option of a command line whose first byte is s[i].
 func credentialAt(s []byte, i, from int) span {
 	if len(s)-i < 4 || s[i+1] == ' ' {
 		return span{}
 	}
+	var command []byte
 	for n := range credentials {
 		c := &credentials[n]
 		if !bytes.HasPrefix(s[i:], []byte(c.option)) {
@@ -44,25 +50,50 @@ func credentialAt(s []byte, i, from int) span {
 		}
 		value := i + len(c.option)
 		separate := value < len(s) && (s[value] == ' ' || s[value] == '=' && len(c.option) > 2)
-		if separate == c.attached || !separate && !c.attached || !c.runs(s[max(from, i-maxCommand):i]) {
+		if separate == c.attached || !separate && !c.attached {
 			continue
 		}
 		if !c.attached {
 			value++
 		}
-		if at := c.secret(s, value); at.to > at.from {
+		at := c.secret(s, value)
+		if at.to <= at.from {
+			continue
+		}
+		if command == nil {
+			command = commandBefore(s, i, from)
+		}
+		if c.behindProgram(command) {
 			return at
 		}
 	}
 	return span{}
 }
 
-// runs says that the command before an option is one of the programs.
-func (c *credential) runs(before []byte) bool {
-	if n := bytes.LastIndexAny(before, ";|&\n"); n >= 0 {
-		before = before[n+1:]
+// commandBefore is what stands of a command before its option at s[i].
+func commandBefore(s []byte, i, from int) []byte {
+	start, words := i, 0
+	for start > from && i-start < maxCommand && words < maxWords {
+		switch s[start-1] {
+		case ';', '|', '&', '\n':
+			return s[start:i]
+		case ' ':
+			words++
+		}
+		start--
 	}
-	return c.among(nil, before)
+	return s[start:i]
+}
+
+// behindProgram reports whether a command that goes on with an option is one of the programs. Most
+// texts do not even have their letters.
+func (c *credential) behindProgram(command []byte) bool {
+	for _, program := range c.programs {
+		if bytes.Contains(command, []byte(program)) {
+			return c.among(nil, command)
+		}
+	}
+	return false
 }
 
 // among looks for the program, and the word that has to stand behind it, in the
@@ -123,7 +154,7 @@ func listedSecrecy(element, last, before, command []byte) secrecy {
 		}
 		switch {
 		case !bytes.HasPrefix(option, []byte(c.option)) || c.attached == (len(option) == len(c.option)):
-		case !c.attached && (len(option) > len(c.option) || c.behind != 0 && bytes.IndexByte(element, c.behind) < 0):
+		case !c.attached && len(option) > len(c.option) || c.behind != 0 && bytes.IndexByte(element, c.behind) < 0:
 		case c.among(command, before):
 			return secret
 		}

@@ -11,7 +11,10 @@ type span struct {
 // findSecret returns the first secret in s at or after from. A text is read once,
 // word by word: only where a word begins, and at the few bytes that announce a
 // secret, is more looked at than a table.
-func findSecret(s []byte, from int) (at span, found bool) {
+func findSecret(s []byte, from int) (at span, found bool) { return search(s, from, true) }
+
+// search is findSecret; named is whether the value of a name is one.
+func search(s []byte, from int, named bool) (at span, found bool) {
 	for i := from; i < len(s); {
 		c := s[i]
 		if isWord[c] {
@@ -26,7 +29,7 @@ func findSecret(s []byte, from int) (at span, found bool) {
 			}
 		} else {
 			if announces[c] || c == '.' && i+7 < len(s) && s[i+7] == '.' {
-				at = markAt(s, i, from)
+				at = markAt(s, i, from, named)
 			}
 			i++
 		}
@@ -54,19 +57,19 @@ func wordAt(s []byte, i, from int) span {
 }
 
 // markAt looks at a byte that announces a secret, or stands inside one.
-func markAt(s []byte, i, from int) (at span) {
+func markAt(s []byte, i, from int, named bool) (at span) {
 	switch s[i] {
 	case '=':
-		return assigned(s, i, from)
+		return assigned(s, i, from, named)
 	case ':':
 		if at = userinfo(s, i); at.to == 0 {
-			at = assigned(s, i, from)
+			at = assigned(s, i, from, named)
 		}
 		if at.to > 0 {
 			return at
 		}
 	case '-':
-		return dashed(s, i, from)
+		return dashed(s, i, from, named)
 	}
 	return innerAt(s, i, from)
 }
@@ -93,15 +96,17 @@ func afterEscape(before []byte) bool {
 }
 
 // dashed reads what a dash begins: a private key, an option, or the end of a key.
-func dashed(s []byte, i, from int) span {
+func dashed(s []byte, i, from int, named bool) span {
 	if n, kind := pemAt(s[i:]); n > 0 {
 		return span{i, i + n, kind}
 	}
 	if i > 0 && isWord[s[i-1]] {
 		return innerAt(s, i, from)
 	}
-	if at := flagged(s, i); at.to > 0 {
-		return at
+	if named {
+		if at := flagged(s, i); at.to > 0 {
+			return at
+		}
 	}
 	if i > 0 && s[i-1] != ' ' {
 		return span{}
@@ -110,7 +115,7 @@ func dashed(s []byte, i, from int) span {
 }
 
 // assigned reads name=value, name: value and "name":"value" around s[i].
-func assigned(s []byte, i, from int) span {
+func assigned(s []byte, i, from int, named bool) span {
 	end := i
 	for end > from && (s[end-1] == ' ' || s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') {
 		end--
@@ -124,6 +129,9 @@ func assigned(s []byte, i, from int) span {
 		return span{}
 	}
 	inQuery := s[i] == '=' && start > 0 && (s[start-1] == '?' || s[start-1] == '&' || s[start-1] == '#')
+	if !named && !inQuery { // only a signature in a query is more than the value of a name
+		return span{}
+	}
 	level := nameSecrecy(name)
 	if level == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
@@ -137,6 +145,9 @@ func assigned(s []byte, i, from int) span {
 	}
 	if inQuery && signature(name, s[from:to]) {
 		return span{from, to, "sas"}
+	}
+	if !named {
+		return span{}
 	}
 	return span{from, to, "value"}
 }

@@ -172,13 +172,14 @@ func (m *Message) again(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil
 	}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: opaque}
+	starts := byStart(same)
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.opaque}
 	w.see = func(name, value token) (string, bool) {
 		for _, t := range [2]token{name, value} {
 			if t.end == 0 {
 				continue
 			}
-			for _, f := range nested(t.said, equal(t.said, same), 1, func(s string) []inspect.Found { return equal(s, same) }) {
+			for _, f := range nested(t.said, equal(t.said, starts, same), 1, func(s string) []inspect.Found { return equal(s, starts, same) }) {
 				if t.number || len(w.path) > 0 && w.path[0] == "inputRequests" {
 					err = errFixed
 				} else if len(edits) > maxText/minSame {
@@ -196,16 +197,23 @@ func (m *Message) again(same map[string]string) (edits []edit, err error) {
 	return edits, err
 }
 
+// byStart are values by their first bytes, of which they have minSame at the least: with many of them,
+// a text is still read once.
+func byStart(same map[string]string) map[string][]string {
+	all := make(map[string][]string, len(same))
+	for value := range same {
+		all[value[:minSame]] = append(all[value[:minSame]], value)
+	}
+	return all
+}
+
 // equal is where one of the values stands in a text; What is its mark.
-func equal(text string, same map[string]string) (found []inspect.Found) {
-	for value, mark := range same {
-		for at := 0; ; {
-			n := strings.Index(text[at:], value)
-			if n < 0 {
-				break
+func equal(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
+	for at := 0; at+minSame <= len(text); at++ {
+		for _, value := range starts[text[at:at+minSame]] {
+			if strings.HasPrefix(text[at:], value) {
+				found = append(found, inspect.Found{What: same[value], Start: at, End: at + len(value)})
 			}
-			found = append(found, inspect.Found{What: mark, Start: at + n, End: at + n + len(value)})
-			at += n + len(value)
 		}
 	}
 	return found

@@ -18,7 +18,7 @@ func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, er
 		}
 		m := &Message{raw: object, whole: true, payload: span{0, len(object)}}
 		l := looker{m: m, wanted: wanted, room: maxText}
-		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(object))}, pass: func([]string, string) bool { return false }}
+		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(object))}, pass: func([]string, string, string) bool { return false }}
 		w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
 		if !w.value() || !m.Whole() {
 			return nil, errors.New("not all of the arguments could be looked at")

@@ -73,8 +73,9 @@ func (m *Message) warned(edits []edit, before []string) []edit {
 // texts puts marks into the strings that stand in no block. A name of a member cannot take any,
 // nor can what a client offers to fill in.
 func (m *Message) texts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
+	offered := m.value().Member("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: opaque}
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.opaque}
 	w.see = func(name, value token) (string, bool) {
 		path := w.path
 		switch {
@@ -89,7 +90,7 @@ func (m *Message) texts(within map[string]bool, c *Change, before, after []strin
 		if value.end == 0 || value.number || !says(path, name.said, value.said) {
 			return name.said, true
 		}
-		if len(path) > 1 && path[0] == "completion" {
+		if offered && len(path) > 2 && path[0] == "completion" && path[1] == "values" {
 			return name.said, true // completed sees to these
 		}
 		text, mark := jsonscan.Of(m.raw[value.start:value.end]), short
@@ -119,7 +120,7 @@ var prose = []string{"text", "message", "content", "data", "description", "instr
 // of a list, which nobody could use any more with marks around them.
 func says(path []string, name, text string) bool {
 	switch {
-	case text == "", path[0] == "serverInfo" && name == "name" && len(text) <= maxWord: // what a client knows the server by
+	case text == "", len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord: // what a client knows the server by
 		return false
 	case slices.ContainsFunc(prose, func(p string) bool { return strings.EqualFold(p, name) }):
 		return true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/inspect"
@@ -93,6 +94,7 @@ type Message struct {
 	raw      []byte
 	root     string // where the payload stands: /result
 	payload  span   // an object or, of an error, what there is
+	method   string // that it answers, or its own
 	list     string // the member that holds the entries of a list; "" is no list
 	whole    bool   // the look reached its end
 	wanted   []string
@@ -147,7 +149,7 @@ var errNothing = errors.New("the message carries nothing that could be looked at
 // Look looks at a message that answers method, or that came by itself. f is as
 // proxy/frame gave it.
 func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
-	m := &Message{raw: f.Raw, list: lists[method].member, whole: true, wanted: wanted.words}
+	m := &Message{raw: f.Raw, method: method, list: lists[method].member, whole: true, wanted: wanted.words}
 	part := f.Result
 	switch {
 	case part != nil:
@@ -165,7 +167,7 @@ func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 		wanted.Texts = wanted.Texts.Closely()
 	}
 	l := looker{m: m, wanted: wanted, room: maxText}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(part))}, base: start, pass: opaque}
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(part))}, base: start, pass: m.unread}
 	w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
 	if !w.value() && m.whole {
 		return nil, errors.New("the message cannot be read as JSON")
@@ -173,17 +175,37 @@ func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	return m, nil
 }
 
-// opaque says of a member that it is the server's or the protocol's own and is given back
-// as it came: nobody reads it.
-func opaque(path []string, name string) bool {
-	switch len(path) {
-	case 0:
-		switch name {
-		case "requestState", "nextCursor", "resultType", "taskId", "progressToken", "requestId":
-			return true
-		}
-	case 1:
-		return path[0] == "task" && name == "taskId" || path[0] == "_meta" && name == "progressToken"
+// unread reports an opaque member whose value is one word of ASCII, as ids and cursors are: there is
+// nothing in it to look for.
+func (m *Message) unread(path []string, name, rest string) bool {
+	if !m.opaque(path, name, rest) {
+		return false
+	}
+	said, isText := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), `"`)
+	end := strings.IndexFunc(said, func(r rune) bool { return outside(r) || r == '"' || r == '\\' })
+	return !isText || end >= 0 && said[end] == '"'
+}
+
+// opaque reports a member that is the server's or the protocol's own in answers to the method, and
+// is given back as it came.
+func (m *Message) opaque(path []string, name, _ string) bool {
+	switch {
+	case m.root == "/error" || len(path) > 1:
+		return false
+	case len(path) == 1:
+		return m.root == "/result" && path[0] == "task" && name == "taskId"
+	}
+	switch name {
+	case "nextCursor":
+		return m.root == "/result" && (strings.HasSuffix(m.method, "/list") || m.method == "resources/directory/read")
+	case "requestState":
+		return m.root == "/result" && m.value().Member("resultType").Text() == "input_required"
+	case "taskId":
+		return strings.HasPrefix(m.method, "tasks/") || strings.HasPrefix(m.method, "notifications/tasks")
+	case "progressToken":
+		return m.method == "notifications/progress"
+	case "requestId":
+		return m.method == "notifications/cancelled"
 	}
 	return false
 }
@@ -256,10 +278,11 @@ func (l *looker) see(path []string, name, value token) (segment string, ok bool)
 		return segment, false
 	}
 	at.path = path
-	if l.blob(path, name, value) {
-		return segment, l.addBlob(at, value)
+	blob := l.blob(path, name, value)
+	if !(blob && encoded(value.said)) && !l.add(at, value, len(name.said)+len(between), found) {
+		return segment, false
 	}
-	return segment, l.add(at, value, len(name.said)+len(between), found)
+	return segment, !blob || l.addBlob(at, value)
 }
 
 // dull says of a text that it is too short and too plain for anything to be in it, with
@@ -379,10 +402,14 @@ func (l *looker) unscreened(at place, what string) {
 	l.m.Findings = append(l.m.Findings, Finding{Kind: string(inspect.Unscreened), What: what, Pointer: pointer(l.m.root, at.path), Entry: at.entry, Fixed: true})
 }
 
-// fixed says that a place is a request to the client: what it asks is judged as it is.
-func (l *looker) fixed(path []string) bool { return len(path) > 0 && path[0] == "inputRequests" }
+// fixed reports a place in a request to the client, which is judged as it is, or one that is given
+// back as it came.
+func (l *looker) fixed(path []string) bool {
+	last := len(path) - 1
+	return last >= 0 && (path[0] == "inputRequests" || l.m.opaque(path[:last], path[last], ""))
+}
 
-// blob says that a value is what a server has sent as base64.
+// blob says that a value stands where servers send base64.
 func (l *looker) blob(path []string, name, value token) bool {
 	if name.said != "blob" && name.said != "data" || len(value.said) < 24 {
 		return false
@@ -399,7 +426,7 @@ func (l *looker) blob(path []string, name, value token) bool {
 
 // addBlob looks into a blob that is text.
 func (l *looker) addBlob(at place, t token) bool {
-	b := unblob(t.said)
+	b := ofUTF16(unblob(t.said))
 	if !textual(b) {
 		return true
 	}
@@ -411,10 +438,20 @@ func (l *looker) addBlob(at place, t token) bool {
 // anything here finds, and it takes no room from texts.
 func picture(said string) bool {
 	const long = 4 << 10
-	return len(said) >= long && strings.Trim(said, base64Letters) == "" && !textual(unblob(said))
+	return len(said) >= long && encoded(said) && !textual(ofUTF16(unblob(said)))
 }
 
-const base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
+// encoded reports base64 as MCP has it (RFC 4648, 4), in lines or not. A key is often none: it has
+// another letter.
+func encoded(said string) bool {
+	for i := range len(said) {
+		c := said[i]
+		if (c == '-' || c == '_' || base64Letter(rune(c)) < 0) && c != '=' && c != '\r' && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
 
 // unblob reads base64 as the most lenient of clients do: in either alphabet, padded or not, in
 // several pieces, and without what is no letter of it.
@@ -440,6 +477,29 @@ func base64Letter(r rune) rune {
 		return r
 	}
 	return -1
+}
+
+// ofUTF16 is a text in UTF-16 in UTF-8, and anything else as it is. Every other byte of a text in
+// letters of Latin is zero.
+func ofUTF16(b []byte) []byte {
+	var zeros [2]int
+	for i, c := range b {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	half := len(b) / 2
+	little := zeros[1]*2 > half && zeros[0]*8 < half
+	if !little && !(zeros[0]*2 > half && zeros[1]*8 < half) {
+		return b
+	}
+	units := make([]uint16, half)
+	for i := range units {
+		if units[i] = uint16(b[2*i])<<8 | uint16(b[2*i+1]); little {
+			units[i] = units[i]<<8 | units[i]>>8
+		}
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // textual says that readers may take bytes for a text: a few that are none they leave out.

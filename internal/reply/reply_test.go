@@ -176,7 +176,7 @@ func TestPlaces(t *testing.T) {
 // A cursor or an id is a text or a number: what else is called so is looked at.
 func TestNothingIsACursorByItsName(t *testing.T) {
 	for payload, want := range map[string]int{
-		`{"nextCursor":"` + token1 + `","taskId":"` + token1 + `"}`:         0,
+		`{"nextCursor":"` + token1 + `","taskId":"` + token1 + `"}`:         2,
 		`{"nextCursor":{"a":"` + token1 + `"}}`:                             1,
 		`{"taskId":["` + token1 + `"],"requestState":[["` + token1 + `"]]}`: 2,
 	} {

@@ -25,8 +25,8 @@ type walker struct {
 	// that is neither a string nor a number. It says how the name is written in the
 	// places of what lies below; false ends the walk.
 	see func(name, value token) (segment string, ok bool)
-	// pass says that a text or a number here is not for anybody to look at.
-	pass func(path []string, name string) bool
+	// pass says that a text or a number here is not for anybody to look at; rest begins with it.
+	pass func(path []string, name, rest string) bool
 }
 
 func (w *walker) value() bool {
@@ -57,7 +57,7 @@ func (w *walker) member() bool {
 	if !ok || !w.c.Colon() {
 		return false
 	}
-	if next := w.c.Peek(); next != '{' && next != '[' && w.pass(w.path, name.said) {
+	if next := w.c.Peek(); next != '{' && next != '[' && w.pass(w.path, name.said, w.c.Src[w.c.At:]) {
 		return w.c.Skip()
 	}
 	return w.visit(name, "")
