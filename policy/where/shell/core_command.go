@@ -90,7 +90,7 @@ func (c *core) finish(slot int, words []word, assigned []assignment) bool {
 
 // computing are the builtins, beside test and printf, that take an expression for
 // a number in mksh or zsh.
-const computing = "shift ulimit getln private"
+const computing = "shift ulimit getln private exit return break continue logout bye"
 
 // names says whether a word may begin a command: no word of some shell's
 // language, and nothing on which one acts there.
