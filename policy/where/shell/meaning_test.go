@@ -87,6 +87,14 @@ func TestMeaning(t *testing.T) {
 		{"zsh **|cat **", "cat a | zsh -V", maybe, yes},
 		{"tcsh **|cat **", "cat a | tcsh -v", maybe, yes},
 		{"node **", "node -v", yes, yes},
+		// With -mod=mod go fetches a package that is named, and runs its tests.
+		{"go test **", "go test -short ./...", yes, yes},
+		{"go test **", "go test -mod=mod x.example/a", maybe, yes},
+		{"go test **", "go test -mod mod x.example/a", maybe, yes},
+		{"go vet **", "go vet -mod=mod x.example/a", maybe, yes},
+		{"go list **", "go list -m -u all", yes, yes},
+		{"go list **", "go list -m x.example/a@latest", maybe, yes},
+		{"go list **", "go list -m -versions x.example/a", maybe, yes},
 		// gh sends a token to the host that it is told.
 		{"gh pr **", "gh pr list -R a/b", yes, yes},
 		{"gh pr **", "gh pr list --repo=github.com/a/b --base feat/x/y --author=@me", yes, yes},

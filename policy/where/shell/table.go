@@ -195,10 +195,12 @@ var operandKinds = map[string]func(text string) bool{
 	"refspec":    pushed,
 	"repository": githubs,
 	"into":       fetched,
-	"page":       func(text string) bool { return !strings.Contains(text, "/") },
-	"show":       func(text string) bool { return listedIn("show list ls", text) },
-	"log":        func(text string) bool { return !listedIn("expire delete drop", text) },
-	"audit":      func(text string) bool { return !listedIn("fix signatures", text) },
+	// A version is asked of the network: example.com/x@latest.
+	"local": func(text string) bool { return !strings.Contains(text, "@") },
+	"page":  func(text string) bool { return !strings.Contains(text, "/") },
+	"show":  func(text string) bool { return listedIn("show list ls", text) },
+	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
+	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
 	// MSBuild's options begin with a slash, too, and @x holds more of them.
 	"project": func(text string) bool {
 		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
