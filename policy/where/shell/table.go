@@ -199,7 +199,7 @@ var operandKinds = map[string]func(text string) bool{
 	"local": func(text string) bool { return !strings.Contains(text, "@") },
 	"page":  func(text string) bool { return !strings.Contains(text, "/") },
 	"show":  func(text string) bool { return listedIn("show list ls", text) },
-	"log":   func(text string) bool { return !listedIn("expire delete drop", text) },
+	"log":   func(text string) bool { return !listedIn("expire delete drop write", text) },
 	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
 	// MSBuild's options begin with a slash, too, and @x holds more of them.
 	"project": func(text string) bool {
