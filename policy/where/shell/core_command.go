@@ -85,6 +85,9 @@ func (c *core) finish(slot int, words []word, assigned []assignment) bool {
 	}
 	c.assigned = append(c.assigned, assigned...)
 	c.commands[slot].words = words
+	if len(words) == 2 && strings.HasSuffix(strings.TrimRight(c.text[:c.at], " \t"), words[0].text+" $?") {
+		return true // the last command's own number
+	}
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
 

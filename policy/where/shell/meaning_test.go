@@ -87,6 +87,8 @@ func TestMeaning(t *testing.T) {
 		{"zsh **|cat **", "cat a | zsh -V", maybe, yes},
 		{"tcsh **|cat **", "cat a | tcsh -v", maybe, yes},
 		{"node **", "node -v", yes, yes},
+		{"ls **|exit **", "ls; exit $?", yes, yes},
+		{"ls **|exit **", "ls; exit $X$?", maybe, yes},
 		// With -mod=mod go fetches a package that is named, and runs its tests.
 		{"go test **", "go test -short ./...", yes, yes},
 		{"go test **", "go test -mod=mod x.example/a", maybe, yes},
