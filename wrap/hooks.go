@@ -164,12 +164,15 @@ func (p Program) Hook() (string, error) {
 	return path, nil
 }
 
+// ErrHookMissing reports that only one of the two programs is installed.
+var ErrHookMissing = errors.New("it comes with clawai and belongs beside it: install both (docs/install.md)")
+
 // hookUsable says what keeps a client from starting the hook, or its owner from trusting it.
 func hookUsable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no clawai-hook at %s; it comes with clawai and belongs beside it: install both (docs/install.md)", path)
+		return fmt.Errorf("there is no clawai-hook at %s; %w", path, ErrHookMissing)
 	case err != nil:
 		return fmt.Errorf("clawai-hook at %s: %w", path, withoutPath(err))
 	case !info.Mode().IsRegular():

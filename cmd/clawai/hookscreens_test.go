@@ -25,7 +25,7 @@ func manyHooks(t *testing.T) *wrapHome {
 	h.env = append(h.env, "PATH="+bin+":"+os.Getenv("PATH"))
 	h.bin = filepath.Join(bin, "clawai")
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	exectest.Write(t, filepath.Join(bin, "clawai-hook"), []byte("#!/bin/sh\nexit 2\n"))
+	exectest.Write(t, filepath.Join(bin, "clawai-hook"), []byte("#!/bin/sh\nexec \"${0%/*}/clawai\" hook \"$@\"\n"))
 	exectest.Write(t, filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.197 (Claude Code)'\n"))
 	h.write(".config/clawai/policy.toml", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nserver = \"claude-code\"\n")
 	h.write(".claude/settings.json", `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"/opt/rewrite --key sk-secret"}]}]}}`)

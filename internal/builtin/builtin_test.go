@@ -143,6 +143,12 @@ func TestGathered(t *testing.T) {
 	for _, c := range []struct{ client, tool, args, want string }{
 		{"cline", "run_commands", `{"commands":["a","b"]}`, `{"commands":["a","b"]}`},
 		{"cline", "run_commands", `{"commands":[{"command":"a"},"b"]}`, `{"command":["a","b"],"commands":[{"command":"a"},"b"]}`},
+		{"cline", "run_commands", `{"commands":[{"command":"rm","args":["-rf","a b","it's",""]},"b"]}`,
+			`{"command":["rm -rf 'a b' 'it'\\''s' ''","b"],"commands":[{"command":"rm","args":["-rf","a b","it's",""]},"b"]}`},
+		{"cline", "run_commands", `{"commands":[{"command":"rm","args":"-rf"}]}`, ""},
+		{"cline", "run_commands", `{"commands":[{"command":"rm","args":[{}]}]}`, ""},
+		{"cline", "run_commands", `{"command":"rm","args":["-rf"]}`, ""},
+		{"cline", "run_commands", `{"cmd":"rm -rf x"}`, `{"cmd":"rm -rf x"}`},
 		{"cline", "read_files", `{"files":[{"path":"/a"},{"path":"/b"}]}`, `{"path":["/a","/b"],"files":[{"path":"/a"},{"path":"/b"}]}`},
 		{"cline", "read_files", `{"files":[]}`, `{"files":[]}`},
 		{"cline", "read_files", `{"files":[{"path":1}]}`, ""},

@@ -59,6 +59,13 @@ func lists(names, name string) bool {
 	return false
 }
 
+// PatchArgument is the name under which a tool that takes the text of a patch may have it.
+const PatchArgument = "input"
+
+// TakesPatch reports whether the tool's argument is the text of a patch: some clients write
+// that text where others have the arguments.
+func (t Tool) TakesPatch() bool { return t.worked() == patched }
+
 // Of looks a client's tool up.
 func Of(client, tool string) Tool {
 	for i := range clients {

@@ -163,7 +163,7 @@ var clients = []client{
 	}},
 	{"cline", []row{
 		{class: "shell", names: []string{"execute_command"}},
-		{class: "shell", names: []string{"run_commands"}, args: "commands>command commands[].command>command"},
+		{class: "shell", names: []string{"run_commands"}, args: "commands>command cmd>command commands[].command>command"},
 		{class: "read", names: []string{"read_file"}, contract: true, plain: "task_progress"},
 		{class: "read", names: []string{"read_files"}, args: "files>path paths>path file_paths>path files[].path>path paths[].path>path file_paths[].path>path", contract: true},
 		{class: "search", names: []string{"search_codebase"}, args: "queries>pattern queries[].query>pattern", contract: true, content: true, folder: true},
@@ -203,7 +203,7 @@ var clients = []client{
 		{class: "task", names: []string{"TodoWrite"}},
 	}},
 	{"kiro", []row{
-		{class: "shell", names: []string{"execute_bash", "shell", "executeBash"}, args: "working_dir>cwd"},
+		{class: "shell", names: []string{"execute_bash", "execute_cmd", "shell", "executeBash"}, args: "working_dir>cwd"},
 		{class: "read", names: []string{"fs_read", "fsRead", "read"}, contract: true, nested: "operations.path operations.image_paths", plain: "summary"},
 		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", content: true},
 		{class: "search", names: []string{"glob"}, contract: true, globs: "pattern"},
@@ -272,14 +272,16 @@ var clients = []client{
 		{class: "task", names: []string{"TodoList", "SetTodoList", "TaskList", "TaskOutput", "TaskStop", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "WaitFor", "CronList"}},
 	}},
 	{"grok", []row{
-		{class: "shell", names: []string{"run_terminal_command", "run_terminal_cmd"}, args: "is_background>background working_directory>cwd"},
-		{class: "read", names: []string{"read_file"}, args: "target_file>path file_path>path", contract: true},
+		// Its sets of tools have names of other clients, and their arguments.
+		{class: "shell", names: []string{"run_terminal_command", "run_terminal_cmd", "monitor", "bash"}, args: "is_background>background working_directory>cwd"},
+		{class: "read", names: []string{"read_file", "read"}, args: "target_file>path file_path>path filePath>path", contract: true},
 		{class: "search", names: []string{"grep"}, args: "target_directory>path query>pattern", contract: true, globs: "glob include", plain: "pattern query type output_mode",
 			content: true, folder: true},
 		{class: "search", names: []string{"glob"}, args: "target_directory>path", contract: true, globs: "pattern glob_pattern", folder: true},
 		{class: "search", names: []string{"list_dir"}, args: "target_directory>path", contract: true, folder: true},
-		{class: "write", names: []string{"search_replace", "write", "write_file", "delete_file", "edit_file"}, args: "file_path>path target_file>path new_string>content contents>content", contract: true,
-			plain: "contents content old_string new_string"},
+		{class: "write", names: []string{"search_replace", "write", "write_file", "delete_file", "edit_file", "edit", "hashline_edit"},
+			args:     "file_path>path target_file>path filePath>path new_string>content newString>content contents>content",
+			contract: true, nested: "edits", plain: "contents content old_string new_string oldString newString"},
 		{class: "write", names: []string{"apply_patch"}, args: patchArgs, more: patched},
 		{class: "fetch", names: []string{"web_fetch", "open_page"}},
 		{class: "websearch", names: []string{"web_search", "x_search"}},

@@ -67,11 +67,11 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 			continue
 		}
 		for _, m := range members {
+			if inner == commandArgument && m.name == wordsArgument {
+				return nil, fmt.Errorf("it has %q beside the command", wordsArgument)
+			}
 			if m.name != outer {
 				continue
-			}
-			if v := jsonscan.Of([]byte(m.raw)); t.Shared(outer) == shared && plain(v) {
-				continue // a list of texts has the shared name as it is
 			}
 			v := jsonscan.Of([]byte(m.raw))
 			if t.Shared(outer) == shared && holdsTexts(v) {
@@ -92,19 +92,6 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 		}
 	}
 	return args, nil
-}
-
-// plain reports whether a value is a list of texts alone.
-func plain(v jsonscan.Value) bool {
-	if v.Kind() != jsonscan.Array {
-		return v.Kind() == jsonscan.String
-	}
-	for e := range v.Elements() {
-		if e.Kind() != jsonscan.String {
-			return false
-		}
-	}
-	return true
 }
 
 // holdsTexts reports whether a value is a text or a list of texts alone.
@@ -135,8 +122,17 @@ func gathered(v jsonscan.Value, name string) (all []string, err error) {
 					return nil, fmt.Errorf("one of the list names a file by %q, of which nothing is known", own)
 				}
 			}
+			words := e.Member(wordsArgument)
 			if e = e.Member(name); e.Kind() == jsonscan.Absent {
 				continue // an operation on no such thing
+			}
+			if name == commandArgument && e.Kind() == jsonscan.String && words.Kind() != jsonscan.Absent {
+				line, err := commandLine(e.Text(), words)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, line)
+				continue
 			}
 		}
 		if e.Kind() != jsonscan.String {
@@ -145,6 +141,34 @@ func gathered(v jsonscan.Value, name string) (all []string, err error) {
 		all = append(all, e.Text())
 	}
 	return all, nil
+}
+
+// A program may be named apart from its arguments, which then stand beside it.
+const (
+	commandArgument = "command"
+	wordsArgument   = "args"
+)
+
+// commandLine writes a program and its arguments as a shell reads them: each one word.
+func commandLine(program string, args jsonscan.Value) (string, error) {
+	if !holdsTexts(args) || args.Kind() != jsonscan.Array {
+		return "", errors.New("the arguments beside a command are no list of texts")
+	}
+	line := program
+	for a := range args.Elements() {
+		line += " " + shellWord(a.Text())
+	}
+	return line, nil
+}
+
+// shellWord is a text as one word of a shell.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // single says that no two arguments are one to the class: which of them the client goes

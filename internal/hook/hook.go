@@ -104,7 +104,7 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	if h.req.MCP && h.Proxied == nil && h.Elsewhere != nil {
 		return h.Elsewhere()
 	}
-	if h.req.Cut() && h.Servers != nil {
+	if h.req.Spelled() && h.Servers != nil {
 		h.req.Narrow(h.Servers(h.req.Row, project))
 	}
 	door, err := h.Open(project, &h.req, h.dialog)

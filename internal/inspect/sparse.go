@@ -72,16 +72,6 @@ func (s *sparse) end() (again bool) {
 // alone reports a character that hides nothing where it stands alone or in twos. What turns the
 // direction of other letters does, and what is a letter to whoever knows: a tag, a selector that
 // no picture has.
-func alone(r rune) bool {
-	switch {
-	case r == 0x200b, r == 0x200c, r == 0x200d, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0xad, r == 0x34f, r == 0x180e: // zero width
-		return true
-	case mark(r), r == 0x202a, r == 0x202c, r == 0x2066, r == 0x2068, r == 0x2069: // from left to right, as what is around
-		return true
-	case r == 0xfe0e, r == 0xfe0f: // how a picture is drawn
-		return true
-	}
-	return screen.Private.Has(r)
-}
+func alone(r rune) bool { return screen.SingleInPages.Has(r) }
 
 func loud(r rune) bool { return !alone(r) }

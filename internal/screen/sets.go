@@ -50,6 +50,13 @@ var (
 	Tag = Set{&unicode.RangeTable{R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe007f, Stride: 1}}}}
 	// EmojiSelector chooses how a character before it is drawn. All of it is in Ignorable.
 	EmojiSelector = Set{&unicode.RangeTable{R16: []unicode.Range16{{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}}}}
+	// SingleInPages are characters that pages hold one by one though none is drawn: zero width
+	// where a line may break, marks and isolates from left to right, and how an emoji is drawn.
+	SingleInPages = Set{&unicode.RangeTable{R16: []unicode.Range16{
+		{Lo: 0xad, Hi: 0xad, Stride: 1}, {Lo: 0x34f, Hi: 0x34f, Stride: 1}, {Lo: 0x61c, Hi: 0x61c, Stride: 1}, {Lo: 0x180e, Hi: 0x180e, Stride: 1},
+		{Lo: 0x200b, Hi: 0x200f, Stride: 1}, {Lo: 0x202a, Hi: 0x202c, Stride: 2}, {Lo: 0x2060, Hi: 0x2064, Stride: 1},
+		{Lo: 0x2066, Hi: 0x2068, Stride: 2}, {Lo: 0x2069, Hi: 0x2069, Stride: 1}, {Lo: 0xfe0e, Hi: 0xfe0f, Stride: 1}, {Lo: 0xfeff, Hi: 0xfeff, Stride: 1},
+	}, LatinOffset: 1}, unicode.Co}
 	// Noncharacter is never text, and Private means what two programs agreed on.
 	Noncharacter = Set{unicode.Noncharacter_Code_Point}
 	Private      = Set{unicode.Co}

@@ -338,7 +338,7 @@ func TestFailuresAreAnswered(t *testing.T) {
 			fmt.Fprint(w, `{"detail":[{"loc":["body"],"msg":"field required"}]}`)
 		}, "HTTP 422 Unprocessable Entity: field required"},
 		{"words", func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "no \x1b[2J\nroom "+strings.Repeat("é", 500), 503)
+			http.Error(w, "no \x1b[2J\nroom "+strings.Repeat("é", 500), http.StatusServiceUnavailable)
 		}, "HTTP 503 Service Unavailable: no"},
 		{"a page", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")

@@ -253,6 +253,9 @@ func (n *node) strings() (all []string) {
 
 // commandOf is what a handler runs, for people.
 func commandOf(leaf *node) string {
+	if m, _ := leaf.get("action"); m != nil && m.value.kind == objectKind { // Kiro's
+		leaf = m.value
+	}
 	for _, key := range []string{"command", "bash", "powershell", "url", "prompt", "server"} {
 		if m, _ := leaf.get(key); m != nil && m.value.kind == stringKind {
 			return m.value.text

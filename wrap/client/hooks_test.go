@@ -185,6 +185,30 @@ func TestHookFilesThatAreRefused(t *testing.T) {
 }
 
 // Without its version a client runs no hook of the file: ours would be none.
+// What people and doctor are shown of an entry is the line that the client runs.
+func TestTheCommandOfAnEntryIsItsLine(t *testing.T) {
+	for _, row := range hookRows(t) {
+		if !strings.Contains(row.Element, "<line>") || row.Format == Script || len(row.Events) == 0 {
+			continue
+		}
+		src, err := PutHooks(row, nil, row.EventNames(), hookProgram)
+		if err != nil {
+			t.Errorf("%s: %v", row.Client, err)
+			continue
+		}
+		hooked, err := ReadHooks(row, src, row.EventNames(), hookProgram)
+		if err != nil || len(hooked.Ours) != len(row.Events) {
+			t.Errorf("%s: %v, %+v", row.Client, err, hooked.Ours)
+			continue
+		}
+		for _, h := range hooked.Ours {
+			if !strings.HasPrefix(h.Command, "exec "+hookProgram.Path+" ") {
+				t.Errorf("%s: %q", row.Client, h.Command)
+			}
+		}
+	}
+}
+
 func TestHookFilesNeedTheirVersion(t *testing.T) {
 	for client, want := range map[string]string{"cursor": `"version": 1`, "copilot-cli": `"version": 1`, "kiro": `"version": "v1"`} {
 		for _, src := range []string{`{"hooks":{}}`, `{"version":2}`, `{"version":1,"version":1}`} {

@@ -2,7 +2,6 @@ package client
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -73,7 +72,7 @@ func TestTOMLHooksBesideOthers(t *testing.T) {
 	if back, err := TakeHooks(row, []byte(src), row.EventNames()); err != nil || string(back) != "a = 1\n[t]\nb = 2\n" {
 		t.Errorf("%v %q", err, back)
 	}
-	if text := fmt.Sprintf("%s", MaskHooks(row, []byte("key = \"hunter2\"\n"+ours))); strings.Contains(text, "hunter2") || !strings.Contains(text, "clawai-hook") {
+	if text := string(MaskHooks(row, []byte("key = \"hunter2\"\n"+ours))); strings.Contains(text, "hunter2") || !strings.Contains(text, "clawai-hook") {
 		t.Errorf("shown as %s", text)
 	}
 }

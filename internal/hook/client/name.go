@@ -8,13 +8,15 @@ import (
 
 	"github.com/clawai/clawai/internal/builtin"
 	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/policy"
 )
 
 // named is the tool of a server. wraps says that its arguments stand among those of a tool
-// of the client's own that calls it.
+// of the client's own that calls it; spelled, that the server's name was cut out of the
+// tool's, where a client writes some characters as others.
 type named struct {
-	server, tool string
-	wraps        bool
+	server, tool   string
+	wraps, spelled bool
 }
 
 var errNoServer = errors.New("it does not say of which server the tool is")
@@ -34,7 +36,7 @@ func (r *Row) split(root object, tool string, input []byte, e Event) ([]named, e
 		if server == "" || own == "" {
 			return nil, missing([]string{"the server, or its tool,"}, nil)
 		}
-		return []named{{server, own, true}}, nil
+		return []named{{server: server, tool: own, wraps: true}}, nil
 	}
 	if builtin.Of(r.ID, tool).Class != "" {
 		return nil, nil
@@ -49,16 +51,16 @@ func (r *Row) split(root object, tool string, input []byte, e Event) ([]named, e
 	case single:
 		switch {
 		case server != "" && own != "":
-			return []named{{server, own, false}}, nil
+			return []named{{server: server, tool: own}}, nil
 		case server != "", own != "", strings.HasPrefix(tool, "mcp_"):
 			return nil, errNoServer
 		}
 	case colon:
 		if rest, found := strings.CutPrefix(tool, "MCP:"); found {
-			return []named{{"", rest, false}}, nil
+			return []named{{tool: rest}}, nil
 		}
 		if e.Name == "beforeMCPExecution" {
-			return []named{{"", tool, false}}, nil
+			return []named{{tool: tool}}, nil
 		}
 	case slashed:
 		if rest, found := strings.CutPrefix(tool, "@"); found {
@@ -66,7 +68,7 @@ func (r *Row) split(root object, tool string, input []byte, e Event) ([]named, e
 			if !found || server == "" || own == "" {
 				return nil, errNoServer
 			}
-			return []named{{server, own, false}}, nil
+			return []named{{server: server, tool: own}}, nil
 		}
 	case extension:
 		if strings.Contains(tool, "__") {
@@ -102,7 +104,7 @@ func called(input []byte) ([]named, error) {
 	case err != nil || tool == "":
 		return nil, missing([]string{"the server's tool"}, err)
 	case server != "":
-		return []named{{server, tool, true}}, nil
+		return []named{{server: server, tool: tool, wraps: true}}, nil
 	}
 	all, err := (&Row{}).cuts(strings.TrimPrefix(tool, "mcp__"), "__", "")
 	for i := range all {
@@ -122,14 +124,15 @@ func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
 		if rest[at:at+len(mark)] != mark {
 			continue
 		}
-		n := named{rest[:at], rest[at+len(mark):], false}
+		n := named{server: rest[:at], tool: rest[at+len(mark):], spelled: true}
 		switch {
 		case slices.Contains(r.Servers, n.server):
+			n.spelled = false
 			return []named{n}, nil
 		case server == "":
 			all = append(all, n)
 		case slices.Contains(r.written(server), n.server):
-			return []named{{server, n.tool, false}}, nil
+			return []named{{server: server, tool: n.tool}}, nil
 		}
 	}
 	switch {
@@ -144,44 +147,79 @@ func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
 // maxCuts is more ways to cut a name than any tool on record has.
 const maxCuts = 32
 
-// Narrow keeps, of the ways to cut a tool's name, those whose server is one of these: the
-// names that the client's files have. Where none is known, it keeps all.
+// Narrow gives the calls the names that the client's files have for their servers, and
+// keeps, of the ways to cut a tool's name, those whose server is one of these. Where none
+// is known, it keeps all.
 func (req *Request) Narrow(servers []string) {
-	if !req.cut {
+	if !req.spelled {
 		return
 	}
-	var kept []int
-	var names []string
-	for i := range req.Calls {
-		for _, s := range servers {
-			if slices.Contains(req.Row.written(s), req.Calls[i].Server) {
-				kept, names = append(kept, i), append(names, s)
-			}
-		}
-	}
-	if len(kept) == 0 {
-		return
-	}
-	calls := req.Calls
-	req.Calls = nil
-	for i, k := range kept {
-		c := calls[k]
-		c.Server = names[i]
-		req.Calls = append(req.Calls, c)
+	if same := req.renameServers(servers, func(written, name string) bool { return written == name }); len(same) > 0 {
+		req.Calls = same
+	} else if req.Row.MCP == underscored {
+		req.Calls = append(req.Calls, req.renameServers(servers, isNumbered)...) // it may be another's as well
 	}
 }
 
-// Cut reports whether the name of a server's tool can be cut in more than one way.
-func (req *Request) Cut() bool { return req.cut }
+// renameServers gives the calls whose server is written as one of the client's files may be, under
+// the name that it has there.
+func (req *Request) renameServers(servers []string, same func(written, name string) bool) (calls []policy.Call) {
+	for _, c := range req.Calls {
+		for _, s := range servers {
+			if slices.ContainsFunc(req.Row.written(s), func(name string) bool { return same(c.Server, name) }) {
+				one := c
+				one.Server = s
+				calls = append(calls, one)
+			}
+		}
+	}
+	return calls
+}
+
+// isNumbered reports whether a name is written with a number behind it, as VS Code tells
+// servers apart that it would write alike. A long name gives way to the number.
+func isNumbered(written, name string) bool {
+	base := strings.TrimRight(written, "0123456789")
+	return base != "" && base != written && (name == base || len(written) == shortServer && strings.HasPrefix(name, base))
+}
+
+// Spelled reports whether the server's name was cut out of the tool's: what the client's
+// files call it is not known yet.
+func (req *Request) Spelled() bool { return req.spelled }
 
 // written is a server's name as the client writes it into that of a tool.
 func (r *Row) written(server string) []string {
 	plain := worded(server)
-	if r.MCP != underscored {
+	switch {
+	case r.ID == "codex": // it knows no hyphen either
+		return []string{server, plain, strings.ReplaceAll(plain, "-", "_")}
+	case r.ID == "goose":
+		key := strings.ToLower(strings.Join(strings.Fields(server), ""))
+		return []string{server, plain, key, worded(key)}
+	case r.MCP != underscored:
 		return []string{server, plain}
 	}
-	low := strings.ToLower(plain)
-	return []string{server, plain, low, low[:min(len(low), shortServer)]}
+	low, short := strings.ToLower(plain), shortenName(server)
+	return []string{server, plain, low, low[:min(len(low), shortServer)], short}
+}
+
+// shortenName is a server's name as VS Code writes it: in small letters, one _ for every run
+// of other characters, and cut short.
+func shortenName(server string) string {
+	var out strings.Builder
+	run := false
+	for _, c := range strings.ToLower(server) {
+		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
+		switch {
+		case plain:
+			out.WriteRune(c)
+		case !run:
+			out.WriteByte('_')
+		}
+		run = !plain
+	}
+	name := out.String()
+	return name[:min(len(name), shortServer)]
 }
 
 // shortServer is as much of a server's name as VS Code puts before a tool's: 18 characters

@@ -34,7 +34,8 @@ type Request struct {
 	// in more than one way. MCP says that they are of a server's tool.
 	Calls []policy.Call
 	MCP   bool
-	cut   bool // the name does not say where the server's ends
+	// spelled says that the name of the server was cut out of the tool's.
+	spelled bool
 }
 
 // Limit is how much a client may write, in bytes.
@@ -121,15 +122,16 @@ func (r *Row) envelope(root object, req *Request) (err error) {
 // calls reads the call itself.
 func (r *Row) calls(root object, req *Request) error {
 	tool := req.Event.Tool
-	input, err := root.input(r.Input)
-	if err != nil {
-		return err
-	}
 	if tool == "" && len(r.Tool) > 0 {
 		var there bool
+		var err error
 		if tool, there, err = root.text(r.Tool); err != nil || !there || tool == "" {
 			return missing(r.Tool, err)
 		}
+	}
+	input, err := r.arguments(root, tool)
+	if err != nil {
+		return err
 	}
 	if req.Event.Tool != "" && input == nil { // Cursor's events of one tool have its arguments among their own members
 		input = root.all()
@@ -146,8 +148,8 @@ func (r *Row) calls(root object, req *Request) error {
 		return err
 	}
 	req.MCP = true
-	req.cut = len(names) > 1
 	for _, n := range names {
+		req.spelled = req.spelled || n.spelled
 		if n.wraps {
 			if input, err = serverArguments(input); err != nil {
 				return err
@@ -160,6 +162,16 @@ func (r *Row) calls(root object, req *Request) error {
 		req.Calls = append(req.Calls, one...)
 	}
 	return nil
+}
+
+// arguments are those of the tool. The text of a patch may stand in their place.
+func (r *Row) arguments(root object, tool string) ([]byte, error) {
+	if v := root.at(r.Input); v.Kind() == jsonscan.String && builtin.Of(r.ID, tool).TakesPatch() {
+		if text := v.Text(); strings.HasPrefix(strings.TrimSpace(text), "***") {
+			return append(escape.Append([]byte(`{"`+builtin.PatchArgument+`":"`), text), `"}`...), nil
+		}
+	}
+	return root.input(r.Input)
 }
 
 // complete makes a call one of a built-in tool.

@@ -153,6 +153,9 @@ func (r *Row) recognize(m members, registered string) (*Row, *Event, error) {
 	}
 	registeredFits := own != nil && own.score == best[0].score
 	knowing := slices.IndexFunc(best, func(t taken) bool { return t.knows(m) })
+	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knows(m) && hasAnothersTool(m) {
+		return nil, nil, r.unknown(m) // neither the shape nor the tool is this client's
+	}
 	switch {
 	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knows(m)), own != nil && knowing < 0 && own.knows(m):
 		return own.row, own.event, nil
@@ -162,6 +165,23 @@ func (r *Row) recognize(m members, registered string) (*Row, *Event, error) {
 		return best[0].row, best[0].event, nil
 	}
 	return nil, nil, r.unknown(m)
+}
+
+// hasAnothersTool reports whether the payload has an event of a client that brings its tool along.
+func hasAnothersTool(m members) bool {
+	return slices.ContainsFunc(rows, func(row Row) bool {
+		whole := whole(&row)
+		event := whole.named(m, "")
+		return event != nil && event.Kind == Before && (&taken{row: whole, event: event}).bringsTool(m)
+	})
+}
+
+// bringsTool reports whether the tool of a payload is one of the client's own.
+func (t *taken) bringsTool(m members) bool {
+	return slices.ContainsFunc(t.row.Tool, func(place string) bool {
+		v := m.value(place)
+		return v.Kind() == jsonscan.String && builtin.Of(t.row.ID, v.Text()).Class != ""
+	})
 }
 
 // knows reports whether the tool of a payload is one that the client is known to have, or a

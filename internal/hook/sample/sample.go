@@ -20,7 +20,7 @@ var requests = map[string]string{
 		`"tool_input":{"command":"COMMAND"}}`,
 	"cursor": `{"conversation_id":"doctor","generation_id":"g","hook_event_name":"preToolUse","cursor_version":"3.16","workspace_roots":["/"],` +
 		`"tool_name":"Shell","tool_input":{"command":"COMMAND"},"tool_use_id":"t","cwd":"/"}`,
-	"vscode":      `{"timestamp":"t","cwd":"/","sessionId":"doctor","hookEventName":"PreToolUse","tool_name":"run_in_terminal","tool_input":{"command":"COMMAND"},"tool_use_id":"t"}`,
+	"vscode":      `{"timestamp":"t","cwd":"/","hook_event_name":"PreToolUse","session_id":"doctor","transcript_path":"/t","tool_name":"run_in_terminal","tool_input":{"command":"COMMAND"},"tool_use_id":"t"}`,
 	"copilot-cli": `{"sessionId":"doctor","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{"command":"COMMAND"}}`,
 	"windsurf":    `{"agent_action_name":"pre_run_command","trajectory_id":"doctor","execution_id":"e","tool_info":{"command_line":"COMMAND","cwd":"/"}}`,
 	"cline": `{"clineVersion":"","taskId":"doctor","workspaceRoots":["/"],"parent_agent_id":null,"hookName":"tool_call",` +

@@ -249,12 +249,12 @@ func (p *Provider) knows(r *http.Request) bool {
 	if !basic {
 		id, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
 	}
-	switch {
-	case p.Client == "":
+	switch p.Client {
+	case "":
 		return id == OwnedID && secret == OwnedSecret
-	case p.Client == "basic":
+	case "basic":
 		return basic && id == "registered" && secret == p.secret
-	case p.Client == "post":
+	case "post":
 		return !basic && id == "registered" && secret == p.secret
 	default: // a public client
 		return r.Header.Get("Authorization") == "" && id == "registered" && secret == ""
@@ -267,7 +267,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	s := &p.state
 	if s.Outage != "" {
 		s.Tried++
-		p.failToken(w, r, s.Outage)
+		p.failToken(w, s.Outage)
 		return
 	}
 	refuse := func(status int, code string) {
@@ -327,7 +327,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 }
 
 // failToken plays a token endpoint that is out of order.
-func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
+func (p *Provider) failToken(w http.ResponseWriter, how string) {
 	switch how {
 	case "status":
 		w.Header().Set("Content-Type", "application/json")

@@ -128,6 +128,31 @@ tool = "*"
 	}
 }
 
+// TestMutateFindsWitnessesOfLongLists demands a call that shows each change of a list of
+// many globs, with the least of work for each: the time grows with the list, and not
+// with its square.
+func TestMutateFindsWitnessesOfLongLists(t *testing.T) {
+	var globs []string
+	for i := range 40 {
+		globs = append(globs, fmt.Sprintf("\"**/.shut%d/**\"", i))
+	}
+	src := "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = [" + strings.Join(globs, ", ") + "]\n" +
+		"[[rule]]\naction = \"allow\"\ntool = \"read\"\nargs.path = \"/home/user/work/**\"\n"
+	changes := 0
+	for _, o := range mutate(t, src, cover.Options{Work: 1 << 10}, fixture(t, "allow", "", "/home/user/work/a")).Outcomes {
+		if o.Line != 1 || !strings.Contains(o.Name, ".shut") {
+			continue
+		}
+		changes++
+		if o.Killed || o.Fixture == nil {
+			t.Errorf("%s: %+v", o.Name, o.Fixture)
+		}
+	}
+	if changes != 80 {
+		t.Errorf("%d changes of 40 globs", changes)
+	}
+}
+
 const typed = `[[rule]]
 action = "allow"
 tool = "get"

@@ -18,10 +18,18 @@ type Mutant struct {
 	Name  string // the rule and the change, the same wherever the rule stands
 	scope *scope
 	edits []policytext.Edit
+	// short is the same change of a list that has only the element it is about: nil where
+	// the change is about no element of a list.
+	short *shortened
 	// denies says that every rule from Rule on that is about its subject denies what
 	// the change is about, before it and after it.
 	denies bool
 }
+
+// shortened is a change of one element of a list, where the list has no other elements, or
+// one other that stays. A call that shows it often shows the change of the whole list, and is
+// found in a time that does not grow with the list.
+type shortened struct{ before, after policytext.Edit }
 
 // load parses the mutant: the part of it that its scope keeps, or all of it.
 func (m *Mutant) load(keep func(int) bool) (*policy.Policy, error) {
@@ -229,6 +237,7 @@ func (m *mutator) globs(i int, l *policytext.Leaf) {
 		change := func(kind, to string) {
 			if to != v.Text {
 				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), policytext.Edit{Start: v.Start, End: v.End, Text: policytext.Quote(to)})
+				m.shorten(l, []string{policytext.Quote(v.Text)}, []string{policytext.Quote(to)})
 			}
 		}
 		change("widen", widen(v.Text))
@@ -244,6 +253,20 @@ func (m *mutator) without(i int, l *policytext.Leaf, element int, kind string) {
 		return
 	}
 	m.add(i, kind, fmt.Sprintf("%s without %s", name(l), m.src[list[element].Start:list[element].End]), without(l, element))
+	other := 0
+	if element == 0 {
+		other = 1
+	}
+	text := func(i int) string { return string(m.src[list[i].Start:list[i].End]) }
+	m.shorten(l, []string{text(element), text(other)}, []string{text(other)})
+}
+
+// shorten notes the elements, in TOML, that stand for a list before and after the last change.
+func (m *mutator) shorten(l *policytext.Leaf, before, after []string) {
+	if len(l.Value.Elements) > len(before) {
+		list := func(elements []string) policytext.Edit { return l.Set("[" + strings.Join(elements, ", ") + "]") }
+		m.out[len(m.out)-1].short = &shortened{list(before), list(after)}
+	}
 }
 
 // without takes an element out of a list of several.

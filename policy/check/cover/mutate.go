@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/prove"
@@ -123,16 +124,21 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 // enough work: a witness is found early or not at all, and so are most proofs.
 const enough = 1 << 18
 
-// nearby looks for a call where one is found with the least work.
+// nearby looks for a call where one is found with the least work: among fewer rules, and
+// of a long list at the one element that is changed.
 func (m *Mutant) nearby(before, after *policy.Policy, o Options) *check.Composed {
-	if slices.Equal(m.scope.in, m.scope.close) {
+	var as []policytext.Edit
+	edits := m.edits
+	if m.short != nil {
+		as, edits = []policytext.Edit{m.short.before}, []policytext.Edit{m.short.after}
+	} else if slices.Equal(m.scope.in, m.scope.close) {
 		return nil // nothing less
 	}
-	old, err := m.scope.document.only(m.scope.nears)
+	old, err := m.scope.document.only(m.scope.nears, as...)
 	if err != nil {
 		return nil
 	}
-	mutant, err := m.load(m.scope.nears)
+	mutant, err := m.scope.document.only(m.scope.nears, edits...)
 	if err != nil {
 		return nil
 	}

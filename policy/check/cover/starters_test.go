@@ -61,7 +61,7 @@ func eachStarter(t *testing.T, see func(t *testing.T, name string, p *policy.Pol
 	for _, file := range files {
 		dir := filepath.Dir(file)
 		if filepath.Base(dir) == "coding-agent" {
-			// Each of its rules names fourteen clients and speaks of classes of tools, of which
+			// Each of its rules names every client and speaks of classes of tools, of which
 			// proofs know nothing: TestCodingAgentStarter.
 			continue
 		}

@@ -140,7 +140,7 @@ func (r *replies) texts(globs []string, uri bool) (texts []*string) {
 		}
 		r.whole, all = false, append(all, new("x"))
 	}
-	r.whole = r.whole && !uri
+	r.whole = r.whole && (!uri || len(globs) == 0) // rules without names ask for none of the readings
 	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
 }
 

@@ -27,11 +27,15 @@ func aboutReplies(r *rand.Rand) string {
 		if find != "" && r.IntN(3) == 0 {
 			action = "redact"
 		}
-		fmt.Fprintf(&b, "[[rule]]\naction = %q\non = %q\n%s%s = %q\n", action, on, find, one("tool", "tool", "prompt"), one("*", "**", "a*", "a?", "b", "**b"))
+		fmt.Fprintf(&b, "[[rule]]\naction = %q\non = %q\n%s", action, on, find)
+		named := r.IntN(4) > 0 // a rule without a name is about resources, too
+		if named {
+			fmt.Fprintf(&b, "%s = %q\n", one("tool", "tool", "prompt"), one("*", "**", "a*", "a?", "b", "**b"))
+		}
 		if r.IntN(4) == 0 {
 			fmt.Fprintf(&b, "server = %q\n", one("s", "s*"))
 		}
-		if r.IntN(6) == 0 {
+		if named && r.IntN(6) == 0 {
 			fmt.Fprintf(&b, "not.tool = %q\n", one("b", "a*"))
 		}
 	}
@@ -111,7 +115,7 @@ func TestRepliesBruteForce(t *testing.T) {
 func every(on policy.On, names []string) (all []policy.Call) {
 	for _, server := range []string{"", "s", "sx", "t"} {
 		for _, name := range names {
-			for _, s := range []policy.Subject{policy.ToolSubject, policy.PromptSubject} {
+			for _, s := range []policy.Subject{policy.ToolSubject, policy.PromptSubject, policy.ResourceSubject} {
 				all = append(all, policy.Call{Subject: s, Names: []string{name}, Server: server})
 			}
 		}
@@ -134,6 +138,10 @@ func TestRepliesOfConditionsAreExamples(t *testing.T) {
 	}
 	if found, whole := prove.Replies(parse(shield+rest), parse("# moved\n"+shield+rest)); !whole || found != nil {
 		t.Errorf("the same rules: %v, %+v", whole, found)
+	}
+	const uri = "[[rule]]\naction = \"fence\"\non = \"reply\"\nresource = \"memo/*\"\n"
+	if _, whole := prove.Replies(parse(uri+rest), parse(rest+uri)); whole {
+		t.Error("a proof about the readings of a URI that nobody has")
 	}
 	if found, whole := prove.Replies(parse(shield+rest), parse(strings.Replace(shield, "/srv/*", "/srv/?*", 1)+rest)); whole {
 		t.Errorf("a proof that nobody has, and %+v", found)

@@ -73,7 +73,7 @@ func play(ctx context.Context, line string, payload []byte) (a client.Answer, er
 	if err != nil {
 		return a, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := os.WriteFile(filepath.Join(dir, "policy.toml"), []byte(playedRules), 0o600); err != nil {
 		return a, err
 	}

@@ -1,6 +1,7 @@
 package wrapcmd
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -142,9 +143,14 @@ func (r *initRun) policyTitle(fresh string) string {
 
 // tellUnhooked tells whose own tools stay without clawai because its hook is not there.
 func (r *initRun) tellUnhooked() {
-	if len(r.bareClients) > 0 {
-		fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web), as %v. Then: clawai wrap --hooks\n", strings.Join(r.bareClients, ", "), r.hookFault)
+	if len(r.bareClients) == 0 {
+		return
 	}
+	why := r.hookFault.Error()
+	if errors.Is(r.hookFault, wrap.ErrHookMissing) {
+		why = "clawai-hook is not installed beside clawai: install both (docs/install.md)"
+	}
+	fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web), as %s. Then: clawai wrap --hooks\n", strings.Join(r.bareClients, ", "), why)
 }
 
 type initStep struct {
