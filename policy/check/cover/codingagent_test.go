@@ -123,6 +123,7 @@ package.json`},
 .kube/a/b
 .docker
 .docker/a/b
+.git
 .git/hooks/b
 .password-store
 .password-store/a/b
@@ -210,7 +211,7 @@ Library/Application Support/Google/Chrome/a/b
 cookies.sqlite
 key4.db`},
 	{policy.Deny, "read", "path", "/home/user/", "a.pem\n.docker/config.json\nb/.env"},
-	{policy.Deny, "search", "path", "/home/user/", "a.pem\n.docker/config.json\nb/.env"},
+	{policy.Deny, "search", "path", "/home/user/", "projects/app/.git\na.pem\n.docker/config.json\nb/.env"},
 	{policy.Deny, "read", "note", "/home/user/", ".ssh/a/b"},
 	{policy.Deny, "search", "note", "/home/user/", ".ssh/a/b"},
 	{policy.Deny, "shell", "command", "cat ", `~/a/.ssh

@@ -85,12 +85,15 @@ func (c *core) finish(slot int, words []word, assigned []assignment) bool {
 	}
 	c.assigned = append(c.assigned, assigned...)
 	c.commands[slot].words = words
+	if len(words) == 2 && strings.HasSuffix(strings.TrimRight(c.text[:c.at], " \t"), words[0].text+" $?") {
+		return true // the last command's own number
+	}
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
 
 // computing are the builtins, beside test and printf, that take an expression for
 // a number in mksh or zsh.
-const computing = "shift ulimit getln private"
+const computing = "shift ulimit getln private exit return break continue logout bye"
 
 // names says whether a word may begin a command: no word of some shell's
 // language, and nothing on which one acts there.

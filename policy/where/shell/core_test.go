@@ -44,7 +44,7 @@ func TestTextsThatShellsReadDifferently(t *testing.T) {
 		"A+=b echo", "A[0]=b echo", "a=(b) echo", "function f { rm x; }", "f() { echo; }", "coproc rm x", "select x in a; do rm x; done", "((rm x))", "echo $((1))", "let a=1",
 		"cat <<< a", "cat <<-E\na\nE\n", "cat <<A <<B\na\nA\nb\nB\n", "echo $(cat <<E\n)\nE\n)", "echo $(echo # )\n)", "case a in a) echo ;& b) rm x ;; esac",
 		"echo ${X@P}", "echo ${!X}", "echo ${X/a/b}", "echo ${X:=rm}", "time -o x rm x", "time A=b rm x", "RANDOM='a[$(rm x)]'", "RANDOM=\"$A\"",
-		"shift 'a[$(rm x)]'", "shift \"$A\"", "ulimit -n \"$A\"", "getln \"$A\"",
+		"shift 'a[$(rm x)]'", "shift \"$A\"", "exit 'path[$(rm x)]'", "for i in a; do break 'path[$(rm x)]'; done", "return 'path[$(rm x)]'", "logout \"$A\"", "ulimit -n \"$A\"", "getln \"$A\"",
 		// What fish reads in another way, and what it calls.
 		"and rm x", "begin; rm x; end", "not rm x", "echo (rm x)", "echo 'a\\' 'b; rm x; echo '", "echo a&rm x", "echo 'a\\\\'", "echo a\\nb", "echo `echo a; rm x`", "echo \"$X[1]\"",
 		// An earlier command, a job, a substitution of words.

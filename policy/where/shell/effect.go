@@ -69,6 +69,10 @@ func hides() effect { return effect{hidden: true, handed: true} }
 // takers are the builtins that take any word for a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
+// deaf are shells of busybox, and what reads its input as they do: to them --version is no
+// option that they know, and they run what comes in.
+const deaf = "sh ash hush tcl tclsh wish expect"
+
 // effects looks a command up, and the programs that it launches.
 func effects(words []word) effect { return launchedBy(words, 0) }
 
@@ -91,7 +95,7 @@ func lookUp(words []word) effect {
 	}
 	name := canonical(words[0].text)
 	t := programs()
-	if len(words) == 2 && words[1].known && !listedIn(takers, name) && listed(name) && !t.opaque[name] && (words[1].text == "--version" || words[1].text == "--help") {
+	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(deaf, name) && listed(name) && !t.opaque[name] && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
 	if given, ok := t.opaque[name]; ok {

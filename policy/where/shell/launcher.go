@@ -11,6 +11,7 @@ type launcher struct {
 	module string // option before the operand that names a program to run
 	subs   string // words before the operand
 	runs   target // what the operand names
+	shows  string // options that print and end, for every vendor; others read a program from the input
 }
 
 // target is what a launcher runs by name.
@@ -23,15 +24,16 @@ const (
 )
 
 var launchers = []launcher{
-	{names: "python pypy jython ipython micropython pythonw py", flags: "-u -B -O -OO -E -s -S -I -q", module: "-m"},
-	{names: "node nodejs", flags: "--no-warnings --test --check"},
-	{names: "perl ruby jruby truffleruby", flags: "-w -c"},
-	{names: "deno crystal v tsx", subs: "run r serve watch", flags: "-A --allow-all --allow-net --allow-read --allow-write --allow-env --allow-run " +
+	{names: "python pypy jython ipython micropython pythonw py", flags: "-u -B -O -OO -E -s -S -I -q", module: "-m", shows: "-V -h"},
+	{names: "node nodejs", flags: "--no-warnings --test --check", shows: "-v -h"},
+	{names: "perl ruby jruby truffleruby", flags: "-w -c", shows: "-V -v -h"},
+	{names: "deno crystal v tsx", subs: "run r serve watch", shows: "-V -h", flags: "-A --allow-all --allow-net --allow-read --allow-write --allow-env --allow-run " +
 		"--allow-sys --allow-ffi --allow-import --no-prompt --no-check --check -q --quiet --cached-only --frozen"},
-	{names: "php lua luajit tcl julia ts-node esno swift java dotnet-script guile racket sbcl clisp " +
+	{names: "php lua luajit", shows: "-v"},
+	{names: "tcl julia ts-node esno swift java dotnet-script guile racket sbcl clisp " +
 		"csi gsi bb clojure clj nu fish tcsh csh xonsh elvish rc es qjs d8 gjs raku source . " +
 		"bpython jruby nim janet pwsh-preview k escript"},
-	{names: "npx bunx pnpx uvx dlx", flags: "-y --yes --no-install", runs: programTarget},
+	{names: "npx bunx pnpx uvx dlx", flags: "-y --yes --no-install", runs: programTarget, shows: "-V -v -h"},
 }
 
 func (l launcher) effects(words []word) effect {
@@ -60,7 +62,7 @@ func (l launcher) effects(words []word) effect {
 				}
 			}
 			return e
-		case len(words) == 2 && listedIn("-V -v --version -h --help", text):
+		case len(words) == 2 && listedIn(l.shows, text):
 			return effect{}
 		case !listedIn(l.flags, text):
 			return hides()

@@ -112,7 +112,7 @@ func (r *row) read(words []word, from int, e *effect) {
 			if r.signed && before == required && (number(w.text) || mode(w.text)) {
 				continue
 			}
-			if !ok {
+			if !ok || r.operands == "repository" && !githubs(w.text) {
 				e.stays = append(e.stays, i)
 			} else if before == required {
 				r.stay(i, e)

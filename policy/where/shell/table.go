@@ -186,18 +186,21 @@ func (r *row) set(key, words string) {
 // operandKinds are the operands of which some make a program do more than its
 // name says: a wildcard stands for those that do not.
 var operandKinds = map[string]func(text string) bool{
-	"none":    func(string) bool { return false },
-	"one":     func(string) bool { return true }, // and a second is a file it writes
-	"format":  func(text string) bool { return strings.HasPrefix(text, "+") },
-	"files":   func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
-	"package": registered,
-	"remote":  remote,
-	"refspec": pushed,
-	"into":    fetched,
-	"page":    func(text string) bool { return !strings.Contains(text, "/") },
-	"show":    func(text string) bool { return listedIn("show list ls", text) },
-	"log":     func(text string) bool { return !listedIn("expire delete drop", text) },
-	"audit":   func(text string) bool { return !listedIn("fix signatures", text) },
+	"none":       func(string) bool { return false },
+	"one":        func(string) bool { return true }, // and a second is a file it writes
+	"format":     func(text string) bool { return strings.HasPrefix(text, "+") },
+	"files":      func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
+	"package":    registered,
+	"remote":     remote,
+	"refspec":    pushed,
+	"repository": githubs,
+	"into":       fetched,
+	// A version is asked of the network: example.com/x@latest.
+	"local": func(text string) bool { return !strings.Contains(text, "@") },
+	"page":  func(text string) bool { return !strings.Contains(text, "/") },
+	"show":  func(text string) bool { return listedIn("show list ls", text) },
+	"log":   func(text string) bool { return !listedIn("expire delete drop write", text) },
+	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
 	// MSBuild's options begin with a slash, too, and @x holds more of them.
 	"project": func(text string) bool {
 		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
@@ -245,6 +248,27 @@ func environs(text string) bool {
 		i = end
 	}
 	return false
+}
+
+// githubs reports whether a word of gh names no repository on another host than GitHub's,
+// to which gh may send a token: evil.example/a/b, --repo=evil.example/a/b, a whole address.
+func githubs(text string) bool {
+	if strings.HasPrefix(text, "-") {
+		_, text, _ = strings.Cut(text, "=")
+	}
+	_, address, schemed := strings.Cut(text, "://")
+	if !schemed {
+		address = text
+	}
+	host, path, _ := strings.Cut(address, "/")
+	_, behind, signed := strings.Cut(host, "@")
+	if signed {
+		host = behind
+	}
+	host, _, ported := strings.Cut(host, ":")
+	elsewhere := schemed || signed && ported ||
+		strings.Contains(path, "/") && (ported || strings.Contains(host, ".") || strings.Trim(host, "0123456789") == "")
+	return !elsewhere || strings.EqualFold(host, "github.com")
 }
 
 // registered says whether a text names a package of the registry, and not an
