@@ -18,8 +18,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 const allowAll = `
@@ -58,7 +56,6 @@ func TestMain(m *testing.M) {
 	if out, err := exec.Command("go", "build", "-o", dir, "../../cmd/clawai", "../../cmd/clawai-hook").CombinedOutput(); err != nil {
 		panic(string(out))
 	}
-	slow.Waiting()
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
