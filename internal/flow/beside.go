@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/screen"
 )
 
 // maxHost is more than the name of a host has, in bytes.
@@ -131,7 +133,7 @@ func plainly(word string) (plain string) {
 	if strings.IndexFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		plain = norm.NFKC.String(strings.Map(func(r rune) rune {
 			switch {
-			case unicode.Is(unicode.Cf, r):
+			case screen.Format.Has(r):
 				return -1
 			case r == '\u3002' || r == '\uff61':
 				return '.'

@@ -67,7 +67,7 @@ func TestOneBadServerSpoilsNoList(t *testing.T) {
 	toys[6].answer = func(r *running, f *frame.Frame) string {
 		if f.Method == "tools/list" {
 			r.say("garbage")
-			r.say(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"tools":[{"name":"q","name":"p"}]}}`)
+			r.say(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"tools":[{"name":"q"}],"tools":[{"name":"p"}]}}`)
 			return "-"
 		}
 		return ""
