@@ -90,6 +90,8 @@ func oddAnswer(line []byte) (answer, tool string) {
 	return strings.ReplaceAll(answer, "ID", string(m.ID)), m.Params.Name
 }
 
+func init() { programs["oddserver"] = oddServer }
+
 // oddServer speaks on standard input and output.
 func oddServer() {
 	in := bufio.NewScanner(os.Stdin)

@@ -22,7 +22,6 @@ var programs = map[string]func(){
 	"clawai":       main,
 	"toyserver":    toyServer,
 	"parityserver": parityServer,
-	"oddserver":    oddServer,
 	"listserver":   listServer,
 	"browser":      browserProgram,
 	"fakeclaude":   fakeClaude,
