@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 func copyFile(from, to string) error {
@@ -19,6 +21,7 @@ func copyFile(from, to string) error {
 // In whatever way the file of a session that runs is taken away, what was recorded into it is
 // missed, also what is recorded before the session looks again.
 func TestASegmentThatIsTakenAway(t *testing.T) {
+	slow.Test(t)
 	for name, take := range map[string]func(path, other, aside string) error{
 		"unlinked": func(path, _, _ string) error { return os.Remove(path) },
 		"moved":    func(path, _, aside string) error { return os.Rename(path, aside) },

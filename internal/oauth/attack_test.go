@@ -78,6 +78,7 @@ func TestMetadataThatLeadsAstray(t *testing.T) {
 
 // A code, a verifier or a refresh token does not follow a redirection.
 func TestTokensDoNotFollowRedirections(t *testing.T) {
+	slow.Test(t)
 	other := bystander(t)
 	for _, path := range []string{"/token", "/register", "/.well-known/oauth-authorization-server"} {
 		t.Run(path, func(t *testing.T) {

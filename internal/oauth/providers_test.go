@@ -15,6 +15,7 @@ import (
 
 	"github.com/clawai/clawai/internal/oauth"
 	"github.com/clawai/clawai/internal/testing/oauthtest"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
@@ -96,6 +97,7 @@ func (o *owner) heal() { o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage 
 
 // Eight providers, as they are in the wild, and what happens to a sign-in in its life.
 func TestProviders(t *testing.T) {
+	slow.Test(t)
 	situations := map[string]func(o *owner){
 		"sign-in": func(o *owner) {
 			o.pass(o.process())
@@ -253,6 +255,7 @@ func TestTheSDKKeepsTheSlashOfAnIssuer(t *testing.T) {
 
 // Whoever waits behind a refresh that fails has its answer, and does not wait as long again.
 func TestCallsShareAnOutage(t *testing.T) {
+	slow.Test(t)
 	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
 	o.expire()
 	c := o.process()
@@ -279,6 +282,7 @@ func TestCallsShareAnOutage(t *testing.T) {
 // Processes that wait for each other share an outage as the calls of one do: where each would
 // try anew in its turn, the last one waits longer than its client does.
 func TestProcessesShareAnOutage(t *testing.T) {
+	slow.Test(t)
 	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
 	o.expire()
 	o.pass(o.process())

@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -48,6 +49,7 @@ func TestPagesThatAreNotWrittenYet(t *testing.T) {
 
 // What is listed is bounded in bytes, over all sessions too.
 func TestBytesOfListsAreBounded(t *testing.T) {
+	slow.Test(t)
 	dir := state(t)
 	for round := range 3 {
 		s := client(t, dir, "")
@@ -69,6 +71,7 @@ func TestBytesOfListsAreBounded(t *testing.T) {
 // A server whose state is not to be had, because another process writes it, holds up itself
 // alone.
 func TestOneServerHoldsUpNoOther(t *testing.T) {
+	slow.Test(t)
 	dir := state(t)
 	s := client(t, dir, "")
 	lists(t, s, policy.PinFirst, find)
