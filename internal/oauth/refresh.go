@@ -46,8 +46,8 @@ type outage struct {
 // Each that waits would try as long again, and the last one's client would give up.
 type outageFile string
 
-// after reports an outage since a process began to wait.
-func (f outageFile) after(began time.Time) bool {
+// writtenSince reports an outage since a process began to wait.
+func (f outageFile) writtenSince(began time.Time) bool {
 	info, err := os.Stat(string(f))
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
 }
@@ -76,7 +76,7 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 			return c.last.err
 		}
 		shared := outageFile(c.lockName() + ".outage")
-		if shared.after(began) {
+		if shared.writtenSince(began) {
 			return &OutageError{c.key, errors.New("another process has just tried")}
 		}
 		fresh, err := c.renew(ctx, e)

@@ -203,10 +203,10 @@ type meeting struct {
 func meet(a, b string, spelt int) bool {
 	m := meeting{a: signs(a), b: signs(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
-	return m.at(0, 0, spelt)
+	return m.meets(0, 0, spelt)
 }
 
-func (m *meeting) at(i, j, spelt int) bool {
+func (m *meeting) meets(i, j, spelt int) bool {
 	seen := &m.seen[2*(i*(len(m.b)+1)+j)+spelt]
 	if *seen {
 		return false
@@ -216,9 +216,9 @@ func (m *meeting) at(i, j, spelt int) bool {
 	case i == len(m.a) && j == len(m.b):
 		return spelt > 0
 	case i < len(m.a) && m.a[i].star:
-		return m.at(i+1, j, spelt) || j < len(m.b) && m.at(i, j+1, spelt)
+		return m.meets(i+1, j, spelt) || j < len(m.b) && m.meets(i, j+1, spelt)
 	case j < len(m.b) && m.b[j].star:
-		return m.at(i, j+1, spelt) || i < len(m.a) && m.at(i+1, j, spelt)
+		return m.meets(i, j+1, spelt) || i < len(m.a) && m.meets(i+1, j, spelt)
 	case i == len(m.a) || j == len(m.b):
 		return false
 	}
@@ -229,7 +229,7 @@ func (m *meeting) at(i, j, spelt int) bool {
 	if m.a[i].set != "" && (c != '.' && c != '-' && c != '_' || i == 0 && j == 0) {
 		spelt = 1
 	}
-	return m.at(i+1, j+1, spelt)
+	return m.meets(i+1, j+1, spelt)
 }
 
 // unbrace makes the words that braces stand for; false when there are too many.

@@ -177,17 +177,17 @@ func (k *Writer) find(q gate.Question, f *file) (policy.Rule, policy.Decision, e
 	case !followed:
 		return policy.Rule{}, d, errChanged
 	case d.Action != policy.Prompt:
-		return policy.Rule{}, d, fmt.Errorf("the policy file no longer asks about the call, but says %v%s", d.Action, by(&d))
+		return policy.Rule{}, d, fmt.Errorf("the policy file no longer asks about the call, but says %v%s", d.Action, decidedBy(&d))
 	case d.Rule != nil && !slices.ContainsFunc(f.policy.Rules(), func(r policy.Rule) bool { return r == *d.Rule }):
 		return policy.Rule{}, d, fmt.Errorf("the rule stands in %s, above the policy, and no answer is written there", term.Value(d.Rule.Pos.File))
 	case d.Rule == nil || !same(*d.Rule, rule):
-		return policy.Rule{}, d, fmt.Errorf("the policy file asks about the call%s, and not by the rule that asked", by(&d))
+		return policy.Rule{}, d, fmt.Errorf("the policy file asks about the call%s, and not by the rule that asked", decidedBy(&d))
 	}
 	return *d.Rule, d, nil
 }
 
-// by names the rule of a decision; "" where none matched.
-func by(d *policy.Decision) string {
+// decidedBy names the rule of a decision; "" where none matched.
+func decidedBy(d *policy.Decision) string {
 	if d.Rule == nil {
 		return ""
 	}

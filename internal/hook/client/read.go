@@ -95,7 +95,7 @@ func (r *Row) envelope(root object, req *Request) (err error) {
 		return missing(r.Session, err)
 	}
 	if req.Event.Kind == Prompt && !root.subagent() {
-		req.Said = root.said([]string{"submitted_prompt", "prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
+		req.Said = root.textAt([]string{"submitted_prompt", "prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
 	}
 	if req.Event.Kind == Session && len(r.Begun) > 0 {
 		source, _, _ := root.text(r.Begun)

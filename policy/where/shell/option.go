@@ -90,7 +90,7 @@ func (r *row) bundles(text, name string) where.Verdict {
 		}
 		kind, known := none, false
 		if r != nil {
-			kind, known = r.options.all()[letter]
+			kind, known = r.options.byName()[letter]
 		}
 		switch {
 		case known && (kind == required || kind == rest):

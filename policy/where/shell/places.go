@@ -257,7 +257,7 @@ func (r *row) parts(w *word) (all []word) {
 		add(text) // behind "--" it is a name
 	}
 	if r != nil {
-		if kind, known := r.options.all()[text]; known && kind != attached {
+		if kind, known := r.options.byName()[text]; known && kind != attached {
 			return all // all of it is the option
 		}
 	}

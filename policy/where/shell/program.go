@@ -194,9 +194,9 @@ func (r *row) operand(words []word, i int, operands *int, e *effect) {
 // another case, a part of a name.
 func (r *row) option(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
-	kind, ok := r.options.all()[name]
+	kind, ok := r.options.byName()[name]
 	if !ok && r.single && strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "---") {
-		kind, ok = r.options.all()[name[1:]]
+		kind, ok = r.options.byName()[name[1:]]
 	}
 	if ok || r.single || strings.HasPrefix(text, "--") {
 		if valued || kind == rest {
@@ -205,9 +205,9 @@ func (r *row) option(text string) (ok bool, takes value) {
 		return ok, kind
 	}
 	for i := 1; i < len(text); i++ {
-		kind, ok := r.options.all()["-"+text[i:i+1]]
+		kind, ok := r.options.byName()["-"+text[i:i+1]]
 		digit := text[i] >= '0' && text[i] <= '9'
-		if _, digits := r.options.all()["-#"]; !ok && digit && digits {
+		if _, digits := r.options.byName()["-#"]; !ok && digit && digits {
 			continue
 		}
 		switch {
@@ -236,7 +236,7 @@ func (r *row) holdsValue(head string) bool {
 		return false
 	}
 	for i := 1; i < len(head); i++ {
-		if r.options.all()["-"+head[i:i+1]] == required {
+		if r.options.byName()["-"+head[i:i+1]] == required {
 			return true
 		}
 	}

@@ -117,8 +117,8 @@ type options struct {
 	names map[string]value
 }
 
-// all are the options by name; of none, as of a row that is not in the table, there are none.
-func (o *options) all() map[string]value {
+// byName are the options by name; of none, as of a row that is not in the table, there are none.
+func (o *options) byName() map[string]value {
 	if o == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ func tar(words []word) effect {
 	if len(words) > 1 && words[1].known && !strings.HasPrefix(words[1].text, "-") {
 		from = 2 // the values of all letters follow behind
 		for _, letter := range words[1].text {
-			if _, ok := r.options.all()["-"+string(letter)]; !ok {
+			if _, ok := r.options.byName()["-"+string(letter)]; !ok {
 				e.stays = append(e.stays, 1)
 			}
 		}

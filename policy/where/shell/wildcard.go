@@ -76,7 +76,7 @@ func isText(words []word, i int, texts string) bool {
 	}
 	r, option := rowOf(words), words[i-1].text
 	for len(option) > 2 && option[1] != '-' && r != nil { // -am is -a -m
-		if kind, known := r.options.all()[option[:2]]; !known || kind != none {
+		if kind, known := r.options.byName()[option[:2]]; !known || kind != none {
 			return false
 		}
 		option = "-" + option[2:]
