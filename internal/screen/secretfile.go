@@ -47,25 +47,34 @@ func secretPath(plain string) bool {
 
 func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
-// pathKeys are, for each of SecretPlaces, a part of its path that every path there has, and
-// what their first three bytes come to.
+// pathKeys are parts of paths, and what their first three bytes come to.
 type pathKeys struct {
 	of     []string
 	begins [1024]uint64
 }
 
+func (k *pathKeys) add(key string) {
+	k.of = append(k.of, key)
+	if key != "" {
+		k.begins[pair(key[0], key[1])] |= 1 << (key[2] & 63)
+	}
+}
+
+// longestPart is the longest text of a path in lower case in which no wildcard stands.
+func longestPart(plain string) (longest string) {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(plain), func(r rune) bool { return r == '*' || r == '/' }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// secretKeys have, for each of SecretPlaces, a part of its path that every path there has.
 var secretKeys = sync.OnceValue(func() *pathKeys {
-	keys := &pathKeys{of: make([]string, len(SecretPlaces))}
+	keys := &pathKeys{}
 	for i := range SecretPlaces {
-		key := &keys.of[i]
-		for part := range strings.FieldsFuncSeq(strings.ToLower(SecretPlaces[i].Path), func(r rune) bool { return r == '*' || r == '/' }) {
-			if len(part) > len(*key) {
-				*key = part
-			}
-		}
-		if *key != "" {
-			keys.begins[pair((*key)[0], (*key)[1])] |= 1 << ((*key)[2] & 63)
-		}
+		keys.add(longestPart(SecretPlaces[i].Path))
 	}
 	return keys
 })

@@ -16,11 +16,12 @@ type Place struct {
 	Shut []string
 	// Path are names in a row, * any run within one and a leading / the root. A person is
 	// warned when a call touches it, and so not of what mostly holds no secret.
-	Path  string
-	Spare []string // last names of a path, as Names, that look like it and are none of it
-	Of    Keeper
-	Hit   string // an example, and one of what is close to it
-	Miss  string
+	Path    string
+	Spare   []string // last names of a path, as Names, that look like it and are none of it
+	SpareIn []string // folders whose files look like it and are none of it
+	Of      Keeper
+	Hit     string // an example, and one of what is close to it
+	Miss    string
 }
 
 // A Keeper is whose place it is.
@@ -102,7 +103,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{".env"}, Shut: is{".env"}, Path: ".env", Hit: "/p/.env", Miss: "/p/env.go"},
 	{Names: is{".env.*"}, Shut: is{".env.*"}, Path: ".env.*", Hit: "/p/.env.production", Miss: "/p/.env.example",
 		Spare: is{".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"}},
-	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}}, // certificates, too, and translations
+	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // certificates, too, and translations
 	{Names: is{"id_rsa*"}, Shut: is{"id_rsa*"}, Path: "id_rsa*", Spare: is{"*.pub"}, Hit: "/backup/id_rsa_deploy", Miss: "/p/id_rsa.pub"},
 	{Names: is{"id_ed25519*"}, Shut: is{"id_ed25519*"}, Path: "id_ed25519*", Spare: is{"*.pub"}, Hit: "/backup/id_ed25519", Miss: "/p/id_ed25519.pub"},
 	{Names: is{"id_ecdsa*"}, Shut: is{"id_ecdsa*"}, Path: "id_ecdsa*", Spare: is{"*.pub"}, Hit: "/backup/id_ecdsa_sk", Miss: "/p/id_ecdsa.pub"},

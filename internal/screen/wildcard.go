@@ -51,6 +51,9 @@ func classify(word string) choice {
 	if len(parts) == 0 {
 		return noPlace
 	}
+	for i, part := range parts {
+		parts[i] = bare(part)
+	}
 	last := parts[len(parts)-1]
 	most := noPlace
 	if strings.Trim(last, "*") == "" {
@@ -60,7 +63,7 @@ func classify(word string) choice {
 		parts = parts[:len(parts)-1]
 	}
 	for i := range SecretPlaces {
-		if slices.ContainsFunc(SecretPlaces[i].Spare, func(spare string) bool { return named(spare, last) }) {
+		if SecretPlaces[i].spares(parts, last) {
 			continue
 		}
 		for _, shut := range shutNames()[i] {
@@ -87,7 +90,7 @@ var shutNames = sync.OnceValue(func() (all [][][]string) {
 	return all
 })
 
-var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf"}
+var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf", "*.txt"}
 
 // classifyParts compares the parts of a wildcard with those of one place, wherever in it they
 // begin. The place's ** ends it.
@@ -103,7 +106,7 @@ func classifyParts(parts, shut []string) choice {
 		most := onePlace
 		for i, name := range shut {
 			switch part := parts[from+i]; {
-			case !meets(part, name):
+			case !meets(part, name) && !shortens(part, name):
 				most = noPlace
 			case strings.ContainsAny(part, `*?[`):
 				most = min(most, anyPlace)

@@ -166,12 +166,12 @@ func (j *judge) covers(e *effect, p *pattern, words []word) bool {
 		}
 	}
 	return !slices.ContainsFunc(e.stays, func(i int) bool { return !p.opens(i, words[i].text) && !j.opened(words[i].text) }) &&
-		!slices.ContainsFunc(e.named, func(i int) bool { return !p.named(i) || !words[i].known })
+		!slices.ContainsFunc(e.named, func(i int) bool { return !p.named(i) || !words[i].known }) && !j.shuts(p, words)
 }
 
 // meets says whether a command has the options and the hosts of the rule.
 func (j *judge) meets(words []word) where.Verdict {
-	v := min(j.contacts(words), j.reaches(words))
+	v := min(j.contacts(words), j.reaches(words), j.looks(words))
 	if j.options != nil {
 		v = min(v, has(words, j.options))
 	}

@@ -12,7 +12,7 @@ import (
 // Settings are the words of the constraint when it is written as a table; the
 // first is what a plain list stands for. docs/where-command.md says what each
 // means.
-var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts"}
+var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts", "search"}
 
 // Setting is one of them with its list.
 type Setting struct {
@@ -37,6 +37,7 @@ type commands struct {
 	// nil when not given
 	dir, files, redirect *places
 	hosts                where.Constraint // nil when not given
+	search               string           // "" when not given
 	settings             []Setting
 	size                 int // their bytes
 }
@@ -100,6 +101,8 @@ func (c *commands) set(name string, list []string, ports Ports) (err error) {
 		c.redirect, err = parsePlaces(list, ports.Place)
 	case "hosts":
 		c.hosts, err = ports.Hosts(list)
+	case "search":
+		c.search, err = parseSearch(list)
 	}
 	if err != nil && name != "run" {
 		err = fmt.Errorf("%s: %w", name, err)

@@ -1,0 +1,265 @@
+package shell
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// shuts reports whether a wildcard of the pattern stands for a word by which a program may
+// show what lies in a place of secrets. A rule with paths says itself which files it means.
+func (j *judge) shuts(p *pattern, words []word) bool {
+	if j.files != nil || p.exact() || !words[0].known {
+		return false
+	}
+	for i := 1; i < len(words); i++ {
+		if w := &words[i]; screen.MayNameShut(w.text) && newReader(words, "").namesShut(i) && !p.opens(i, w.text) && !p.meansShut(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// meansShut reports whether word i of the pattern names a place of secrets itself, and not
+// by wildcards alone: .env*, .ssh/**.
+func (p *pattern) meansShut(i int) bool {
+	if i >= len(p.words) {
+		return false
+	}
+	text := strings.TrimRight(p.words[i].String(), "*")
+	if text = strings.TrimSuffix(text, "/"); text == "" || base(text) == "" {
+		return false
+	}
+	return screen.NamesShut(text) || !strings.HasSuffix(p.words[i].String(), "/*") && screen.NamesShut(p.words[i].String())
+}
+
+// reader is a command that may show what is in files.
+type reader struct {
+	words []word
+	base  string // the folder at which the text starts, if it is known
+	name  string
+}
+
+func newReader(words []word, base string) *reader {
+	return &reader{words: words, base: base, name: canonical(words[0].text)}
+}
+
+// namesOnly are programs, and subcommands of git, that show no more of a file than its name,
+// its size and the like.
+const (
+	namesOnly    = "ls dir vdir stat test [ mkdir find gfind"
+	gitNamesOnly = "check-ignore check-attr ls-files status rev-parse branch tag remote describe merge-base"
+)
+
+// namesShut reports whether a word may name a place of secrets to a program that shows it.
+func (r *reader) namesShut(i int) bool {
+	w, sub := &r.words[i], r.sub()
+	option, _, valued := strings.Cut(w.text, "=")
+	switch {
+	case r.showsNames(sub) && !strings.HasPrefix(w.text, "--f"),
+		valued && strings.HasPrefix(option, "--exclude"), strings.HasPrefix(r.words[i-1].text, "--exclude") && isText(r.words, i, r.words[i-1].text),
+		sub != "" && (valued && listedIn(gitTexts[sub], option) || isText(r.words, i, gitTexts[sub])),
+		i == r.pattern(sub):
+		return false
+	}
+	parts := scriptReader(r.name)(w)
+	if i != findScript(r.words) {
+		shown := *w
+		shown.known = true
+		parts = append(parts, rowOf(r.words).parts(&shown)...)
+	}
+	return slices.ContainsFunc(parts, func(part word) bool { return part.text == "" || screen.NamesShut(part.text) })
+}
+
+func (r *reader) showsNames(sub string) bool {
+	return listedIn(namesOnly, r.name) && !(strings.HasSuffix(r.name, "find") && changesFiles(r.words)) || sub != "" && listedIn(gitNamesOnly, sub)
+}
+
+// sub is the subcommand of git.
+func (r *reader) sub() string {
+	if r.name != "git" {
+		return ""
+	}
+	rest, _ := plainly(r.words)
+	return rest[min(1, len(rest)-1)].text
+}
+
+// seeks are the options by which a program is told what it looks for; without them its first
+// operand says it, or is a filter.
+var seeks = map[string][]string{
+	"grep": {"-e", "--regexp", "-f", "--file"}, "rg": {"-e", "--regexp", "-f", "--file", "--files", "--type-list"}, "jq": {"-f", "--from-file"},
+}
+
+// pattern is the index of the word that a program looks for, and that names no file; 0 when
+// that is not sure.
+func (r *reader) pattern(sub string) int {
+	name := r.name
+	if name == "git" {
+		name = sub
+	} else if strings.HasSuffix(name, "grep") {
+		name = "grep"
+	}
+	options, row, subSeen := seeks[name], rowOf(r.words), sub == ""
+	if options == nil || has(r.words, options) != where.No {
+		return 0
+	}
+	for i := 1; i < len(r.words); i++ {
+		before, valued := r.words[i-1].text, row.mayTake(r.words[i-1].text)
+		switch text := r.words[i].text; {
+		case !r.words[i].known && (strings.HasPrefix(text, "-") || r.words[i].split):
+			return 0
+		case strings.HasPrefix(text, "-"), listedIn("-A -B -C -m", before) && number(text), valued && name == "rg":
+		case valued:
+			return 0 // or it is the pattern, to another vendor's program
+		case !subSeen:
+			subSeen = text == sub
+		default:
+			return i
+		}
+	}
+	return 0
+}
+
+// mayTake reports whether a word is an option that may take the next word for its value.
+func (r *row) mayTake(text string) bool {
+	if r == nil || !strings.HasPrefix(text, "-") || strings.Contains(text, "=") || text == "--" {
+		return false
+	}
+	kind, known := r.options.byName()[text]
+	if !known && !strings.HasPrefix(text, "--") {
+		kind, known = r.options.byName()["-"+text[len(text)-1:]]
+	}
+	return !known || kind != none
+}
+
+// Options by which a program shows what is in files that it leaves out otherwise, or in all
+// files of a folder.
+var (
+	recurses = []string{"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"}
+	unhides  = []string{"-.", "--hidden", "-u", "--unrestricted", "--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-exclude", "--no-ignore-files",
+		"--no-ignore-global", "--no-ignore-parent"}
+	untracked = []string{"--no-index", "--untracked", "--no-exclude-standard"}
+	batches   = []string{"--batch", "--batch-command", "--batch-all-objects"}
+	runs      = []string{"-exec", "-execdir", "-ok", "-okdir"}
+)
+
+// widths are what a rule says of searches, and whether it means wide ones.
+var widths = map[string]bool{"wide": true, "narrow": false}
+
+func parseSearch(list []string) (string, error) {
+	if _, known := widths[list[0]]; !known || len(list) > 1 {
+		return "", errors.New(`it is "narrow" or "wide"`)
+	}
+	return list[0], nil
+}
+
+// looks says whether a command looks as wide as the rule says.
+func (j *judge) looks(words []word) where.Verdict {
+	if j.search == "" {
+		return where.Yes
+	}
+	wide := where.Maybe
+	if words[0].known {
+		wide = newReader(words, j.base).looksWide()
+	}
+	if widths[j.search] {
+		return wide
+	}
+	return where.Yes - wide
+}
+
+// looksWide says whether a program shows what is in every file of the folder, in those too
+// that hold secrets: as grep -r . does, and rg --hidden.
+func (r *reader) looksWide() where.Verdict {
+	sub := r.sub()
+	switch {
+	case sub == "cat-file":
+		return r.has(batches) // the names of objects come in
+	case strings.HasSuffix(r.name, "grep"), r.name == "diff":
+		return r.looksAround(recurses, sub)
+	case r.name == "rg":
+		return r.looksAround(unhides, sub)
+	case strings.HasSuffix(r.name, "find"):
+		return r.looksAround(runs, sub)
+	case sub == "grep", sub == "diff":
+		return r.looksAround(untracked, sub)
+	}
+	return r.has([]string{"--files0-from"})
+}
+
+// has says whether a command has one of the options. Files that the shell finds by a wildcard
+// are none.
+func (r *reader) has(options []string) where.Verdict {
+	v := where.No
+	row := rowOf(r.words)
+	for i := 1; i < len(r.words); i++ {
+		switch w := &r.words[i]; {
+		case strings.HasPrefix(w.text, "-"):
+			v = max(v, spells(w.text, options, row))
+		case w.optional() && !w.file():
+			v = max(v, where.Maybe)
+		}
+	}
+	return v
+}
+
+// looksAround says whether a command has one of the options, and looks with it into what has
+// no name in the command.
+func (r *reader) looksAround(options []string, sub string) where.Verdict {
+	v := r.has(options)
+	if v == where.No || r.narrows() || !r.atRoot(sub) {
+		return where.No
+	}
+	return v
+}
+
+// narrows reports whether a search looks only into files whose names show that they hold no
+// secret.
+func (r *reader) narrows() bool {
+	some := false
+	for i := 1; i < len(r.words); i++ {
+		option, value, valued := strings.Cut(r.words[i].text, "=")
+		if listedIn("-o -or -not ! ,", option) {
+			return false // other files too
+		}
+		if !listedIn("--include -g --glob --iglob -name -iname", option) {
+			continue
+		}
+		if !valued && i+1 < len(r.words) {
+			value = r.words[i+1].text
+		}
+		if strings.HasPrefix(value, "!") {
+			continue
+		}
+		if value == "" || screen.NamesShut(value) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// atRoot reports whether one of the folders may be all of the project, or more.
+func (r *reader) atRoot(sub string) bool {
+	pattern, operands, row := r.pattern(sub), 0, rowOf(r.words)
+	for i := 1; i < len(r.words); i++ {
+		w := &r.words[i]
+		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
+			break // of its folders
+		}
+		if i == pattern || strings.HasPrefix(w.text, "-") || w.text == sub || number(w.text) {
+			continue
+		}
+		if !row.mayTake(r.words[i-1].text) {
+			operands++
+		}
+		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || screen.Surrounds(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
+			return true
+		}
+	}
+	return operands == 0
+}
