@@ -117,8 +117,15 @@ func (r *row) findPlaces(t Tool, members object) (places, reach []string, err er
 		places = append(places, ".")
 	}
 	if r.content {
+		wide := slices.ContainsFunc(members, func(m member) bool { return liftsIgnore(m.name, jsonscan.Value(m.raw)) })
+		if wide && len(folders) == 0 {
+			folders = []string{"."}
+		}
 		for _, f := range folders {
-			if screen.Surrounds(slashed(f)) {
+			switch {
+			case wide:
+				reach = append(reach, joinWildcard(f, "*"))
+			case screen.Surrounds(slashed(f)):
 				reach = append(reach, f)
 			}
 		}
@@ -135,6 +142,33 @@ func (r *row) findPlaces(t Tool, members object) (places, reach []string, err er
 		}
 	}
 	return places, reach, nil
+}
+
+// liftsIgnore reports whether an argument makes a search look into files that it leaves out
+// otherwise: includeIgnoredFiles, no_ignore, hidden; respect_git_ignore = false.
+func liftsIgnore(name string, v jsonscan.Value) bool {
+	if v.Kind() == jsonscan.Object {
+		for key, inner := range v.Members() {
+			if liftsIgnore(key.Text(), inner) {
+				return true
+			}
+		}
+		return false
+	}
+	name = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
+	if strings.Contains(name, "case") || !containsAny(name, "ignore", "hidden", "unrestricted", "dotfiles") {
+		return false
+	}
+	value := strings.ToLower(strings.Trim(string(v), `"`))
+	off := slices.Contains([]string{"false", "0", "no", "null", ""}, value)
+	if !off && !slices.Contains([]string{"true", "1", "yes"}, value) {
+		return false // what it leaves out
+	}
+	return off == containsAny(name, "respect", "skip", "exclude", "honor", "obey", "apply", "use")
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // findChosen is what a wildcard names by its whole name, and whether a tool that shows what is

@@ -89,15 +89,17 @@ func shortens(short, place string) bool {
 			return false
 		}
 		name = name[:dot]
-	} else if ending != "" {
+	} else if ending != "" && !strings.HasSuffix(name, "*") {
 		return false
 	}
 	spelt, _, open := strings.Cut(strings.ReplaceAll(name, ".", ""), "*")
 	switch {
 	case spelt == "":
 		return open && ending != ""
+	case len(stem) == 6 && len(spelt) > 1 && stem[:2] == spelt[:2] && strings.Trim(stem[2:], "0123456789abcdef") == "":
+		return true // of the fifth name on, two letters stay
 	case open:
 		return strings.HasPrefix(stem, spelt[:min(6, len(spelt))])
 	}
-	return stem == spelt[:min(6, len(spelt))] || len(stem) == 6 && stem[:2] == spelt[:min(2, len(spelt))] && strings.Trim(stem[2:], "0123456789abcdef") == ""
+	return stem == spelt[:min(6, len(spelt))]
 }

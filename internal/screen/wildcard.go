@@ -264,6 +264,10 @@ func unbrace(text string) (words []string, all bool) {
 // homes are how a home folder is written.
 var homes = is{"~", "$home", "${home}", "%userprofile%"}
 
+// programFolders are folders of a home that hold, at any depth, what programs keep. So does
+// every other one whose name begins with a dot, by itself.
+var programFolders = is{".var", "snap", "library", "appdata"}
+
 // Surrounds reports whether a folder has places of secrets below it that a person has
 // there: a home folder, what holds those, and folders of their settings. / stands between
 // its parts.
@@ -285,6 +289,9 @@ func Surrounds(folder string) bool {
 		return true
 	}
 	if len(parts) <= home {
+		return true
+	}
+	if home > 0 && (len(parts) == home+1 && parts[home][0] == '.' || slices.Contains(programFolders, parts[home])) {
 		return true
 	}
 	for i := range SecretPlaces {

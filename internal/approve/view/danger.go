@@ -2,8 +2,10 @@ package view
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
@@ -229,6 +231,9 @@ func (l *dangerFinder) tokens() {
 		lists[i] = wordsOf(text)
 		l.writes = l.writes && i > 0 || strings.Contains(text, ">") || hasAny(lists[i], changing)
 	}
+	if l.o.Unseen {
+		l.searches(texts)
+	}
 	seen := map[string]bool{}
 	for _, s := range slices.Concat(lists...) {
 		for _, path := range pathsIn(s) {
@@ -237,9 +242,47 @@ func (l *dangerFinder) tokens() {
 				l.places(path)
 			}
 		}
+		if l.o.Unseen && screen.MayNameShut(s) {
+			l.shut(s)
+		}
 		if strings.Contains(s, "://") && !seen["://"+s] {
 			seen["://"+s] = true
 			l.host("", s)
 		}
 	}
 }
+
+// shut looks for places of secrets where nobody sees the word: also for those that are
+// mostly harmless, and of which no question warns.
+func (l *dangerFinder) shut(word string) {
+	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
+		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && screen.NamesShut(path) {
+			l.add(whySecrets, path)
+			return
+		}
+	}
+}
+
+// searches looks for commands that show what is in every file of a folder, in those too that
+// hold secrets.
+func (l *dangerFinder) searches(texts []string) {
+	for _, text := range texts {
+		if found := wideSearch().FindString(text); found != "" && !named().MatchString(found) {
+			l.add(whySecrets, strings.TrimSpace(found))
+			return
+		}
+	}
+}
+
+// named matches a search of files that it names by an ending of sources.
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s(?:-i?name|--include|-g|--i?glob)[ =]["']?\*[\w-]*\.(?:go|[jt]sx?|mjs|py|rb|java|kt|rs|c|cc|cpp|h|hpp|cs|swift|php|sh|md|txt|html|css|sql|proto)["']?(?:\s|$)`)
+})
+
+var wideSearch = sync.OnceValue(func() *regexp.Regexp {
+	const option, ends = `(?:[^\n;|&]*\s)?`, `(?:\s|=|$)`
+	return regexp.MustCompile(`\b(?:[ef]?grep|diff)\s` + option + `(?:-[a-zA-Z]*[rR][a-zA-Z]*|--(?:dereference-)?recursive|(?:-d|--directories)[ =]recurse)\s+(?:\S+\s*|[^\n;|&]*\s\.{1,2}/?(?:\s[^\n;|&]*)?)(?:$|[\n;|&])` +
+		`|\brg\s` + option + `(?:-u+|-\.|--hidden|--unrestricted|--no-ignore\S*)` + ends +
+		`|\bgit\s[^\n;|&]*\bgrep\s` + option + `--(?:no-index|untracked|no-exclude-standard)` + ends +
+		`|\bfind\s+(?:\.{1,2}/?\s[^\n;|&]*|-[^\n;|&]*)-exec(?:dir)?\s+(?:\S*/)?(?:cat|head|tail|less|more|strings|xxd|od|base64|grep|awk|sed)\s[^\n;|&]*`)
+})

