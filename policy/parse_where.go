@@ -83,7 +83,8 @@ func command(v any, o *Options) (where.Constraint, error) {
 		Place: func(path, base string) (stands, leads string, known bool) {
 			return disk.Place(path, o.Home, base, o.Disk)
 		},
-		Hosts: web.Host,
+		Hosts:   web.Host,
+		Windows: o.windows,
 	})
 }
 
