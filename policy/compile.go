@@ -28,7 +28,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
 		windows:  o.windows,
-		options:  &Options{Home: knownHome(o.Home), Disk: o.Disk},
+		options:  &Options{Home: knownHome(o.Home), Disk: o.Disk, windows: o.windows},
 		patterns: map[patternKey]*pattern{},
 		globs:    map[string]*glob.Pattern{},
 	}

@@ -34,7 +34,7 @@ type constraintKey struct {
 	settings []string // the keys of a form that is a table; a value alone is the first
 	make     func(value any, o *Options) (where.Constraint, error)
 	// local says whether a constraint depends on the place that is governed, and is built
-	// again for it; nil: none does.
+	// again for it; nil: none does. On Windows all of the key do.
 	local       func(where.Constraint) bool
 	path, whole bool // see constraint
 }
@@ -83,7 +83,8 @@ func command(v any, o *Options) (where.Constraint, error) {
 		Place: func(path, base string) (stands, leads string, known bool) {
 			return disk.Place(path, o.Home, base, o.Disk)
 		},
-		Hosts: web.Host,
+		Hosts:   web.Host,
+		Windows: o.windows,
 	})
 }
 
@@ -251,7 +252,7 @@ var jsonExpression = sync.OnceValue(func() *regexp.Regexp {
 // constraint builds a constraint for the place that is governed.
 func (c *compiler) constraint(w *whereSource) *constraint {
 	made := w.made
-	if w.key.local != nil && w.key.local(made) {
+	if w.key.local != nil && (c.windows || w.key.local(made)) {
 		made, _ = w.key.make(w.value, c.options) // its value was checked when it was read
 	}
 	return &constraint{Constraint: made, path: w.key.path, whole: w.key.whole, spells: w.spellsJSON()}

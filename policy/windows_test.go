@@ -202,3 +202,20 @@ func TestLimitsCountOnWindowsToo(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsOnWindows: an allow takes a text for a shell there only if cmd.exe and
+// PowerShell find the same commands in it.
+func TestCommandsOnWindows(t *testing.T) {
+	p := parseWindows(t, "[[rule]]\naction = \"allow\"\ntool = \"run\"\nwhere.command.command = [\"rg **\"]\n")
+	for command, there := range map[string]policy.Action{`rg -n "a|b" src`: policy.Allow, "rg 'a b' src": policy.Allow, "rg 'a|calc' src": policy.Deny, `rg "a\(" src`: policy.Deny} {
+		args, _ := json.Marshal(map[string]string{"command": command})
+		call := policy.Call{Subject: policy.ToolSubject, Method: "tools/call", Names: []string{"run"}, Args: args}
+		if d := p.Decide(&call); d.Action != policy.Allow {
+			t.Errorf("%q elsewhere: %v", command, d.Action)
+		}
+		call.OS = policy.Windows
+		if d := p.Decide(&call); d.Action != there {
+			t.Errorf("%q on Windows: %v, want %v", command, d.Action, there)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -33,11 +34,12 @@ func SchemeLen(s string) int {
 	return 0
 }
 
-// namesHost says whether browsers find a host in what follows a scheme without
-// slashes, blanks in it or not: http:a b@host.
+// namesHost reports whether programs find a host in what follows a scheme without
+// slashes, blanks in it or not: http:a b@host, https:host/a b.
 func namesHost(scheme, rest string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(scheme))
-	return special && strings.IndexByte(rest, '@') >= 0
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, "\t\r\n"))
+	return special && (strings.IndexByte(rest, '@') >= 0 || !unicode.IsSpace(first))
 }
 
 // wrapsURL says whether another URL stands behind a scheme, as in

@@ -13,7 +13,8 @@ func compute(words []word) effect {
 		numeric = numeric || listedIn("-v -R -eq -ne -lt -le -gt -ge", w.text)
 	}
 	if strings.HasPrefix(strings.ToLower(base(words[0].text)), "printf") {
-		if len(words) > 1 && (!words[1].known || strings.HasPrefix(words[1].text, "-") || computes(words[1].text) && blind(words)) {
+		if len(words) > 1 && (!words[1].known || strings.HasPrefix(words[1].text, "-") ||
+			storesCount(words[1].text) || computes(words[1].text) && blind(words)) {
 			return hides()
 		}
 		return effect{}
@@ -30,6 +31,27 @@ func compute(words []word) effect {
 		}
 	}
 	return effect{}
+}
+
+// storesCount reports whether a format of printf has %n, by which bash, ksh and zsh set the
+// variable that a word names: PATH, and the next command is another program. zsh removes
+// escapes first, so that %\x6e is one too.
+func storesCount(format string) bool {
+	for _, escape := range strings.Split(strings.ReplaceAll(format, `\\`, ""), `\`)[1:] {
+		if escape != "" && strings.IndexByte("0123456789xuU", escape[0]) >= 0 &&
+			!strings.HasPrefix(escape, "033[") && !strings.HasPrefix(escape, "x1b[") {
+			return true
+		}
+	}
+	for _, conversion := range strings.Split(strings.ReplaceAll(format, "%%", ""), "%")[1:] {
+		if at := strings.IndexByte(conversion, ')'); at > 0 && conversion[0] == '(' {
+			conversion = conversion[at+1:] // %(%F)T
+		}
+		if kind := strings.TrimLeft(conversion, "-+ #'0123456789.*$hlLjzt"); kind != "" && strings.IndexByte("diouxXeEfFgGaAcsbqT", kind[0]) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // computes says whether a format of printf has a conversion of numbers, or one

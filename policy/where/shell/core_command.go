@@ -198,9 +198,34 @@ func (c *core) document() bool {
 		switch {
 		case line == c.mark:
 			c.mark = ""
-		case !more, strings.HasSuffix(line, `\`), !c.raw && strings.ContainsAny(line, "$`\\"):
+		case !more, strings.HasSuffix(line, `\`), !c.raw && !plainLine(line):
 			return false
 		}
 	}
 	return true
+}
+
+// plainLine reports whether a shell expands nothing in a line of a here-document but
+// variables, each by its name alone: a bracket behind one is an index in zsh.
+func plainLine(line string) bool {
+	if strings.ContainsAny(line, "`\\") {
+		return false
+	}
+	for {
+		var found bool
+		if _, line, found = strings.Cut(line, "$"); !found {
+			return true
+		}
+		name, braced := strings.CutPrefix(line, "{")
+		n := identifier(name)
+		line = name[n:]
+		if braced {
+			if line, found = strings.CutPrefix(line, "}"); !found {
+				return false
+			}
+		}
+		if n == 0 || strings.HasPrefix(line, "[") {
+			return false
+		}
+	}
 }

@@ -32,6 +32,9 @@ func TestTextsThatShellsReadDifferently(t *testing.T) {
 		"cat <<EF\na\nE\\\nF\nrm x\nEF\n", "cat <<E\\\nF\na\nE\nF\nrm x\nEF\n", "cat <<E\\\nF\na\nEF\nrm x\nE\nF\n", "cat <<\\E\\\nF\n$(rm x)\nEF\n",
 		// Quotes in an expansion in double quotes, or in a here-document (marked).
 		"echo \"${X:-'$(rm x)'}\"", "echo \"${X:-'\"; rm x; echo \"'}\"", "echo \"${X:-'}\" ; rm x ; echo \"${X:-'}\"",
+		"cat <<E\n$X[$(rm x)]\nE\n", "cat <<E\n$X[rm x]\nE\n", "cat <<E\n${X[1]}\nE\n", "cat <<E\n${X:=rm x}\nE\n", "cat <<E\n$(rm x)$X\nE\n",
+		"cat <<E\n$X`rm x`\nE\n", "cat <<E\n$((rm x))\nE\n", "cat <<E\n$X\\\nE\nrm x\nE\n", "cat <<E\n${ rm x;}\nE\n", "cat <<E\n${X@P}\nE\n", "cat <<E\n$'rm x'\nE\n",
+		"cat <<E\n$[rm x]\nE\n", "cat <<E\n$X\nE \nrm x\n", "cat <<E\n${!X} rm x\nE\n", "cat <<E\n$! rm x\nE\n", "cat <<E\n${X\n} rm x\nE\n",
 		"cat <<E\n${X:-'$(rm x)'}\nE\n", "cat <<E\n${X:-'}\nE\nrm x\n'}\nE\n", "cat <<E\n${X:-\"\nE\nrm x\n\"}\nE\n", "echo ${X:-'$(rm x)'}",
 		// A backquote inside quotes inside backquotes (marked).
 		"echo `echo '`rm x`'`", "echo `echo \"`rm x`\"`", "echo `echo '\\`rm x\\`'`", "echo \"`echo '\"`rm x`\"'`\"", "echo \"`echo \"a\"`\"",
@@ -68,7 +71,7 @@ func TestTextsThatShellsReadAlike(t *testing.T) {
 		"(a; b) | c", "{ a; b; } 2>&1", "if a; then b; elif c; then d; else e; fi", "while a\ndo b\ndone", "until a; do b; done | c",
 		"for f in *.go \"$X\"; do a \"$f\"; done", "case $1 in start) a ;; -*) b ;; *) c ;; esac",
 		`a "$(b "c d" | e)" $(f)`, "a `b`", "a \"`b c`\" `d | e \"f\"`", "a 2>/dev/null >/dev/null 2>&1 </dev/null", "a &>/dev/null", "a &> /dev/null; b",
-		"a <<'E'\n$(b) `c` \"\nE\n", "a <<E | b\nplain's text\nE\nc", "time a", "a あ Á",
+		"a <<'E'\n$(b) `c` \"\nE\n", "a <<E | b\nplain's text\nE\nc", "a <<E\n$X and ${Y}: \"$HOME/b\", ${A}$B\nE\nc", "time a", "a あ Á",
 	} {
 		core, known := readCore(text)
 		parsed, err := read(text, syntax.LangBash)

@@ -14,7 +14,7 @@ func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
 	if v.Kind != where.String {
 		return where.No
 	}
-	if !admissible(v.Text) {
+	if !admissible(v.Text) || opens && c.windows && !plainToAll(v.Text) {
 		return where.Maybe
 	}
 	verdict := c.judged(v, opens)

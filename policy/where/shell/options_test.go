@@ -30,6 +30,9 @@ func TestOptions(t *testing.T) {
 			date **; date +%s; date 01010000; date -u 01010000`,
 		"dashdash": `sort **; sort -r -k 2 -- -x; sort -r -- -o x y; sort x -o y
 			npm test -- **; npm test -- --watch; npm test --watch=x -- --y; npm test --script-shell=x --
+			npm test **; npm test -- --watch=false src/a.test.ts -t "a b"; npm test -- --watch; npm test -- --config=x; npm test -- --reporter=./x; npm test -- -w; npm test -- --outputFile=x; npm test -- $X; npm test -- "$1"; npm test -- --watch=true; npm test -- -- --config=x
+			yarn test **; yarn test --watch=false --testNamePattern=a src; yarn test --config=x; yarn test --watch=all; yarn test --globalSetup=x; yarn test -- --config x; yarn test --watch; yarn test --run=x
+			npx jest **; npx jest --watchAll=false; npx jest --watchAll; npx jest --watchAll=x; npx jest --config=x
 			cargo test **; cargo test -- --nocapture; cargo test -- --logfile x`,
 		"unknown-word": `find **; find "$DIR" -type f; find $DIR; find "$(x)"; find "$_"; find "$1"; find "${DIR:--delete}"; find "$BASH_COMMAND"; find "-$DIR"; for f in -delete; do find "$f"; done; find . "${f}"
 			sort **; sort "$DIR/x" ~/y; sort *; sort *.txt; sort $X; sort "-$X"; sort -k"$X" -o"$Y"
@@ -38,6 +41,9 @@ func TestOptions(t *testing.T) {
 			strings **; strings x; strings @x; strings -a @x
 			nm **; nm x.o; nm @x; nm --plugin x y.o
 			dotnet build **; dotnet build src/a.csproj; dotnet build @x; dotnet build /logger:x.dll; dotnet build /p:A=b
+			go env GO* **; go env GOPATH GOOS; go env GOPROXY; go env GOOS GOAUTH; go env GOFLAGS=-toolexec=x; go env -w GOFLAGS=x; go env GOOS -u
+			gofmt -l **; gofmt -l -s src; gofmt -l -w src; gofmt -l -cpuprofile=x src; gofmt -l --w src; gofmt -lw src; gofmt -l -cpuprofile x
+			tsc **; tsc --noEmit -p .; tsc -p @x; tsc -p . --outDir x; tsc -p --outFile
 			go env **; go env -json GOFLAGS; go env -u GOFLAGS; go env -w GOFLAGS=x`,
 		"address": `npm view **; npm view @types/node versions; npm view git+https://x.example/y; npm view ./x; npm view a/b; npm view ~x; npm view @x; npm view file:x
 			git ls-remote **; git ls-remote https://x.example/y.git; git ls-remote ext::x; git ls-remote ssh://-oX/y; git ls-remote -o; git ls-remote git+ssh://x/y

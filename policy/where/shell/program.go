@@ -95,7 +95,9 @@ func (r *row) read(words []word, from int, e *effect) {
 		switch {
 		case w.known && w.text == "--" && r.mixed:
 		case w.known && w.text == "--" && r.script:
-			e.stays = append(e.stays, i)
+			if !selectTests(words[i+1:]) {
+				e.stays = append(e.stays, i)
+			}
 			return
 		case w.known && w.text == "--":
 			if i > from && strings.HasPrefix(words[i-1].text, "-") {
@@ -109,6 +111,7 @@ func (r *row) read(words []word, from int, e *effect) {
 			}
 		case w.known && strings.HasPrefix(w.text, "-") && w.text != "-":
 			ok, takes := r.option(w.text)
+			ok = ok || r.tests && isTestOption(w.text)
 			if r.signed && before == required && (number(w.text) || mode(w.text)) {
 				continue
 			}
@@ -138,6 +141,26 @@ func (r *row) read(words []word, from int, e *effect) {
 			r.operand(words, i, &operands, e)
 		}
 	}
+}
+
+// testOptions are options that choose tests, or how they are shown, to all runners of
+// JavaScript: what a project's script for tests runs is not known.
+const testOptions = "--watch=false --watchAll=false --no-watch --run --ci --runInBand --verbose --silent --no-coverage " +
+	"--coverage=false --passWithNoTests --bail -t --testNamePattern --grep"
+
+func isTestOption(text string) bool {
+	name, _, _ := strings.Cut(text, "=")
+	return listedIn(testOptions, text) || name != text && listedIn("--testNamePattern --grep", name)
+}
+
+// selectTests reports whether words for a script of the project choose tests alone.
+func selectTests(words []word) bool {
+	for i := range words {
+		if w := &words[i]; w.optional() || strings.HasPrefix(w.text, "-") && !isTestOption(w.text) {
+			return false
+		}
+	}
+	return true
 }
 
 // marked reports whether the first character of a value makes some program read more
@@ -195,6 +218,11 @@ func (r *row) operand(words []word, i int, operands *int, e *effect) {
 func (r *row) option(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]
+	if !ok && valued {
+		if _, ok = r.options.byName()[text]; ok {
+			return true, none // this value alone: --watch=false
+		}
+	}
 	if !ok && r.single && strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "---") {
 		kind, ok = r.options.byName()[name[1:]]
 	}

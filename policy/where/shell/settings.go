@@ -27,10 +27,13 @@ type Ports struct {
 	Place func(path, base string) (stands, leads string, known bool)
 	// Hosts makes the constraint that a URL's host is one of a list.
 	Hosts func(globs []string) (where.Constraint, error)
+	// Windows says that the texts may go to cmd.exe or PowerShell.
+	Windows bool
 }
 
 // commands is the constraint.
 type commands struct {
+	windows          bool
 	patterns, not    []*pattern
 	options, without []string
 	env              []variable
@@ -46,7 +49,7 @@ type commands struct {
 // Each pattern is one simple command: words separated by blanks, each a glob; see
 // the package comment. The error names what is wrong and says what to write.
 func New(settings []Setting, ports Ports) (where.Constraint, error) {
-	c := &commands{settings: settings}
+	c := &commands{settings: settings, windows: ports.Windows}
 	if run, given := c.setting("run"); len(run) == 0 {
 		if len(settings) > 1 || !given && len(settings) > 0 {
 			return nil, errors.New(`a table needs run, the commands it is about; write run = ["**"] for all`)

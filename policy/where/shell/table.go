@@ -29,6 +29,7 @@ type row struct {
 	signed                 bool                      // a value may be a number with a sign
 	tasks                  bool                      // it launches what the project names, and no program
 	published              bool                      // its options were read in a manual, and never tried
+	tests                  bool                      // its words choose tests of a script that is not known
 	greedy                 bool                      // it takes options behind the program that it launches, up to "--"
 }
 
@@ -180,6 +181,7 @@ func (r *row) set(key, words string) {
 		r.mixed, r.script = listedIn(words, "mixed"), listedIn(words, "script")
 		r.named, r.closed, r.any = listedIn(words, "named"), listedIn(words, "closed"), listedIn(words, "any")
 		r.signed, r.tasks, r.greedy = listedIn(words, "signed"), listedIn(words, "tasks"), listedIn(words, "greedy")
+		r.tests = listedIn(words, "tests")
 	}
 }
 
@@ -208,6 +210,10 @@ var operandKinds = map[string]func(text string) bool{
 	"filter": func(text string) bool { return !environs(text) },
 	"process": func(text string) bool {
 		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
+	},
+	// Addresses of proxies hold passwords, and the value of GOAUTH commands.
+	"setting": func(text string) bool {
+		return !listedIn("GOPROXY GOAUTH GONOSUMDB", text) && !strings.Contains(text, "=")
 	},
 	"goals": func(text string) bool { return !strings.Contains(text, "=") },
 }

@@ -23,7 +23,7 @@ func (s *statement) attribute(i int) {
 	}
 	switch {
 	case root < 0 || !s.named(root):
-		if !s.field(i) {
+		if !s.field(i) && !s.stored(i) {
 			s.applied(i)
 		}
 	case s.is(i+1, ".") || !s.scanned(i-2):
@@ -75,6 +75,40 @@ func (s *statement) field(i int) bool {
 	open := i - 2 + int(s.toks[i-2].match)
 	call := open + 2
 	return s.is(call, "(") && call+int(s.toks[call].match) == i-3 && s.hasColumn(call-1, s.name(i))
+}
+
+// stored says that the name at i is a usual field of a column in parentheses, which may
+// have its table: (address).city. Postgres takes a name that is no field for a function of
+// the column, so that other names are judged as functions.
+func (s *statement) stored(i int) bool {
+	if !s.is(i-2, ")") || s.is(i+1, ".") || !usualField(s.name(i)) {
+		return false
+	}
+	open := i - 2 + int(s.toks[i-2].match)
+	if open > 0 && (s.named(open-1) && !s.opens(open-1) || s.is(open-1, "]")) {
+		return false // a call
+	}
+	for at := open + 1; ; at += 2 {
+		if !s.named(at) || valueWords()[s.word(at)] || s.scanned(at) {
+			return false
+		}
+		if at+1 == i-2 {
+			return true
+		}
+		if !s.is(at+1, ".") {
+			return false
+		}
+	}
+}
+
+// usualField reports whether a name has only words that fields commonly have.
+func usualField(name string) bool {
+	for word := range strings.SplitSeq(name, "_") {
+		if !usualFields()[word] {
+			return false
+		}
+	}
+	return true
 }
 
 // hasColumn says that the function at i is known to give rows with a column.

@@ -123,6 +123,20 @@ var operandFollows = later(`
 	sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
 	sql_small_result straight_join timestamp transaction`)
 
+// usualFields are the words of names that fields of composite types commonly have. A
+// function of such a name, with one value, is not expected to write: none is a verb.
+var usualFields = later(`
+	address age amount area at author birthday bottom building category city code color colour company
+	country county created currency customer date day depth description district domain duration first
+	firstname floor full fullname gender given height hour house iban id ids ip kind label language last
+	lastname latitude left length level line line1 line2 lines lng locale location longitude max maximum
+	middle min minimum minute mode month name names nick number of offset organization owner parent
+	percent person phone place position post postal postcode price priority product province quantity
+	radius ratio region right role room salutation second section serial sha size sku slug speed state
+	status street suburb sum supplier surname tags tax temperature timestamp timezone title top total town
+	type unit units updated upper url user username valid value values vat version visible volume week
+	weight width x y year z zip zipcode zone`)
+
 // valueWords are values of Postgres without parentheses, which may stand in a FROM.
 var valueWords = later(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
