@@ -39,6 +39,11 @@ type Options struct {
 	// asked about (Offers), as a rule with on = "list" would.
 	HideDenied bool
 
+	// Calls are those that the policy is read for, where they are known: rules about other
+	// tools and servers are checked and not prepared. Whatever else such a policy is asked it
+	// denies. nil: it may be asked anything.
+	Calls []Call
+
 	windows bool // judges calls to servers on Windows; see on
 	judges  On   // what is judged
 }
@@ -127,6 +132,9 @@ func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 	}
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
+	}
+	if !p.options.reads(c) {
+		return Decision{Reason: otherCall}, left
 	}
 	if c.OS != "" {
 		p = p.on(c.OS)

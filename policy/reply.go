@@ -122,6 +122,9 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 			}
 		}
 	}
+	if p.options.Calls != nil {
+		return Decision{Reason: otherCall}
+	}
 	q := p.screens[on]
 	if q == nil {
 		return Decision{Action: Allow}
