@@ -49,6 +49,11 @@ tool = "*"
 after = ["secret"]
 
 [[rule]]
+action = "deny"
+tool = "list_*"
+find = ["marker"]
+
+[[rule]]
 action = "allow"
 resource = "file:///p/**"
 not.resource = "file:///p/x"
@@ -81,6 +86,9 @@ func TestReadForOneCall(t *testing.T) {
 		}
 		if d := p.DecideReply(OnReply, calls[i:i+1], nil); d.Action != Deny || d.Reason != otherCall {
 			t.Errorf("of a reply: %+v", d)
+		}
+		if kinds, ruled := p.Screens(OnCall); len(kinds) > 0 != (i == 0) || ruled != (i == 0) {
+			t.Errorf("looked for, of call %d: %v %v", i, kinds, ruled)
 		}
 		if !p.Labelled() || !p.Hinted() || p.Timed() {
 			t.Errorf("what an answer may depend on: %v %v %v", p.Labelled(), p.Hinted(), p.Timed())
