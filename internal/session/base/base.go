@@ -23,13 +23,13 @@ import (
 // Files is what a command line says of where things lie. The zero value is where they
 // lie by default.
 type Files struct {
-	Policy  string    // the owner's file
-	State   string    // the folder for the record
-	Layers  []string  // further files, which can only tighten
-	Project string    // the folder that the client works in; "" for none
-	Disk    disk.Disk // of the program that is judged; nil where it is not known
+	Policy  string        // the owner's file
+	State   string        // the folder for the record
+	Layers  []string      // further files, which can only tighten
+	Project string        // the folder that the client works in; "" for none
+	Disk    disk.Disk     // of the program that is judged; nil where it is not known
 	Calls   []policy.Call // those that the policy is read for; nil for any
-	Hide    bool      // what no rule could let be used is left out of lists
+	Hide    bool          // what no rule could let be used is left out of lists
 	// Packs reads the packs that policies name; nil where nothing is looked for.
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
