@@ -16,7 +16,7 @@ const otherCall = "the policy was read for another call"
 // reads reports whether the policy was read for a call.
 func (o *Options) reads(c *Call) bool {
 	return o.Calls == nil || slices.ContainsFunc(o.Calls, func(r Call) bool {
-		return r.Subject == c.Subject && r.Server == c.Server && r.Method == c.Method && r.OS == c.OS && slices.Equal(r.Names, c.Names)
+		return r.Subject == c.Subject && r.Server == c.Server && r.Method == c.Method && r.OS == c.OS && r.Spelling == c.Spelling && slices.Equal(r.Names, c.Names)
 	})
 }
 
@@ -24,16 +24,18 @@ func (o *Options) reads(c *Call) bool {
 // server. In doubt it may.
 func (r *ruleSource) concerns(calls []Call) bool {
 	return slices.ContainsFunc(calls, func(c Call) bool {
-		if !r.about(c.Subject) {
+		return r.about(c.Subject) && r.mayServe(&c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) }))
+	})
+}
+
+// mayServe reports whether the rule leaves the call's server open, or is about it.
+func (r *ruleSource) mayServe(c *Call) bool {
+	for i := range r.calls {
+		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.holds(c) == no {
 			return false
 		}
-		for i := range r.calls {
-			if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.holds(&c) == no {
-				return false
-			}
-		}
-		return c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) })
-	})
+	}
+	return true
 }
 
 // namesOne reports whether a glob matches a name of a call, or the class of the tool that it
@@ -42,7 +44,8 @@ func namesOne(text string, c *Call) bool {
 	g, err := glob.Compile(text)
 	return err != nil || slices.ContainsFunc(c.Names, func(name string) bool {
 		class := builtinOf(c, name).Class
-		return g.Match(name) || class != "" && g.Match(class)
+		_, other := respell(text, name, c.Spelling)
+		return other || g.Match(name) || class != "" && g.Match(class)
 	})
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -143,8 +144,16 @@ func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 	v.policy, v.call, v.left, v.Room = p, c, left, &v.room
 	var d Decision
 	worst := none
-	for _, name := range c.Names {
-		if o := v.judge(name); o.rank < worst {
+	names, respelled := c.Names, p.respell(c)
+	if len(respelled) > 0 {
+		names = slices.Concat(respelled, c.Names)
+	}
+	for i, name := range names {
+		o := v.judge(name)
+		if i >= len(respelled) && len(respelled) > 0 && o.rule < 0 && o.reason == "" {
+			continue // the rules know the tool by its other spelling alone
+		}
+		if o.rank < worst {
 			d, worst = v.decision(o), o.rank
 		}
 		if worst == denies {

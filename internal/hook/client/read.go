@@ -159,9 +159,25 @@ func (r *Row) calls(root object, req *Request) error {
 		if err != nil {
 			return err
 		}
+		if !n.wraps {
+			for i := range one {
+				one[i].Spelling = r.spelling(tool)
+			}
+		}
 		req.Calls = append(req.Calls, one...)
 	}
 	return nil
+}
+
+// spelling is how far a server's tool is called by the server's own words.
+func (r *Row) spelling(tool string) policy.Spelling {
+	switch {
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the latter this client has not written
+		return policy.AsWritten
+	case len(tool) == r.NameLimit:
+		return policy.Cut
+	}
+	return policy.Dotless
 }
 
 // arguments are those of the tool. The text of a patch may stand in their place.

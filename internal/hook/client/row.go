@@ -29,9 +29,12 @@ type Row struct {
 	// process, measured.
 	Begun []string
 
-	Events  []Event
-	MCP     mcpNames
-	Servers []string // of the client's own, whose names its user's files do not hold
+	Events []Event
+	MCP    mcpNames
+	// NameLimit is the length at which the client cuts the names of servers' tools, in which it
+	// writes "_" for each "."; 0 where it leaves them as they are.
+	NameLimit int
+	Servers   []string // of the client's own, whose names its user's files do not hold
 
 	Deny  Dress
 	Allow string // what lets a tool run; "" where silence does

@@ -76,7 +76,7 @@ var rows = []Row{
 	// Its extension host writes hook_event_name and session_id; what was documented before,
 	// hookEventName and sessionId. The common members are those of Copilot CLI and Qwen Code.
 	{ID: "vscode", Seen: "1.135", From: FromCode, Event: is{"hook_event_name", "hookEventName"}, Session: is{"session_id", "sessionId"}, NeedSession: true, Call: is{"tool_use_id", "toolUseId"}, Cwd: is{"cwd"},
-		Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: underscored, MCPServer: is{"mcp_server.name"}, Asks: true, Modes: is{""}, Deny: TopLevel, Events: likeEvents,
+		Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: underscored, NameLimit: 64, MCPServer: is{"mcp_server.name"}, Asks: true, Modes: is{""}, Deny: TopLevel, Events: likeEvents,
 		Marks: is{"hookEventName", "timestamp", "tool_use_id"}, Without: is{"!timestamp", "permission_mode", "conversation_id", "client_type", "turn_id", "toolInput", "workspaceRoot",
 			"tool_name&!tool_use_id", "!tool_name&!transcript_path&!hookEventName"}},
 	{ID: "copilot-cli", Seen: "1.0.102", From: Real, Event: is{"hook_event_name", "hookName"}, Session: is{"sessionId", "session_id"}, NeedSession: true, Call: is{"toolCallId", "tool_use_id"}, Cwd: is{"cwd"},
