@@ -77,6 +77,9 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 	req, err := row.Read(payload, o.Event)
 	h := &held{Options: o, req: req, payload: payload}
 	if err != nil {
+		if req.Newer != "" {
+			err = fmt.Errorf("%w (%s)", err, req.Newer)
+		}
 		h.unread(err)
 		return req.Row.Refuse(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
 	}
@@ -243,8 +246,10 @@ func (h *held) noted() {
 	defer door.Close()
 	if ev.Kind == event.Start {
 		ev.Detail = h.Program + "; " + ev.Detail + "; policy revision " + door.Policy.Revision()
-		if door.Note != "" {
-			ev.Detail += "; " + door.Note
+		for _, note := range []string{door.Note, h.req.Newer} {
+			if note != "" {
+				ev.Detail += "; " + note
+			}
 		}
 	}
 	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {

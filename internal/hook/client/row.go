@@ -18,7 +18,8 @@ type Row struct {
 	// Where things stand in the payload; of several places the first that is there counts.
 	// Members of objects within are joined by a dot.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
-	NeedSession, NeedCall                                      bool // a payload without is not read
+	NeedSession, NeedCall                                      bool     // a payload without is not read
+	Version                                                    []string // of the client; nil where it does not say
 
 	// Marks are members that no other client with the same events writes. A payload with
 	// more of them is rather this client's. Without are members that it never writes. Both
