@@ -33,6 +33,9 @@ type Call struct {
 	// all of them, a deny or prompt any. Empty is denied.
 	Names []string
 
+	// Spelling is how far Names are the server's own words.
+	Spelling Spelling
+
 	// Args is the JSON object of the arguments of a tool or prompt, exactly as
 	// received, already admitted by proxy/frame; nil when there is none. To those of a
 	// built-in tool builtin.Complete has added.

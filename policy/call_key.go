@@ -95,9 +95,17 @@ func callRow(row key) key {
 // globOf reads a key that takes globs on a text of the call.
 func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	return func(p *parser, k ruleKey, e toml.Expression) {
-		if globs := p.globs(label{key: k}, e.Key, e.Value); globs != nil {
-			p.rule().state(k, statedGlobs(globs, text))
+		written := p.doc.Text(e.Start, e.End)
+		s, known := p.stated[written]
+		if !known {
+			globs := p.globs(label{key: k}, e.Key, e.Value)
+			if globs == nil {
+				return
+			}
+			s = statedGlobs(globs, text)
+			p.stated[written] = s
 		}
+		p.rule().state(k, s)
 	}
 }
 

@@ -20,6 +20,7 @@ type rule struct {
 	noted      bool       // it has a limit, or alters what goes on
 	conditions []condition
 	further    further
+	compiled   bool // it can match what is judged
 }
 
 // compile prepares rules for deciding. It reports every glob that is none.
@@ -37,11 +38,16 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 	}
 	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
 	for i := range sources {
-		if sources[i].On == o.judges {
-			c.policy.rules[i] = c.rule(&sources[i])
+		if src := &sources[i]; src.On == o.judges {
+			c.note(src)
+			if o.Calls == nil || src.concerns(o.Calls) {
+				c.policy.rules[i] = c.rule(src)
+			} else {
+				c.check(src)
+			}
 		}
 	}
-	if o.judges == OnCall && !o.windows {
+	if o.judges == OnCall && !o.windows && o.Calls == nil {
 		c.errs = append(c.errs, c.policy.screen()...)
 	}
 	if len(c.errs) > 0 {
@@ -95,19 +101,13 @@ type patternKey struct {
 }
 
 func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{action: src.Action, rank: src.rank(), noted: src.Rate.Limited() || src.Action.Alters()}
+	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.Limited() || src.Action.Alters()}
 	stated := src.conditions()
 	for i := len(stated) - 1; i >= 0; i-- { // the time first: that costs less than a glob
-		s := &stated[i]
-		r.calls = append(r.calls, s.test)
-		c.policy.timed = c.policy.timed || s.Key == ruleKeys[whenKey]
-		c.policy.labelled = c.policy.labelled || s.Key == ruleKeys[afterKey]
-		c.hint(s)
+		r.calls = append(r.calls, stated[i].test)
 	}
 	for i := range src.not.calls {
-		s := &src.not.calls[i]
-		r.calls = append(r.calls, except{s.test})
-		c.hint(s)
+		r.calls = append(r.calls, except{src.not.calls[i].test})
 	}
 	switch src.subject {
 	case NoSubject:
@@ -130,7 +130,6 @@ func (c *compiler) rule(src *ruleSource) rule {
 		rd := &c.policy.readers[slot]
 		rd.Paths, rd.typed = rd.Paths || w.key.path, true
 		rd.based = rd.based || shell.AsksDisk(w.made)
-		c.policy.asksDisk = c.policy.asksDisk || w.key.path || rd.based
 		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
 	}
 	c.exceptions(&r, src)
@@ -141,10 +140,36 @@ func (c *compiler) rule(src *ruleSource) rule {
 	return r
 }
 
-// hint notes a condition that a fixture may leave open.
-func (c *compiler) hint(s *Stated) {
-	k, _ := CallKeyOf(s.Key)
-	c.policy.hinted = c.policy.hinted || k.Hint != ""
+// note keeps what an answer may depend on.
+func (c *compiler) note(src *ruleSource) {
+	p := c.policy
+	stated := src.conditions()
+	for i := range stated {
+		p.timed = p.timed || stated[i].Key == ruleKeys[whenKey]
+		p.labelled = p.labelled || stated[i].Key == ruleKeys[afterKey]
+	}
+	for _, all := range [][]Stated{stated, src.not.calls} {
+		for i := range all {
+			k, _ := CallKeyOf(all[i].Key)
+			p.hinted = p.hinted || k.Hint != ""
+		}
+	}
+	for i := range src.where {
+		w := &src.where[i]
+		p.asksDisk = p.asksDisk || w.key.path || shell.AsksDisk(w.made)
+	}
+}
+
+// check reports the globs of a rule that is not compiled which are none. Their form was
+// checked when they were read.
+func (c *compiler) check(src *ruleSource) {
+	for _, a := range src.argGlobs() {
+		for _, text := range a.globs {
+			if err := checkBaseWord(text); err != nil {
+				c.errs = append(c.errs, &Error{Pos: a.pos, Text: text, Msg: err.Error()})
+			}
+		}
+	}
 }
 
 // slot is the number of an argument that a rule names.

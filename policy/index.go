@@ -46,7 +46,7 @@ func (x *index) build(p *Policy, s Subject) {
 	var mine []int32
 	inner := 0
 	for i := range p.sources {
-		if p.sources[i].about(s) && p.sources[i].On == p.options.judges {
+		if p.sources[i].about(s) && p.rules[i].compiled {
 			mine = append(mine, int32(i))
 			for _, text := range p.sources[i].patterns {
 				if innerLiteral(text) != "" {

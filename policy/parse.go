@@ -31,7 +31,7 @@ type fileSource struct {
 
 // parseFile reads limits and what a policy extends as well.
 func parseFile(file string, src []byte) (fileSource, Errors) {
-	p := parser{file: file, doc: toml.New(src), given: make([]int, len(keys)), whole: make([]bool, len(keys))}
+	p := parser{file: file, doc: toml.New(src), stated: map[string]Stated{}, given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
@@ -73,6 +73,8 @@ type parser struct {
 	whole     []bool // when and limit: given as one value
 	when      whenParts
 	limit     limitParts // of a [[limit]] as well
+
+	stated map[string]Stated // of keys that take globs, by what is written: rules repeat themselves
 
 	limiting bool // the last of limits is open
 

@@ -47,8 +47,8 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
-		return nil, errBaseWord
+	if err := checkBaseWord(text); err != nil {
+		return nil, err
 	}
 	p := &pattern{
 		effects:  reading.Effects(text, home),
@@ -71,6 +71,13 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
 	return p, nil
+}
+
+func checkBaseWord(text string) error {
+	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
+		return errBaseWord
+	}
+	return nil
 }
 
 // inFolder says whether a glob is a relative path with a folder in it: src/**.

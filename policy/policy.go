@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,6 +39,11 @@ type Options struct {
 	// HideDenied has an entry of a list left out when no call of it could be allowed or
 	// asked about (Offers), as a rule with on = "list" would.
 	HideDenied bool
+
+	// Calls are those that the policy is read for, where they are known: rules about other
+	// tools and servers are checked and not prepared. Whatever else such a policy is asked it
+	// denies. nil: it may be asked anything.
+	Calls []Call
 
 	windows bool // judges calls to servers on Windows; see on
 	judges  On   // what is judged
@@ -128,6 +134,9 @@ func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 	if why := malformed(c); why != "" {
 		return Decision{Reason: why}, left
 	}
+	if !p.options.reads(c) {
+		return Decision{Reason: otherCall}, left
+	}
 	if c.OS != "" {
 		p = p.on(c.OS)
 	}
@@ -135,8 +144,16 @@ func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
 	v.policy, v.call, v.left, v.Room = p, c, left, &v.room
 	var d Decision
 	worst := none
-	for _, name := range c.Names {
-		if o := v.judge(name); o.rank < worst {
+	names, respelled := c.Names, p.respell(c)
+	if len(respelled) > 0 {
+		names = slices.Concat(respelled, c.Names)
+	}
+	for i, name := range names {
+		o := v.judge(name)
+		if i >= len(respelled) && len(respelled) > 0 && o.rule < 0 && o.reason == "" {
+			continue // the rules know the tool by its other spelling alone
+		}
+		if o.rank < worst {
 			d, worst = v.decision(o), o.rank
 		}
 		if worst == denies {

@@ -75,6 +75,7 @@ func (p *Policy) besides(on On) (all []string) {
 // Screens are the kinds of findings that rules, those of layers too, are about: what is
 // to be looked for. ruled says whether there are any rules that DecideReply asks, of lists
 // also whether a server is pinned, or what is denied is left out; of calls, whether a rule has a find.
+// Of a policy that was read for some calls, these are the rules that can match them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	q, some := p.Of(on), on == OnList && (p.options.HideDenied || p.Pins())
 	if q == nil {
@@ -83,6 +84,9 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	for _, layer := range append(slices.Clone(q.options.Above), q) {
 		for i := range layer.sources {
 			r := &layer.sources[i]
+			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
+				continue // it is about no call that the policy is read for
+			}
 			if f := r.finds(); r.On == on && f != nil {
 				kinds = append(kinds, f.words...)
 			}
@@ -121,6 +125,9 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 				return Decision{Reason: "no rule allows a call of it, or asks"}
 			}
 		}
+	}
+	if p.options.Calls != nil {
+		return Decision{Reason: otherCall}
 	}
 	q := p.screens[on]
 	if q == nil {

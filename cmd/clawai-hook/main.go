@@ -35,7 +35,7 @@ func run(words []string) int {
 	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte, waits func()) client.Answer {
 		o := line.Options("clawai-hook " + version)
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
-			return open(&line, project, req.Session, ask)
+			return open(&line, project, req, ask)
 		}
 		o.Elsewhere = func() client.Answer {
 			waits()
@@ -46,8 +46,8 @@ func run(words []string) int {
 }
 
 // open is a gate that asks by the client's dialog alone.
-func open(line *program.Line, project, session string, ask hook.Dialog) (*hook.Door, error) {
-	o, err := line.Open(project, session)
+func open(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+	o, err := line.Open(project, req.Session, req.Calls)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/builtin"
@@ -27,7 +26,7 @@ func TestWhatIsInstalledIsUnderstood(t *testing.T) {
 			continue
 		}
 		for _, ev := range row.Events {
-			i := slices.IndexFunc(known.Events, func(k hooks.Event) bool { return k.Name == ev.Name || k.Name == snakeCase(ev.Name) })
+			i := slices.IndexFunc(known.Events, func(k hooks.Event) bool { return k.Name == ev.Name || k.Name == client.SnakeCase(ev.Name) })
 			if i < 0 || ev.Tools != (known.Events[i].Kind == hooks.Before) {
 				t.Errorf("%s: the event %q is not known, or is not what it is installed for", word, ev.Name)
 			}
@@ -38,20 +37,4 @@ func TestWhatIsInstalledIsUnderstood(t *testing.T) {
 			t.Errorf("nothing installs the hooks of %q", id)
 		}
 	}
-}
-
-// snakeCase is the form in which some payloads name the event of a settings file: PreToolUse
-// is pre_tool_use there.
-func snakeCase(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if r >= 'A' && r <= 'Z' {
-			if i > 0 {
-				b.WriteByte('_')
-			}
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

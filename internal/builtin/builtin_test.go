@@ -149,6 +149,20 @@ func TestWithAddsToNothing(t *testing.T) {
 	}
 }
 
+// Every tool that runs what its arguments say, or types it into what runs, is of the class shell.
+func TestToolsThatRun(t *testing.T) {
+	for _, c := range []struct{ client, tool, argument, shared string }{
+		{"copilot-cli", "write_bash", "input", "command"}, {"copilot-cli", "write_powershell", "input", "command"}, {"codex", "write_stdin", "chars", "command"},
+		{"codex", "shell_command", "workdir", "cwd"}, {"vscode", "send_to_terminal", "", ""}, {"vscode", "create_and_run_task", "task[].command", "command"},
+		{"vscode", "run_task", "", ""}, {"vscode", "run_notebook_cell", "", ""}, {"vscode", "run_vscode_command", "", ""}, {"vscode", "install_python_packages", "", ""},
+		{"antigravity", "send_command_input", "Input", "command"}, {"kiro", "executePwsh", "", ""}, {"kiro", "use_aws", "", ""},
+	} {
+		if tool := Of(c.client, c.tool); tool.Class != "shell" || tool.Shared(c.argument) != c.shared {
+			t.Errorf("%s %s: %q, %q", c.client, c.tool, tool.Class, tool.Shared(c.argument))
+		}
+	}
+}
+
 // What stands inside a list of objects has the class's name, too, and what cannot be read
 // there is an error: a rule would not see it.
 func TestGathered(t *testing.T) {
@@ -164,7 +178,15 @@ func TestGathered(t *testing.T) {
 		{"cline", "read_files", `{"files":[{"path":"/a"},{"path":"/b"}]}`, `{"path":["/a","/b"],"files":[{"path":"/a"},{"path":"/b"}]}`},
 		{"cline", "read_files", `{"files":[]}`, `{"files":[]}`},
 		{"cline", "read_files", `{"files":[{"path":1}]}`, ""},
-		{"cline", "read_files", `{"files":{"path":"/a"}}`, ""},
+		{"cline", "read_files", `{"files":{"path":"/a"}}`, `{"path":["/a"],"files":{"path":"/a"}}`},
+		{"cline", "read_files", `{"files":1}`, ""},
+		{"vscode", "create_and_run_task", `{"workspaceFolder":"/p","task":{"label":"x","type":"shell","command":"npm","args":["run","a b"],"group":"build"}}`,
+			`{"command":["npm run 'a b'"],"workspaceFolder":"/p","task":{"label":"x","type":"shell","command":"npm","args":["run","a b"],"group":"build"}}`},
+		{"vscode", "create_and_run_task", `{"task":{"command":"git status","linux":{"command":"rm -rf /"}}}`, ""},
+		{"vscode", "create_and_run_task", `{"task":{"command":"git status","presets":[{"command":"rm"}]}}`, ""},
+		{"vscode", "create_and_run_task", `{"task":{"command":{"value":"rm"}}}`, ""},
+		{"vscode", "create_and_run_task", `{"task":"rm"}`, `{"command":["rm"],"task":"rm"}`},
+		{"vscode", "create_and_run_task", `{"command":"git status","task":{"command":"rm"}}`, ""},
 		{"cline", "read_files", `{"files":[{"path":"/a"}],"path":"/b"}`, ""},
 		{"kiro", "fs_read", `{"operations":[{"mode":"Line","path":"/a"},{"mode":"Search"}]}`, `{"places":["/a"],"operations":[{"mode":"Line","path":"/a"},{"mode":"Search"}]}`},
 		{"cline", "read_files", `{"files":[{"path":"/a","other_path":"/b"}]}`, ""},

@@ -112,14 +112,23 @@ func gathered(v jsonscan.Value, name string) (all []string, err error) {
 	if v.Kind() == jsonscan.String {
 		return []string{v.Text()}, nil
 	}
-	if v.Kind() != jsonscan.Array {
+	elements := v.Elements()
+	switch v.Kind() {
+	case jsonscan.Array:
+	case jsonscan.Object: // one alone
+		elements = slices.Values([]jsonscan.Value{v})
+	default:
 		return nil, errors.New("it is no list")
 	}
-	for e := range v.Elements() {
+	for e := range elements {
 		if e.Kind() == jsonscan.Object {
-			for key := range e.Members() {
-				if own := key.Text(); own != name && namesPlace(own) {
+			for key, value := range e.Members() {
+				switch own := key.Text(); {
+				case own == name:
+				case namesPlace(own):
 					return nil, fmt.Errorf("one of the list names a file by %q, of which nothing is known", own)
+				case name == commandArgument && own != wordsArgument && nests(value):
+					return nil, fmt.Errorf("one of the list has objects in %q, of which nothing is known", own)
 				}
 			}
 			words := e.Member(wordsArgument)
@@ -141,6 +150,19 @@ func gathered(v jsonscan.Value, name string) (all []string, err error) {
 		all = append(all, e.Text())
 	}
 	return all, nil
+}
+
+// nests reports whether a value is an object, or a list that holds other than plain values.
+func nests(v jsonscan.Value) bool {
+	if v.Kind() == jsonscan.Object {
+		return true
+	}
+	for e := range v.Elements() {
+		if e.Kind() == jsonscan.Object || e.Kind() == jsonscan.Array {
+			return true
+		}
+	}
+	return false
 }
 
 // A program may be named apart from its arguments, which then stand beside it.

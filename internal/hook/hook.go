@@ -32,8 +32,9 @@ type Options struct {
 	// sees to calls of servers.
 	Proxied func(r *client.Row, server, project string) bool
 	// Servers are those that the client's files name, for tools whose name does not say where
-	// the server's ends; nil where that is not known.
-	Servers func(r *client.Row, project string) []string
+	// the server's ends: owners are those of the owner's own files and of his doing, others
+	// stand where an agent can write. nil where that is not known.
+	Servers func(r *client.Row, project string) (owners, others []string)
 	// Heard takes what the user says to the client's session, where flow is looked at; nil
 	// where this program cannot keep it: then Elsewhere sees to it.
 	Heard func(session, said string) error
@@ -76,6 +77,9 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 	req, err := row.Read(payload, o.Event)
 	h := &held{Options: o, req: req, payload: payload}
 	if err != nil {
+		if req.Newer != "" {
+			err = fmt.Errorf("%w (%s)", err, req.Newer)
+		}
 		h.unread(err)
 		return req.Row.Refuse(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
 	}
@@ -101,7 +105,8 @@ func (h *held) refuse(why string) client.Answer {
 // judged has the gate decide.
 func (h *held) judged(ctx context.Context) client.Answer {
 	project := h.project()
-	if h.req.MCP && h.Proxied == nil && h.Elsewhere != nil {
+	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files
+	if unproxied && !h.req.Certain() {
 		return h.Elsewhere()
 	}
 	if h.req.Spelled() && h.Servers != nil {
@@ -127,6 +132,8 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	switch d := door.Policy.DecideAll(h.timed(door)); {
 	case len(d.Rates) > 0 && h.Elsewhere != nil:
 		return elsewhere() // which counts
+	case d.Action != policy.Deny && unproxied:
+		return elsewhere() // which knows whether a proxy decides it
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.proxied(project):
 		return h.req.Row.Let(h.req.Event) // its proxy decides, asks and records
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.asks(d.Rule):
@@ -239,8 +246,10 @@ func (h *held) noted() {
 	defer door.Close()
 	if ev.Kind == event.Start {
 		ev.Detail = h.Program + "; " + ev.Detail + "; policy revision " + door.Policy.Revision()
-		if door.Note != "" {
-			ev.Detail += "; " + door.Note
+		for _, note := range []string{door.Note, h.req.Newer} {
+			if note != "" {
+				ev.Detail += "; " + note
+			}
 		}
 	}
 	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {

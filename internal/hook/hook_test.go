@@ -244,11 +244,18 @@ func TestProxied(t *testing.T) {
 			t.Errorf("%s, proxied %v: %d, %d recorded", c.tool, c.proxied, a.Code, len(r.events))
 		}
 	}
-	r, handed := &record{}, false
-	o := options(p, "claude-code", r)
-	o.Proxied, o.Elsewhere = nil, func() client.Answer { handed = true; return client.Answer{} }
-	if hook.Run(context.Background(), mcp("read_text_file"), o); !handed || len(r.events) > 0 {
-		t.Error("it was not handed on")
+	for payload, want := range map[string]bool{
+		string(mcp("read_text_file")): true,
+		string(mcp("write_file")):     false, // it is denied, whatever stands before the server
+		strings.Replace(string(mcp("write_file")), "__files__", "__my_files__", 1): true, // the files may call it my.files
+		strings.Replace(string(mcp("write_file")), "__files__", "__a__b__", 1):     true,
+	} {
+		r, handed := &record{}, false
+		o := options(p, "claude-code", r)
+		o.Proxied, o.Elsewhere = nil, func() client.Answer { handed = true; return client.Answer{} }
+		if a := hook.Run(context.Background(), []byte(payload), o); handed != want || handed == (len(r.events) > 0) || !handed && a.Code != 2 {
+			t.Errorf("%s: handed on %v, %d recorded here, exit %d", payload, handed, len(r.events), a.Code)
+		}
 	}
 }
 
@@ -401,7 +408,7 @@ func TestServersOfTheUsersFiles(t *testing.T) {
 		code  int
 	}{{nil, 2}, {[]string{"other"}, 2}, {[]string{"my-notes"}, 0}, {[]string{"my", "my-notes"}, 2}} {
 		o := options(p, "copilot-cli", &record{})
-		o.Servers = func(*client.Row, string) []string { return c.known }
+		o.Servers = func(*client.Row, string) ([]string, []string) { return c.known, nil }
 		if a := hook.Run(t.Context(), payload, o); a.Code != c.code {
 			t.Errorf("%q: %d %s", c.known, a.Code, a.Stderr)
 		}

@@ -40,7 +40,7 @@ func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	}
 	for _, h := range ours {
 		known := slices.ContainsFunc(paths, func(path string) bool {
-			state := file.Hooks.State[fmt.Sprintf("%s:%s:%d:%d", path, snake(h.Event), h.Group, h.At)]
+			state := file.Hooks.State[fmt.Sprintf("%s:%s:%d:%d", path, SnakeCase(h.Event), h.Group, h.At)]
 			return state.Hash == trustHash(h) && (state.Enabled == nil || *state.Enabled)
 		})
 		if !known {
@@ -79,7 +79,7 @@ func trustHash(h Hook) string {
 		}
 		handler[m.name] = value
 	}
-	identity := map[string]any{"event_name": snake(h.Event), "hooks": []any{handler}}
+	identity := map[string]any{"event_name": SnakeCase(h.Event), "hooks": []any{handler}}
 	if m, _ := h.element.get("matcher"); m != nil {
 		identity["matcher"] = m.value.text
 	}
@@ -93,8 +93,9 @@ func trustHash(h Hook) string {
 	return fmt.Sprintf("sha256:%x", sum)
 }
 
-// snake writes PreToolUse as pre_tool_use.
-func snake(name string) string {
+// SnakeCase writes PreToolUse as pre_tool_use: some payloads name an event so that a settings file
+// names otherwise.
+func SnakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {
 		if r >= 'A' && r <= 'Z' {

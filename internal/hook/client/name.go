@@ -147,18 +147,23 @@ func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
 // maxCuts is more ways to cut a name than any tool on record has.
 const maxCuts = 32
 
-// Narrow gives the calls the names that the client's files have for their servers, and
+// Narrow gives the calls the names that the owner's files have for their servers, and
 // keeps, of the ways to cut a tool's name, those whose server is one of these. Where none
-// is known, it keeps all.
-func (req *Request) Narrow(servers []string) {
+// is known, it keeps all. Those that others may have named join them: a rule about such a
+// server that denies or asks holds, and one that allows does not suffice.
+func (req *Request) Narrow(owners, others []string) {
 	if !req.spelled {
 		return
 	}
-	if same := req.renameServers(servers, func(written, name string) bool { return written == name }); len(same) > 0 {
-		req.Calls = same
+	same := func(written, name string) bool { return written == name }
+	calls := req.Calls
+	more := req.renameServers(others, same)
+	if known := req.renameServers(owners, same); len(known) > 0 {
+		calls = known
 	} else if req.Row.MCP == underscored {
-		req.Calls = append(req.Calls, req.renameServers(servers, isNumbered)...) // it may be another's as well
+		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // it may be another's as well
 	}
+	req.Calls = append(slices.Clone(calls), more...)
 }
 
 // renameServers gives the calls whose server is written as one of the client's files may be, under
@@ -187,6 +192,17 @@ func isNumbered(written, name string) bool {
 // files call it is not known yet.
 func (req *Request) Spelled() bool { return req.spelled }
 
+// Certain reports whether the call's server is called so in the client's files, whatever
+// stands in them: its name was not cut out of the tool's, or can be cut in one way alone and
+// holds nothing that the client writes for other characters.
+func (req *Request) Certain() bool {
+	if !req.spelled {
+		return true
+	}
+	exact := req.Row.MCP != underscored && req.Row.ID != "goose"
+	return exact && len(req.Calls) == 1 && !strings.Contains(req.Calls[0].Server, "_")
+}
+
 // written is a server's name as the client writes it into that of a tool.
 func (r *Row) written(server string) []string {
 	plain := worded(server)
@@ -200,7 +216,7 @@ func (r *Row) written(server string) []string {
 		return []string{server, plain}
 	}
 	low, short := strings.ToLower(plain), shortenName(server)
-	return []string{server, plain, low, low[:min(len(low), shortServer)], short}
+	return []string{server, plain, low, low[:min(len(low), shortServer)], short, strings.ReplaceAll(short, ".", "_")}
 }
 
 // shortenName is a server's name as VS Code writes it: in small letters, one _ for every run

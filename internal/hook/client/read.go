@@ -29,6 +29,7 @@ type Request struct {
 	Mode    string // how far the client asks by itself, where it says so
 	Said    string // by the user, of a Prompt; "" where this version does not know the place
 	Cleared bool   // the session begins because the one before was cleared
+	Newer   string // what may differ where the client is newer than its row; "" where it is not, or does not say
 
 	// Calls are what the rules judge, strictest wins: several where the name can be cut
 	// in more than one way. MCP says that they are of a server's tool.
@@ -53,11 +54,12 @@ func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	if err != nil {
 		return req, err
 	}
+	req.Newer = r.compareVersion(root)
 	row, event, err := r.recognize(root.top(), registered)
 	if err != nil {
 		return req, err
 	}
-	req.Row, req.Event = row, *event
+	req.Row, req.Event, req.Newer = row, *event, row.compareVersion(root)
 	if err := row.envelope(root, &req); err != nil || event.Kind != Before {
 		return req, err
 	}
@@ -159,9 +161,25 @@ func (r *Row) calls(root object, req *Request) error {
 		if err != nil {
 			return err
 		}
+		if !n.wraps {
+			for i := range one {
+				one[i].Spelling = r.spelling(tool)
+			}
+		}
 		req.Calls = append(req.Calls, one...)
 	}
 	return nil
+}
+
+// spelling is how far a server's tool is called by the server's own words.
+func (r *Row) spelling(tool string) policy.Spelling {
+	switch {
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the latter this client has not written
+		return policy.AsWritten
+	case len(tool) == r.NameLimit:
+		return policy.Cut
+	}
+	return policy.Dotless
 }
 
 // arguments are those of the tool. The text of a patch may stand in their place.

@@ -18,7 +18,8 @@ type Row struct {
 	// Where things stand in the payload; of several places the first that is there counts.
 	// Members of objects within are joined by a dot.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
-	NeedSession, NeedCall                                      bool // a payload without is not read
+	NeedSession, NeedCall                                      bool     // a payload without is not read
+	Version                                                    []string // of the client; nil where it does not say
 
 	// Marks are members that no other client with the same events writes. A payload with
 	// more of them is rather this client's. Without are members that it never writes. Both
@@ -29,9 +30,12 @@ type Row struct {
 	// process, measured.
 	Begun []string
 
-	Events  []Event
-	MCP     mcpNames
-	Servers []string // of the client's own, whose names its user's files do not hold
+	Events []Event
+	MCP    mcpNames
+	// NameLimit is the length at which the client cuts the names of servers' tools, in which it
+	// writes "_" for each "."; 0 where it leaves them as they are.
+	NameLimit int
+	Servers   []string // of the client's own, whose names its user's files do not hold
 
 	Deny  Dress
 	Allow string // what lets a tool run; "" where silence does

@@ -57,7 +57,7 @@ var rows = []Row{
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: is{"mcp_context.server_name"}, MCPTool: is{"mcp_context.tool_name"},
 		Marks: is{"timestamp"}, Without: is{"permission_mode", "!transcript_path"}, Deny: Decision, Project: is{"GEMINI_PROJECT_DIR"}},
 	// Without words an allowed call counts as a broken hook where failClosed is set.
-	{ID: "cursor", Seen: "3.16", From: FromUsers, Event: is{"hook_event_name"}, Session: is{"conversation_id", "session_id"}, NeedSession: true, Call: is{"tool_use_id", "generation_id"},
+	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: is{"cursor_version"}, Event: is{"hook_event_name"}, Session: is{"conversation_id", "session_id"}, NeedSession: true, Call: is{"tool_use_id", "generation_id"},
 		Cwd: is{"cwd", "workspace_roots"}, Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: colon, Deny: Permission, Project: is{"CURSOR_PROJECT_DIR"},
 		Marks: is{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: is{"!conversation_id&!generation_id&!cursor_version"}, Modes: is{""},
 		Allow: `{"permission":"allow"}`, Pass: `{}`,
@@ -76,7 +76,7 @@ var rows = []Row{
 	// Its extension host writes hook_event_name and session_id; what was documented before,
 	// hookEventName and sessionId. The common members are those of Copilot CLI and Qwen Code.
 	{ID: "vscode", Seen: "1.135", From: FromCode, Event: is{"hook_event_name", "hookEventName"}, Session: is{"session_id", "sessionId"}, NeedSession: true, Call: is{"tool_use_id", "toolUseId"}, Cwd: is{"cwd"},
-		Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: underscored, MCPServer: is{"mcp_server.name"}, Asks: true, Modes: is{""}, Deny: TopLevel, Events: likeEvents,
+		Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: underscored, NameLimit: 64, MCPServer: is{"mcp_server.name"}, Asks: true, Modes: is{""}, Deny: TopLevel, Events: likeEvents,
 		Marks: is{"hookEventName", "timestamp", "tool_use_id"}, Without: is{"!timestamp", "permission_mode", "conversation_id", "client_type", "turn_id", "toolInput", "workspaceRoot",
 			"tool_name&!tool_use_id", "!tool_name&!transcript_path&!hookEventName"}},
 	{ID: "copilot-cli", Seen: "1.0.102", From: Real, Event: is{"hook_event_name", "hookName"}, Session: is{"sessionId", "session_id"}, NeedSession: true, Call: is{"toolCallId", "tool_use_id"}, Cwd: is{"cwd"},
@@ -109,9 +109,9 @@ var rows = []Row{
 			{Name: "TaskComplete", Kind: Other}, {Name: "agent_end", Kind: Other}, {Name: "TaskError", Kind: Other}, {Name: "agent_error", Kind: Other},
 			{Name: "PreCompact", Kind: Other}, {Name: "SessionShutdown", Kind: Other}, {Name: "session_shutdown", Kind: Other}, {Name: "Notification", Kind: Other},
 		}},
-	{ID: "qwen-code", Seen: "0.24.4", From: Real, Like: true, NeedSession: true, Marks: is{"timestamp", "tool_use_id&tool_call_id"}, Without: is{"client_type", "turn_id", "timestamp&!permission_mode", "!timestamp"}, Project: is{"QWEN_PROJECT_DIR"}},
+	{ID: "qwen-code", Seen: "0.24.4", From: Real, Like: true, NeedSession: true, Marks: is{"timestamp", "tool_use_id&tool_call_id"}, Without: is{"client_type", "turn_id", "timestamp&!permission_mode", "!timestamp", "toolInput", "workspaceRoot"}, Project: is{"QWEN_PROJECT_DIR"}},
 	{ID: "factory", Seen: "0.186", From: FromCode, Like: true, NeedSession: true, Without: is{"timestamp", "client_type", "turn_id", "tool_use_id", "!permission_mode"}, Project: is{"FACTORY_PROJECT_DIR"}},
-	{ID: "kiro", Seen: "CLI 3", From: FromCode, Like: true, MCP: slashed, Deny: Specific, Without: is{"conversation_id", "timestamp", "client_type", "permission_mode", "!cwd"}, Events: []Event{
+	{ID: "kiro", Seen: "CLI 3", From: FromCode, Like: true, MCP: slashed, Deny: Specific, Without: is{"conversation_id", "generation_id", "turn_id", "timestamp", "client_type", "permission_mode", "!cwd"}, Events: []Event{
 		{Name: "preToolUse", Kind: Before}, {Name: "agentSpawn", Kind: Session}, {Name: "userPromptSubmit", Kind: Prompt},
 		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // of v3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},

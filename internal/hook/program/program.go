@@ -120,8 +120,10 @@ type Opened struct {
 }
 
 // Open loads the policy and begins the record. session is the client's; "" where it names none.
-func (l *Line) Open(project, session string) (o Opened, err error) {
+// calls are those that the policy is read for; nil for any.
+func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.Files(project)
+	files.Calls = calls
 	if o.Folders, err = files.Folders(); err != nil {
 		return o, err
 	}

@@ -23,12 +23,13 @@ import (
 // Files is what a command line says of where things lie. The zero value is where they
 // lie by default.
 type Files struct {
-	Policy  string    // the owner's file
-	State   string    // the folder for the record
-	Layers  []string  // further files, which can only tighten
-	Project string    // the folder that the client works in; "" for none
-	Disk    disk.Disk // of the program that is judged; nil where it is not known
-	Hide    bool      // what no rule could let be used is left out of lists
+	Policy  string        // the owner's file
+	State   string        // the folder for the record
+	Layers  []string      // further files, which can only tighten
+	Project string        // the folder that the client works in; "" for none
+	Disk    disk.Disk     // of the program that is judged; nil where it is not known
+	Calls   []policy.Call // those that the policy is read for; nil for any
+	Hide    bool          // what no rule could let be used is left out of lists
 	// Packs reads the packs that policies name; nil where nothing is looked for.
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
@@ -50,7 +51,7 @@ func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 	}
 	layers := config.Layers{Org: config.OrgPolicy(), State: folders.State, Dir: f.Project, More: f.Layers}
 	o := PolicyOptions(folders.Home)
-	o.Disk, o.HideDenied, o.Pack = f.Disk, f.Hide, f.Packs
+	o.Disk, o.HideDenied, o.Pack, o.Calls = f.Disk, f.Hide, f.Packs, f.Calls
 	return layers.Load(path, o)
 }
 

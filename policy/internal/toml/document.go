@@ -145,9 +145,7 @@ func (d *Document) parts(n *unstable.Node) []KeyPart {
 // string is what was decoded of the text from at on: a part of it, where nothing but a
 // quote is left out.
 func (d *Document) string(decoded []byte, at int) string {
-	if d.text == "" {
-		d.text = string(d.Src)
-	}
+	d.text = d.Text(0, len(d.Src))
 	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
 		at++
 	}
@@ -155,6 +153,14 @@ func (d *Document) string(decoded []byte, at int) string {
 		return rest[:len(decoded)]
 	}
 	return string(decoded)
+}
+
+// Text is a part of the source.
+func (d *Document) Text(start, end int) string {
+	if d.text == "" {
+		d.text = string(d.Src)
+	}
+	return d.text[start:end]
 }
 
 func (d *Document) spanOf(n *unstable.Node) (start, end int) {

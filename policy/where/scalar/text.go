@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/screen"
@@ -16,6 +17,8 @@ import (
 const (
 	maxExpr    = 4096
 	maxProgram = 4096 // instructions
+	maxDepth   = 500  // half of what package regexp takes: it gets the expression within a group
+	maxSteps   = 1 << 20
 )
 
 // Regex holds for texts that match the RE2 expression from their first
@@ -34,19 +37,47 @@ func Regex(expr string) (where.Constraint, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
+	if strings.Contains(expr, `\Q`) { // what no \E ends would take in the group's end
+		if _, err := syntax.Parse("(?:"+expr+")", syntax.Perl); err != nil {
+			return nil, err
+		}
 	}
-	size := len(program.Inst)
-	if size > maxProgram {
+	size, deep := countSteps(parsed, maxDepth)
+	switch {
+	case deep:
+		return nil, fmt.Errorf("an expression that nests more than %d deep", maxDepth)
+	case size > maxProgram:
 		return nil, fmt.Errorf("an expression that unfolds to %d steps (at most %d)", size, maxProgram)
 	}
-	re, err := regexp.Compile(`\A(?:` + expr + `)\z`)
-	if err != nil {
-		return nil, err
+	return &regex{
+		expr: expr, size: size,
+		re:    sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)\z`) }),
+		lines: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(Lines(expr)) }),
+	}, nil
+}
+
+// countSteps bounds the steps of the program that an expression unfolds to. To count them
+// exactly takes as long as to compile it, and a hook reads all rules for each call. deep
+// reports that the expression nests further than depth.
+func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
+	if depth == 0 {
+		return 0, true
 	}
-	return regex{expr, re, regexp.MustCompile(Lines(expr)), size}, nil
+	for _, sub := range re.Sub {
+		below, deeper := countSteps(sub, depth-1)
+		steps, deep = min(steps+below, maxSteps), deep || deeper
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		steps = 1 + len(re.Rune)
+	case syntax.OpRepeat:
+		steps = min(max(re.Min, re.Max, 1)*(steps+2), maxSteps)
+	case syntax.OpAlternate:
+		steps += len(re.Sub)
+	default:
+		steps += 2
+	}
+	return steps, deep
 }
 
 // Lines is the expression that finds, in a text whose breaks are all line feeds,
@@ -56,20 +87,20 @@ func Lines(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
 
 type regex struct {
 	expr      string
-	re, lines *regexp.Regexp
 	size      int
+	re, lines func() *regexp.Regexp // compiled when a value is judged
 }
 
 // Expression is the expression as it was written.
-func (c regex) Expression() string { return c.expr }
+func (c *regex) Expression() string { return c.expr }
 
-func (c regex) Holds(v where.Value, opens bool) where.Verdict {
+func (c *regex) Holds(v where.Value, opens bool) where.Verdict {
 	switch {
 	case !hasText(v):
 		return where.No
-	case c.re.MatchString(v.Text):
+	case c.re().MatchString(v.Text):
 		return where.Yes
-	case !opens && strings.ContainsAny(v.Text, screen.LineBreaks) && c.lines.MatchString(plainBreaks.Replace(v.Text)):
+	case !opens && strings.ContainsAny(v.Text, screen.LineBreaks) && c.lines().MatchString(plainBreaks.Replace(v.Text)):
 		return where.Maybe
 	}
 	return where.No
@@ -78,7 +109,7 @@ func (c regex) Holds(v where.Value, opens bool) where.Verdict {
 var plainBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // Cost is for both expressions: what is asked of a text is not known here.
-func (c regex) Cost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
+func (c *regex) Cost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
 
 func hasText(v where.Value) bool {
 	return v.Kind == where.String || v.Kind == where.Number || v.Kind == where.Boolean

@@ -2,6 +2,7 @@ package shell
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -43,23 +44,37 @@ const (
 	required       // in the same word or the next
 )
 
-// headings are where the rows of a program begin in the table: its own, and those of its
-// subcommands.
-var headings = sync.OnceValue(func() map[string][]int {
-	all := make(map[string][]int, 512)
-	for at := 0; at < len(optionsText); {
-		line, _, _ := strings.Cut(optionsText[at:], "\n")
-		if line != "" && line[0] != '#' && line[0] != '\t' {
-			names, _, _ := strings.Cut(line, " = ")
-			for name := range strings.SplitSeq(names, ", ") {
-				program, _, _ := strings.Cut(name, " ")
-				all[program] = append(all[program], at)
+// findRows finds where the rows of a program begin in the table: its own, and those of its
+// subcommands. To look for one takes less than to read the names of all.
+func findRows(program string) (begins []int) {
+	if program == "" || strings.ContainsAny(program, " ,=\n") {
+		return nil // no name of a program
+	}
+	for _, before := range []string{"\n", ", "} {
+		word := before + program
+		for at := 0; ; {
+			i := strings.Index(optionsText[at:], word)
+			if i < 0 {
+				break
+			}
+			name := at + i + len(before)
+			at = name
+			begin := strings.LastIndexByte(optionsText[:name], '\n') + 1
+			if names, isHeading := headingAt(begin); isHeading && name < begin+len(names) && strings.IndexByte(" ,\n", optionsText[name+len(program)]) >= 0 {
+				begins = append(begins, begin)
 			}
 		}
-		at += len(line) + 1
 	}
-	return all
-})
+	slices.Sort(begins)
+	return slices.Compact(begins)
+}
+
+// headingAt is the names of the line that begins there, where that begins a row.
+func headingAt(begin int) (names string, isHeading bool) {
+	line, _, _ := strings.Cut(optionsText[begin:], "\n")
+	names, _, _ = strings.Cut(line, " = ")
+	return names, line != "" && line[0] != '#' && line[0] != '\t'
+}
 
 // programRows are the programs whose rows were asked for: who judges one command pays for the rows
 // of its programs, not for the whole table.
@@ -70,8 +85,8 @@ func programRow(program string) *row {
 	if r, ok := programRows.Load(program); ok {
 		return r.(*row)
 	}
-	at, ok := headings()[program]
-	if !ok {
+	at := findRows(program)
+	if len(at) == 0 {
 		return nil
 	}
 	r, _ := programRows.LoadOrStore(program, rows(program, at)[program])

@@ -107,3 +107,33 @@ var everyRow = sync.OnceValue(func() map[string]*row {
 	}
 	return all
 })
+
+// headings are where the rows of each program begin.
+func headings() map[string][]int {
+	all := map[string][]int{}
+	for at := 0; at < len(optionsText); {
+		line, _, _ := strings.Cut(optionsText[at:], "\n")
+		if names, isHeading := headingAt(at); isHeading {
+			for name := range strings.SplitSeq(names, ", ") {
+				program, _, _ := strings.Cut(name, " ")
+				all[program] = append(all[program], at)
+			}
+		}
+		at += len(line) + 1
+	}
+	return all
+}
+
+// Rows are found one program at a time as they are found when all lines are read.
+func TestRowsOfAProgram(t *testing.T) {
+	for program, begins := range headings() {
+		if got := findRows(program); !slices.Equal(got, slices.Compact(begins)) {
+			t.Errorf("%s: %v, not %v", program, got, begins)
+		}
+	}
+	for _, program := range []string{"", "gi", "git push", "push", "=", "GNU", "\n", ",", "(GNU", "coreutils)", "ls,", "nothing"} {
+		if got := findRows(program); len(got) > 0 {
+			t.Errorf("%q: %v", program, got)
+		}
+	}
+}

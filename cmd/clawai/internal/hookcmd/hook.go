@@ -90,7 +90,7 @@ func cleared(state, session string) string {
 
 // open is a gate that asks by the client's dialog, or else by the ways of the settings.
 func open(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
-	o, err := line.Open(project, req.Session)
+	o, err := line.Open(project, req.Session, nil)
 	if err != nil {
 		return nil, err
 	}

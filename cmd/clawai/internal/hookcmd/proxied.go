@@ -11,35 +11,17 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// proxied says whether our proxy stands before a server wherever the client's files name
+// proxied reports whether our proxy stands before a server wherever the client's files name
 // it: then every call to it comes to the proxy's gate, which decides, asks and records.
 // In doubt (a file that cannot be read, an entry that is drifted, a proxy that enforces
 // nothing, no entry at all, as of a connector) it does not.
 func proxied(r *client.Row, server, project string) bool {
-	rows, err := catalogue.Catalogue()
-	if err != nil {
-		return false
-	}
-	env, err := wrap.System()
-	if err != nil {
-		return false
-	}
-	if project != "" {
-		env.Dir = project
-	}
-	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
-	folders, err := config.Dirs()
-	if err == nil {
-		judge.Journal, err = wrap.ReadJournal(folders.State)
-	}
-	if err == nil {
-		judge.HTTPProxy, err = httpproxy.Read(folders.State)
-	}
+	files, judge, err := readFiles(r, project)
 	if err != nil {
 		return false
 	}
 	found := false
-	for _, file := range wrap.FindConfigFiles(env, filesOf(r, rows)) {
+	for _, file := range files {
 		if file.Err != nil {
 			return false
 		}
@@ -57,6 +39,61 @@ func proxied(r *client.Row, server, project string) bool {
 	return found
 }
 
+// ownScopes are those of files that lie where the owner alone writes.
+var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
+
+// servers are those that a client's files name. An entry of a project's file is the owner's
+// where wrap has written it: an agent could write one there, with the name that makes a tool
+// look like another server's.
+func servers(r *client.Row, project string) (owners, others []string) {
+	files, judge, err := readFiles(r, project)
+	if err != nil {
+		return nil, nil
+	}
+	for _, file := range files {
+		if file.Err != nil {
+			continue
+		}
+		for i := range file.Entries {
+			e := &file.Entries[i]
+			switch {
+			case ownScopes[file.Row.Scope], judge.Guards(&file, *e):
+				owners = append(owners, e.Name)
+			default:
+				others = append(others, e.Name)
+			}
+		}
+	}
+	return owners, others
+}
+
+// readFiles reads a client's files of servers, and what tells which of their entries are ours.
+func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, error) {
+	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
+	rows, err := catalogue.Catalogue()
+	if err != nil {
+		return nil, judge, err
+	}
+	env, err := wrap.System()
+	if err != nil {
+		return nil, judge, err
+	}
+	if project != "" {
+		env.Dir = project
+	}
+	folders, err := config.Dirs()
+	if err != nil {
+		return nil, judge, err
+	}
+	if judge.Journal, err = wrap.ReadJournal(folders.State); err != nil {
+		return nil, judge, err
+	}
+	if judge.HTTPProxy, err = httpproxy.Read(folders.State); err != nil {
+		return nil, judge, err
+	}
+	return wrap.FindConfigFiles(env, filesOf(r, rows)), judge, nil
+}
+
 // filesOf are the rows of a client's files.
 func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	for _, row := range rows {
@@ -65,26 +102,4 @@ func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 		}
 	}
 	return own
-}
-
-// servers are those that the user's own files of a client name. A project's are left out:
-// an agent could write one there, with the name that makes a tool look like another server's.
-func servers(r *client.Row, _ string) (names []string) {
-	rows, err := catalogue.Catalogue()
-	if err != nil {
-		return nil
-	}
-	env, err := wrap.System()
-	if err != nil {
-		return nil
-	}
-	for _, file := range wrap.FindConfigFiles(env, filesOf(r, rows)) {
-		if file.Row.Scope != catalogue.User || file.Err != nil {
-			continue
-		}
-		for i := range file.Entries {
-			names = append(names, file.Entries[i].Name)
-		}
-	}
-	return names
 }

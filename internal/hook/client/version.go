@@ -1,0 +1,34 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// compareVersion says what may differ where a payload names a later version of its client
+// than the row was written for.
+func (r *Row) compareVersion(root object) string {
+	version, _, err := root.text(r.Version)
+	seen, now := numbers(r.Seen), numbers(version)
+	if err != nil || slices.Compare(now[:min(len(now), len(seen))], seen) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s was seen at %s, this is %s: names of events, tools and arguments may differ", r.ID, r.Seen, short(version))
+}
+
+// numbers are those that a version begins with.
+func numbers(version string) (all []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			return all
+		}
+		if all = append(all, n); digits != part {
+			return all
+		}
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// A hook reads the whole policy to judge one call, and most rules are about other tools. The
+// rules are read and checked all the same, so that a policy loads whole or not at all; only
+// what can match the call is prepared.
+
+// otherCall is why a policy that was read for some calls denies another.
+const otherCall = "the policy was read for another call"
+
+// reads reports whether the policy was read for a call.
+func (o *Options) reads(c *Call) bool {
+	return o.Calls == nil || slices.ContainsFunc(o.Calls, func(r Call) bool {
+		return r.Subject == c.Subject && r.Server == c.Server && r.Method == c.Method && r.OS == c.OS && r.Spelling == c.Spelling && slices.Equal(r.Names, c.Names)
+	})
+}
+
+// concerns reports whether the rule may match one of some calls, by its subject and its
+// server. In doubt it may.
+func (r *ruleSource) concerns(calls []Call) bool {
+	return slices.ContainsFunc(calls, func(c Call) bool {
+		return r.about(c.Subject) && r.mayServe(&c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) }))
+	})
+}
+
+// mayServe reports whether the rule leaves the call's server open, or is about it.
+func (r *ruleSource) mayServe(c *Call) bool {
+	for i := range r.calls {
+		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.holds(c) == no {
+			return false
+		}
+	}
+	return true
+}
+
+// namesOne reports whether a glob matches a name of a call, or the class of the tool that it
+// names.
+func namesOne(text string, c *Call) bool {
+	g, err := glob.Compile(text)
+	return err != nil || slices.ContainsFunc(c.Names, func(name string) bool {
+		class := builtinOf(c, name).Class
+		_, other := respell(text, name, c.Spelling)
+		return other || g.Match(name) || class != "" && g.Match(class)
+	})
+}
+
+// argGlobs are the globs of a rule on arguments, and on the URI of a resource.
+func (r *ruleSource) argGlobs() []argSource {
+	all := slices.Concat(r.args, r.not.args)
+	if r.subject == ResourceSubject {
+		all = append(all, argSource{globs: slices.Concat(r.patterns, r.not.patterns), pos: r.Pos})
+	}
+	return all
+}
