@@ -22,6 +22,10 @@ func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refu
 	if isArray(line) {
 		return rc.takeApart(ctx, line)
 	}
+	if frame.IsUnnamed(line) {
+		rc.holdUnnamed(ctx, line, refusal)
+		return true
+	}
 	f, words, ok := frame.Repair(line, rc.limits(), refusal, (*awaited)(rc))
 	if !ok {
 		return false
@@ -122,19 +126,8 @@ func (a *awaited) Waiting(id []byte) []byte {
 	return rc.s.table.waitingID(rc.opposite(), rc.scopedKey(id))
 }
 
-// Only is the id of the one request that waits. What has no id may also be about a
-// notification, which some servers answer: as many as there were are nobody's.
-func (a *awaited) Only() []byte {
-	rc := (*receiver)(a)
-	if rc.s.notified.Load() > 0 {
-		rc.s.notified.Add(-1)
-		return nil
-	}
-	if id := rc.s.table.onlyPending(rc.opposite(), rc.scope); id != "" {
-		return []byte(id)
-	}
-	return nil
-}
+// Only is nil: what has no id is held until it is certain whose it is.
+func (a *awaited) Only() []byte { return nil }
 
 // limits are those of what this side sends.
 func (rc *receiver) limits() frame.Limits {

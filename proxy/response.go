@@ -76,6 +76,7 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	ev.IsError, resp.tasks = mcp.Outcome(f)
 	if req.message.Class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = event.Listed, mcp.Declared(req.method, f.Result)
+		rc.s.table.noteList(req.method)
 	}
 	if req.method == "initialize" && f.Result != nil {
 		resp.version = mcp.Negotiated(f.Result)

@@ -84,6 +84,27 @@ func validText(line []byte) []byte {
 	return b
 }
 
+// IsUnnamed reports an answer that does not say which request it is for: its id is null, or it
+// has none. What has no version is a log in JSON.
+func IsUnnamed(line []byte) bool {
+	versions, ids, outcomes := 0, 0, 0
+	for name, value := range jsonscan.Of(line).Members() {
+		switch name.Text() {
+		case "jsonrpc":
+			versions++
+		case "id":
+			if ids++; value != "null" {
+				return false
+			}
+		case "result", "error":
+			outcomes++
+		case "method":
+			return false
+		}
+	}
+	return versions == 1 && ids < 2 && outcomes == 1
+}
+
 // withKnownID is an answer under the id of the request that it can only be for: its own id is
 // written in another way, or it is an error without one. nil: there is no such request.
 func withKnownID(line []byte, p Pending) []byte {
