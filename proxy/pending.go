@@ -330,16 +330,25 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID is the id of the request that has crossed under this key and has no answer; nil
-// without one.
-func (t *table) waitingID(from mcp.Direction, key string) []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	req := t.pending(from).requests[key]
-	if req == nil || req.state != sent || req.key != key {
+// waitingID is the id of the one request that has crossed, has no answer, and may have this id
+// to the other side; nil without one.
+func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
+	loose := frame.LooseID(token)
+	if loose == "" {
 		return nil
 	}
-	return req.id
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, req := range t.pending(from).requests {
+		if req.state != sent || req.key != key || req.rc.scope != scope || frame.LooseID(req.id) != loose {
+			continue
+		}
+		if id != nil {
+			return nil
+		}
+		id = req.id
+	}
+	return id
 }
 
 // responseSink is where the caller of a request waits for its answer.

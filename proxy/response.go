@@ -30,8 +30,7 @@ func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	resp.rc, resp.burst = rc, rc.burst
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(f.ID), resp)
 	if req == nil {
-		if other := rc.otherwiseWaiting(f); other != nil && why == codeUnsolicited {
-			rc.forwardRepaired(ctx, f.Raw, other, []string{"id"})
+		if why == codeUnsolicited && rc.handleOddID(ctx, f) {
 			return
 		}
 		rc.dropUnsolicited(f, why)

@@ -49,7 +49,7 @@ const (
 // outcome is what becomes of an answer without an id, and of the calls that it fails.
 type outcome struct {
 	answer *unnamed
-	id     []byte     // of the request that it can only be for; nil: of none
+	id     []byte      // of the request that it can only be for; nil: of none
 	failed []*response // for the calls that it fails in the server's place
 }
 

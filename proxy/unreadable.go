@@ -80,7 +80,7 @@ func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 	}
 	resp := &response{rc: rc, burst: rc.burst}
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey([]byte(id)), resp)
-	if other := frame.OtherID([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
+	if other := (*awaited)(rc).Waiting([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
 		req, _ = rc.s.table.claim(rc.opposite(), rc.scopedKey(other), resp)
 	}
 	if req == nil {

@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // Pending knows the requests that a line may answer. Both give the id as the request has it,
 // nil for none.
 type Pending interface {
-	Waiting(id []byte) []byte // the request that waits for an answer under this id token
+	Waiting(id []byte) []byte // the one request that waits and has the LooseID of this token
 	Only() []byte             // the one request that waits, where there is one
 }
 
@@ -85,7 +86,7 @@ func validText(line []byte) []byte {
 }
 
 // IsUnnamed reports an answer that does not say which request it is for: its id is null, or it
-// has none. What has no version is a log in JSON.
+// has none, or what programs write for none. What has no version is a log in JSON.
 func IsUnnamed(line []byte) bool {
 	versions, ids, outcomes := 0, 0, 0
 	for name, value := range jsonscan.Of(line).Members() {
@@ -93,7 +94,7 @@ func IsUnnamed(line []byte) bool {
 		case "jsonrpc":
 			versions++
 		case "id":
-			if ids++; value != "null" {
+			if ids++; LooseID(value.Bytes()) != "" {
 				return false
 			}
 		case "result", "error":
@@ -123,44 +124,45 @@ func withKnownID(line []byte, p Pending) []byte {
 			open := slices.Index(line, '{') + 1
 			return slices.Concat(line[:open], []byte(`"id":`), id, []byte{','}, line[open:])
 		}
-	case len(ids) == 1 && ids[0] == "null" && failed:
+	case len(ids) == 1 && LooseID(ids[0].Bytes()) == "" && failed:
 		if id := p.Only(); id != nil {
 			return Splice(line, ids[0].Bytes(), id)
 		}
 	case len(ids) == 1:
-		if other := OtherID(ids[0].Bytes()); other != nil {
-			if id := p.Waiting(other); id != nil {
-				return Splice(line, ids[0].Bytes(), id)
-			}
+		if id := p.Waiting(ids[0].Bytes()); id != nil {
+			return Splice(line, ids[0].Bytes(), id)
 		}
 	}
 	return nil
 }
 
-// OtherID is the id token that a server may have meant by another one: many keep ids as
-// texts, or as numbers that may have a fraction. 2 and "2" are each other's, 2.0 and 2e0 are
-// 2; nil for all else.
-func OtherID(token []byte) []byte {
-	text := string(token)
-	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
-		inner = strings.TrimSuffix(inner, `"`)
-		if n, err := strconv.ParseInt(inner, 10, 64); err == nil && strconv.FormatInt(n, 10) == inner && validInt([]byte(inner)) {
-			return []byte(inner)
-		}
-		return nil
+// LooseID is a request's id as a server may give it back that keeps it as something else: a text
+// or a number, a fraction, leading zeros, blanks, another case. Ids of one LooseID can be the same
+// to a server. It is "" for what names no request.
+func LooseID(token []byte) string {
+	id := jsonscan.Of(token)
+	text := string(id)
+	switch id.Kind() {
+	case jsonscan.String:
+		text = strings.ToLower(strings.TrimSpace(id.Text()))
+	case jsonscan.Number:
+		text = strings.ToLower(text)
+	default:
+		return ""
 	}
-	if validInt(token) {
-		return []byte(`"` + text + `"`)
+	if slices.Contains(noID, text) {
+		return ""
 	}
-	if !jsonscan.IsNumber(token) {
-		return nil
-	}
+	const exactFloat = 1<<53 - 1
 	n, err := strconv.ParseFloat(text, 64)
-	if whole := strconv.FormatFloat(n, 'f', -1, 64); err == nil && validInt([]byte(whole)) {
-		return []byte(whole)
+	if strings.Trim(text, "0123456789+-.e") != "" || err != nil || n != math.Trunc(n) || math.Abs(n) > exactFloat {
+		return text
 	}
-	return nil
+	return strconv.FormatInt(int64(n), 10)
 }
+
+// noID are texts that programs write where they have no id.
+var noID = []string{"null", "none", "nil", "undefined"}
 
 // lists are the members of results whose entries stand for themselves.
 var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}

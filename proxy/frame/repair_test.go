@@ -14,8 +14,10 @@ import (
 type inFlight map[string]string
 
 func (w inFlight) Waiting(id []byte) []byte {
-	if found := w[frame.IDKey(id)]; found != "" {
-		return []byte(found)
+	for _, one := range w {
+		if loose := frame.LooseID(id); loose != "" && loose == frame.LooseID([]byte(one)) {
+			return []byte(one)
+		}
 	}
 	return nil
 }
@@ -61,6 +63,7 @@ func TestRepair(t *testing.T) {
 
 		"2.0":                     {line: `{"jsonrpc":"2.0","id":2.0,"result":{}}`, waiting: waiting("2"), want: `{"jsonrpc":"2.0","id":2,"result":{}}`, words: "id"},
 		"2e0":                     {line: ` {"jsonrpc":"2.0","id":2e0,"result":{}}`, waiting: waiting("2"), want: `{"jsonrpc":"2.0","id":2,"result":{}}`, words: "id"},
+		"an id in an array":       {line: `{"jsonrpc":"2.0","id":["2"],"error":{"code":1,"message":"no"}}`, waiting: waiting("2"), want: `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`, words: "id"},
 		"2.5":                     {line: `{"jsonrpc":"2.0","id":2.5,"result":{}}`, waiting: waiting("2")},
 		"nobody's 3.0":            {line: `{"jsonrpc":"2.0","id":3.0,"result":{}}`, waiting: waiting("2")},
 		"true":                    {line: `{"jsonrpc":"2.0","id":true,"result":{}}`, waiting: waiting("1")},
@@ -119,14 +122,32 @@ func TestARepairMayBeLonger(t *testing.T) {
 	}
 }
 
-func TestOtherID(t *testing.T) {
-	for token, want := range map[string]string{
-		`2`: `"2"`, `"2"`: `2`, `-7`: `"-7"`, `"-7"`: `-7`, `2.0`: `2`, `20e-1`: `2`, `2E0`: `2`, `0`: `"0"`,
-		`"02"`: "", `" 2"`: "", `"2.0"`: "", `"0x2"`: "", `"a"`: "", `""`: "", `"-0"`: "", `2.5`: "", `1e400`: "", `-0.0`: "", `null`: "", `true`: "", `{}`: "",
-		`9007199254740993.0`: "", `"9007199254740993"`: "",
+func TestLooseID(t *testing.T) {
+	for want, tokens := range map[string][]string{
+		"2":   {`2`, `"2"`, `2.0`, `20e-1`, `2E0`, `"02"`, `" 2"`, `"2\t"`, `"2.0"`, `"+2"`, `"\u0032"`},
+		"-7":  {`-7`, `"-7"`, `"-07"`},
+		"0":   {`0`, `"0"`, `-0`, `-0.0`, `"000"`},
+		"2.5": {`2.5`},
+		"0x2": {`"0x2"`}, "inf": {`"inf"`}, "1e400": {`1e400`}, "9007199254740993": {`"9007199254740993"`},
+		"a-b": {`"a-b"`, `"A-B"`, `" a-b "`},
+		"":    {`""`, `" "`, `null`, `"null"`, `"None"`, `true`, `{}`, `[2]`, ``},
 	} {
-		if got := string(frame.OtherID([]byte(token))); got != want {
-			t.Errorf("%s: %q, want %q", token, got, want)
+		for _, token := range tokens {
+			if got := frame.LooseID([]byte(token)); got != want {
+				t.Errorf("%s: %q, want %q", token, got, want)
+			}
+		}
+	}
+}
+
+func TestIsUnnamed(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":null,"error":{}}`: true, `{"jsonrpc":"2.0","result":{}}`: true, `{"jsonrpc":"2.0","id":[2],"result":{}}`: true,
+		`{"jsonrpc":"2.0","id":2,"error":{}}`: false, `{"jsonrpc":"2.0","id":null,"id":null,"error":{}}`: false, `{"jsonrpc":"2.0","id":null}`: false,
+		`{"jsonrpc":"2.0","method":"m","error":{}}`: false, `{"error":{}}`: false, `{"jsonrpc":"2.0","error":{},"result":{}}`: false, `[]`: false,
+	} {
+		if got := frame.IsUnnamed([]byte(line)); got != want {
+			t.Errorf("%s: %v", line, got)
 		}
 	}
 }

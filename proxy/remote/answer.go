@@ -91,7 +91,7 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 			return nil, err
 		}
 		for _, f := range u.answers(rt, OneLine(data)) {
-			if f.Kind == frame.Response && f.Result != nil && answersTo(&f, key(&rt.frame)) {
+			if f.Kind == frame.Response && f.Result != nil && frame.LooseID(f.ID) == frame.LooseID(rt.frame.ID) {
 				return f.Result, nil
 			}
 		}
@@ -165,28 +165,18 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 // requestOf is the request that f answers, and the key of its id; the id may be written in
 // another way. u.mu is held.
 func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string) {
-	for _, token := range [][]byte{f.ID, frame.OtherID(f.ID)} {
-		if token == nil {
-			continue
-		}
-		id := frame.IDKey(token)
-		if rt != nil && rt.unanswered[id] != nil {
-			return rt, id
-		}
-		if other := u.inFlight[id]; other != nil && other.unanswered[id] != nil {
-			return other, id
-		}
+	id := frame.IDKey(f.ID)
+	if rt != nil && rt.unanswered[id] != nil {
+		return rt, id
 	}
-	return nil, ""
-}
-
-// answersTo reports an answer to the request of this key, however its id is written.
-func answersTo(f *frame.Frame, key string) bool {
-	if frame.IDKey(f.ID) == key {
-		return true
+	if other := u.inFlight[id]; other != nil && other.unanswered[id] != nil {
+		return other, id
 	}
-	other := frame.OtherID(f.ID)
-	return other != nil && frame.IDKey(other) == key
+	other, token := u.waitingID(rt, f.ID)
+	if other == nil {
+		return nil, ""
+	}
+	return other, frame.IDKey(token)
 }
 
 // listening reports that the server's own stream is open, or about to be.
