@@ -21,42 +21,36 @@ type Pending interface {
 	Only() []byte             // the one request that waits, where there is one
 }
 
-// maxCuts is how many entries are cut out of one list.
-const maxCuts = 64
-
 // Repair reads a line that was refused as the answer that it is once it is repaired. Only
 // answers are: a request is what its sender wrote, and is never guessed at. The result is
 // admitted by Parse like any other; words say what was done, for the record. ok is false
 // where no repair of docs/frames.md is enough.
 func Repair(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
-	body := bytes.TrimLeft(line, " \t")
-	offset := r.Offset - (len(line) - len(body))
-	line = body
-	for cuts := 0; ; {
+	line = bytes.TrimLeft(line, " \t")
+	for {
 		word := ""
 		switch r.Code {
 		case CodeUTF8, CodeSurrogate:
 			line, word = validText(line), "text"
 		case CodeID:
 			line, word = withKnownID(line, p), "id"
+		case CodeBOM:
+			line, word = bytes.TrimPrefix(line, []byte("\uFEFF")), "mark"
+		case CodeErr:
+			line, word = withWholeCode(line), "code"
 		case CodeDepth, CodeDuplicate, CodeControlName:
-			if cuts++; cuts <= maxCuts {
-				line, word = withoutEntry(line, offset), "entry"
-			}
+			line, word = withoutBadEntries(line, l), "entry"
 		}
-		if word == "" || line == nil || word != "entry" && slices.Contains(words, word) {
+		if word == "" || line == nil || slices.Contains(words, word) {
 			return Frame{}, nil, false
 		}
-		if !slices.Contains(words, word) {
-			words = append(words, word)
-		}
+		words = append(words, word)
 		l.MaxBytes = max(l.MaxBytes, len(line)) // what came was within them
 		err := f.Parse(line, l)
 		if err == nil {
 			return f, words, f.Kind == Response
 		}
 		r, _ = errors.AsType[*Refusal](err)
-		offset = r.Offset
 	}
 }
 
@@ -136,6 +130,16 @@ func withKnownID(line []byte, p Pending) []byte {
 	return nil
 }
 
+// withWholeCode is an error whose code is a whole number that is written with a fraction, or as a
+// text, with the number in its place; nil for any other.
+func withWholeCode(line []byte) []byte {
+	code := jsonscan.Of(line).Member("error").Member("code")
+	if whole := LooseID(code.Bytes()); validInt([]byte(whole)) && whole != string(code) {
+		return Splice(line, code.Bytes(), []byte(whole))
+	}
+	return nil
+}
+
 // LooseID is a request's id as a server may give it back that keeps it as something else: a text
 // or a number, a fraction, leading zeros, blanks, another case. Ids of one LooseID can be the same
 // to a server. It is "" for what names no request.
@@ -163,36 +167,6 @@ func LooseID(token []byte) string {
 
 // noID are texts that programs write where they have no id.
 var noID = []string{"null", "none", "nil", "undefined"}
-
-// lists are the members of results whose entries stand for themselves.
-var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
-
-// withoutEntry is an answer without the entry of its list in which the byte at offset
-// stands: one bad entry does not take the list with it. nil: that is in no list.
-func withoutEntry(line []byte, offset int) []byte {
-	begins := func(v jsonscan.Value) int { return int(address(v.Bytes()) - address(line)) }
-	for name, list := range jsonscan.Of(line).Member("result").Members() {
-		if !slices.Contains(lists, name.Text()) || list.Kind() != jsonscan.Array {
-			continue
-		}
-		var spans [][2]int
-		for entry := range list.Elements() {
-			spans = append(spans, [2]int{begins(entry), begins(entry) + len(entry)})
-		}
-		for i, span := range spans {
-			switch {
-			case offset < span[0] || offset >= span[1]:
-			case i > 0:
-				return slices.Concat(line[:spans[i-1][1]], line[span[1]:])
-			case len(spans) > 1:
-				return slices.Concat(line[:span[0]], line[spans[1][0]:])
-			default:
-				return slices.Concat(line[:span[0]], line[span[1]:])
-			}
-		}
-	}
-	return nil
-}
 
 // SplitArray gives the elements of an array of messages as they stand in it; nil for all
 // else, and for more of them than a batch may have.

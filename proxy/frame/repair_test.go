@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
@@ -83,7 +85,14 @@ func TestRepair(t *testing.T) {
 		"several":                {line: list(good, twice, bad, twice, good), want: list(good, good), words: "entry"},
 		"behind blanks":          {line: "\t " + list(twice, good), want: list(good), words: "entry"},
 		"a control in a name":    {line: list(good, `{"a\u0000":1}`), want: list(good), words: "entry"},
-		"too many":               {line: list(slices.Repeat([]string{twice}, 65)...)},
+		"a thousand":             {line: list(slices.Repeat([]string{twice}, 1000)...), want: list(), words: "entry"},
+		"deeper than is read":    {line: list(good, `{"name":"e","x":`+deep(5000)+`}`, good), want: list(good, good), words: "entry"},
+		"an empty list":          {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[ ],"prompts":[` + twice + `]}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"tools":[ ],"prompts":[]}}`, words: "entry"},
+		"two lists":              {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[` + twice + `,` + good + `],"prompts":[` + good + ` ,` + twice + `]}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"tools":[` + good + `],"prompts":[` + good + `]}}`, words: "entry"},
+		"a bad one and a text":   {line: list(good, twice, `{"name":"\ud83d"}`), want: list(good, `{"name":"\ufffd"}`), words: "text entry"},
+		"a name in a text":       {line: `{"jsonrpc":"2.0","id":2,"result":{"a":"\"tools\":[","tools":[` + twice + `]}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"a":"\"tools\":[","tools":[]}}`, words: "entry"},
+		"a list that is cut":     {line: `{"jsonrpc":"2.0","id":2,"x":{"a":1,"a":2},"result":{"tools":[` + twice + `,"`},
+		"a list without its end": {line: `{"jsonrpc":"2.0","id":2,"result":{"a":1,"a":1,"tools":[` + twice + `,`},
 		"a bad member elsewhere": {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[{}],"x":{"a":1,"a":2}}}`},
 		"a list elsewhere":       {line: `{"jsonrpc":"2.0","id":2,"result":{"rows":[` + twice + `],"tools":7}}`},
 		"no list":                {line: `{"jsonrpc":"2.0","id":2,"result":{},"result":{}}`},
@@ -108,6 +117,25 @@ func TestRepair(t *testing.T) {
 				t.Errorf("the repaired line is not admitted: %v", err)
 			}
 		})
+	}
+}
+
+// A list of which every entry is bad costs as much for each as one with a single bad entry does.
+func TestRepairOfAListIsLinear(t *testing.T) {
+	slow.Test(t)
+	took := func(n int) time.Duration {
+		line := []byte(`{"jsonrpc":"2.0","id":2,"result":{"tools":[` + strings.Repeat(`{"a":1,"a":2},`, n) + `1]}}`)
+		_, err := frame.Parse(line, frame.DefaultLimits())
+		refusal, _ := errors.AsType[*frame.Refusal](err)
+		began := time.Now()
+		if _, _, ok := frame.Repair(line, frame.DefaultLimits(), refusal, waiting()); !ok {
+			t.Fatal("not repaired")
+		}
+		return time.Since(began)
+	}
+	took(10_000)
+	if short, long := took(10_000), took(200_000); long > 200*short {
+		t.Errorf("10,000 entries take %v, 200,000 take %v", short, long)
 	}
 }
 
