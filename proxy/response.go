@@ -118,9 +118,7 @@ func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
 		Method: resp.request.method, Ref: resp.request.record,
 	})
 	to, _ := rc.s.table.release(resp.request)
-	_ = resp.send(to, mcp.Refused(&frame.Refusal{
-		Code: refusal.Code, Reason: "in the answer: " + refusal.Reason, ID: to.id, Request: true,
-	}, record))
+	_ = resp.send(to, mcp.Unusable(to.id, refusal, record))
 }
 
 // Forward passes the answer on; from then on the id is free again.

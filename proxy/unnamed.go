@@ -105,7 +105,7 @@ func (u *unnamed) carryOut(ctx context.Context, o outcome) {
 	for _, resp := range o.failed {
 		resp.burst = rc.burst
 		resp.reject(&frame.Frame{ID: resp.request.id, Raw: u.line}, &frame.Refusal{
-			Code: u.refusal.Code, Reason: "it does not say which request it is for, and no other came",
+			Code: u.refusal.Code, Reason: "it does not say which request it is for, and no other has come",
 		})
 	}
 	rc.flush(ctx)
