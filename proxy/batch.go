@@ -81,7 +81,7 @@ func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 		if refusal != nil {
 			return refusal
 		}
-		req.waiting, req.kept, req.work = &b.x, true, req.x.Work
+		req.waiting, req.kept, req.work, req.array = &b.x, true, req.x.Work, b
 		b.requests = append(b.requests, req)
 		b.x.Calls, b.x.Work = append(b.x.Calls, req.calls...), append(b.x.Work, req.x.Work...)
 		return nil

@@ -30,8 +30,16 @@ type table struct {
 	inputs      mcp.Asked  // the input requests that were let through
 	forms       forms      // the client as somebody to ask
 
+	unnamed  []*unnamed       // answers that name no request, and may be for one that waits
+	told     []told           // notifications that one may be for
+	habits   map[string]habit // of the server, by method of a notification
+	families map[string]bool  // of methods of which the server has given a list
+	tellings uint64           // requests and notifications that went to the server
+
 	// batches: version 2025-03-26 was negotiated. Read for every frame.
 	batches atomic.Bool
+
+	holding atomic.Int32 // how many answers that name no request wait
 
 	withdrawing atomic.Int32 // how many look at an exchange that they found in here
 }
@@ -111,6 +119,8 @@ func (t *table) markSent(req *request) bool {
 		return false
 	}
 	req.state = sent
+	t.tellings++
+	req.sentAt = t.tellings
 	p := t.pending(req.from)
 	if (len(p.requests) > shrinkAbove || len(req.x.Raw) > keptFrame) && p.requests[req.key] == req {
 		delete(p.requests, req.key)
@@ -148,6 +158,7 @@ func (t *table) claim(from mcp.Direction, key string, resp *response) (req *requ
 		t.remove(req)
 		return nil, codeLateAnswer
 	}
+	t.noteAnswered(req)
 	req.state, req.response = answering, resp
 	return req, ""
 }
@@ -319,16 +330,25 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID is the id of the request that has crossed under this key and has no answer; nil
-// without one.
-func (t *table) waitingID(from mcp.Direction, key string) []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	req := t.pending(from).requests[key]
-	if req == nil || req.state != sent || req.key != key {
+// waitingID is the id of the one request that has crossed, has no answer, and may have this id
+// to the other side; nil without one.
+func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
+	loose := frame.LooseID(token)
+	if loose == "" {
 		return nil
 	}
-	return req.id
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, req := range t.pending(from).requests {
+		if req.state != sent || req.key != key || req.rc.scope != scope || frame.LooseID(req.id) != loose {
+			continue
+		}
+		if id != nil {
+			return nil
+		}
+		id = req.id
+	}
+	return id
 }
 
 // responseSink is where the caller of a request waits for its answer.

@@ -102,6 +102,9 @@ func (rc *receiver) flush(ctx context.Context) {
 	}
 	clear(rc.passed)
 	rc.passed, rc.frame = rc.passed[:0], frame.Frame{}
+	if rc.from == mcp.ServerToClient && rc.s.table.holding.Load() > 0 {
+		rc.settleUnnamed(ctx) // an answer of this read may have shown whose one without an id is
+	}
 }
 
 // handleLine reads one line and puts its exchange into the group.

@@ -22,6 +22,10 @@ func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refu
 	if isArray(line) {
 		return rc.takeApart(ctx, line)
 	}
+	if frame.IsUnnamed(line) {
+		rc.holdUnnamed(ctx, line, refusal)
+		return true
+	}
 	f, words, ok := frame.Repair(line, rc.limits(), refusal, (*awaited)(rc))
 	if !ok {
 		return false
@@ -64,17 +68,28 @@ func isAnswer(element []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '{' && answersOnly(trimmed)
 }
 
-// otherwiseWaiting is the frame under the id of the request that it answers, when the server
-// has written that id in another way; nil when there is none.
-func (rc *receiver) otherwiseWaiting(f *frame.Frame) *frame.Frame {
+// handleOddID deals with an answer whose id is no request's as it stands, and reports whether it
+// may be one's all the same.
+func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	if rc.from != mcp.ServerToClient {
-		return nil
+		return false
 	}
-	other := frame.OtherID(f.ID)
-	if other == nil {
-		return nil
+	if frame.LooseID(f.ID) == "" {
+		rc.holdUnnamed(ctx, f.Raw, &frame.Refusal{Code: frame.CodeID, Reason: "its id is empty"})
+		return true
 	}
-	id := (*awaited)(rc).Waiting(other)
+	repaired := rc.withWaitingID(f)
+	if repaired == nil {
+		return false
+	}
+	rc.forwardRepaired(ctx, f.Raw, repaired, []string{"id"})
+	return true
+}
+
+// withWaitingID is the frame under the id of the request that it answers, when the server has
+// written that id in another way; nil when there is none.
+func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
+	id := (*awaited)(rc).Waiting(f.ID)
 	if id == nil {
 		return nil
 	}
@@ -116,25 +131,14 @@ type awaited receiver
 
 var _ frame.Pending = (*awaited)(nil)
 
-// Waiting is the id of the request that waits under this token.
+// Waiting is the id of the one request that waits and may have this id to the server.
 func (a *awaited) Waiting(id []byte) []byte {
 	rc := (*receiver)(a)
-	return rc.s.table.waitingID(rc.opposite(), rc.scopedKey(id))
+	return rc.s.table.waitingID(rc.opposite(), rc.scope, id)
 }
 
-// Only is the id of the one request that waits. What has no id may also be about a
-// notification, which some servers answer: as many as there were are nobody's.
-func (a *awaited) Only() []byte {
-	rc := (*receiver)(a)
-	if rc.s.notified.Load() > 0 {
-		rc.s.notified.Add(-1)
-		return nil
-	}
-	if id := rc.s.table.onlyPending(rc.opposite(), rc.scope); id != "" {
-		return []byte(id)
-	}
-	return nil
-}
+// Only is nil: what has no id is held until it is certain whose it is.
+func (a *awaited) Only() []byte { return nil }
 
 // limits are those of what this side sends.
 func (rc *receiver) limits() frame.Limits {

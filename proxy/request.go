@@ -31,6 +31,7 @@ type request struct {
 	record        string        // of its decision, once it is forwarded
 	progressSteps int           // progress messages of ours
 	further       bool          // it asks for a page of a list behind another
+	array         *requestBatch // that it came in; nil: in none
 	kept          bool          // others may be looking at it, or at its calls: it is not used again
 	waiting       *gate.Exchange
 
@@ -39,6 +40,7 @@ type request struct {
 	withdrawn  bool      // its caller expects no answer
 	task       bool      // the result is a task: the token lives on
 	noTask     bool      // it cannot become one
+	sentAt     uint64    // its place among what the server was told
 	response   *response // while answering
 	form       *form     // the caller was given one in place of its answer
 	formClosed bool      // it gets none any more

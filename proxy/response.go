@@ -30,8 +30,7 @@ func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	resp.rc, resp.burst = rc, rc.burst
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(f.ID), resp)
 	if req == nil {
-		if other := rc.otherwiseWaiting(f); other != nil && why == codeUnsolicited {
-			rc.forwardRepaired(ctx, f.Raw, other, []string{"id"})
+		if why == codeUnsolicited && rc.handleOddID(ctx, f) {
 			return
 		}
 		rc.dropUnsolicited(f, why)
@@ -76,6 +75,7 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	ev.IsError, resp.tasks = mcp.Outcome(f)
 	if req.message.Class == mcp.List && f.Result != nil {
 		ev.Kind, ev.Declared = event.Listed, mcp.Declared(req.method, f.Result)
+		rc.s.table.noteList(req.method)
 	}
 	if req.method == "initialize" && f.Result != nil {
 		resp.version = mcp.Negotiated(f.Result)
@@ -118,9 +118,7 @@ func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
 		Method: resp.request.method, Ref: resp.request.record,
 	})
 	to, _ := rc.s.table.release(resp.request)
-	_ = resp.send(to, mcp.Refused(&frame.Refusal{
-		Code: refusal.Code, Reason: "in the answer: " + refusal.Reason, ID: to.id, Request: true,
-	}, record))
+	_ = resp.send(to, mcp.Unusable(to.id, refusal, record))
 }
 
 // Forward passes the answer on; from then on the id is free again.

@@ -70,7 +70,6 @@ type session struct {
 	failed    chan error
 	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before it is known
 	longest   atomic.Int64             // line that the client takes; 0: any
-	notified  atomic.Int64             // notifications that went to the server, and may be answered without an id
 }
 
 // Run carries frames until the client closes one of its streams or ctx ends (nil), the
@@ -116,6 +115,7 @@ func Run(ctx context.Context, o Options) error {
 func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
 	client, server := s.receivers[0], s.receivers[1]
 	stopAsking()
+	s.table.forgetUnnamed()
 	err := s.o.Server.Close(ctx)
 	waitFor(server.ended, drainGrace)
 	select {

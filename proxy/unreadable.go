@@ -74,16 +74,13 @@ func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 		return false
 	}
 	id := gjson.GetBytes(line, "id").Raw
-	switch {
-	case id == "" && refusal.Code == frame.CodeTooLong:
+	if (id == "" || id == "null") && (refusal.Code == frame.CodeTooLong || refusal.Code == codeTooLongForClient) {
 		// Many servers write the id last, behind what was skipped.
 		id = rc.s.table.onlyPending(rc.opposite(), rc.scope)
-	case (id == "" || id == "null") && gjson.GetBytes(line, "result").Exists(): // of an error Repair has looked for it
-		id = string((*awaited)(rc).Only())
 	}
 	resp := &response{rc: rc, burst: rc.burst}
 	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey([]byte(id)), resp)
-	if other := frame.OtherID([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
+	if other := (*awaited)(rc).Waiting([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
 		req, _ = rc.s.table.claim(rc.opposite(), rc.scopedKey(other), resp)
 	}
 	if req == nil {

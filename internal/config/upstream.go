@@ -31,6 +31,7 @@ type Upstream struct {
 	Prefix  string // what its tools begin with: its alias, or its id; "" when they are bare
 	Command []string
 	URL     string // of a remote server, in place of a command
+	SSE     bool   // it speaks the transport of 2024-11-05, which is tried first
 	Env     map[string]string
 	Header  map[string]string // of a remote server
 	Dir     string            // that it is started in; "" is ours
@@ -64,6 +65,7 @@ type upstreamTable struct {
 	Command  any               `toml:"command"`
 	Args     []string          `toml:"args"`
 	URL      string            `toml:"url"`
+	Type     string            `toml:"type"`
 	Env      map[string]string `toml:"env"`
 	Headers  map[string]string `toml:"headers"`
 	Cwd      string            `toml:"cwd"`
@@ -159,7 +161,7 @@ func taken(others []Upstream, u Upstream) error {
 }
 
 func (t upstreamTable) read(id string, in expander) (u Upstream, err error) {
-	u = Upstream{ID: id, Prefix: cmp.Or(t.Alias, id), URL: t.URL, Disabled: t.Disabled, Idle: defaultIdle, Timeout: defaultTimeout}
+	u = Upstream{ID: id, Prefix: cmp.Or(t.Alias, id), URL: t.URL, SSE: t.Type == "sse", Disabled: t.Disabled, Idle: defaultIdle, Timeout: defaultTimeout}
 	for _, name := range []string{id, u.Prefix} {
 		if err := upstream.CheckID(name); err != nil {
 			return u, err
@@ -226,6 +228,8 @@ func (t upstreamTable) command() (words []string, err error) {
 		return nil, errors.New("args, env and cwd are for a command; a url has headers")
 	case started && len(t.Headers) > 0:
 		return nil, errors.New("headers are for a url; a command has env")
+	case t.Type != "" && (started || t.Type != "sse" && t.Type != "http"):
+		return nil, errors.New(`type is what a url speaks: "http", or "sse" for the transport of 2024-11-05`)
 	}
 	return append(words, t.Args...), nil
 }

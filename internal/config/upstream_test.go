@@ -85,6 +85,8 @@ func TestLoadHubRefuses(t *testing.T) {
 		"[upstream.a]\ncommand = 1":                                                    `command: it is a text or a list`,
 		"[upstream.a]\nurl = 'https://h'\nargs = ['x']":                                `args, env and cwd are for a command`,
 		"[upstream.a]\ncommand = 'x'\nheaders = { A = 'b' }":                           `headers are for a url`,
+		"[upstream.a]\ncommand = 'x'\ntype = 'sse'":                                    `type is what a url speaks`,
+		"[upstream.a]\nurl = 'https://h'\ntype = 'ws'":                                 `type is what a url speaks`,
 		"[upstream.a]\ncommand = 'x'\nidle = 'soon'":                                   `idle: "soon" is no time`,
 		"[upstream.a]\ncommand = 'x'\ntimeout = '0s'":                                  `timeout: "0s" is no time`,
 		"[upstream.a]\ncommand = 'x'\ntools = ['']":                                    `tools: "" is no pattern`,

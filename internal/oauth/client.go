@@ -84,7 +84,7 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	if !e.token().Valid() && e.RefreshToken != "" {
-		renewed, err := c.refresh(ctx, e.AccessToken)
+		renewed, err := c.refresh(ctx, e.AccessToken, false)
 		if out, ok := errors.AsType[*OutageError](err); ok && !time.Now().Before(e.Expiry) {
 			return out
 		}
@@ -157,6 +157,28 @@ func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again boo
 	}
 }
 
+// Accepted notes that the server has taken the token of r: when it refuses that token later, a
+// refresh may help. One that refuses every token would cost a refresh for each call.
+func (c *Client) Accepted(r *http.Request) {
+	used := bearer(r)
+	c.mu.Lock()
+	proves := c.loaded && c.entry.Unproven && c.entry.AccessToken == used
+	c.mu.Unlock()
+	if !proves {
+		return
+	}
+	now, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	_ = c.withLock(now, func() error { // whoever signs in meanwhile has another token soon
+		e, err := c.reload()
+		if err != nil || e.AccessToken != used {
+			return err
+		}
+		e.Unproven = false
+		return c.save(e)
+	})
+}
+
 func bearer(r *http.Request) string {
 	const scheme = "Bearer "
 	if h := r.Header.Get("Authorization"); len(h) > len(scheme) {
@@ -169,11 +191,15 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	if resp.StatusCode == http.StatusForbidden && !stepUp(resp) && (used != "" || !c.wantsSignIn(ctx, resp)) {
 		return false, nil
 	}
-	if e, err := c.reload(); err == nil && e.AccessToken != used && e.AccessToken != "" {
+	e, err := c.reload()
+	if err == nil && e.AccessToken != used && e.AccessToken != "" {
 		return true, nil // somebody was faster
 	}
 	if resp.StatusCode == http.StatusUnauthorized && used != "" {
-		_, err := c.refresh(ctx, used)
+		if err == nil && e.Unproven {
+			return false, fmt.Errorf("the server at %s refuses the token that was renewed for it; sign in anew with: clawai auth login %s", c.key, c.key)
+		}
+		_, err := c.refresh(ctx, used, true)
 		if err == nil {
 			return true, nil
 		}

@@ -27,7 +27,8 @@ type Entry struct {
 	TokenType    string           `json:"token_type,omitempty"`
 	RefreshToken string           `json:"refresh_token,omitempty"`
 	Expiry       time.Time        `json:"expiry,omitzero"`
-	Since        time.Time        `json:"since"` // of the sign-in
+	Unproven     bool             `json:"unproven,omitempty"` // the token came for one that was refused, and the server has not taken it yet
+	Since        time.Time        `json:"since"`              // of the sign-in
 }
 
 // ErrNone is what a Store says of a server it has nothing for.

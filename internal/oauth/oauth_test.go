@@ -70,6 +70,7 @@ func (w *world) call(c *oauth.Client) (int, error) {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode == 200 {
+			c.Accepted(r)
 			return 200, nil
 		}
 		again, err := c.Challenged(w.t.Context(), resp)

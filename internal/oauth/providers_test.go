@@ -65,6 +65,7 @@ func (o *owner) call(c *oauth.Client) error {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
+			c.Accepted(r)
 			return nil
 		}
 		if again, err := c.Challenged(o.t.Context(), resp); err != nil || !again {
@@ -132,6 +133,32 @@ func TestProviders(t *testing.T) {
 				}
 			})
 		},
+		"refused for ever": func(o *owner) {
+			c := o.process()
+			o.pass(c)
+			o.Change(func(s *oauthtest.Played) { s.Refuses, s.Refreshed = true, 0 })
+			for range 3 {
+				for _, one := range []*oauth.Client{c, o.process()} {
+					if err := o.call(one); err == nil || !strings.Contains(err.Error(), "clawai auth login "+o.Server) {
+						o.t.Errorf("refused, the call gets %v", err)
+					}
+				}
+			}
+			o.Change(func(s *oauthtest.Played) {
+				if s.Refuses = false; s.Refreshed != 1 {
+					o.t.Errorf("refreshed %d times", s.Refreshed)
+				}
+			})
+			o.pass(o.process()) // which proves the token
+			o.Change(func(s *oauthtest.Played) { s.Refuses = true })
+			_ = o.call(o.process())
+			o.Change(func(s *oauthtest.Played) {
+				if s.Refreshed != 2 {
+					o.t.Errorf("refreshed %d times in all", s.Refreshed)
+				}
+			})
+			o.pages(1)
+		},
 		"revoked": func(o *owner) {
 			o.pass(o.process())
 			o.Revoke()
@@ -139,7 +166,7 @@ func TestProviders(t *testing.T) {
 			o.pages(2)
 		},
 	}
-	for _, outage := range []string{"status", "hang-up", "page"} {
+	for _, outage := range []string{"status", "hang-up", "page", "moved", "filter"} {
 		situations["outage by "+outage] = func(o *owner) {
 			o.expire()
 			o.pass(o.process())
@@ -154,7 +181,7 @@ func TestProviders(t *testing.T) {
 				o.t.Errorf("the call took %v", took)
 			}
 			o.Change(func(s *oauthtest.Played) {
-				if s.Tried < 2 {
+				if lasts := outage == "moved" || outage == "filter"; lasts && s.Tried > 2 || !lasts && s.Tried < 2 { // two ways to show a secret
 					o.t.Errorf("tried %d times", s.Tried)
 				}
 			})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -21,7 +22,7 @@ type OutageError struct {
 }
 
 func (e *OutageError) Error() string {
-	return fmt.Sprintf("the sign-in at %s cannot be renewed now (%v); it is kept, call again in a moment", e.Server, e.Cause)
+	return fmt.Sprintf("the sign-in at %s cannot be renewed now (%v); it is kept, call again in a moment, or sign in anew with: clawai auth login %s", e.Server, e.Cause, e.Server)
 }
 
 func (e *OutageError) Unwrap() error { return e.Cause }
@@ -59,8 +60,9 @@ func (f outageFile) note(at time.Time) {
 	}
 }
 
-// refresh gets a new access token in place of used, unless somebody has.
-func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) {
+// refresh gets a new access token in place of used, unless somebody has; refused says that the
+// server does not take that any more.
+func (c *Client) refresh(ctx context.Context, used string, refused bool) (e Entry, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
 		if e, err = c.reload(); err != nil {
@@ -89,6 +91,7 @@ func (c *Client) refresh(ctx context.Context, used string) (e Entry, err error) 
 		}
 		c.last = outage{}
 		e.take(fresh)
+		e.Unproven = e.Unproven || refused
 		return c.save(e)
 	})
 	return e, err
@@ -105,7 +108,7 @@ func (c *Client) renew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 			return fresh, nil
 		case revoked(err):
 			return nil, sanitizeError(err)
-		case try == len(refreshWaits) || !pause(ctx, refreshWaits[try]):
+		case lasting(err) || try == len(refreshWaits) || !pause(ctx, refreshWaits[try]):
 			return nil, &OutageError{c.key, outageCause(err)}
 		}
 	}
@@ -144,20 +147,31 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // revoked reports an answer that a later attempt would get as well: the sign-in is over.
-// Everything else is an outage: no connection, a gateway's page, 5xx, 429.
+// Everything else is an outage: no connection, a gateway's page, 5xx, 429, an address that is not
+// there.
 func revoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
-	if !ok || failed.Response == nil {
+	if !ok || failed.Response == nil || passing(failed.Response.StatusCode) {
 		return false
 	}
-	switch status := failed.Response.StatusCode; {
-	case status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status):
-		return false
-	case failed.ErrorCode != "":
+	if failed.ErrorCode != "" {
 		return !slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)
-	default:
-		return slices.Contains([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusGone}, status)
 	}
+	// Some name no code. A page is not the endpoint's word.
+	refused := failed.Response.StatusCode == http.StatusBadRequest || failed.Response.StatusCode == http.StatusUnauthorized
+	return refused && !strings.Contains(failed.Response.Header.Get("Content-Type"), "html")
+}
+
+// passing reports a status that may be another in a moment.
+func passing(status int) bool {
+	return status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status)
+}
+
+// lasting reports an answer that is the same in some seconds, and yet does not end the sign-in:
+// the endpoint has moved, or something stands before it.
+func lasting(err error) bool {
+	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
+	return ok && failed.Response != nil && failed.Response.StatusCode >= 400 && !passing(failed.Response.StatusCode) && failed.ErrorCode == ""
 }
 
 // outageCause is the cause of an outage in words that can be shown.

@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,46 +17,40 @@ import (
 // Pending knows the requests that a line may answer. Both give the id as the request has it,
 // nil for none.
 type Pending interface {
-	Waiting(id []byte) []byte // the request that waits for an answer under this id token
+	Waiting(id []byte) []byte // the one request that waits and has the LooseID of this token
 	Only() []byte             // the one request that waits, where there is one
 }
-
-// maxCuts is how many entries are cut out of one list.
-const maxCuts = 64
 
 // Repair reads a line that was refused as the answer that it is once it is repaired. Only
 // answers are: a request is what its sender wrote, and is never guessed at. The result is
 // admitted by Parse like any other; words say what was done, for the record. ok is false
 // where no repair of docs/frames.md is enough.
 func Repair(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
-	body := bytes.TrimLeft(line, " \t")
-	offset := r.Offset - (len(line) - len(body))
-	line = body
-	for cuts := 0; ; {
+	line = bytes.TrimLeft(line, " \t")
+	for {
 		word := ""
 		switch r.Code {
 		case CodeUTF8, CodeSurrogate:
 			line, word = validText(line), "text"
 		case CodeID:
 			line, word = withKnownID(line, p), "id"
+		case CodeBOM:
+			line, word = bytes.TrimPrefix(line, []byte("\uFEFF")), "mark"
+		case CodeErr:
+			line, word = withWholeCode(line), "code"
 		case CodeDepth, CodeDuplicate, CodeControlName:
-			if cuts++; cuts <= maxCuts {
-				line, word = withoutEntry(line, offset), "entry"
-			}
+			line, word = withoutBadEntries(line, l), "entry"
 		}
-		if word == "" || line == nil || word != "entry" && slices.Contains(words, word) {
+		if word == "" || line == nil || slices.Contains(words, word) {
 			return Frame{}, nil, false
 		}
-		if !slices.Contains(words, word) {
-			words = append(words, word)
-		}
+		words = append(words, word)
 		l.MaxBytes = max(l.MaxBytes, len(line)) // what came was within them
 		err := f.Parse(line, l)
 		if err == nil {
 			return f, words, f.Kind == Response
 		}
 		r, _ = errors.AsType[*Refusal](err)
-		offset = r.Offset
 	}
 }
 
@@ -84,6 +79,27 @@ func validText(line []byte) []byte {
 	return b
 }
 
+// IsUnnamed reports an answer that does not say which request it is for: its id is null, or it
+// has none, or what programs write for none. What has no version is a log in JSON.
+func IsUnnamed(line []byte) bool {
+	versions, ids, outcomes := 0, 0, 0
+	for name, value := range jsonscan.Of(line).Members() {
+		switch name.Text() {
+		case "jsonrpc":
+			versions++
+		case "id":
+			if ids++; LooseID(value.Bytes()) != "" {
+				return false
+			}
+		case "result", "error":
+			outcomes++
+		case "method":
+			return false
+		}
+	}
+	return versions == 1 && ids < 2 && outcomes == 1
+}
+
 // withKnownID is an answer under the id of the request that it can only be for: its own id is
 // written in another way, or it is an error without one. nil: there is no such request.
 func withKnownID(line []byte, p Pending) []byte {
@@ -102,74 +118,55 @@ func withKnownID(line []byte, p Pending) []byte {
 			open := slices.Index(line, '{') + 1
 			return slices.Concat(line[:open], []byte(`"id":`), id, []byte{','}, line[open:])
 		}
-	case len(ids) == 1 && ids[0] == "null" && failed:
+	case len(ids) == 1 && LooseID(ids[0].Bytes()) == "" && failed:
 		if id := p.Only(); id != nil {
 			return Splice(line, ids[0].Bytes(), id)
 		}
 	case len(ids) == 1:
-		if other := OtherID(ids[0].Bytes()); other != nil {
-			if id := p.Waiting(other); id != nil {
-				return Splice(line, ids[0].Bytes(), id)
-			}
+		if id := p.Waiting(ids[0].Bytes()); id != nil {
+			return Splice(line, ids[0].Bytes(), id)
 		}
 	}
 	return nil
 }
 
-// OtherID is the id token that a server may have meant by another one: many keep ids as
-// texts, or as numbers that may have a fraction. 2 and "2" are each other's, 2.0 and 2e0 are
-// 2; nil for all else.
-func OtherID(token []byte) []byte {
-	text := string(token)
-	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
-		inner = strings.TrimSuffix(inner, `"`)
-		if n, err := strconv.ParseInt(inner, 10, 64); err == nil && strconv.FormatInt(n, 10) == inner && validInt([]byte(inner)) {
-			return []byte(inner)
-		}
-		return nil
+// withWholeCode is an error whose code is a whole number that is written with a fraction, or as a
+// text, with the number in its place; nil for any other.
+func withWholeCode(line []byte) []byte {
+	code := jsonscan.Of(line).Member("error").Member("code")
+	if whole := LooseID(code.Bytes()); validInt([]byte(whole)) && whole != string(code) {
+		return Splice(line, code.Bytes(), []byte(whole))
 	}
-	if validInt(token) {
-		return []byte(`"` + text + `"`)
+	return nil
+}
+
+// LooseID is a request's id as a server may give it back that keeps it as something else: a text
+// or a number, a fraction, leading zeros, blanks, another case. Ids of one LooseID can be the same
+// to a server. It is "" for what names no request.
+func LooseID(token []byte) string {
+	id := jsonscan.Of(token)
+	text := string(id)
+	switch id.Kind() {
+	case jsonscan.String:
+		text = strings.ToLower(strings.TrimSpace(id.Text()))
+	case jsonscan.Number:
+		text = strings.ToLower(text)
+	default:
+		return ""
 	}
-	if !jsonscan.IsNumber(token) {
-		return nil
+	if slices.Contains(noID, text) {
+		return ""
 	}
+	const exactFloat = 1<<53 - 1
 	n, err := strconv.ParseFloat(text, 64)
-	if whole := strconv.FormatFloat(n, 'f', -1, 64); err == nil && validInt([]byte(whole)) {
-		return []byte(whole)
+	if strings.Trim(text, "0123456789+-.e") != "" || err != nil || n != math.Trunc(n) || math.Abs(n) > exactFloat {
+		return text
 	}
-	return nil
+	return strconv.FormatInt(int64(n), 10)
 }
 
-// lists are the members of results whose entries stand for themselves.
-var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
-
-// withoutEntry is an answer without the entry of its list in which the byte at offset
-// stands: one bad entry does not take the list with it. nil: that is in no list.
-func withoutEntry(line []byte, offset int) []byte {
-	begins := func(v jsonscan.Value) int { return int(address(v.Bytes()) - address(line)) }
-	for name, list := range jsonscan.Of(line).Member("result").Members() {
-		if !slices.Contains(lists, name.Text()) || list.Kind() != jsonscan.Array {
-			continue
-		}
-		var spans [][2]int
-		for entry := range list.Elements() {
-			spans = append(spans, [2]int{begins(entry), begins(entry) + len(entry)})
-		}
-		for i, span := range spans {
-			switch {
-			case offset < span[0] || offset >= span[1]:
-			case i > 0:
-				return slices.Concat(line[:spans[i-1][1]], line[span[1]:])
-			case len(spans) > 1:
-				return slices.Concat(line[:span[0]], line[spans[1][0]:])
-			default:
-				return slices.Concat(line[:span[0]], line[span[1]:])
-			}
-		}
-	}
-	return nil
-}
+// noID are texts that programs write where they have no id.
+var noID = []string{"null", "none", "nil", "undefined"}
 
 // SplitArray gives the elements of an array of messages as they stand in it; nil for all
 // else, and for more of them than a batch may have.

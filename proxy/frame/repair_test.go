@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/frame"
 )
 
@@ -14,8 +16,10 @@ import (
 type inFlight map[string]string
 
 func (w inFlight) Waiting(id []byte) []byte {
-	if found := w[frame.IDKey(id)]; found != "" {
-		return []byte(found)
+	for _, one := range w {
+		if loose := frame.LooseID(id); loose != "" && loose == frame.LooseID([]byte(one)) {
+			return []byte(one)
+		}
 	}
 	return nil
 }
@@ -61,6 +65,7 @@ func TestRepair(t *testing.T) {
 
 		"2.0":                     {line: `{"jsonrpc":"2.0","id":2.0,"result":{}}`, waiting: waiting("2"), want: `{"jsonrpc":"2.0","id":2,"result":{}}`, words: "id"},
 		"2e0":                     {line: ` {"jsonrpc":"2.0","id":2e0,"result":{}}`, waiting: waiting("2"), want: `{"jsonrpc":"2.0","id":2,"result":{}}`, words: "id"},
+		"an id in an array":       {line: `{"jsonrpc":"2.0","id":["2"],"error":{"code":1,"message":"no"}}`, waiting: waiting("2"), want: `{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}`, words: "id"},
 		"2.5":                     {line: `{"jsonrpc":"2.0","id":2.5,"result":{}}`, waiting: waiting("2")},
 		"nobody's 3.0":            {line: `{"jsonrpc":"2.0","id":3.0,"result":{}}`, waiting: waiting("2")},
 		"true":                    {line: `{"jsonrpc":"2.0","id":true,"result":{}}`, waiting: waiting("1")},
@@ -80,7 +85,14 @@ func TestRepair(t *testing.T) {
 		"several":                {line: list(good, twice, bad, twice, good), want: list(good, good), words: "entry"},
 		"behind blanks":          {line: "\t " + list(twice, good), want: list(good), words: "entry"},
 		"a control in a name":    {line: list(good, `{"a\u0000":1}`), want: list(good), words: "entry"},
-		"too many":               {line: list(slices.Repeat([]string{twice}, 65)...)},
+		"a thousand":             {line: list(slices.Repeat([]string{twice}, 1000)...), want: list(), words: "entry"},
+		"deeper than is read":    {line: list(good, `{"name":"e","x":`+deep(5000)+`}`, good), want: list(good, good), words: "entry"},
+		"an empty list":          {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[ ],"prompts":[` + twice + `]}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"tools":[ ],"prompts":[]}}`, words: "entry"},
+		"two lists":              {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[` + twice + `,` + good + `],"prompts":[` + good + ` ,` + twice + `]}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"tools":[` + good + `],"prompts":[` + good + `]}}`, words: "entry"},
+		"a bad one and a text":   {line: list(good, twice, `{"name":"\ud83d"}`), want: list(good, `{"name":"\ufffd"}`), words: "text entry"},
+		"a name in a text":       {line: `{"jsonrpc":"2.0","id":2,"result":{"a":"\"tools\":[","tools":[` + twice + `]}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"a":"\"tools\":[","tools":[]}}`, words: "entry"},
+		"a list that is cut":     {line: `{"jsonrpc":"2.0","id":2,"x":{"a":1,"a":2},"result":{"tools":[` + twice + `,"`},
+		"a list without its end": {line: `{"jsonrpc":"2.0","id":2,"result":{"a":1,"a":1,"tools":[` + twice + `,`},
 		"a bad member elsewhere": {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[{}],"x":{"a":1,"a":2}}}`},
 		"a list elsewhere":       {line: `{"jsonrpc":"2.0","id":2,"result":{"rows":[` + twice + `],"tools":7}}`},
 		"no list":                {line: `{"jsonrpc":"2.0","id":2,"result":{},"result":{}}`},
@@ -108,6 +120,25 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// A list of which every entry is bad costs as much for each as one with a single bad entry does.
+func TestRepairOfAListIsLinear(t *testing.T) {
+	slow.Test(t)
+	took := func(n int) time.Duration {
+		line := []byte(`{"jsonrpc":"2.0","id":2,"result":{"tools":[` + strings.Repeat(`{"a":1,"a":2},`, n) + `1]}}`)
+		_, err := frame.Parse(line, frame.DefaultLimits())
+		refusal, _ := errors.AsType[*frame.Refusal](err)
+		began := time.Now()
+		if _, _, ok := frame.Repair(line, frame.DefaultLimits(), refusal, waiting()); !ok {
+			t.Fatal("not repaired")
+		}
+		return time.Since(began)
+	}
+	took(10_000)
+	if short, long := took(10_000), took(200_000); long > 200*short {
+		t.Errorf("10,000 entries take %v, 200,000 take %v", short, long)
+	}
+}
+
 // A line at the limit may grow by its repair.
 func TestARepairMayBeLonger(t *testing.T) {
 	line := "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\":\"\xe9\xe9\"}}"
@@ -119,14 +150,32 @@ func TestARepairMayBeLonger(t *testing.T) {
 	}
 }
 
-func TestOtherID(t *testing.T) {
-	for token, want := range map[string]string{
-		`2`: `"2"`, `"2"`: `2`, `-7`: `"-7"`, `"-7"`: `-7`, `2.0`: `2`, `20e-1`: `2`, `2E0`: `2`, `0`: `"0"`,
-		`"02"`: "", `" 2"`: "", `"2.0"`: "", `"0x2"`: "", `"a"`: "", `""`: "", `"-0"`: "", `2.5`: "", `1e400`: "", `-0.0`: "", `null`: "", `true`: "", `{}`: "",
-		`9007199254740993.0`: "", `"9007199254740993"`: "",
+func TestLooseID(t *testing.T) {
+	for want, tokens := range map[string][]string{
+		"2":   {`2`, `"2"`, `2.0`, `20e-1`, `2E0`, `"02"`, `" 2"`, `"2\t"`, `"2.0"`, `"+2"`, `"\u0032"`},
+		"-7":  {`-7`, `"-7"`, `"-07"`},
+		"0":   {`0`, `"0"`, `-0`, `-0.0`, `"000"`},
+		"2.5": {`2.5`},
+		"0x2": {`"0x2"`}, "inf": {`"inf"`}, "1e400": {`1e400`}, "9007199254740993": {`"9007199254740993"`},
+		"a-b": {`"a-b"`, `"A-B"`, `" a-b "`},
+		"":    {`""`, `" "`, `null`, `"null"`, `"None"`, `true`, `{}`, `[2]`, ``},
 	} {
-		if got := string(frame.OtherID([]byte(token))); got != want {
-			t.Errorf("%s: %q, want %q", token, got, want)
+		for _, token := range tokens {
+			if got := frame.LooseID([]byte(token)); got != want {
+				t.Errorf("%s: %q, want %q", token, got, want)
+			}
+		}
+	}
+}
+
+func TestIsUnnamed(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":null,"error":{}}`: true, `{"jsonrpc":"2.0","result":{}}`: true, `{"jsonrpc":"2.0","id":[2],"result":{}}`: true,
+		`{"jsonrpc":"2.0","id":2,"error":{}}`: false, `{"jsonrpc":"2.0","id":null,"id":null,"error":{}}`: false, `{"jsonrpc":"2.0","id":null}`: false,
+		`{"jsonrpc":"2.0","method":"m","error":{}}`: false, `{"error":{}}`: false, `{"jsonrpc":"2.0","error":{},"result":{}}`: false, `[]`: false,
+	} {
+		if got := frame.IsUnnamed([]byte(line)); got != want {
+			t.Errorf("%s: %v", line, got)
 		}
 	}
 }

@@ -145,6 +145,15 @@ func Refused(r *frame.Refusal, record string) []byte {
 	})
 }
 
+// Unusable answers a request that was passed on, whose answer is not one: what was asked for
+// may have been done.
+func Unusable(id []byte, r *frame.Refusal, record string) []byte {
+	text := "The call was passed on, but its answer cannot be: " + visible(r.Reason, 300) + "."
+	return errorReply(id, CodeRefused, text, func(b []byte) []byte {
+		return machine(b, "frame", r.Code, record)
+	})
+}
+
 // Gone answers a request that was in flight when the server ended; detail says
 // how (an exit code or a signal).
 func Gone(id []byte, detail string) []byte {

@@ -89,6 +89,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestUnusable(t *testing.T) {
+	want := `{"jsonrpc":"2.0","id":"q","error":{"code":4400,"message":"The call was passed on, but its answer cannot be: result is not an object.","data":{"decision":"deny","stage":"frame","code":"result","record":"r9"}}}`
+	if got := string(Unusable([]byte(`"q"`), &frame.Refusal{Code: "result", Reason: "result is not an object"}, "r9")); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestGone(t *testing.T) {
 	want := `{"jsonrpc":"2.0","id":3,"error":{"code":4502,"message":"The server ended before it answered: exit code 1."}}`
 	if got := string(Gone([]byte("3"), "exit code 1")); got != want {

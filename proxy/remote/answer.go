@@ -17,36 +17,45 @@ import (
 
 // handleAnswer carries the reply to rt back.
 func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
-	switch {
-	case (resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent) && u.listening():
-		u.awaitElsewhere(rt, resp)
-		return
-	case !isOK(resp):
+	if !Succeeded(resp) {
 		u.handleErrorStatus(rt, resp)
 		return
 	}
 	what, err := AnswerType(resp)
-	switch {
-	case err != nil:
-		u.fail(rt, err.Error())
-	case what == "text/event-stream":
+	if err == nil && what == "text/event-stream" {
 		u.readStream(rt, resp)
-	default:
-		body, err := u.readBody(resp)
-		if err != nil {
-			u.fail(rt, err.Error())
-			return
-		}
+		return
+	}
+	var body []byte
+	if err == nil {
+		body, err = ReadBody(resp, u.o.Limits.MaxBytes)
+	}
+	switch {
+	case err == nil && len(bytes.TrimSpace(body)) > 0:
 		u.receive(rt, resp.Header, body)
 		u.fail(rt, "the server answered something else than the request") // unless it did answer
+	case OnlyAccepted(resp) && u.listening():
+		u.awaitElsewhere(rt, resp)
+	case OnlyAccepted(resp) || err == nil:
+		u.fail(rt, "the server gave no answer ("+Status(resp)+")")
+	default:
+		u.fail(rt, err.Error())
 	}
+}
+
+// Succeeded reports a status whose body may be an answer. MCP has 200 alone; some servers say 201.
+func Succeeded(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
+
+// OnlyAccepted reports a status behind which there is no answer, unless there is a body.
+func OnlyAccepted(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent
 }
 
 // handleErrorStatus handles a status that is no answer: a JSON-RPC error in the body is
 // the server's word, under the id of the request.
 func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 	_, _ = AnswerType(resp) // takes off an encoding
-	body, err := u.readBody(resp)
+	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	if err != nil {
 		u.fail(rt, "the server answered "+Status(resp))
 		return
@@ -63,7 +72,7 @@ func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 
 // ownResult is the result of rt, which nobody but us waits for.
 func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error) {
-	if !isOK(resp) {
+	if !Succeeded(resp) {
 		return nil, errors.New(Status(resp))
 	}
 	what, err := AnswerType(resp)
@@ -74,7 +83,7 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 		in := sseStream{events: sse.NewReader(resp.Body, u.maxEvent())}
 		return u.resultFor(rt, in.next)
 	}
-	body, err := u.readBody(resp)
+	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	return u.resultFor(rt, func() ([]byte, error) {
 		said := body
 		body = nil
@@ -91,7 +100,7 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 			return nil, err
 		}
 		for _, f := range u.answers(rt, OneLine(data)) {
-			if f.Kind == frame.Response && f.Result != nil && answersTo(&f, key(&rt.frame)) {
+			if f.Kind == frame.Response && f.Result != nil && frame.LooseID(f.ID) == frame.LooseID(rt.frame.ID) {
 				return f.Result, nil
 			}
 		}
@@ -165,28 +174,18 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 // requestOf is the request that f answers, and the key of its id; the id may be written in
 // another way. u.mu is held.
 func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string) {
-	for _, token := range [][]byte{f.ID, frame.OtherID(f.ID)} {
-		if token == nil {
-			continue
-		}
-		id := frame.IDKey(token)
-		if rt != nil && rt.unanswered[id] != nil {
-			return rt, id
-		}
-		if other := u.inFlight[id]; other != nil && other.unanswered[id] != nil {
-			return other, id
-		}
+	id := frame.IDKey(f.ID)
+	if rt != nil && rt.unanswered[id] != nil {
+		return rt, id
 	}
-	return nil, ""
-}
-
-// answersTo reports an answer to the request of this key, however its id is written.
-func answersTo(f *frame.Frame, key string) bool {
-	if frame.IDKey(f.ID) == key {
-		return true
+	if other := u.inFlight[id]; other != nil && other.unanswered[id] != nil {
+		return other, id
 	}
-	other := frame.OtherID(f.ID)
-	return other != nil && frame.IDKey(other) == key
+	other, token := u.waitingID(rt, f.ID)
+	if other == nil {
+		return nil, ""
+	}
+	return other, frame.IDKey(token)
 }
 
 // listening reports that the server's own stream is open, or about to be.
@@ -219,17 +218,17 @@ func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	u.fail(rt, "the server answered "+Status(resp)+", and its own stream ended without the answer")
 }
 
-// readBody reads a JSON body within the bounds.
-func (u *Upstream) readBody(resp *http.Response) ([]byte, error) {
-	most := int64(u.o.Limits.MaxBytes)
-	data, err := ReadAll(io.LimitReader(resp.Body, most+1), resp.ContentLength)
+// ReadBody reads the body of a server's answer, of most bytes. A byte order mark before it says
+// what JSON is anyway.
+func ReadBody(resp *http.Response, most int) ([]byte, error) {
+	data, err := ReadAll(io.LimitReader(resp.Body, int64(most)+1), resp.ContentLength)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the server's answer broke off: %w", err)
-	case int64(len(data)) > most:
+	case len(data) > most:
 		return nil, fmt.Errorf("the server's answer is longer than %d bytes", most)
 	}
-	return data, nil
+	return bytes.TrimPrefix(data, []byte("\uFEFF")), nil
 }
 
 // ContentType is the kind of a message's body as strictly as requests are read, application/json or text/event-stream; an error

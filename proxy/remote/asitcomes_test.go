@@ -33,6 +33,12 @@ func TestAnswersAsTheyCome(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			zipped(w, "data: "+answer+"\n\n")
 		}, answer},
+		"a byte order mark": {typed("application/json", "\uFEFF"+answer), answer},
+		"201":               {status(http.StatusCreated, answer), answer},
+		"203":               {status(http.StatusNonAuthoritativeInfo, answer), answer},
+		"202, and a body":   {status(http.StatusAccepted, answer), answer},
+		"202, and no body":  {status(http.StatusAccepted, ""), `{"jsonrpc":"2.0","id":1,"error":{"code":4502,"message":"No answer from the server: the server gave no answer (HTTP 202 Accepted)."}}`},
+		"200, and no body":  {status(http.StatusOK, ""), `{"jsonrpc":"2.0","id":1,"error":{"code":4502,"message":"No answer from the server: the server gave no answer (HTTP 200 OK)."}}`},
 		// What follows is the pump's to repair; here it must count as the answer.
 		"an array":                         {typed("application/json", "["+answer+"]"), "[" + answer + "]"},
 		"another id":                       {typed("application/json", `{"jsonrpc":"2.0","id":"1","result":{}}`), `{"jsonrpc":"2.0","id":"1","result":{}}`},
@@ -50,6 +56,15 @@ func TestAnswersAsTheyCome(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			l.silent()
 		})
+	}
+}
+
+// status answers JSON with a status.
+func status(code int, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		fmt.Fprint(w, text)
 	}
 }
 

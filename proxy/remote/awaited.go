@@ -17,18 +17,52 @@ type awaited struct {
 
 var _ frame.Pending = awaited{}
 
-// Waiting is the id of the request that waits under this token.
+// Waiting is the id of the one request that waits and may have this id to the server: of those
+// that the answer came with, or else of all.
 func (a awaited) Waiting(id []byte) []byte {
 	a.u.mu.Lock()
 	defer a.u.mu.Unlock()
-	rt, k := a.rt, frame.IDKey(id)
-	if rt == nil || rt.unanswered[k] == nil {
-		rt = a.u.inFlight[k]
+	_, found := a.u.waitingID(a.rt, id)
+	return found
+}
+
+// waitingID is the round trip of the one request that waits and may have this id to the server,
+// and the id; nil without one. u.mu is held.
+func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []byte) {
+	loose := frame.LooseID(token)
+	if loose == "" {
+		return nil, nil
 	}
-	if rt == nil {
-		return nil
+	if rt != nil {
+		if id := fits(rt, loose); id != nil {
+			return rt, id
+		}
 	}
-	return rt.unanswered[k]
+	for _, other := range u.inFlight {
+		found := fits(other, loose)
+		switch {
+		case found == nil, other == of:
+		case id != nil:
+			return nil, nil
+		default:
+			of, id = other, found
+		}
+	}
+	return of, id
+}
+
+// fits is the one id of rt's that is without an answer and has this LooseID; nil for none.
+func fits(rt *roundTrip, loose string) (id []byte) {
+	for _, one := range rt.unanswered {
+		if frame.LooseID(one) != loose {
+			continue
+		}
+		if id != nil {
+			return nil
+		}
+		id = one
+	}
+	return id
 }
 
 // Only is nil: the pump, which repairs what is handed on, does not know what came with which
@@ -85,13 +119,13 @@ func NameError(line, id []byte, l frame.Limits) []byte {
 // named is an error that does not say which request it is about, under the id of the request
 // that it came with; nil for any other line.
 func named(line, id []byte, l frame.Limits) []byte {
-	if was := gjson.GetBytes(line, "id"); was.Type != gjson.Null || !gjson.GetBytes(line, "error").Exists() {
+	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
 		return nil
 	}
 	_, err := frame.Parse(line, l)
 	refusal, ok := errors.AsType[*frame.Refusal](err)
-	if !ok {
-		return nil
+	if !ok { // an id that is an empty text
+		refusal = &frame.Refusal{Code: frame.CodeID}
 	}
 	f, _, ok := frame.Repair(line, l, refusal, postedAs(id))
 	if !ok || f.Error == nil {

@@ -105,8 +105,7 @@ func (u *Upstream) openSSE(rt *roundTrip) (*sseStream, error) {
 	for challenged := 0; ; challenged++ {
 		in, err := u.openSSEOnce(rt.ctx)
 		refused, ok := errors.AsType[*openError](err)
-		if !ok || u.o.Credentials == nil || rt.background || challenged == maxChallenges ||
-			refused.resp.StatusCode != http.StatusUnauthorized && refused.resp.StatusCode != http.StatusForbidden {
+		if !ok || u.o.Credentials == nil || rt.background || challenged == maxChallenges || !wantsCredentials(refused.resp) {
 			return in, err
 		}
 		again, failed := u.o.Credentials.Challenged(rt.ctx, refused.resp)
@@ -285,7 +284,7 @@ func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 			return wait
 		}
 		if e.Retry >= 0 {
-			wait = u.retryDelay(e.Retry)
+			wait = u.retryDelay(e.Retry, u.o.Patience)
 		}
 		if e.HasData && (e.Name == "" || e.Name == "message") {
 			u.mu.Lock()

@@ -37,6 +37,8 @@ type asker struct {
 	err   error
 }
 
+func (*asker) Accepted(*http.Request) {}
+
 func (a *asker) Challenged(context.Context, *http.Response) (bool, error) {
 	a.asked.Add(1)
 	if a.err == nil {

@@ -20,6 +20,8 @@ type Credentials interface {
 	// Challenged takes in a 401 or 403, whose body it does not read, and says
 	// whether the request is worth sending again. It may ask a person.
 	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
+	// Accepted takes in a request that the server has not refused for its credentials.
+	Accepted(r *http.Request)
 }
 
 // Options of Dial. URL is required.

@@ -34,8 +34,7 @@ func (u *Upstream) post(rt *roundTrip) (*http.Response, error) {
 			return nil, err
 		}
 		switch {
-		case (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) &&
-			u.o.Credentials != nil && challenged < maxChallenges:
+		case wantsCredentials(resp) && u.o.Credentials != nil && challenged < maxChallenges:
 			challenged++
 			again, err := u.o.Credentials.Challenged(rt.ctx, resp)
 			if err != nil {
@@ -81,7 +80,16 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	if rt.era.modern && rt.frame.Kind == frame.Request {
 		mirror(r.Header, &rt.frame, u.headerBindings(&rt.frame))
 	}
-	return Do(u.http, r)
+	resp, err := Do(u.http, r)
+	if err == nil && u.o.Credentials != nil && !wantsCredentials(resp) {
+		u.o.Credentials.Accepted(r)
+	}
+	return resp, err
+}
+
+// wantsCredentials reports a status that asks for others.
+func wantsCredentials(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
 // setHeaders sets what every request carries.

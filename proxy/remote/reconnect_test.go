@@ -211,6 +211,8 @@ func (c *credentials) Apply(_ context.Context, r *http.Request) error {
 	return nil
 }
 
+func (*credentials) Accepted(*http.Request) {}
+
 func (c *credentials) Challenged(context.Context, *http.Response) (bool, error) {
 	c.token.Store(2)
 	return true, nil

@@ -22,7 +22,7 @@ func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
 	if resp.StatusCode != http.StatusBadRequest || !rt.era.modern || rt.frame.Method != "tools/call" {
 		return false
 	}
-	body, err := u.readBody(resp)
+	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	if err != nil || gjson.GetBytes(body, "error.code").Int() != headerMismatch {

@@ -83,7 +83,11 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.lastEventID, p.resumable = e.ID, canResume(e.ID)
 		}
 		if e.Retry >= 0 {
-			p.wait = u.retryDelay(e.Retry)
+			floor := u.o.Patience // nobody waits for the server's own stream
+			if rt != nil {
+				floor /= 4
+			}
+			p.wait = u.retryDelay(e.Retry, floor)
 		}
 		again := resumed && e.HasID && e.ID == last // a server that begins with the event it was to begin behind
 		if resumed = resumed && !e.HasData; again {
@@ -136,13 +140,13 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 	return resp, nil
 }
 
-// retryDelay is how long the server wants us to wait, within bounds: a server that cuts
+// retryDelay is how long the server wants us to wait, within bounds: one that says 0 and cuts
 // its streams at once must not keep us busy.
-func (u *Upstream) retryDelay(ms int) time.Duration {
+func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 	if ms >= int(maxRetryDelay/time.Millisecond) {
 		return maxRetryDelay
 	}
-	return max(time.Duration(ms)*time.Millisecond, u.o.Patience/10)
+	return max(time.Duration(ms)*time.Millisecond, floor)
 }
 
 // backOff waits before the next attempt; false when there will be none.

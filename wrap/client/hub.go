@@ -29,7 +29,7 @@ type HubServer struct {
 	Name        string
 	Command     string
 	Args        []string
-	URL         string
+	URL, Type   string
 	Env, Header []Variable
 	Dir         string
 	Tools, Hide []string
@@ -62,6 +62,7 @@ func (h HubServer) Table() string {
 	text("command", h.Command)
 	list("args", h.Args)
 	text("url", h.URL)
+	text("type", h.Type)
 	pairs("env", h.Env)
 	pairs("headers", h.Header)
 	text("cwd", h.Dir)
@@ -197,6 +198,9 @@ func (h *hubReader) remote() {
 		return
 	}
 	h.server.URL = h.text(r.url.value, h.row.EnvExpands)
+	if h.shape.typ != nil && strings.EqualFold(h.shape.typ.value.text, "sse") {
+		h.server.Type = "sse" // some refuse what is posted there
+	}
 	for _, one := range r.headers {
 		value := h.text(one.member.value, h.row.EnvExpands)
 		if r.envHeaders {

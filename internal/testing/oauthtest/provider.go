@@ -66,10 +66,11 @@ type Provider struct {
 type Played struct {
 	Pages     []url.Values // what each page was asked
 	Refreshed int
-	Outage    string // of the token endpoint: "status", "hang-up", "page", "silence"
+	Outage    string // of the token endpoint: "status", "hang-up", "page", "silence", "moved", "filter"
 	Tried     int    // requests at it meanwhile
 	Lives     int    // seconds a token lives
 	Needs     string // a scope that the server needs
+	Refuses   bool   // the server takes no token
 
 	access, scope, refresh string
 	until                  time.Time
@@ -142,7 +143,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, metadata string
 	if p.Hint && p.Resource != nil {
 		challenge = fmt.Sprintf(`Bearer realm=x, resource_metadata="http://%s%s"`, r.Host, metadata)
 	}
-	bad := s.access == "" || r.Header.Get("Authorization") != "Bearer "+s.access || time.Now().After(s.until)
+	bad := s.Refuses || s.access == "" || r.Header.Get("Authorization") != "Bearer "+s.access || time.Now().After(s.until)
 	switch {
 	case bad && r.Header.Get("Authorization") == "" && p.Status != 0:
 		w.Header().Set("WWW-Authenticate", challenge)
@@ -340,6 +341,10 @@ func (p *Provider) failToken(w http.ResponseWriter, how string) {
 			return
 		}
 		_ = conn.Close()
+	case "moved", "filter":
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(map[string]int{"moved": http.StatusNotFound, "filter": http.StatusBadRequest}[how])
+		fmt.Fprint(w, "<html>nothing is here</html>")
 	case "page": // of a network that wants a sign-in of its own
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html>welcome to the hotel</html>")

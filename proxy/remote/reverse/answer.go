@@ -20,28 +20,36 @@ import (
 
 // relayJSON carries a JSON answer.
 func (rh *requestHandler) relayJSON(resp *http.Response) {
-	body, err := rh.readAnswer(resp)
+	body, err := remote.ReadBody(resp, rh.s.o.Limits.MaxBytes)
 	if err != nil {
 		rh.answerUnreachable(err.Error())
 		return
 	}
-	line := rh.nameError(remote.OneLine(body))
+	line := remote.OneLine(body)
 	rh.learn(line)
-	rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, line)
+	rh.receive(rh.clientStream(rh.answerSink()), line)
 	rh.answerMissing("the server answered something else than the request")
 }
 
-// nameError gives an error that says no id that of the request it came with, and records it.
-func (rh *requestHandler) nameError(line []byte) []byte {
-	if rh.frame.Kind != frame.Request {
-		return line
+// receive hands a line of the server's to the pump. An error that says no id gets that of the
+// request it came with; behind what has no answer it is about that, and no call's.
+func (rh *requestHandler) receive(to *proxy.Stream, line []byte) {
+	switch rh.frame.Kind {
+	case frame.Request:
+		if named := remote.NameError(line, rh.frame.ID, rh.s.o.Limits); named != nil {
+			rh.noteNamed(line, named)
+			line = named
+		}
+	case frame.Notification, frame.Response:
+		if frame.IsUnnamed(line) {
+			_ = rh.agent.gate.Session.Note(&event.Event{
+				Kind: event.Dropped, Stage: "frame", Code: frame.CodeID, Reason: "an answer to a message that has none",
+				Server: rh.route.server, Direction: mcp.ServerToClient.String(), Bytes: len(line),
+			})
+			return
+		}
 	}
-	named := remote.NameError(line, rh.frame.ID, rh.s.o.Limits)
-	if named == nil {
-		return line
-	}
-	rh.noteNamed(line, named)
-	return named
+	to.Handle(rh.agent.in.ctx, line)
 }
 
 // noteNamed records an error that got the id of the request it came with.
@@ -79,7 +87,7 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 		rh.waiter.writeEmpty(rh.status(resp))
 		return
 	}
-	body, err := rh.readAnswer(resp)
+	body, err := remote.ReadBody(resp, rh.s.o.Limits.MaxBytes)
 	if err == nil {
 		if said := remote.ServerError(body, rh.frame.ID, rh.s.o.Limits); said != nil {
 			if came := remote.OneLine(body); !bytes.Equal(came, said) {
@@ -105,15 +113,6 @@ func (rh *requestHandler) signInHint(resp *http.Response) string {
 
 // signInWith is for whoever cannot sign in here: a client.
 const signInWith = "clawai auth login, or give the client an Authorization header"
-
-func (rh *requestHandler) readAnswer(resp *http.Response) ([]byte, error) {
-	most := int64(rh.s.o.Limits.MaxBytes)
-	data, err := remote.ReadAll(io.LimitReader(resp.Body, most+1), resp.ContentLength)
-	if err == nil && int64(len(data)) > most {
-		err = errors.New("the server's answer is too long")
-	}
-	return data, err
-}
 
 // answerUnreachable answers in the server's place. It goes the way of an answer, so that
 // the record has it.
@@ -193,7 +192,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.relayEvent(e, left == 0, func() { to.Handle(rh.agent.in.ctx, rh.nameError(e.Data)) })
+				out.relayEvent(e, left == 0, func() { rh.receive(to, e.Data) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it

@@ -30,7 +30,8 @@ type localSession struct {
 	over   chan struct{} // closed when the server has ended
 	gate   *gate.Session
 	name   string
-	caller *caller // nil in an MCP session
+	caller *caller       // nil in an MCP session
+	begins chan struct{} // closed when a session of before has begun anew; nil: its client begins it
 
 	leaves sync.Mutex // held while lines leave; guards what follows
 	part   []byte     // of a line
@@ -52,7 +53,8 @@ type exchange struct {
 	pending []string
 	tokens  []string
 
-	request *request // of a caller without a session
+	request  *request      // of a caller without a session
+	reopened chan struct{} // closed with the answer to our own initialize; nil: it is the client's
 }
 
 // Bounds of what a session holds.
@@ -62,15 +64,15 @@ const (
 )
 
 // newLocal begins a session of a local server on this route, to be found by id; c is nil for
-// an MCP session.
-func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, run Local) (sess *mcpSession, err error) {
+// an MCP session, begins for what its client begins.
+func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begins chan struct{}, run Local) (sess *mcpSession, err error) {
 	g, err := a.makes(at.server)
 	if err != nil {
 		return nil, err
 	}
 	in, toServer := io.Pipe()
 	l := &localSession{
-		in: toServer, over: make(chan struct{}), gate: g.Session, name: at.server, caller: c,
+		in: toServer, over: make(chan struct{}), gate: g.Session, name: at.server, caller: c, begins: begins,
 		awaited: map[string]*exchange{}, tokens: map[string]*exchange{},
 	}
 	sess = &mcpSession{agent: a, local: l, active: 1}
@@ -99,6 +101,28 @@ func (l *localSession) begun() (version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.version
+}
+
+// reopen does what a client does first, for one that did it before this process began. What its
+// client can is not known any more, so it is asked nothing. It is false where the server refuses.
+func (l *localSession) reopen(ctx context.Context, version string) bool {
+	const id = `"clawai-reopen"`
+	answered := make(chan struct{})
+	l.await(&exchange{begins: true, pending: []string{frame.IDKey([]byte(id))}, reopened: answered})
+	begin := `{"jsonrpc":"2.0","id":` + id + `,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"unknown","version":""}}}`
+	if _, err := l.in.Write([]byte(begin + "\n")); err != nil {
+		return false
+	}
+	select {
+	case <-answered:
+	case <-l.over:
+	case <-ctx.Done():
+	}
+	if l.begun() == "" {
+		return false
+	}
+	_, err := l.in.Write([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"))
+	return err == nil
 }
 
 // await has the answers to x's requests leave on it; false when one has the id of a
@@ -203,6 +227,10 @@ func (l *localSession) answer(id string, m jsonscan.Value, line []byte) {
 	}
 	last := x != nil && l.meet(x, id)
 	l.mu.Unlock()
+	if x != nil && x.reopened != nil {
+		close(x.reopened)
+		return
+	}
 	if x != nil && x.request != nil {
 		line = l.caller.answer(x, m, line)
 	}

@@ -97,7 +97,7 @@ func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local
 	if sess := s.acquireSession(at, name); sess != nil {
 		return sess, nil
 	}
-	return s.newLocal(a, at, name, &caller{tools: &a.tools}, run)
+	return s.newLocal(a, at, name, &caller{tools: &a.tools}, nil, run)
 }
 
 // take is a request under an id that no other of the caller's has had.

@@ -1,10 +1,13 @@
 package reverse
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -82,7 +85,7 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 		return false, rh.acquireLocal(id)
 	default:
 		id = rand.Text()
-		sess, err := rh.s.newLocal(rh.agent, rh.route, id, nil, rh.backend.local)
+		sess, err := rh.s.newLocal(rh.agent, rh.route, id, nil, nil, rh.backend.local)
 		if err != nil {
 			rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
 			return false, false
@@ -94,8 +97,55 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 	return false, false
 }
 
+// reopenLocal begins a session under the id that it had before this process began: many clients
+// do not begin anew when they are told that it is gone.
+func (rh *requestHandler) reopenLocal(id string) bool {
+	s := rh.s
+	s.adopting.Lock() // a stream and a call that come together are of one session
+	defer s.adopting.Unlock()
+	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
+		return true
+	}
+	if s.o.Invocations != nil || rh.r.Method == http.MethodDelete || !isSessionID(id) || s.knowsSession(rh.route.server, id) {
+		return false
+	}
+	begins := make(chan struct{})
+	defer close(begins)
+	sess, err := s.newLocal(rh.agent, rh.route, id, nil, begins, rh.backend.local)
+	if err != nil {
+		return false
+	}
+	rh.session = sess
+	ctx, cancel := context.WithTimeout(rh.r.Context(), s.o.Patience)
+	defer cancel()
+	if sess.local.reopen(ctx, cmp.Or(rh.r.Header.Get("Mcp-Protocol-Version"), unstatedVersion)) {
+		return true
+	}
+	s.removeSession(sess)
+	return false
+}
+
+// unstatedVersion is that of a client that says none (MCP 2025-11-25 basic/transports).
+const unstatedVersion = "2025-03-26"
+
+// isSessionID reports an id as this room makes them.
+func isSessionID(id string) bool {
+	return len(id) == len(rand.Text()) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
 func (rh *requestHandler) acquireLocal(id string) bool {
-	if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
+	rh.session = rh.s.acquireSession(rh.route, id)
+	switch {
+	case rh.session == nil && !rh.reopenLocal(id):
+		rh.s.releaseSession(rh.session)
+		rh.session = nil
+	case rh.session.local.begins != nil: // perhaps another request begins it
+		select {
+		case <-rh.session.local.begins:
+		case <-rh.r.Context().Done():
+		}
+	}
+	if rh.session == nil {
 		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
 		rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
 	}

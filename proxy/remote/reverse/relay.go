@@ -1,6 +1,7 @@
 package reverse
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -110,7 +111,7 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if rh.session != nil && rh.frame.Method == "initialize" && resp.StatusCode == http.StatusOK {
+	if rh.session != nil && rh.frame.Method == "initialize" && remote.Succeeded(resp) {
 		if id := remote.SessionID(resp.Header); id != "" {
 			if err := rh.s.addSession(rh.route, id, rh.session); err != nil {
 				rh.answerUnreachable(err.Error())
@@ -125,9 +126,9 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 	rh.copyHeader(resp, rh.waiter)
 	what, err := remote.AnswerType(resp)
 	switch {
-	case rh.answersOnStream() && resp.StatusCode >= 200 && resp.StatusCode <= 299: // some say 200, with a word or without
+	case rh.answersOnStream() && remote.Succeeded(resp): // some say 200, with a word or without
 		rh.waiter.writeEmpty(http.StatusAccepted)
-	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
+	case remote.OnlyAccepted(resp) && (rh.waiter.id == "" || err != nil || isEmpty(resp)):
 		if rh.waiter.id == "" {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
@@ -137,7 +138,7 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 			return
 		}
 		rh.answerUnreachable("the server gave no answer (" + remote.Status(resp) + ")")
-	case resp.StatusCode != http.StatusOK:
+	case !remote.Succeeded(resp):
 		rh.relayError(resp)
 	case err != nil:
 		rh.answerUnreachable(err.Error())
@@ -146,6 +147,17 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 	default:
 		rh.relayJSON(resp)
 	}
+}
+
+// isEmpty reports an answer without a body.
+func isEmpty(resp *http.Response) bool {
+	in := bufio.NewReader(resp.Body)
+	_, err := in.Peek(1)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{in, resp.Body}
+	return err != nil
 }
 
 // send makes the client's request to the server.
@@ -185,8 +197,14 @@ func (rh *requestHandler) do(ctx context.Context, method string, line []byte, he
 		if err != nil {
 			return nil, err
 		}
-		if cred == nil || own || n == attempts ||
-			resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		if cred == nil || own {
+			return resp, nil
+		}
+		if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+			cred.Accepted(r)
+			return resp, nil
+		}
+		if n == attempts {
 			return resp, nil
 		}
 		again, err := cred.Challenged(ctx, resp)

@@ -120,8 +120,7 @@ func (s *Server) expireIdle() {
 	old := now.Add(-s.o.Idle)
 	for key, sess := range s.sessions {
 		if sess.lastUsed.Before(old) && sess.active == 0 {
-			delete(s.sessions, key)
-			sess.end()
+			s.forget(key, sess)
 		}
 	}
 	for route, a := range s.agents {
@@ -265,9 +264,26 @@ func (s *Server) evictOldest(in *lifetime) bool {
 	if oldest == nil {
 		return false
 	}
-	delete(s.sessions, oldest.key)
-	oldest.end()
+	s.forget(oldest.key, oldest)
 	return true
+}
+
+// forget ends a session that nobody uses. A remote server may know it still; a local one has
+// ended with it. s.mu is held.
+func (s *Server) forget(key string, sess *mcpSession) {
+	delete(s.sessions, key)
+	if sess.local != nil {
+		s.noteEnded(key)
+	}
+	sess.end()
+}
+
+// noteEnded remembers that a session is not begun again. s.mu is held.
+func (s *Server) noteEnded(key string) {
+	if len(s.ended) >= maxEnded {
+		clear(s.ended)
+	}
+	s.ended[key] = true
 }
 
 // acquireSession finds a session, to be given back with releaseSession; only the path it was opened
@@ -317,10 +333,7 @@ func (s *Server) removeSession(sess *mcpSession) {
 	defer s.mu.Unlock()
 	if sess.key != "" && s.sessions[sess.key] == sess {
 		delete(s.sessions, sess.key)
-		if len(s.ended) >= maxEnded {
-			clear(s.ended)
-		}
-		s.ended[sess.key] = true
+		s.noteEnded(sess.key)
 	}
 	sess.end()
 }

@@ -27,6 +27,8 @@ func (o *owner) Apply(_ context.Context, r *http.Request) error {
 	return nil
 }
 
+func (*owner) Accepted(*http.Request) {}
+
 func (o *owner) Challenged(context.Context, *http.Response) (bool, error) {
 	if o.refuses == nil {
 		o.token.Store(true)

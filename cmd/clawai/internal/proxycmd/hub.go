@@ -332,7 +332,7 @@ func (h *hubRun) dial(s config.Upstream, note func(code, text string)) (proxy.Up
 		return nil, withheld(err, s.ID)
 	}
 	h.hide(used)
-	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, Note: note}
+	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, SSE: s.SSE, Note: note}
 	if o.Header.Get("Authorization") == "" {
 		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.folders, u, authcmd.Browse))
 	}

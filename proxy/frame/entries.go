@@ -1,0 +1,115 @@
+package frame
+
+import (
+	"bytes"
+	"slices"
+)
+
+// lists are the members of results whose entries stand for themselves.
+var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
+
+// withoutBadEntries is an answer without the entries of its lists that are too deep or name a
+// member twice: one bad entry does not take the list with it. nil: no entry is bad. It reads the
+// line once, at any depth.
+func withoutBadEntries(line []byte, l Limits) []byte {
+	var out []byte
+	depth, from := 0, 0
+	var names [3]string // of the members in which we are
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '"':
+			end := afterString(line, i)
+			if depth == 1 || depth == 2 {
+				if rest := bytes.TrimLeft(line[end:], " \t"); len(rest) > 0 && rest[0] == ':' {
+					names[depth] = string(line[i+1 : end-1])
+				}
+			}
+			i = end - 1
+		case '{', '[':
+			if depth++; line[i] == '{' || depth != 3 || names[1] != "result" || !slices.Contains(lists, names[2]) {
+				continue
+			}
+			entries, end := entriesOf(line, i+1)
+			if kept := goodEntries(line, entries, l); len(kept) < len(entries) {
+				out = append(out, line[from:entries[0].from]...)
+				for n, e := range kept {
+					if n > 0 {
+						out = append(out, line[e.after:e.from]...)
+					}
+					out = append(out, line[e.from:e.to]...)
+				}
+				from = entries[len(entries)-1].to
+			}
+			i, depth = end, depth-1
+		case '}', ']':
+			depth--
+		}
+	}
+	if from == 0 {
+		return nil
+	}
+	return append(out, line[from:]...)
+}
+
+// entry is where one of a list is, and where the one before it ends.
+type entry struct{ after, from, to int }
+
+// entriesOf finds the entries of the list whose first one may be at i, and the list's end.
+func entriesOf(line []byte, i int) (entries []entry, end int) {
+	depth, one := 0, entry{after: i, from: -1}
+	for ; i < len(line); i++ {
+		c := line[i]
+		if c == ' ' || c == '\t' {
+			continue
+		}
+		if depth == 0 && (c == ',' || c == ']') {
+			if one.from >= 0 {
+				entries = append(entries, one)
+			}
+			if c == ']' {
+				return entries, i
+			}
+			one = entry{after: one.to, from: -1}
+			continue
+		}
+		if one.from < 0 {
+			one.from = i
+		}
+		switch c {
+		case '"':
+			i = afterString(line, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		one.to = i + 1
+	}
+	return entries, i
+}
+
+// goodEntries are those that can stand in the list.
+func goodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
+	const inList = 3 // the envelope, the result and the list
+	for _, e := range entries {
+		s := scanner{b: line[e.from:e.to], depth: max(l.MaxDepth, l.MaxResult)}
+		r := s.finish(s.value(0, inList))
+		if r == nil || r.Code != CodeDepth && r.Code != CodeDuplicate && r.Code != CodeControlName {
+			kept = append(kept, e) // what else is wrong with it is not the entry's alone
+		}
+	}
+	return kept
+}
+
+// afterString is behind the string that begins at i.
+func afterString(line []byte, i int) int {
+	for i++; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(line)
+}
