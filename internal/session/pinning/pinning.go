@@ -1,6 +1,7 @@
 package pinning
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -87,7 +88,7 @@ func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
 // differs reports whether a state has anything else than it, or than the whole of a list.
 func (u *unwritten) differs(st *pin.State, kind pin.Kind, whole map[string]bool) bool {
 	for _, e := range u.listed {
-		if was, had := st.Served.Entry(e.Kind, e.Name); !had || string(was.Text()) != string(e.Text()) {
+		if was, had := st.Served.Entry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
 			return true
 		}
 	}
@@ -320,13 +321,15 @@ func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fate
 			continue
 		}
 		names[e.Name] = true
+		if was, had := b.state.Served.Entry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
+			e = was // it is in memory once
+		}
 		one.served.Put(e)
-		kept, _ := one.served.Entry(kind, e.Name)
-		one.listed = append(one.listed, kept)
+		one.listed = append(one.listed, e)
 		f := b.fate(e, &one.served)
 		if first := b.mode == policy.PinFirst && !b.lock && one.first[kind]; first && f.Class == pin.Added {
 			f = Fate{}
-			one.approved.Put(kept)
+			one.approved.Put(e)
 		}
 		fates[i] = f
 	}
@@ -353,7 +356,7 @@ func (one *sight) turn(kind pin.Kind, page map[string]bool, last bool) (whole ma
 }
 
 func put(to *pin.Server, e pin.Entry) (changed bool) {
-	if was, had := to.Entry(e.Kind, e.Name); had && string(was.Text()) == string(e.Text()) {
+	if was, had := to.Entry(e.Kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
 		return false
 	}
 	to.Put(e)
