@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -32,12 +32,18 @@ func rewrite(kind Kind, src []byte) (name string, text []byte, err error) {
 		}
 		return "", nil, err
 	}
-	w := writer{kind: kind, src: src, out: make([]byte, 0, len(src))}
-	if _, err := w.value(entryShape, 0); err != nil {
-		return "", nil, err
+	w := writers.Get().(*writer) //nolint:forcetypeassert // it has nothing else
+	defer writers.Put(w)
+	w.kind, w.src, w.at, w.name, w.out, w.parts = kind, src, 0, "", w.out[:0], w.parts[:0]
+	if _, err = w.value(entryShape, 0); err == nil {
+		name, text = w.name, bytes.Clone(w.out)
 	}
-	return w.name, bytes.Clone(w.out), nil
+	w.src = nil
+	return name, text, err
 }
+
+// writers are used again: a list has thousands of entries.
+var writers = sync.Pool{New: func() any { return &writer{} }}
 
 // writer writes what it reads in canonical form. What it reads is known to be JSON.
 type writer struct {
@@ -57,10 +63,12 @@ type part struct {
 }
 
 func (w *writer) blanks() {
-	for w.at < len(w.src) && strings.IndexByte(" \t\r\n", w.src[w.at]) >= 0 {
+	for w.at < len(w.src) && isBlank(w.src[w.at]) {
 		w.at++
 	}
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // take steps over a byte if it is next.
 func (w *writer) take(c byte) bool {
@@ -117,9 +125,12 @@ func (w *writer) text() []byte {
 // word writes a number by its worth, and true, false and null.
 func (w *writer) word() {
 	start, whole := w.at, true
-	for w.at < len(w.src) && strings.IndexByte(",]} \t\r\n", w.src[w.at]) < 0 {
-		whole = whole && '0' <= w.src[w.at] && w.src[w.at] <= '9'
-		w.at++
+	for ; w.at < len(w.src); w.at++ {
+		c := w.src[w.at]
+		if c == ',' || c == ']' || c == '}' || isBlank(c) {
+			break
+		}
+		whole = whole && '0' <= c && c <= '9'
 	}
 	raw := w.src[start:w.at]
 	if c := raw[0]; c == '-' || '0' <= c && c <= '9' && !(whole && len(raw) <= maxZeros) {
@@ -248,10 +259,10 @@ func isPlain(text []byte) bool {
 			inside = !inside
 		case !inside:
 		case c == '\\':
-			if i++; strings.IndexByte(`n"\`, text[i]) < 0 {
+			if i++; text[i] != 'n' && text[i] != '"' && text[i] != '\\' {
 				return false
 			}
-		case c < ' ' || c > 'z' || strings.IndexByte("<>[]", c) >= 0:
+		case c < ' ' || c > 'z' || c == '<' || c == '>' || c == '[' || c == ']':
 			return false
 		}
 	}

@@ -61,6 +61,17 @@ func (s *Server) Leave(kind Kind, name string) {
 	s.alike.leave(kind, name)
 }
 
+// Retain takes out the entries of a kind whose names are not to stay.
+func (s *Server) Retain(kind Kind, stays func(name string) bool) (changed bool) {
+	for name := range s.entries[kind] {
+		if !stays(name) {
+			s.Leave(kind, name)
+			changed = true
+		}
+	}
+	return changed
+}
+
 // Size is how many bytes the entries have.
 func (s *Server) Size() int { return s.size }
 

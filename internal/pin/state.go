@@ -46,7 +46,7 @@ func (s *State) Write(to io.Writer) error {
 	for _, k := range s.Sighted {
 		sighted = append(sighted, k.String())
 	}
-	w := bufio.NewWriter(to)
+	w := bufio.NewWriterSize(to, 1<<16)
 	put(w, `{"formula":`, strconv.Itoa(Formula))
 	for _, part := range []struct {
 		name string

@@ -74,12 +74,10 @@ func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
 			}
 		}
 		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // lists without an end, of many sessions
-			for _, e := range st.Served.Entries(kind) {
-				if _, shown := kept.Entry(kind, e.Name); !shown {
-					st.Served.Leave(kind, e.Name)
-					changed = true
-				}
-			}
+			changed = st.Served.Retain(kind, func(name string) bool {
+				_, shown := kept.Entry(kind, name)
+				return shown
+			}) || changed
 		}
 	}
 	return changed
@@ -264,11 +262,8 @@ func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][
 				}
 			}
 			changed = one.put(st, &one.served)
-			for _, e := range st.Served.Entries(kind) {
-				if whole != nil && !whole[e.Name] {
-					st.Served.Leave(kind, e.Name)
-					changed = true
-				}
+			if whole != nil {
+				changed = st.Served.Retain(kind, func(name string) bool { return whole[name] }) || changed
 			}
 			return sighted(st, kind) || changed, nil
 		})
@@ -347,11 +342,7 @@ func (one *sight) turn(kind pin.Kind, page map[string]bool, last bool) (whole ma
 		return nil
 	}
 	whole, one.page[kind], one.first[kind] = one.page[kind], nil, false
-	for _, e := range one.served.Entries(kind) {
-		if !whole[e.Name] {
-			one.served.Leave(kind, e.Name)
-		}
-	}
+	one.served.Retain(kind, func(name string) bool { return whole[name] })
 	return whole
 }
 
