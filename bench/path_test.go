@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,6 +24,12 @@ import (
 func TestMain(m *testing.M) {
 	if role := childRole(os.Args); role != nil {
 		role(os.Args[3:])
+		return
+	}
+	if of := os.Getenv(listing); of != "" {
+		var pages, each int
+		_, _ = fmt.Sscan(of, &pages, &each)
+		listTools(pages, each)
 		return
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // this is main

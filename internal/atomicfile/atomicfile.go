@@ -8,8 +8,10 @@ package atomicfile
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,11 +36,20 @@ type Options struct {
 // path leads to. The old bytes stand on every error but two that come after the
 // rename: a directory that cannot be synced, and a failed read-back.
 func Write(path string, data []byte, o Options) error {
+	return WriteFrom(path, func(to io.Writer) error {
+		_, err := to.Write(data)
+		return err
+	}, o)
+}
+
+// WriteFrom is Write of what a function writes, which need not be in memory.
+func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	target, old, err := resolve(path)
 	if err != nil {
 		return err
 	}
-	tmp, err := fill(target, data, old, o.Mode)
+	sum := sha256.New()
+	tmp, err := fill(target, func(f io.Writer) error { return write(io.MultiWriter(f, sum)) }, old, o.Mode)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -58,12 +69,25 @@ func Write(path string, data []byte, o Options) error {
 	if err := syncDir(filepath.Dir(target)); err != nil {
 		return fmt.Errorf("write %s: sync its directory: %w", path, err)
 	}
-	back, err := os.ReadFile(target)
-	if err == nil && !bytes.Equal(back, data) {
-		err = errors.New("other bytes than were written")
-	}
-	if err != nil {
+	if err := readBack(target, sum.Sum(nil)); err != nil {
 		return fmt.Errorf("write %s: read it back: %w", path, err)
+	}
+	return nil
+}
+
+// readBack compares what is in the file with the SHA-256 of what was written.
+func readBack(target string, sum []byte) error {
+	f, err := os.Open(target)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	back := sha256.New()
+	if _, err := io.Copy(back, f); err != nil {
+		return err
+	}
+	if !bytes.Equal(back.Sum(nil), sum) {
+		return errors.New("other bytes than were written")
 	}
 	return nil
 }
@@ -97,7 +121,7 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 
 // fill makes the finished file beside target, on the disk, and returns its
 // name; on an error nothing is left.
-func fill(target string, data []byte, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
+func fill(target string, write func(io.Writer) error, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
 		return "", err
@@ -124,7 +148,7 @@ func fill(target string, data []byte, old fs.FileInfo, mode fs.FileMode) (name s
 	if err := f.Chmod(mode.Perm()); err != nil {
 		return "", err
 	}
-	if _, err := f.Write(data); err != nil {
+	if err := write(f); err != nil {
 		return "", err
 	}
 	return f.Name(), f.Sync()

@@ -85,6 +85,7 @@ func (e *encoder) event(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = append(e.AppendDigest(dst, &ev.Digest), '"')
 	}
 	dst = number(dst, "bytes", int64(ev.Bytes))
+	dst = number(dst, "folded", int64(ev.Folded))
 	if ev.Sent != [sha256.Size]byte{} {
 		dst = append(dst, `,"sent":"`...)
 		dst = append(e.AppendDigest(dst, &ev.Sent), '"')

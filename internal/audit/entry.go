@@ -36,6 +36,7 @@ type stored struct {
 	Extra       json.RawMessage `json:"extra"`
 	Digest      string          `json:"digest"`
 	Bytes       int             `json:"bytes"`
+	Folded      int             `json:"folded"`
 	Sent        string          `json:"sent"`
 	Finds       []string        `json:"finds"`
 	Looked      []string        `json:"looked"`
@@ -73,7 +74,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 		Event: event.Event{
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Cwd: w.Cwd, OS: w.OS, Elsewhere: w.Elsewhere, Annotations: w.Annotations, Extra: w.Extra,
-			Bytes: w.Bytes, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
+			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},

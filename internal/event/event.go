@@ -50,6 +50,7 @@ type Event struct {
 	Extra       []byte   // JSON: what else of its params the sender wants to have across
 	Digest      [32]byte // SHA-256 of the frame's bytes
 	Bytes       int      // length of the frame
+	Folded      int      // of Dropped and Chatter: how many it stands for; 0 for itself
 	Sent        [32]byte // SHA-256 of what went on in its place; zero when it went on as it was
 	Finds       []string // what it carries, "KIND HOW-MANY JSON-POINTER" each: never a value
 	Looked      []string // the kinds that were looked for in what a call carries, or what came back; nil: nothing was, or not in all of it

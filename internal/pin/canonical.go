@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -92,93 +91,6 @@ func written(tree any) []byte {
 		panic(err) // a tree of parse has nothing that cannot be written
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// plain is a value that is data: numbers by what they are worth, arrays in their order.
-// Texts are neither folded nor normalised, which would hide one behind another.
-func plain(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		return number(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, element := range v {
-			list[i] = plain(element)
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, member := range v {
-			object[name] = plain(member)
-		}
-		return object
-	}
-	return v
-}
-
-// schema is a JSON schema: what plain does, and the arrays that are sets as sets.
-func schema(v any) any {
-	object, ok := v.(map[string]any)
-	if !ok {
-		return plain(v)
-	}
-	made := make(map[string]any, len(object))
-	for name, member := range object {
-		switch k := keywords[name]; {
-		case k.set:
-			made[name] = set(member)
-		case k.holds == one:
-			made[name] = each(member, schema) // an array of them in draft 7
-		case k.holds == list:
-			made[name] = each(member, schema)
-		case k.holds == named:
-			made[name] = eachNamed(member, schema)
-		default:
-			made[name] = plain(member)
-		}
-	}
-	return made
-}
-
-// each is a schema, or an array of them.
-func each(v any, of func(any) any) any {
-	elements, ok := v.([]any)
-	if !ok {
-		return of(v)
-	}
-	made := make([]any, len(elements))
-	for i, element := range elements {
-		made[i] = of(element)
-	}
-	return made
-}
-
-func eachNamed(v any, of func(any) any) any {
-	object, ok := v.(map[string]any)
-	if !ok {
-		return plain(v)
-	}
-	made := make(map[string]any, len(object))
-	for name, member := range object {
-		made[name] = of(member)
-	}
-	return made
-}
-
-// set is an array of texts in which order and repetition mean nothing; another value is
-// as it is.
-func set(v any) any {
-	all, texts := words(v)
-	if !texts {
-		return plain(v)
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	elements := make([]any, len(all))
-	for i, w := range all {
-		elements[i] = w
-	}
-	return elements
 }
 
 // words are the texts of an array; ok says that it has nothing else.

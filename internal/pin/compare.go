@@ -198,29 +198,21 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 })
 
 // suspects are what an entry holds that nobody needs to approve.
-func suspects(e Entry) (found []Change) {
-	leaves("", e.members(), func(at, text string) {
-		if isPlain(text) {
-			return
-		}
+func suspects(e Entry) []Change {
+	if isPlain(e.text) {
+		return nil
+	}
+	return suspectsIn(e.members())
+}
+
+func suspectsIn(tree map[string]any) (found []Change) {
+	leaves("", tree, func(at, text string) {
 		for _, f := range inspect.Text(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
 			return // one for a text is enough to refuse it
 		}
 	})
 	return found
-}
-
-// isPlain reports whether a text has nothing that one of the exact kinds is made of: it is
-// printable ASCII without brackets and bars. Most texts are, and the look at them is what a
-// long list costs.
-func isPlain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c != '\n' && (c < ' ' || c > 'z' || c == '<' || c == '>' || c == '[' || c == ']') {
-			return false
-		}
-	}
-	return true
 }
 
 // leaves visits every text of a tree, names of members too.

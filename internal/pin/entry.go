@@ -34,48 +34,31 @@ func (k Kind) key() string {
 // Entry is one entry of a list in its canonical form. It is not to be changed.
 type Entry struct {
 	Kind Kind
-	Name string         // of a template: the template
-	tree map[string]any // nil where only the text is kept
+	Name string // of a template: the template
 	text []byte
 }
 
 // Read makes an entry of JSON.
 func Read(kind Kind, src []byte) (Entry, error) {
-	tree, err := parse(src)
+	name, text, err := rewrite(kind, src)
 	if err != nil {
 		return Entry{}, fmt.Errorf("it cannot be read: %w", err)
 	}
-	object, ok := tree.(map[string]any)
-	if !ok {
+	if text[0] != '{' {
 		return Entry{}, fmt.Errorf("a %s is an object", kind)
 	}
-	return entry(kind, object)
-}
-
-func entry(kind Kind, object map[string]any) (Entry, error) {
-	name, _ := object[kind.key()].(string)
 	if name == "" {
 		return Entry{}, errors.New("it has no " + kind.key())
 	}
-	made := make(map[string]any, len(object))
-	for member, v := range object {
-		switch members[kind][member] {
-		case asSchema, asOutput:
-			made[member] = schema(v)
-		default:
-			made[member] = plain(v)
-		}
-	}
-	return Entry{kind, name, made, written(made)}, nil
+	return Entry{kind, name, text}, nil
 }
 
-// members are what the entry has, read from its text where nothing else is kept.
+// members are what the entry has. They are read again each time: a tree is many times its
+// text.
 func (e Entry) members() map[string]any {
-	if e.tree == nil {
-		tree, _ := parse(e.text) // it was written from a tree
-		e.tree, _ = tree.(map[string]any)
-	}
-	return e.tree
+	tree, _ := parse(e.text) // rewrite has read it
+	object, _ := tree.(map[string]any)
+	return object
 }
 
 // Text is the canonical form. Nobody may write to it.

@@ -164,7 +164,7 @@ func readPinned(kind Kind, name string, v any) (Entry, error) {
 	if !ok {
 		return Entry{}, errors.New("entry is no object")
 	}
-	e, err := entry(kind, object)
+	e, err := Read(kind, written(object))
 	switch {
 	case err != nil:
 		return Entry{}, err

@@ -15,38 +15,8 @@ type Server struct {
 	Version      string   // as it claims
 	Instructions string
 	entries      [len(Kinds)]map[string]Entry
-	alike        [len(Kinds)]map[string]names // by how their names read in passing
-	size         int                          // of the texts of entries, in bytes
-}
-
-// names are some of one reading: the first, and those behind it in order.
-type names struct {
-	first string
-	more  []string
-}
-
-func (n names) with(name string) names {
-	if n.first == "" {
-		return names{first: name}
-	}
-	if name < n.first {
-		n.first, name = name, n.first
-	}
-	at, _ := slices.BinarySearch(n.more, name)
-	n.more = slices.Insert(n.more, at, name)
-	return n
-}
-
-func (n names) without(name string) names {
-	if at, behind := slices.BinarySearch(n.more, name); behind {
-		n.more = slices.Delete(n.more, at, at+1)
-	} else if len(n.more) > 0 {
-		n.first = n.more[0]
-		n.more = slices.Delete(n.more, 0, 1)
-	} else {
-		n.first = ""
-	}
-	return n
+	alike        *likeness
+	size         int // of the texts of entries, in bytes
 }
 
 // Add takes in one entry of a list; an error for one that is there already.
@@ -55,12 +25,13 @@ func (s *Server) Add(e Entry) error {
 		return fmt.Errorf("it lists the %s %q twice", e.Kind, e.Name)
 	}
 	if s.entries[e.Kind] == nil {
-		s.entries[e.Kind], s.alike[e.Kind] = map[string]Entry{}, map[string]names{}
+		s.entries[e.Kind] = map[string]Entry{}
 	}
-	e.tree = nil // a tree is many times its text
+	if s.alike == nil {
+		s.alike = &likeness{}
+	}
 	s.entries[e.Kind][e.Name] = e
-	like := folded(e.Name)
-	s.alike[e.Kind][like] = s.alike[e.Kind][like].with(e.Name)
+	s.alike.add(e.Kind, e.Name)
 	s.size += len(e.text)
 	return nil
 }
@@ -87,12 +58,18 @@ func (s *Server) Leave(kind Kind, name string) {
 	}
 	delete(s.entries[kind], name)
 	s.size -= len(e.text)
-	like := folded(name)
-	if rest := s.alike[kind][like].without(name); rest.first != "" {
-		s.alike[kind][like] = rest
-	} else {
-		delete(s.alike[kind], like)
+	s.alike.leave(kind, name)
+}
+
+// Retain takes out the entries of a kind whose names are not to stay.
+func (s *Server) Retain(kind Kind, stays func(name string) bool) (changed bool) {
+	for name := range s.entries[kind] {
+		if !stays(name) {
+			s.Leave(kind, name)
+			changed = true
+		}
 	}
+	return changed
 }
 
 // Size is how many bytes the entries have.
@@ -108,14 +85,9 @@ func (s *Server) Entry(kind Kind, name string) (Entry, bool) {
 func (s *Server) Clone() Server {
 	c := *s
 	for i := range c.entries {
-		c.entries[i], c.alike[i] = maps.Clone(c.entries[i]), maps.Clone(c.alike[i])
-		for like, n := range c.alike[i] {
-			if len(n.more) > 0 {
-				n.more = slices.Clone(n.more)
-				c.alike[i][like] = n
-			}
-		}
+		c.entries[i] = maps.Clone(c.entries[i])
 	}
+	c.alike = &likeness{}
 	return c
 }
 
@@ -154,7 +126,7 @@ func Compare(was, is *Server) (all []Difference) {
 // New says of an entry that was not there before what it is: among are those that it is
 // listed with.
 func New(e Entry, among *Server) []Change {
-	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspects(e), imitates(e, among.alike[e.Kind][folded(e.Name)]))
+	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspects(e), imitates(e, among))
 }
 
 // Instructions says what has become of a server's instructions.
@@ -164,7 +136,7 @@ func Instructions(was, is *Server) []Change {
 	}
 	var d differ
 	d.add(Text, "instructions", textOrNone(was.Instructions), textOrNone(is.Instructions))
-	return append(d.found, suspects(Entry{tree: map[string]any{"instructions": is.Instructions}})...)
+	return append(d.found, suspectsIn(map[string]any{"instructions": is.Instructions})...)
 }
 
 // itself compares what servers say of themselves.
@@ -186,13 +158,10 @@ func textOrNone(s string) any {
 	return s
 }
 
-// imitates says whose name the name of an entry is like, of those that read like it.
-func imitates(e Entry, like names) []Change {
-	other := like.first
-	if other == e.Name && len(like.more) > 0 {
-		other = like.more[0]
-	}
-	if other != "" && other != e.Name {
+// imitates says whose name the name of an entry is like, of those that it is listed with.
+func imitates(e Entry, among *Server) []Change {
+	other := among.like(e.Kind, e.Name)
+	if other != "" {
 		return []Change{{Class: Refused, At: e.Kind.key(), What: fmt.Sprintf("its name is like that of %q", other)}}
 	}
 	if strings.ContainsFunc(e.Name, latin) && strings.ContainsAny(e.Name, screen.LatinLike+screen.SignLike) {
@@ -202,13 +171,3 @@ func imitates(e Entry, like names) []Change {
 }
 
 func latin(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
-
-// folded is a name as one reads it in passing.
-func folded(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("-_./ ", r) {
-			return -1
-		}
-		return screen.Narrow(r)
-	}, strings.ToLower(name))
-}

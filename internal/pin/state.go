@@ -1,10 +1,14 @@
 package pin
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -35,57 +39,88 @@ func (s *State) Clone() *State {
 	return &State{s.Server, slices.Clone(s.Sighted), s.Approved.Clone(), s.Served.Clone(), slices.Clone(s.Kept)}
 }
 
-// Text is the state as a file, in the form of a lock without its blanks.
-func (s *State) Text() []byte {
+// Write writes the state as a file, in the form of a lock without its blanks. It goes piece
+// by piece: the file has what a server lists twice.
+func (s *State) Write(to io.Writer) error {
 	sighted := make([]string, 0, len(s.Sighted))
 	for _, k := range s.Sighted {
 		sighted = append(sighted, k.String())
 	}
-	const perEntry = 150 // beside its text, about
-	b := make([]byte, 0, s.Approved.size+s.Served.size+perEntry*(s.Approved.count()+s.Served.count())+4096)
-	b = append(append(b, `{"formula":`...), strconv.Itoa(Formula)...)
+	w := bufio.NewWriterSize(to, 1<<16)
+	put(w, `{"formula":`, strconv.Itoa(Formula))
 	for _, part := range []struct {
 		name string
 		of   any
 	}{{"kept", append([]string{}, s.Kept...)}, {"server", s.Server}, {"sighted", sighted}} {
-		b = append(append(b, `,"`+part.name+`":`...), written(part.of)...)
+		put(w, `,"`, part.name, `":`)
+		_, _ = w.Write(seen(written(part.of)))
 	}
-	b = s.Approved.appendTo(append(b, `,"approved":`...))
-	b = s.Served.appendTo(append(b, `,"served":`...))
-	return seen(append(b, '}', '\n'))
+	put(w, `,"approved":`)
+	s.Approved.write(w)
+	put(w, `,"served":`)
+	s.Served.write(w)
+	put(w, "}\n")
+	return w.Flush() // with the first error
 }
 
-// appendTo writes a block without blanks: its entries are canonical already.
-func (s *Server) appendTo(b []byte) []byte {
-	head := written(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions})
-	b = append(b, head[:len(head)-1]...)
+func put(w *bufio.Writer, all ...string) {
+	for _, one := range all {
+		_, _ = w.WriteString(one)
+	}
+}
+
+// write writes a block without blanks: its entries are canonical already.
+func (s *Server) write(w *bufio.Writer) {
+	head := seen(written(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions}))
+	_, _ = w.Write(head[:len(head)-1])
 	for _, kind := range Kinds {
-		b = append(b, `,"`+lists[kind]+`":{`...)
-		for i, e := range s.Entries(kind) {
+		put(w, `,"`, lists[kind], `":{`)
+		for i, name := range slices.Sorted(maps.Keys(s.entries[kind])) {
 			if i > 0 {
-				b = append(b, ',')
+				put(w, ",")
 			}
-			b = append(append(b, written(e.Name)...), `:{"digest":"`+e.Digest()+`","entry":`...)
-			b = append(append(b, e.text...), '}')
+			e := s.entries[kind][name]
+			_, _ = w.Write(seen(written(name)))
+			put(w, `:{"digest":"`, e.Digest(), `","entry":`)
+			_, _ = w.Write(seen(e.text))
+			put(w, "}")
 		}
-		b = append(b, '}')
+		put(w, "}")
 	}
-	return append(b, '}')
+	put(w, "}")
 }
 
-func (s *Server) count() (n int) {
-	for _, kind := range Kinds {
-		n += s.Len(kind)
+// match is a writer of what should stand there already.
+type match struct{ rest []byte }
+
+var errOther = errors.New("it is another text")
+
+func (m *match) Write(b []byte) (int, error) {
+	rest, same := bytes.CutPrefix(m.rest, b)
+	if !same {
+		return 0, errOther
 	}
-	return n
+	m.rest = rest
+	return len(b), nil
 }
 
-// quick reads a file that is exactly what Text would write: then its entries are as they
+// writtenEntry is where the text of one stands in a file of Write.
+type writtenEntry []byte
+
+// UnmarshalJSON keeps a part of what is read, which stays where it is.
+func (e *writtenEntry) UnmarshalJSON(src []byte) error {
+	const before = len(`{"digest":"sha256:","entry":`) + 2*sha256.Size
+	if len(src) <= before {
+		return errOther
+	}
+	*e = src[before : len(src)-1]
+	return nil
+}
+
+// quick reads a file that is exactly what Write would write: then its entries are as they
 // stand there, and have their digests. Of any other file it knows nothing.
 func quick(src []byte, server string) (s *State, known bool) {
-	type entries map[string]struct {
-		Entry json.RawMessage `json:"entry"`
-	}
+	type entries map[string]writtenEntry
 	type block struct {
 		Start        []string `json:"start"`
 		Version      string   `json:"version"`
@@ -119,18 +154,21 @@ func quick(src []byte, server string) (s *State, known bool) {
 		part.to.Start, part.to.Version, part.to.Instructions = part.of.Start, part.of.Version, part.of.Instructions
 		for kind, all := range [...]entries{Tool: part.of.Tools, Prompt: part.of.Prompts, Template: part.of.Templates} {
 			for name, one := range all {
-				e := Entry{Kind: Kind(kind), Name: name, text: one.Entry} //nolint:gosec // as above
+				e := Entry{Kind: Kind(kind), Name: name, text: one} //nolint:gosec // as above
 				if !bytes.Contains(e.text, append([]byte(`"`+e.Kind.key()+`":`), written(name)...)) {
 					return nil, false
 				}
 				if same, there := s.Approved.Entry(e.Kind, name); there && bytes.Equal(same.text, e.text) {
-					e.text = same.text // both are kept once
+					e = same // both are kept once
+				} else {
+					e.text = bytes.Clone(one)
 				}
 				part.to.Put(e)
 			}
 		}
 	}
-	return s, bytes.Equal(s.Text(), src)
+	as := match{src}
+	return s, s.Write(&as) == nil && len(as.rest) == 0
 }
 
 func kindOf(word string) int {

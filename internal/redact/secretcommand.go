@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // credential is an option of a program whose value is a secret, though its name is
 // one letter.
@@ -10,14 +13,23 @@ type credential struct {
 	behind   byte   // the secret stands behind this in the value; 0: all of it
 	attached bool   // the value stands in the same word
 	only     string // this word stands before the option
+	flags    string // options of one letter that may stand in the same word before it
 }
 
+// curlFlags are curl's options of one letter that take no value (curl(1)).
+const curlFlags = "aBfGgiIjJklLMnNOpqRsSvVZ#012346"
+
 var credentials = []credential{
-	{programs: []string{"curl", "wget"}, option: "-u", behind: ':'},
-	{programs: []string{"curl"}, option: "-u", behind: ':', attached: true},
-	{programs: []string{"curl", "wget"}, option: "-U", behind: ':'},
+	{programs: []string{"curl", "wget"}, option: "-u", behind: ':', flags: curlFlags},
+	{programs: []string{"curl"}, option: "-u", behind: ':', attached: true, flags: curlFlags},
+	{programs: []string{"curl", "wget"}, option: "-U", behind: ':', flags: curlFlags},
 	{programs: []string{"curl", "wget"}, option: "--user", behind: ':'},
 	{programs: []string{"curl", "wget"}, option: "--proxy-user", behind: ':'},
+	{programs: []string{"wget"}, option: "--password"}, {programs: []string{"wget"}, option: "--http-password"},
+	{programs: []string{"wget"}, option: "--ftp-password"}, {programs: []string{"wget"}, option: "--proxy-password"},
+	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin", "mongosh", "mongo", "mongodump", "mongorestore"}, option: "--password"},
+	{programs: []string{"docker", "podman", "helm", "oc", "skopeo", "buildah", "az"}, option: "--password", only: "login"},
+	{programs: []string{"redis-cli"}, option: "--pass"},
 	{programs: []string{"http", "https", "xh"}, option: "-a", behind: ':'},
 	{programs: []string{"http", "https", "xh"}, option: "--auth", behind: ':'},
 	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin"}, option: "-p", attached: true},
@@ -45,10 +57,11 @@ func credentialAt(s []byte, i, from int) span {
 	var command []byte
 	for n := range credentials {
 		c := &credentials[n]
-		if !bytes.HasPrefix(s[i:], []byte(c.option)) {
+		letters := c.flagsAt(s, i)
+		if !bytes.HasPrefix(s[i+letters:], []byte(c.option)[min(letters, 1):]) {
 			continue
 		}
-		value := i + len(c.option)
+		value := i + letters + len(c.option) - min(letters, 1)
 		separate := value < len(s) && (s[value] == ' ' || s[value] == '=' && len(c.option) > 2)
 		if separate == c.attached || !separate && !c.attached {
 			continue
@@ -68,6 +81,16 @@ func credentialAt(s []byte, i, from int) span {
 		}
 	}
 	return span{}
+}
+
+// flagsAt is how much of a word stands before the option: the dash and letters of others.
+func (c *credential) flagsAt(s []byte, i int) (n int) {
+	for n = 1; c.flags != "" && i+n < len(s) && strings.IndexByte(c.flags, s[i+n]) >= 0; n++ {
+	}
+	if n == 1 {
+		return 0
+	}
+	return n
 }
 
 // commandBefore is what stands of a command before its option at s[i].

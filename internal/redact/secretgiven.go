@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -24,35 +25,142 @@ func basic(s []byte, i int) span {
 	for to < len(s) && to-from < longest && classes[s[to]]&(wordish|slashes|equals) != 0 {
 		to++
 	}
-	said, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(s[from:to], "=")))
-	colon := bytes.IndexByte(said, ':')
-	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || colon == len(said)-1 || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
+	if _, is := pairName(s[from:to]); !is {
 		return span{}
 	}
 	return span{from, to, "basic"}
 }
 
-// netrcAt reads the password of "machine HOST login USER password PASSWORD".
-func netrcAt(s []byte, i, from int) span {
-	at := i
-	for _, key := range []string{"machine", "login", "password"} {
-		word, next := field(s, at)
-		if key == "login" && string(word) == "account" {
-			_, next = field(s, next)
-			word, next = field(s, next)
-		}
-		if string(word) != key {
-			return span{}
-		}
-		if at = next; key != "password" {
-			_, at = field(s, at)
-		}
+// isPair reports base64 of a name, a colon and a password, where no word says so.
+func isPair(s []byte) bool {
+	name, is := pairName(s)
+	return is && ofClass(name, wordish|dot|at|percent)
+}
+
+// pairName is the name in base64 of a name, which may be empty, a colon and a password.
+func pairName(s []byte) (name []byte, is bool) {
+	if len(s) < 4 || len(s) > 1024 {
+		return nil, false
 	}
-	value, end := field(s, at)
-	if end-len(value) < from {
+	said, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(s, "=")))
+	colon := bytes.IndexByte(said, ':')
+	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || colon == len(said)-1 || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
+		return nil, false
+	}
+	return said[:colon], true
+}
+
+// netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and
+// of the entry that is for all hosts.
+func netrcAt(s []byte, i, from int) span {
+	begin, at := field(s, i)
+	switch string(begin) {
+	case "machine":
+		_, at = field(s, at)
+	case "default":
+	default:
 		return span{}
 	}
-	return span{end - len(value), end, placedKind}
+	password, login := span{}, false
+	for range 3 {
+		key, next := field(s, at)
+		value, end := field(s, next)
+		switch string(key) {
+		case "login":
+			login = len(value) > 0
+		case "account":
+		case "password":
+			password = span{end - len(value), end, placedKind}
+		default:
+			next = 0
+		}
+		if next == 0 {
+			break
+		}
+		at = end
+	}
+	if value := bytes.TrimLeft(s[password.from:password.to], "'\""); len(value) > 0 {
+		password.from = password.to - len(value)
+		if n := bytes.IndexAny(value, "'\"`"); n >= 0 { // a command ends, or its words
+			password.to = password.from + n
+		}
+	}
+	if !login || password.from < from || string(begin) == "default" && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // prose has no such word
+		return span{}
+	}
+	return password
+}
+
+// dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go), with the
+// first colon at s[i].
+func dsnAt(s []byte, i int) span {
+	const longest = 128
+	if i == 0 || !isWord[s[i-1]] {
+		return span{}
+	}
+	for at := i + 1; at < len(s) && at-i < longest && s[at] > ' ' && s[at] != '"' && s[at] != '\''; at++ {
+		if s[at] == '@' && at > i+1 && (bytes.HasPrefix(s[at:], []byte("@tcp(")) || bytes.HasPrefix(s[at:], []byte("@unix("))) {
+			return span{i + 1, at, placedKind}
+		}
+	}
+	return span{}
+}
+
+// oracleAt reads jdbc:oracle:thin:user/password@.
+func oracleAt(s []byte, i int) span {
+	const scheme, longest = "jdbc:oracle:thin:", 128
+	if !bytes.HasPrefix(s[i:], []byte(scheme)) {
+		return span{}
+	}
+	rest := s[i+len(scheme) : min(len(s), i+len(scheme)+longest)]
+	slash, end := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
+	if slash <= 0 || end <= slash+1 || bytes.ContainsAny(rest[:end], " \t\r\n\"'") {
+		return span{}
+	}
+	return span{i + len(scheme) + slash + 1, i + len(scheme) + end, placedKind}
+}
+
+// servers are the settings of a connection that say where it leads.
+var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
+
+// connects reports whether a setting, its name at s[start] and its value before s[to], stands among
+// those of a connection to a server: between semicolons, as ADO, ODBC and JDBC have them, or
+// between blanks, as libpq has them. In a program's call there are commas.
+func connects(s []byte, start, to int) bool {
+	const near = 512
+	const quotes = "\"'`<>\r\n\t"
+	before := s[max(0, start-near):start]
+	before = before[bytes.LastIndexAny(before, quotes)+1:]
+	behind := s[to:min(len(s), to+near)]
+	if n := bytes.IndexAny(behind, quotes); n >= 0 {
+		behind = behind[:n]
+	}
+	word := before[bytes.LastIndexByte(before, ' ')+1:]
+	if bytes.HasPrefix(word, []byte("jdbc:")) || bytes.Contains(word, []byte("=jdbc:")) {
+		return true
+	}
+	between := byte(' ')
+	if bytes.HasSuffix(bytes.TrimRight(before, " "), []byte(";")) || bytes.HasPrefix(bytes.TrimLeft(behind, "} "), []byte(";")) {
+		between = ';'
+	} else if len(before) > 0 && before[len(before)-1] != ' ' {
+		return false
+	}
+	known := 0
+	for _, part := range [][][]byte{bytes.Split(before, []byte{between}), bytes.Split(behind, []byte{between})} {
+		for _, one := range part {
+			name, value, is := bytes.Cut(one, []byte("="))
+			name = bytes.ToLower(bytes.TrimSpace(name))
+			switch {
+			case between == ' ' && len(one) > 0 && (!is || bytes.HasSuffix(one, []byte(","))):
+				continue
+			case is && len(value) > 0 && slices.Contains(servers[:], string(name)):
+				known += 2
+			case is && len(value) > 0 && (string(name) == "user" || string(name) == "dbname" || string(name) == "port"):
+				known++
+			}
+		}
+	}
+	return between == ';' && known > 1 || known > 2
 }
 
 // field is the next word of netrc at s[i], and where it ends.

@@ -97,8 +97,8 @@ func TestKeysOfCommandLines(t *testing.T) {
 		{"redis-cli -h x -a SECRET ping", "redis-cli -h x -a [redacted:password:8] ping"},
 		{"sqlcmd -S h -P SECRET -Q x", "sqlcmd -S h -P [redacted:password:8] -Q x"},
 		{"smbclient //h/s -U me%SECRET", "smbclient //h/s -U me%[redacted:password:8]"},
-		{"wget --password SECRET h", "wget --password [redacted:value:8] h"},
-		{"wget --http-password=SECRET h", "wget --http-password=[redacted:value:8] h"},
+		{"wget --password SECRET h", "wget --password [redacted:password:8] h"},
+		{"wget --http-password=SECRET h", "wget --http-password=[redacted:password:8] h"},
 		{"psql postgres://me:SECRET@h/db", "psql postgres://me:[redacted:password:8]@h/db"},
 		{"'secret_key' => 'SECRET'", "'secret_key' => '[redacted:value:8]'"},
 	} {

@@ -19,7 +19,7 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 
 // begins holds, for what the first two bytes come to, which third ones are worth a
 // look, one bit for each value modulo 64: those of the shapes, of JSON web tokens, and of
-// the words of places: Bearer, Basic, machine, data, stringData.
+// the words of places: Bearer, Basic, machine, default, data, stringData, jdbc.
 var begins [1024]uint64
 
 func init() { // in its place: the array as a value is made on the heap
@@ -40,7 +40,7 @@ func init() { // in its place: the array as a value is made on the heap
 			t[pair(byte(b), byte(a))] |= 1<<('s'&63) | 1<<('S'&63)
 		}
 	}
-	for _, word := range []string{"mac", "dat", "str"} {
+	for _, word := range []string{"mac", "def", "dat", "str", "jdb"} {
 		t[pair(word[0], word[1])] |= 1 << (word[2] & 63)
 	}
 	t[pair('e', 'y')] |= 1 << ('J' & 63)
@@ -59,22 +59,33 @@ func startAt(s []byte, i, from int) span {
 	if i+1 >= len(s) {
 		return span{}
 	}
+	if at := formAt(s, i, from); at.to > 0 {
+		return at
+	}
+	switch {
+	case s[i]|0x20 == 'b' && s[i+1]|0x20 == 'e':
+		return bearer(s, i)
+	case s[i]|0x20 == 'b':
+		return basic(s, i)
+	case s[i] == 'm', s[i] == 'd' && s[i+1] == 'e':
+		return netrcAt(s, i, from)
+	case s[i] == 'd', s[i] == 's':
+		return dataAt(s, i, from)
+	case s[i] == 'j':
+		return oracleAt(s, i)
+	}
+	return span{}
+}
+
+// formAt finds the secret of a form of its own that begins at s[i].
+func formAt(s []byte, i, from int) span {
 	if n := shapeFirst[pair(s[i], s[i+1])]; n > 0 {
 		if at := shapeAt(s, i, from, n); at.to > 0 {
 			return at
 		}
 	}
-	switch {
-	case s[i] == 'e' && s[i+1] == 'y':
+	if s[i] == 'e' && s[i+1] == 'y' {
 		return jwtAt(s, i)
-	case s[i]|0x20 == 'b' && s[i+1]|0x20 == 'e':
-		return bearer(s, i)
-	case s[i]|0x20 == 'b':
-		return basic(s, i)
-	case s[i] == 'm':
-		return netrcAt(s, i, from)
-	case s[i] == 'd', s[i] == 's':
-		return dataAt(s, i, from)
 	}
 	return span{}
 }

@@ -23,6 +23,9 @@ func search(s []byte, from int, named bool) (at span, found bool) {
 				at = wordAt(s, i, from)
 			}
 			for i++; i < len(s) && isWord[s[i]]; i++ {
+				if s[i] == '_' && at.to == 0 && mayBegin(s, i+1) { // example_KEY
+					at = formAt(s, i+1, from)
+				}
 			}
 			if i-begin >= 40 && s[i-1] == 'k' && at.to == 0 {
 				at = innerAt(s, i-len("_mmk"), from)
@@ -63,6 +66,9 @@ func markAt(s []byte, i, from int, named bool) (at span) {
 		return assigned(s, i, from, named)
 	case ':':
 		if at = userinfo(s, i); at.to == 0 {
+			at = dsnAt(s, i)
+		}
+		if at.to == 0 {
 			at = assigned(s, i, from, named)
 		}
 		if at.to > 0 {
@@ -103,15 +109,14 @@ func dashed(s []byte, i, from int, named bool) span {
 	if i > 0 && isWord[s[i-1]] {
 		return innerAt(s, i, from)
 	}
-	if named {
-		if at := flagged(s, i); at.to > 0 {
-			return at
-		}
+	at := span{}
+	if i == 0 || s[i-1] == ' ' {
+		at = credentialAt(s, i, from)
 	}
-	if i > 0 && s[i-1] != ' ' {
-		return span{}
+	if at.to == 0 && named {
+		at = flagged(s, i)
 	}
-	return credentialAt(s, i, from)
+	return at
 }
 
 // assigned reads name=value, name: value and "name":"value" around s[i].
@@ -129,10 +134,10 @@ func assigned(s []byte, i, from int, named bool) span {
 		return span{}
 	}
 	inQuery := s[i] == '=' && start > 0 && (s[start-1] == '?' || s[start-1] == '&' || s[start-1] == '#')
-	if !named && !inQuery { // only a signature in a query is more than the value of a name
-		return span{}
-	}
 	level := nameSecrecy(name)
+	if !named { // only what the place of a value gives away is more than the value of a name
+		s = s[:min(len(s), i+maxLook)]
+	}
 	if level == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
 	}
@@ -143,10 +148,14 @@ func assigned(s []byte, i, from int, named bool) span {
 	if level == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
 		return span{}
 	}
-	if inQuery && signature(name, s[from:to]) {
+	switch {
+	case inQuery && signature(name, s[from:to]):
 		return span{from, to, "sas"}
-	}
-	if !named {
+	case level == secret && isPair(s[from:to]):
+		return span{from, to, "basic"}
+	case level == secret && s[i] == '=' && connects(s, start, to):
+		return span{from, to, placedKind}
+	case !named:
 		return span{}
 	}
 	return span{from, to, "value"}

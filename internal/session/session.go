@@ -69,7 +69,7 @@ type Sessions struct {
 // New prepares for sessions. Close is called when all of them are closed.
 func New(o Options) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
-	s.o.Policy = nil
+	s.o.Policy, s.o.Recorder = nil, newFolding(o.Recorder)
 	if !o.sharesTerminal() {
 		return s, nil
 	}

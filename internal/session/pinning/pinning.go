@@ -1,6 +1,7 @@
 package pinning
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -73,12 +74,10 @@ func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
 			}
 		}
 		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // lists without an end, of many sessions
-			for _, e := range st.Served.Entries(kind) {
-				if _, shown := kept.Entry(kind, e.Name); !shown {
-					st.Served.Leave(kind, e.Name)
-					changed = true
-				}
-			}
+			changed = st.Served.Retain(kind, func(name string) bool {
+				_, shown := kept.Entry(kind, name)
+				return shown
+			}) || changed
 		}
 	}
 	return changed
@@ -87,7 +86,7 @@ func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
 // differs reports whether a state has anything else than it, or than the whole of a list.
 func (u *unwritten) differs(st *pin.State, kind pin.Kind, whole map[string]bool) bool {
 	for _, e := range u.listed {
-		if was, had := st.Served.Entry(e.Kind, e.Name); !had || string(was.Text()) != string(e.Text()) {
+		if was, had := st.Served.Entry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
 			return true
 		}
 	}
@@ -263,11 +262,8 @@ func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][
 				}
 			}
 			changed = one.put(st, &one.served)
-			for _, e := range st.Served.Entries(kind) {
-				if whole != nil && !whole[e.Name] {
-					st.Served.Leave(kind, e.Name)
-					changed = true
-				}
+			if whole != nil {
+				changed = st.Served.Retain(kind, func(name string) bool { return whole[name] }) || changed
 			}
 			return sighted(st, kind) || changed, nil
 		})
@@ -320,13 +316,15 @@ func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fate
 			continue
 		}
 		names[e.Name] = true
+		if was, had := b.state.Served.Entry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
+			e = was // it is in memory once
+		}
 		one.served.Put(e)
-		kept, _ := one.served.Entry(kind, e.Name)
-		one.listed = append(one.listed, kept)
+		one.listed = append(one.listed, e)
 		f := b.fate(e, &one.served)
 		if first := b.mode == policy.PinFirst && !b.lock && one.first[kind]; first && f.Class == pin.Added {
 			f = Fate{}
-			one.approved.Put(kept)
+			one.approved.Put(e)
 		}
 		fates[i] = f
 	}
@@ -344,16 +342,12 @@ func (one *sight) turn(kind pin.Kind, page map[string]bool, last bool) (whole ma
 		return nil
 	}
 	whole, one.page[kind], one.first[kind] = one.page[kind], nil, false
-	for _, e := range one.served.Entries(kind) {
-		if !whole[e.Name] {
-			one.served.Leave(kind, e.Name)
-		}
-	}
+	one.served.Retain(kind, func(name string) bool { return whole[name] })
 	return whole
 }
 
 func put(to *pin.Server, e pin.Entry) (changed bool) {
-	if was, had := to.Entry(e.Kind, e.Name); had && string(was.Text()) == string(e.Text()) {
+	if was, had := to.Entry(e.Kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
 		return false
 	}
 	to.Put(e)

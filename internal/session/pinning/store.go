@@ -37,9 +37,8 @@ type Store struct {
 
 // cached is a file as it was read.
 type cached struct {
-	at  stamp
-	sum [sha256.Size]byte
-	of  *pin.State
+	at stamp
+	of *pin.State
 }
 
 // stamp tells whether a file may have changed; each write of ours makes another file.
@@ -116,11 +115,11 @@ func (s *Store) State(server string) (*pin.State, error) {
 	if known != nil && known.at.same(now) {
 		return known.of, nil
 	}
-	state, sum, err := read(path, server, nil)
+	state, err := read(path, server)
 	if err != nil {
 		return nil, err
 	}
-	s.keep(server, &cached{now, sum, state})
+	s.keep(server, &cached{now, state})
 	return state, nil
 }
 
@@ -130,22 +129,19 @@ func (s *Store) keep(server string, c *cached) {
 	s.states[server] = c
 }
 
-// read is what a file says; that of known where it has the same bytes.
-func read(path, server string, known *cached) (state *pin.State, sum [sha256.Size]byte, err error) {
+func read(path, server string) (*pin.State, error) {
 	src, err := config.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &pin.State{Server: server}, sum, nil
+		return &pin.State{Server: server}, nil
 	}
 	if err != nil {
-		return nil, sum, fmt.Errorf("what was approved of %q cannot be read: %w", server, err)
+		return nil, fmt.Errorf("what was approved of %q cannot be read: %w", server, err)
 	}
-	if sum = sha256.Sum256(src); known != nil && known.sum == sum {
-		return known.of.Clone(), sum, nil
+	state, err := pin.ReadState(src, server)
+	if err != nil {
+		return nil, fmt.Errorf("what was approved of %q cannot be read, in %s: %w; remove the file, and what the server lists is new again", server, path, err)
 	}
-	if state, err = pin.ReadState(src, server); err != nil {
-		return nil, sum, fmt.Errorf("what was approved of %q cannot be read, in %s: %w; remove the file, and what the server lists is new again", server, path, err)
-	}
-	return state, sum, nil
+	return state, nil
 }
 
 // Servers are the names of those of which something is known.
@@ -186,30 +182,19 @@ func (s *Store) Change(server string, change func(*pin.State) (bool, error)) err
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return fmt.Errorf("waiting to write what is known of %q: %w", server, err)
 	}
-	s.mu.Lock()
-	known := s.states[server]
-	s.mu.Unlock()
-	now, err := stampOf(path)
+	was, err := s.State(server)
 	if err != nil {
 		return err
 	}
-	state, sum, err := read(path, server, known)
-	if err != nil {
+	state := was.Clone() // others read it
+	if changed, err := change(state); err != nil || !changed {
 		return err
 	}
-	changed, err := change(state)
-	if err == nil && !changed {
-		s.keep(server, &cached{now, sum, state})
-	}
-	if err != nil || !changed {
-		return err
-	}
-	text := state.Text()
-	if err := atomicfile.Write(path, text, atomicfile.Options{Mode: 0o600}); err != nil {
+	if err := atomicfile.WriteFrom(path, state.Write, atomicfile.Options{Mode: 0o600}); err != nil {
 		return err
 	}
 	if now, err := stampOf(path); err == nil { // nobody else writes meanwhile
-		s.keep(server, &cached{now, sha256.Sum256(text), state})
+		s.keep(server, &cached{now, state})
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -77,8 +76,12 @@ const fewestProcessors = 4
 
 // heapGrowth is how far the heap of a proxy grows before it is collected, in
 // per cent of what is alive. That is less than a megabyte, so that this means 8 MiB
-// in place of the runtime's 4, and half as many collections under load.
-const heapGrowth = 200
+// in place of the runtime's 4, and half as many collections under load. A list of
+// thousands, or a reply of megabytes, is held to largeHeapGrowth.
+const (
+	heapGrowth      = 200
+	largeHeapGrowth = 50
+)
 
 // watchAfter is when the policy file is watched from: starting that beside the
 // server would make the client wait for both.
@@ -126,7 +129,7 @@ func moreProcessors() {
 
 func growHeap() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
+		memory.Pace(heapGrowth, largeHeapGrowth)
 	}
 }
 

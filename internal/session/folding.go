@@ -1,0 +1,154 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+// What one sender may add to the record with messages that go nowhere: so many one by one,
+// one more each foldEvery, and of what is beyond a count each foldEvery. Without a bound,
+// junk would push the records of calls out of what is kept.
+const (
+	junkOneByOne = 256
+	foldEvery    = 10 * time.Second
+)
+
+const codeFolded = "folded"
+
+// folding records, and counts what its bounds leave out.
+type folding struct {
+	gate.Recorder
+	now func() time.Time
+
+	waits   atomic.Int64 // senders whose count has not been written
+	mu      sync.Mutex   // guards what follows
+	senders map[sender]*junk
+	timer   *time.Timer
+}
+
+// sender is who sends, and what becomes of it.
+type sender struct {
+	kind                                 event.Kind
+	server, guess, invocation, direction string
+}
+
+// junk is what is known of one sender.
+type junk struct {
+	left    int       // that may be recorded one by one
+	filled  time.Time // when one was added to that last
+	told    time.Time // when a count was written last
+	record  string    // its id
+	n       int       // not written yet
+	bytes   int
+	content hash.Hash
+}
+
+func newFolding(all gate.Recorder) *folding {
+	return &folding{Recorder: all, now: time.Now, senders: map[sender]*junk{}}
+}
+
+// isJunk reports whether an event is of something that went nowhere, and ends no call.
+// Chatter with a code is our own.
+func isJunk(ev *event.Event) bool {
+	return ev.Ref == "" && (ev.Kind == event.Dropped || ev.Kind == event.Chatter && ev.Code == "")
+}
+
+// Record is the port's. What is folded gets the id of the count that was written last.
+func (f *folding) Record(events ...*event.Event) error {
+	few := f.waits.Load() == 0
+	for _, ev := range events {
+		few = few && !isJunk(ev)
+	}
+	if few {
+		return f.Recorder.Record(events...)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []*event.Event
+	folded, end, now := map[*event.Event]*junk{}, false, f.now()
+	for _, ev := range events {
+		if !isJunk(ev) || f.admits(ev, now, folded) {
+			all = append(all, ev)
+		}
+		end = end || ev.Kind == event.End
+	}
+	counts := f.due(now, end)
+	if all = slices.Concat(counts, all); len(all) > 0 {
+		if err := f.Recorder.Record(all...); err != nil {
+			return err
+		}
+	}
+	f.wrote(counts, now)
+	for ev, of := range folded {
+		ev.Record = of.record
+	}
+	return nil
+}
+
+// admits reports whether a line is recorded by itself; if not, it is counted.
+func (f *folding) admits(ev *event.Event, now time.Time, folded map[*event.Event]*junk) bool {
+	of := sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}
+	j := f.senders[of]
+	if j == nil {
+		j = &junk{left: junkOneByOne, filled: now, content: sha256.New()}
+		f.senders[of] = j
+	}
+	if more := int(now.Sub(j.filled) / foldEvery); more > 0 {
+		j.left, j.filled = min(junkOneByOne, j.left+more), j.filled.Add(time.Duration(more)*foldEvery)
+	}
+	if j.left > 0 {
+		j.left--
+		return true
+	}
+	if j.n == 0 {
+		f.waits.Add(1)
+		f.wait()
+	}
+	j.n, j.bytes, folded[ev] = j.n+1, j.bytes+ev.Bytes, j
+	text, _ := json.Marshal([]any{ev.Code, ev.Reason, ev.Method, ev.ID, ev.Bytes, ev.Detail})
+	_, _ = j.content.Write(append(text, '\n'))
+	return false
+}
+
+// due are the counts to write now.
+func (f *folding) due(now time.Time, all bool) (counts []*event.Event) {
+	for of, j := range f.senders {
+		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {
+			continue
+		}
+		counts = append(counts, &event.Event{
+			Kind: of.kind, Server: of.server, ServerGuess: of.guess, Invocation: of.invocation, Direction: of.direction,
+			Code: codeFolded, Folded: j.n, Bytes: j.bytes, Digest: [sha256.Size]byte(j.content.Sum(nil)),
+			Reason: fmt.Sprintf("so many of these came that %d more are not written one by one", j.n),
+		})
+	}
+	return counts
+}
+
+// wrote begins new counts.
+func (f *folding) wrote(counts []*event.Event, now time.Time) {
+	for _, ev := range counts {
+		j := f.senders[sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}]
+		j.n, j.bytes, j.told, j.record = 0, 0, now, ev.Record
+		j.content.Reset()
+		f.waits.Add(-1)
+	}
+}
+
+// wait has counts written that no other event comes after.
+func (f *folding) wait() {
+	if f.timer == nil {
+		f.timer = time.AfterFunc(foldEvery, func() { _ = f.Record() })
+	} else {
+		f.timer.Reset(foldEvery)
+	}
+}
