@@ -162,7 +162,7 @@ func cutTOMLHooks(r HookRow, src []byte) ([]byte, error) {
 		if h.start > 0 && (blank || h.end == len(src)) {
 			h.start-- // the line feed that put wrote
 		}
-		src = slices.Concat(src[:h.start], src[h.end:])
+		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // of an empty file an empty one, not none
 	}
 	return src, nil
 }

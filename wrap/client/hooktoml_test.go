@@ -47,7 +47,7 @@ func TestTOMLHooksComeBackByteForByte(t *testing.T) {
 			t.Fatalf("%v %v\n%s", err, h.Differs, other)
 		}
 		for _, text := range [][]byte{put, other} {
-			if back, err := TakeHooks(row, text, events); err != nil || string(back) != src {
+			if back, err := TakeHooks(row, text, events); err != nil || back == nil || string(back) != src {
 				t.Fatalf("%v: %q came back as %q", err, src, back)
 			}
 		}
