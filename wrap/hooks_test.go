@@ -222,6 +222,45 @@ func TestHooksLeaveNoTrace(t *testing.T) {
 	}
 }
 
+// What an older clawai made is taken away whole by this one, and what somebody has changed since is not.
+func TestHookFilesOfAnOlderClawai(t *testing.T) {
+	for _, tt := range []struct{ word, file, text, changed string }{
+		{"opencode", ".config/opencode/plugin/clawai.js", "// Written by clawai wrap --hooks; clawai unwrap --hooks takes it back.\nexport const older = 1\n// exec HOOK opencode\n", "the script was changed since wrap wrote it"},
+		{"copilot-cli", ".copilot/hooks/clawai.json", `{"version": 1, "hooks": {"preToolUse": [{"type":"command","bash":"exec HOOK copilot-cli","timeoutSec":9}]}}`, ""},
+	} {
+		for _, changed := range []bool{false, true} {
+			m, pl := hookMachine(t)
+			text := strings.ReplaceAll(tt.text, "HOOK", m.path("bin/clawai-hook"))
+			c := Change{Op: Wrap, Path: m.path(tt.file), Real: m.path(tt.file), After: []byte(text), Absent: true,
+				Edits: []Edit{{Entry: client.Entry{Name: "x", KeyPath: hookKey("x")}}}}
+			if err := errors.Join(Apply(context.Background(), []Change{c}, m.opts)...); err != nil {
+				t.Fatal(err)
+			}
+			if changed {
+				m.write(tt.file, strings.Replace(text, "older", "newer", 1)+"\n")
+			}
+			journal, err := ReadJournal(m.opts.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pl.Journal = journal
+			changes, errs := m.hooks(pl, Unwrap, tt.word)
+			if err := errors.Join(errs...); changed && tt.changed != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.changed) {
+					t.Errorf("%s, changed: %v", tt.word, err)
+				}
+				continue
+			}
+			if err := errors.Join(append(errs, Apply(context.Background(), changes, m.opts)...)...); err != nil {
+				t.Fatalf("%s: %v", tt.word, err)
+			}
+			if _, err := os.Stat(m.path(tt.file)); (err == nil) != changed {
+				t.Errorf("%s, changed %v: %v", tt.word, changed, err)
+			}
+		}
+	}
+}
+
 // tree are all files and folders but clawai's own, with what is in them.
 func (m *machine) tree() string {
 	m.t.Helper()

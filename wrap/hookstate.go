@@ -182,7 +182,7 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 				}
 			}
 		}
-		planned, failed := planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
+		planned, failed := pl.planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
 		errs = append(errs, failed...)
 		if len(failed) == 0 { // a hook at one event and none at the next is no cover
 			changes = append(changes, planned...)
@@ -191,9 +191,12 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 	return changes, errs
 }
 
-func planHooks(op Op, h Hooks, start client.HookStart) (changes []Change, errs []error) {
+func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []Change, errs []error) {
 	for _, f := range h.Files {
 		after, err := f.edited(op, start)
+		if op == Unwrap && f.Row.Format != client.TOML && pl.Journal.made(f.Real, f.src) {
+			after, err = nil, nil
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.Path, err))
 			continue

@@ -133,9 +133,15 @@ func ReadJournal(state string) (Journal, error) {
 			continue
 		}
 		earlier[key], j[key] = j[key], l.Op == Wrap
+		if l.Op == Wrap && l.Before == sum(nil) {
+			j[journalKey(l.File, []string{l.After})] = true
+		}
 	}
 	return j, nil
 }
+
+// made says that some clawai made the file with these bytes, where there was none.
+func (j Journal) made(file string, src []byte) bool { return j[journalKey(file, []string{sum(src)})] }
 
 // madeFolders are the folders that were made for files.
 func madeFolders(state string) map[string]bool {
