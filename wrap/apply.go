@@ -197,7 +197,7 @@ func write(c Change, whole []Change, o Options) error {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
 	o.reach("journaled")
-	err := c.carryOut()
+	err := c.carryOut(o.State)
 	o.reach("written")
 	if err == nil {
 		return nil

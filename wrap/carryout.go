@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/clawai/clawai/internal/atomicfile"
 )
@@ -30,11 +29,22 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// missingFolders are the folders that a new file needs first.
+func (c Change) missingFolders() (all []string) {
+	if !c.Absent {
+		return nil
+	}
+	for dir := filepath.Dir(c.Real); !exists(dir); dir = filepath.Dir(dir) {
+		all = append(all, dir)
+	}
+	return all
+}
+
 // carryOut makes, replaces or removes the file.
-func (c Change) carryOut() error {
+func (c Change) carryOut(state string) error {
 	switch {
 	case c.Gone:
-		return c.remove()
+		return c.remove(madeFolders(state))
 	case c.Absent:
 		if err := os.MkdirAll(filepath.Dir(c.Real), 0o700); err != nil {
 			return err
@@ -48,15 +58,15 @@ func (c Change) carryOut() error {
 	return atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 }
 
-// remove takes away a file that wrap had made, and the folders for hooks that are empty then.
-func (c Change) remove() error {
+// remove takes away a file that wrap had made, and folders above it that wrap had made too.
+func (c Change) remove(made map[string]bool) error {
 	if !bytesOf(c.Real, c.Before) {
 		return fmt.Errorf("remove %s: %w", c.Real, atomicfile.ErrChanged)
 	}
 	if err := os.Remove(c.Real); err != nil {
 		return withoutPath(err)
 	}
-	for dir := filepath.Dir(c.Real); slices.Contains([]string{"hooks", "Hooks", "clawai"}, filepath.Base(dir)); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(c.Real); made[dir]; dir = filepath.Dir(dir) {
 		if os.Remove(dir) != nil { // of a folder only when it is empty
 			break
 		}

@@ -5,6 +5,7 @@ package wrap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -177,6 +178,111 @@ func TestHookFilesThatAreMade(t *testing.T) {
 		}
 		m.nothingLeft()
 	}
+}
+
+// A home has the files and folders again that it had, and no other: what was empty is empty, and
+// what wrap made is gone.
+func TestHooksLeaveNoTrace(t *testing.T) {
+	for _, tt := range []struct {
+		word, file, text string
+		folder           string // that was there, empty
+		made             string // what wrap makes
+	}{
+		{word: "kimi", file: ".kimi-code/config.toml", made: ".kimi-code/config.toml"},
+		{word: "gemini", file: ".gemini/settings.json", text: "{}", made: ".gemini/settings.json"},
+		{word: "claude-code", file: ".claude.json", text: "{}", made: ".claude/settings.json"},
+		{word: "goose", file: ".config/goose/config.yaml", made: ".agents/plugins/clawai/hooks/hooks.json"},
+		{word: "goose", file: ".config/goose/config.yaml", folder: ".agents/plugins", made: ".agents/plugins/clawai/hooks/hooks.json"},
+		{word: "copilot-cli", file: ".copilot/config.json", folder: ".copilot/hooks", made: ".copilot/hooks/clawai.json"},
+	} {
+		m, pl := hookMachine(t)
+		m.write(tt.file, tt.text)
+		if tt.folder != "" {
+			if err := os.MkdirAll(m.path(tt.folder), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := m.tree()
+		apply := func(op Op) {
+			changes, errs := m.hooks(pl, op, tt.word)
+			for _, err := range append(errs, Apply(context.Background(), changes, m.opts)...) {
+				if err != nil {
+					t.Fatalf("%s: %v", tt.word, err)
+				}
+			}
+		}
+		apply(Wrap)
+		if text := m.read(tt.made); !strings.Contains(text, "clawai-hook") {
+			t.Errorf("%s: %q", tt.word, text)
+		}
+		apply(Unwrap)
+		if after := m.tree(); after != before {
+			t.Errorf("%s: the home was\n%sand is\n%s", tt.word, before, after)
+		}
+	}
+}
+
+// What an older clawai made is taken away whole by this one, and what somebody has changed since is not.
+func TestHookFilesOfAnOlderClawai(t *testing.T) {
+	for _, tt := range []struct{ word, file, text, changed string }{
+		{"opencode", ".config/opencode/plugin/clawai.js", "// Written by clawai wrap --hooks; clawai unwrap --hooks takes it back.\nexport const older = 1\n// exec HOOK opencode\n", "the script was changed since wrap wrote it"},
+		{"copilot-cli", ".copilot/hooks/clawai.json", `{"version": 1, "hooks": {"preToolUse": [{"type":"command","bash":"exec HOOK copilot-cli","timeoutSec":9}]}}`, ""},
+	} {
+		for _, changed := range []bool{false, true} {
+			m, pl := hookMachine(t)
+			text := strings.ReplaceAll(tt.text, "HOOK", m.path("bin/clawai-hook"))
+			c := Change{Op: Wrap, Path: m.path(tt.file), Real: m.path(tt.file), After: []byte(text), Absent: true,
+				Edits: []Edit{{Entry: client.Entry{Name: "x", KeyPath: hookKey("x")}}}}
+			if err := errors.Join(Apply(context.Background(), []Change{c}, m.opts)...); err != nil {
+				t.Fatal(err)
+			}
+			if changed {
+				m.write(tt.file, strings.Replace(text, "older", "newer", 1)+"\n")
+			}
+			journal, err := ReadJournal(m.opts.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pl.Journal = journal
+			changes, errs := m.hooks(pl, Unwrap, tt.word)
+			if err := errors.Join(errs...); changed && tt.changed != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.changed) {
+					t.Errorf("%s, changed: %v", tt.word, err)
+				}
+				continue
+			}
+			if err := errors.Join(append(errs, Apply(context.Background(), changes, m.opts)...)...); err != nil {
+				t.Fatalf("%s: %v", tt.word, err)
+			}
+			if _, err := os.Stat(m.path(tt.file)); (err == nil) != changed {
+				t.Errorf("%s, changed %v: %v", tt.word, changed, err)
+			}
+		}
+	}
+}
+
+// tree are all files and folders but clawai's own, with what is in them.
+func (m *machine) tree() string {
+	m.t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(m.home, func(path string, d os.DirEntry, err error) error {
+		if path == m.opts.State {
+			return filepath.SkipDir
+		}
+		if err != nil {
+			return err
+		}
+		text := []byte(nil)
+		if !d.IsDir() {
+			text, err = os.ReadFile(path)
+		}
+		fmt.Fprintf(&all, "%s %q\n", path, text)
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return all.String()
 }
 
 // A file that comes, changes or goes meanwhile is nobody's to overwrite or remove.

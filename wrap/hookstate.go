@@ -73,21 +73,45 @@ func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 
 // through is the state of a client that runs another's hooks: what breaks is its own affair.
 func (pl Planner) through(h Hooks, all []Hooks) (HookState, string) {
-	for _, client := range h.Row.Through {
-		for _, other := range all {
-			if other.Row.Client != client {
-				continue
-			}
-			state, why := pl.HookState(other, all)
-			if state == HookObserved {
-				return state, why
-			}
-			if state.Covered() {
-				return HookOpen, fmt.Sprintf("it runs the hooks of %s; %s", other.Row.Name, h.Row.Broken)
-			}
+	covered := map[string]bool{}
+	for _, other := range all {
+		if len(other.Row.Through) > 0 {
+			continue
+		}
+		state, why := pl.HookState(other, all)
+		if state == HookObserved && slices.Contains(h.Row.Through, other.Row.Client) {
+			return state, why
+		}
+		covered[other.Row.Client] = state.Covered()
+	}
+	for _, other := range all {
+		if covered[other.Row.Client] && slices.Contains(h.Row.Through, other.Row.Client) {
+			return HookOpen, fmt.Sprintf("it runs the hooks of %s; %s%s", other.Row.Name, h.Row.Broken, openTargets(h.Row, covered))
 		}
 	}
 	return HookBare, "it runs the hooks of " + strings.Join(h.Row.Through, " or ")
+}
+
+// openTargets names the agents of a client's sessions that ask no hook of ours. Covered has every
+// client of this machine.
+func openTargets(row client.HookRow, covered map[string]bool) string {
+	var open []string
+	for _, target := range row.Targets {
+		if slices.ContainsFunc(target.Through, func(word string) bool { return covered[word] }) {
+			continue
+		}
+		here := slices.DeleteFunc(slices.Clone(target.Through), func(word string) bool { _, here := covered[word]; return !here })
+		switch {
+		case len(target.Through) == 0:
+			open = append(open, target.Name)
+		case len(here) > 0:
+			open = append(open, target.Name+" (clawai wrap --hooks "+here[0]+")")
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	return "; no hook judges a session whose target is " + strings.Join(open, ", ")
 }
 
 // HookDiffers says in what a client's hooks are not what wrap would write; nothing where
@@ -158,7 +182,7 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 				}
 			}
 		}
-		planned, failed := planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
+		planned, failed := pl.planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
 		errs = append(errs, failed...)
 		if len(failed) == 0 { // a hook at one event and none at the next is no cover
 			changes = append(changes, planned...)
@@ -167,9 +191,12 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 	return changes, errs
 }
 
-func planHooks(op Op, h Hooks, start client.HookStart) (changes []Change, errs []error) {
+func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []Change, errs []error) {
 	for _, f := range h.Files {
 		after, err := f.edited(op, start)
+		if op == Unwrap && f.Row.Format != client.TOML && pl.Journal.made(f.Real, f.src) {
+			after, err = nil, nil
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.Path, err))
 			continue

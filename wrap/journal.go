@@ -27,10 +27,12 @@ type journalEntry struct {
 	Old    []string  `json:"old,omitempty"` // words as the file wrote them
 	New    []string  `json:"new,omitempty"`
 	// Withheld: the command may hold a secret, so the words are not kept.
-	Withheld bool   `json:"withheld,omitempty"`
-	Before   string `json:"before"` // SHA-256 of the whole file
-	After    string `json:"after"`
-	Failed   string `json:"failed,omitempty"`
+	Withheld bool `json:"withheld,omitempty"`
+	// Made are the folders that were made for the file.
+	Made   []string `json:"made,omitempty"`
+	Before string   `json:"before"` // SHA-256 of the whole file
+	After  string   `json:"after"`
+	Failed string   `json:"failed,omitempty"`
 }
 
 func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
@@ -45,7 +47,7 @@ func appendJournal(whole []Change, o Options, failed error) error {
 			}
 			l := journalEntry{
 				Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
-				Old: e.Old, New: e.New, Before: sum(c.Before), After: sum(c.After),
+				Old: e.Old, New: e.New, Made: c.missingFolders(), Before: sum(c.Before), After: sum(c.After),
 			}
 			if mayHoldSecret(e.Entry.Command) {
 				l.Old, l.New, l.Withheld = nil, nil, true
@@ -131,8 +133,33 @@ func ReadJournal(state string) (Journal, error) {
 			continue
 		}
 		earlier[key], j[key] = j[key], l.Op == Wrap
+		if l.Op == Wrap && l.Before == sum(nil) {
+			j[journalKey(l.File, []string{l.After})] = true
+		}
 	}
 	return j, nil
+}
+
+// made says that some clawai made the file with these bytes, where there was none.
+func (j Journal) made(file string, src []byte) bool { return j[journalKey(file, []string{sum(src)})] }
+
+// madeFolders are the folders that were made for files.
+func madeFolders(state string) map[string]bool {
+	text, err := os.ReadFile(journalPath(state))
+	if err != nil {
+		return nil // an empty folder that stays harms nobody
+	}
+	made := map[string]bool{}
+	for line := range bytes.Lines(text) {
+		var l journalEntry
+		if json.Unmarshal(line, &l) != nil {
+			continue
+		}
+		for _, dir := range l.Made {
+			made[dir] = true
+		}
+	}
+	return made
 }
 
 func (j Journal) wrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/wrap/client"
 )
 
 // TestCanary has clawai doctor try the real clients: each heeds the hook that wrap wrote,
@@ -30,24 +32,24 @@ func TestCanary(t *testing.T) {
 		{client: "codex", settings: ".codex/config.toml", text: otherCodex, want: "never-fired"},
 		{client: "gemini", settings: ".gemini/settings.json", text: otherGemini, want: "enforced"},
 		{client: "gemini", settings: ".gemini/settings.json", text: `{}`, wrap: []string{"--observe"}, want: "unheeded"},
+		{client: "copilot-cli", settings: ".copilot/mcp-config.json", text: `{"mcpServers": {"theirs": {"command": "touch", "args": ["started"]}}}`, want: "enforced"},
+		{client: "cline", settings: ".cline/data/settings/cline_mcp_settings.json", text: `{"mcpServers": {}}`, want: "enforced"},
+		{client: "qwen", settings: ".qwen/settings.json", text: otherQwen, want: "enforced"},
+		{client: "qwen", settings: ".qwen/settings.json", text: `{}`, wrap: []string{"--observe"}, want: "unheeded"},
+		{client: "opencode", settings: ".config/opencode/opencode.json", text: `{"mcp": {"theirs": {"type": "local", "command": ["touch", "started"]}}}`, want: "enforced"},
+		{client: "kimi", settings: ".kimi-code/config.toml", text: otherKimi, want: "enforced"},
 	} {
 		t.Run(tt.client+" "+tt.want, func(t *testing.T) {
 			t.Parallel()
-			i := slices.IndexFunc(agents, func(a agent) bool { return a.id == tt.client })
-			a := agents[i]
-			a.vars, a.files = nil, map[string]string{tt.settings: tt.text}
+			all := append(slices.Clone(agents), agentsByChat...)
+			a := all[slices.IndexFunc(all, func(a agent) bool { return a.id == tt.client })]
+			a.vars, a.before, a.files = nil, nil, map[string]string{tt.settings: tt.text}
 			s := newAgentSite(t, a, "", agentRules)
 			clawai := filepath.Join(s.bin, "clawai")
 			if tt.wrap != nil {
 				s.must(append([]string{clawai, "wrap", "--hooks", tt.client, "--yes"}, tt.wrap...)...)
 			}
-			program, err := filepath.Abs(a.command[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(program, s.path("bin/"+map[string]string{"claude-code": "claude", "codex": "codex", "gemini": "gemini"}[tt.client])); err != nil {
-				t.Fatal(err)
-			}
+			program := s.install(a)
 			s.env = append(s.env, "PATH="+s.bin+":"+os.Getenv("PATH"), "ANTHROPIC_BASE_URL=https://gateway.example", "OPENAI_API_KEY=real", "GEMINI_API_KEY=real")
 			if tt.reviewed {
 				s.review(program)
@@ -75,6 +77,34 @@ func TestCanary(t *testing.T) {
 	}
 }
 
+// install puts the client's program where a person has it, with the Node that it needs.
+func (s *agentSite) install(a agent) (program string) {
+	s.t.Helper()
+	rows, err := client.HookRows()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	name := rows[slices.IndexFunc(rows, func(r client.HookRow) bool { return r.Client == a.id })].Probe[0]
+	words := a.command
+	if words[0] == nodeProgram {
+		s.link(nodeProgram, "node")
+		words = words[1:]
+	}
+	return s.link(words[0], name)
+}
+
+func (s *agentSite) link(program, name string) string {
+	s.t.Helper()
+	program, err := filepath.Abs(program)
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(s.bin, name))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return program
+}
+
 // What would start servers and reach others, were it heeded.
 const (
 	otherCodex = `model = "theirs"
@@ -85,6 +115,22 @@ base_url = "https://gateway.example/v1"
 [mcp_servers.theirs]
 command = "touch"
 args = ["started"]
+`
+	otherQwen = `{
+  "modelProviders": { "openai": [{ "id": "theirs", "baseUrl": "https://gateway.example/v1" }] },
+  "model": { "name": "theirs" },
+  "mcpServers": { "theirs": { "command": "touch", "args": ["started"] } }
+}
+`
+	otherKimi = `default_model = "theirs"
+[providers.theirs]
+type = "openai"
+base_url = "https://gateway.example/v1"
+api_key = "real"
+[models.theirs]
+provider = "theirs"
+model = "theirs"
+max_context_size = 100000
 `
 	otherGemini = `{
   // An account

@@ -21,6 +21,9 @@ type HookRow struct {
 	// Behind are files that, where one exists, the client reads instead of Paths.
 	Behind  Paths    `toml:"behind"`
 	Through []string `toml:"through"` // clients whose hooks this one runs too, in place of Paths
+	// Targets are the agents that a session of this client may be with, each of which runs the
+	// hooks of its own clients.
+	Targets []HookTarget `toml:"targets"`
 
 	Format Format `toml:"format"` // of the JSON family, "toml", or "script"
 	// List leads from the root to an event's list, with <event> where the name stands. Where
@@ -63,6 +66,12 @@ type HookRow struct {
 type HookEvent struct {
 	Name  string `toml:"name"`
 	Tools bool   `toml:"tools"` // it comes before a tool runs, and can stop it
+}
+
+// HookTarget is an agent that works in a client's window.
+type HookTarget struct {
+	Name    string   `toml:"name"`
+	Through []string `toml:"through"` // whose hooks run; none where nothing on this machine is asked
 }
 
 // HookStart is how clawai-hook is started.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,7 +43,11 @@ func TestHookRowsAreWellFormed(t *testing.T) {
 		seen[row.Client], seen[row.HookWord()] = true, true
 	}
 	for _, row := range hookRows(t) {
-		for _, through := range row.Through {
+		words := row.Through
+		for _, target := range row.Targets {
+			words = append(slices.Clip(words), target.Through...)
+		}
+		for _, through := range words {
 			if !seen[through] {
 				t.Errorf("%s runs the hooks of %q, which has no row", row.Client, through)
 			}

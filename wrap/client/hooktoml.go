@@ -23,7 +23,7 @@ func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
 		return nil, err
 	}
 	m, _ := root.get(r.List[0])
-	if m == nil {
+	if m == nil || m.emptyLine(src) {
 		return nil, nil
 	}
 	if m.value.kind != listKind || slices.ContainsFunc(m.value.items, func(n *node) bool { return n.kind != objectKind }) || !m.inTables(src) {
@@ -51,6 +51,43 @@ func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
 // inTables reports whether a list is written as [[name]], not as name = [...].
 func (m *member) inTables(src []byte) bool {
 	return m.start >= 2 && string(src[m.start-2:m.start]) == "[["
+}
+
+// emptyLine reports whether a member is an empty list on a line of its own, as Kimi Code
+// writes it. TOML takes no tables of that name beside it.
+func (m *member) emptyLine(src []byte) bool {
+	before, after := src[:m.start], src[m.value.end:afterLine(src, m.value.end)]
+	return m.value.kind == listKind && len(m.value.items) == 0 && (len(before) == 0 || before[len(before)-1] == '\n') && len(bytes.TrimSpace(after)) == 0
+}
+
+// aside stands before an empty list of hooks while there are tables of ours.
+const aside = "# clawai-hook stands below: "
+
+// setAside makes a comment of an empty list of hooks.
+func setAside(r HookRow, src []byte) ([]byte, error) {
+	root, err := parseTOML(src)
+	if err != nil {
+		return nil, err
+	}
+	if m, _ := root.get(r.List[0]); m != nil && m.emptyLine(src) {
+		return splice(src, []edit{{m.start, m.start, aside}}), nil
+	}
+	return src, nil
+}
+
+// setBack makes a list of the comment again, unless there are tables of others by now.
+func setBack(r HookRow, src []byte) []byte {
+	at := bytes.Index(src, []byte(aside+r.List[0]))
+	if at < 0 || at > 0 && src[at-1] != '\n' {
+		return src
+	}
+	back := splice(src, []edit{{at, at + len(aside), ""}})
+	if root, err := parseTOML(back); err == nil {
+		if m, twice := root.get(r.List[0]); m != nil && !twice && m.emptyLine(back) {
+			return back
+		}
+	}
+	return src
 }
 
 // afterLine is the offset behind the line that an offset is in.
@@ -119,6 +156,9 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 	if src, err = cutTOMLHooks(r, src); err != nil {
 		return nil, err
 	}
+	if src, err = setAside(r, src); err != nil {
+		return nil, err
+	}
 	for i, event := range events {
 		text, err := r.element(event, start)
 		if err != nil {
@@ -162,9 +202,9 @@ func cutTOMLHooks(r HookRow, src []byte) ([]byte, error) {
 		if h.start > 0 && (blank || h.end == len(src)) {
 			h.start-- // the line feed that put wrote
 		}
-		src = slices.Concat(src[:h.start], src[h.end:])
+		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // of an empty file an empty one, not none
 	}
-	return src, nil
+	return setBack(r, src), nil
 }
 
 // maskTOMLHooks covers every text of the file that is not ours.

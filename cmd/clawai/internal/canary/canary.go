@@ -113,8 +113,10 @@ func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 func (r *Result) run(ctx context.Context, h wrap.Hooks, within time.Duration) (err error) {
 	all := clients()
 	c := &all[slices.Index(Clients(), h.Row.Client)]
-	if err := c.refuse(h); err != nil {
-		return err
+	if c.refuse != nil {
+		if err := c.refuse(h); err != nil {
+			return err
+		}
 	}
 	s := &site{}
 	if s.root, err = os.MkdirTemp("", "clawai-canary-"); err != nil {
@@ -126,7 +128,7 @@ func (r *Result) run(ctx context.Context, h wrap.Hooks, within time.Duration) (e
 	}
 	model := &scripted.Model{After: s.hear}
 	for _, command := range []string{allowedCommand, deniedCommand} {
-		model.Turns = append(model.Turns, scripted.Turn{Tool: c.shell, Args: map[string]any{c.argument: command}})
+		model.Turns = append(model.Turns, scripted.Turn{Tool: c.shell, Args: c.args(command)})
 	}
 	d, err := open(model)
 	if err != nil {
@@ -169,7 +171,17 @@ func (s *site) play(ctx context.Context, c *client, within time.Duration) error 
 		return err
 	}
 	defer output.Close()
-	child, err := stdio.Start(stdio.Options{Args: c.command, Env: s.env(c), Dir: s.path("work"), Stderr: output})
+	if c.before != nil {
+		if err := s.end(ctx, c, c.before, within, output); err != nil {
+			return err
+		}
+	}
+	return s.end(ctx, c, c.command, within, output)
+}
+
+// end runs one command of the client to its end.
+func (s *site) end(ctx context.Context, c *client, command []string, within time.Duration, output *os.File) error {
+	child, err := stdio.Start(stdio.Options{Args: s.putAll(command), Env: s.env(c), Dir: s.path("work"), Stderr: output})
 	if err != nil {
 		return err
 	}
@@ -225,14 +237,17 @@ func (r *Result) look(s *site, server string) error {
 		if err != nil {
 			return err
 		}
-		var args struct{ Command string }
+		var args struct {
+			Command  string
+			Commands []string // of Cline
+		}
 		if e.Kind != event.Decision || e.Server != server || json.Unmarshal(e.Args, &args) != nil {
 			continue
 		}
-		switch args.Command {
-		case allowedCommand:
+		switch commands := append(args.Commands, args.Command); {
+		case slices.Contains(commands, allowedCommand):
 			r.Allowed.Recorded = e.Decision
-		case deniedCommand:
+		case slices.Contains(commands, deniedCommand):
 			r.Denied.Recorded = e.Decision
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,14 +17,18 @@ import (
 )
 
 // client is how one is started so that it runs its shell unasked, takes us for its model,
-// has no account and keeps what it keeps in a folder of ours.
+// has no account and keeps what it keeps in a folder of ours. FOLDER and ADDRESS are put into
+// its words and variables.
 type client struct {
 	id       string
 	command  []string
-	shell    string   // its tool that runs a command
-	argument string   // the command, to that tool
-	vars     []string // FOLDER and ADDRESS are put in
-	refuse   func(wrap.Hooks) error
+	shell    string // its tool that runs a command
+	argument string // the command, to that tool
+	list     bool   // the command is one of a list
+	more     map[string]any
+	before   []string // a command that the client wants first; nil for most
+	vars     []string
+	refuse   func(wrap.Hooks) error // nil where nothing of the owner's is read but the hooks
 	furnish  func(*site, wrap.Hooks) error
 }
 
@@ -54,8 +59,63 @@ func clients() []client {
 				return errors.Join(s.copySettings("client/.gemini/settings.json", h), s.write("work/.gemini/settings.json", []byte(geminiProject)))
 			},
 		},
+		{
+			id: "copilot-cli", shell: "bash", argument: "command",
+			command: []string{"copilot", "-p", "go on", "--allow-all-tools", "--disable-client-telemetry"},
+			vars: []string{"COPILOT_HOME=FOLDER", "COPILOT_CACHE_HOME=FOLDER/cache", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_ALLOW_ALL=true",
+				"COPILOT_PROVIDER_BASE_URL=ADDRESS/v1", "COPILOT_MODEL=gpt-4.1"},
+			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/hooks/clawai.json", h) },
+		},
+		{
+			// Its hooks lie in the home folder, whatever its own folder is.
+			id: "cline", shell: "run_commands", argument: "commands", list: true,
+			command: []string{"cline", "-P", "openai-compatible", "-m", "scripted", "-t", "120", "--json", "please go on"},
+			before:  []string{"cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
+			vars:    []string{"CLINE_DIR=FOLDER", "CLINE_SESSION_BACKEND_MODE=local"},
+			furnish: func(s *site, _ wrap.Hooks) error { return os.Mkdir(s.path("client"), 0o700) },
+		},
+		{
+			id: "qwen", shell: "run_shell_command", argument: "command", more: map[string]any{"is_background": false},
+			command: []string{"qwen", "--auth-type", "openai", "--openai-base-url", "ADDRESS/v1", "--openai-api-key", "none", "--model", "scripted", "--proxy", "ADDRESS",
+				"--telemetry", "false", "--sandbox", "false", "--extensions", "none", "--allowed-mcp-server-names", "none", "--approval-mode", "yolo", "-p", "please go on"},
+			vars: []string{"QWEN_HOME=FOLDER", "OPENAI_API_KEY=none", "OPENAI_BASE_URL=ADDRESS/v1", "OPENAI_MODEL=scripted", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
+			refuse: func(wrap.Hooks) error {
+				return nonePresent("our address could be overridden by", filepath.Join(system("/Library/Application Support/QwenCode", `C:\ProgramData\qwen-code`, "/etc/qwen-code"), "settings.json"))
+			},
+			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/settings.json", h) },
+		},
+		{
+			id: "opencode", shell: "bash", argument: "command", more: map[string]any{"description": "canary"},
+			command: []string{"opencode", "run", "--model", "canary/scripted", "go on"},
+			vars: []string{"XDG_CONFIG_HOME=FOLDER", "XDG_DATA_HOME=FOLDER/data", "XDG_STATE_HOME=FOLDER/state", "OPENCODE_DISABLE_AUTOUPDATE=1",
+				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+			refuse: func(wrap.Hooks) error {
+				return nonePresent("our address could be overridden by", filepath.Join(system("/Library/Application Support/opencode", `C:\ProgramData\opencode`, "/etc/opencode"), "opencode.json"))
+			},
+			furnish: func(s *site, h wrap.Hooks) error {
+				return errors.Join(s.copySettings("client/opencode/plugin/clawai.js", h), s.write("client/opencode/opencode.json", []byte(s.put(opencodeConfig))))
+			},
+		},
+		{
+			id: "kimi", shell: "Bash", argument: "command",
+			command: []string{"kimi", "-p", "please go on"},
+			vars:    []string{"KIMI_CODE_HOME=FOLDER", "KIMI_CLI_NO_AUTO_UPDATE=1"},
+			furnish: kimiFolder,
+		},
 	}
 }
+
+const opencodeConfig = `{
+  "provider": {
+    "canary": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": { "baseURL": "ADDRESS/v1", "apiKey": "none" },
+      "models": { "scripted": { "name": "scripted", "tool_call": true, "limit": { "context": 200000, "output": 8000 } } }
+    }
+  },
+  "permission": { "bash": "allow", "edit": "allow", "webfetch": "allow" }
+}
+`
 
 // Clients are those that can be run without an account, by id.
 func Clients() (ids []string) {
@@ -86,11 +146,29 @@ func (s *site) env(c *client) (env []string) {
 	env = append(env, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "NO_COLOR=1",
 		"CLAWAI_CONFIG_DIR="+s.path("config"), "CLAWAI_STATE_DIR="+s.path("state"),
 		"TMPDIR="+s.path("tmp"), "TMP="+s.path("tmp"), "TEMP="+s.path("tmp"), "XDG_CACHE_HOME="+s.path("cache"))
-	put := strings.NewReplacer("FOLDER", s.path("client"), "ADDRESS", s.address)
-	for _, v := range c.vars {
-		env = append(env, put.Replace(v))
+	return append(env, s.putAll(c.vars)...)
+}
+
+// put fills the folder and the address in.
+func (s *site) put(text string) string {
+	return strings.NewReplacer("FOLDER", s.path("client"), "ADDRESS", s.address).Replace(text)
+}
+
+func (s *site) putAll(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, s.put(text))
 	}
-	return env
+	return all
+}
+
+// args are those of the client's shell for a command.
+func (c *client) args(command string) map[string]any {
+	args := map[string]any{c.argument: command}
+	if c.list {
+		args[c.argument] = []string{command}
+	}
+	maps.Copy(args, c.more)
+	return args
 }
 
 // copySettings gives the client the very bytes in which its hooks stand.
@@ -217,6 +295,40 @@ func codexFolder(s *site, h wrap.Hooks) error {
 	}
 	return s.write("client/config.toml", text)
 }
+
+// kimiFolder has the hooks, and of the rest of the settings nothing.
+func kimiFolder(s *site, h wrap.Hooks) error {
+	src, err := os.ReadFile(h.Files[0].Real)
+	if err != nil {
+		return err
+	}
+	var theirs struct {
+		Hooks []map[string]any `toml:"hooks"`
+	}
+	if err := toml.Unmarshal(src, &theirs); err != nil {
+		return err
+	}
+	text, err := toml.Marshal(theirs)
+	if err != nil {
+		return err
+	}
+	return s.write("client/config.toml", append([]byte(s.put(kimiConfig)), text...))
+}
+
+const kimiConfig = `default_model = "scripted"
+
+[providers.canary]
+type = "openai"
+base_url = "ADDRESS/v1"
+api_key = "none"
+
+[models.scripted]
+provider = "canary"
+model = "scripted"
+max_context_size = 100000
+capabilities = ["tool_use"]
+
+`
 
 // moved is what was reviewed, by the names that the same files have in another folder.
 func moved(state map[string]any, to string, from ...string) map[string]any {

@@ -20,7 +20,7 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "a line for each check, also where all is well"},
 			&cli.BoolFlag{Name: "hooks", Usage: "only the hooks of clients, in detail: which versions are here, and when a hook last fired"},
-			&cli.StringFlag{Name: "canary", Usage: "start `CLIENT` once (claude-code, codex or gemini), without its account and with a scripted model on this machine, and see whether its hook stops what a policy denies"},
+			&cli.StringFlag{Name: "canary", Usage: "start `CLIENT` once (one of those that docs/hooks.md names), without its account and with a scripted model on this machine, and see whether its hook stops what a policy denies"},
 			&cli.BoolFlag{Name: "tables", Usage: "only print, for the policy, what is known of servers without a [server.NAME] table"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},

@@ -44,6 +44,7 @@ func checkHooks(p *machine) (all []finding) {
 			all = append(all, lastFired(p, &f, h)...)
 			all = append(all, played(p.ctx, h)...)
 			all = append(all, unread(p, h)...)
+			all = append(all, checkTried(p.ctx, h)...)
 		}
 	}
 	if program, err := f.Judge.Program.Hook(); p.hooks && err == nil {

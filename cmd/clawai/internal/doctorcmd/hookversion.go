@@ -1,15 +1,16 @@
 package doctorcmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/clawai/clawai/cmd/clawai/internal/canary"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -21,7 +22,7 @@ func checkVersion(ctx context.Context, h wrap.Hooks) []finding {
 	case err != nil:
 		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s: whether it blocks when the hook breaks is not known, as its version is not: %v", h.Row.Name, err),
 			Fix: "see that it is " + h.Row.Blocks + " or later: " + strings.Join(h.Row.Probe, " ")}}
-	case older(version, h.Row.Blocks):
+	case wrapcmd.CompareVersions(version, h.Row.Blocks) < 0:
 		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s %s: %s; it blocks since %s", h.Row.Name, version, wrap.HookOpen.Words(), h.Row.Blocks), Fix: "update it"}}
 	}
 	return fine("%s %s: %s", h.Row.Name, version, wrap.HookEnforced.Words())
@@ -47,15 +48,23 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 	return "", err
 }
 
-// older compares versions of three numbers.
-func older(a, b string) bool {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		m, _ := strconv.Atoi(x[i]) // of digits alone
-		n, _ := strconv.Atoi(y[i])
-		if c := cmp.Compare(m, n); c != 0 {
-			return c < 0
-		}
+// checkTried names a client that is newer than the one that was tried. Its files tell the version,
+// else it is asked.
+func checkTried(ctx context.Context, h wrap.Hooks) []finding {
+	if wrapcmd.TriedVersion(h) == "" || len(h.Row.Probe) == 0 {
+		return nil
 	}
-	return false
+	installed := wrapcmd.InstalledVersion(h)
+	if installed == "" {
+		installed, _ = askVersion(ctx, h.Row.Probe) // one that is not here is told elsewhere
+	}
+	newer := wrapcmd.NewerClient(h, installed)
+	if newer == "" {
+		return nil
+	}
+	try := "clawai doctor --canary " + h.Row.Client
+	if !slices.Contains(canary.Clients(), h.Row.Client) {
+		try = "have it run a tool that is denied, and look: clawai log --server " + h.Row.HookWord()
+	}
+	return []finding{{Health: doubtful, Text: newer, Fix: try}}
 }

@@ -24,6 +24,7 @@ type HookStatus struct {
 	Differs []string       `json:"differs,omitempty"` // of drifted: each thing that is not as wrap writes it
 	Paths   []string       `json:"paths,omitempty"`
 	Others  int            `json:"others,omitempty"` // hooks that are not clawai's, in these files
+	Newer   string         `json:"newer,omitempty"`  // what may differ in a client that is newer than the one that was tried
 }
 
 // hookStatus judges the hooks of every client on this machine.
@@ -45,6 +46,9 @@ func (f *Found) hookStatus() ([]HookStatus, error) {
 			if !file.Absent {
 				s.Paths = append(s.Paths, file.Path)
 			}
+		}
+		if s.State != wrap.HookBare {
+			s.Newer = NewerClient(h, InstalledVersion(h))
 		}
 		list = append(list, s)
 	}
@@ -72,11 +76,13 @@ func (p *statusPrinter) hooks(h HookStatus) {
 		line += "  " + p.Short(h.Paths[0])
 	}
 	fmt.Fprintln(&p.out, line)
-	if h.Why == "" {
-		return
-	}
-	for _, line := range cmdline.WrapWords(term.Text(h.Why), max(0, p.width-5)) {
-		fmt.Fprintln(&p.out, "    "+line)
+	for _, text := range []string{h.Why, h.Newer} {
+		if text == "" {
+			continue
+		}
+		for _, line := range cmdline.WrapWords(term.Text(text), max(0, p.width-5)) {
+			fmt.Fprintln(&p.out, "    "+line)
+		}
 	}
 }
 
