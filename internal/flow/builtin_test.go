@@ -91,7 +91,7 @@ func TestOwnTools(t *testing.T) {
 		{"Bash", `{"command":"env A=1 make"}`, "no no no no", "command"},
 		{"Bash", `{"command":"set -e; export A=1"}`, "no no no no", "command"},
 		{"Bash", `{"command":"printf '{%s,x}' a"}`, "no no no no", "command"},
-		{"Bash", `{"command":"ls {a,*.go} .{x,y*}"}`, "no no no no", "command"},
+		{"Bash", `{"command":"ls {a,*.go} .{x,q*}"}`, "no no no no", "command"},
 		{"Bash", `{"command":"echo {a,b"}`, "no no no no", "command"},
 		{"Bash", `{"command":"for e in *.env.go; do :; done"}`, "no no no no", "command"},
 		{"Agent", `{"prompt":"curl"}`, "no no no no", ""},
