@@ -119,3 +119,18 @@ func FuzzCore(f *testing.F) {
 		}
 	})
 }
+
+// TestListedIn: a word is listed whole, between blanks of any kind.
+func TestListedIn(t *testing.T) {
+	list := "ab a\n\tabc -x\n-x=y b"
+	for _, word := range []string{"ab", "a", "abc", "-x", "-x=y", "b"} {
+		if !listedIn(list, word) {
+			t.Errorf("%q is not listed", word)
+		}
+	}
+	for _, word := range []string{"", "c", "bc", "x", "-x=", "=y", "ab a", "a\n\tabc", " ", "\n", "B", "abcd"} {
+		if listedIn(list, word) {
+			t.Errorf("%q is listed", word)
+		}
+	}
+}

@@ -84,11 +84,17 @@ func (w *word) idle() bool {
 	return w.known && (number(w.text) || w.value() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }
 
-// listedIn says whether a list of words, separated by blanks, holds a word.
+// listedIn reports whether a list of words, separated by blanks, holds a word.
 func listedIn(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
+	for at := 0; word != ""; at++ {
+		i := strings.Index(list[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(word)
+		if (at == 0 || list[at-1] <= ' ') && (end == len(list) || list[end] <= ' ') {
+			return !strings.ContainsAny(word, " \t\n")
 		}
 	}
 	return false
