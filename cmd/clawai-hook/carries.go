@@ -22,7 +22,7 @@ func looks(p gate.Policy) bool {
 
 var errNoDifference = errors.New("no rule about this call asks what it carries")
 
-// Carries is what stands in the arguments of a call. Where that makes no difference it does
+// Carries looks into the arguments of a call. Where that makes no difference it does
 // not look, which would cost as much as the rest of the call, and leaves open what there is.
 func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !matters(c, p) {

@@ -1,7 +1,7 @@
-// Command clawai-hook is what agents start before they run a tool. It judges as clawai
+// Command clawai-hook is the program that agents start before they run a tool. It judges as clawai
 // does, and starts in a fraction of its time: it links no way to ask a person. Where one
-// must be asked, and for the tools of MCP servers, the clawai beside it judges the same
-// payload (clawai hook).
+// must be asked, and where the rules let go a tool of an MCP server, which its proxy may see
+// to, the clawai beside it judges the same payload (clawai hook).
 package main
 
 import (

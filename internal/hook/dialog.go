@@ -29,7 +29,7 @@ func (h *held) dialog(q gate.Question) (gate.Answer, bool) {
 	return gate.Answer{Reply: gate.HandOver, Digest: q.Digest, Channel: "client", By: h.req.Row.ID}, true
 }
 
-// asks says whether the client would show its dialog, the rule lets it, and a person is
+// asks reports whether the client would show its dialog, the rule lets it, and a person is
 // there. In a mode that is not known to show it, the client may answer by itself.
 func (h *held) asks(rule *policy.Rule) bool {
 	if rule == nil || rule.OutOfBand {

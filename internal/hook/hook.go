@@ -27,7 +27,7 @@ type Options struct {
 	// Open gives what the call is judged by and recorded with, once the payload is read;
 	// project is the folder that the client works in. Its gate asks by the dialog first.
 	Open func(project string, req *client.Request, ask Dialog) (*Door, error)
-	// Proxied says whether a proxy of ours stands before a server of the client's, so
+	// Proxied reports whether a proxy of ours stands before a server of the client's, so
 	// that the call will come to its gate; nil where that is not known: then Elsewhere
 	// sees to calls of servers.
 	Proxied func(r *client.Row, server, project string) bool
@@ -43,7 +43,7 @@ type Options struct {
 	Elsewhere func() client.Answer
 }
 
-// Door is what one call goes through.
+// Door is the gate of one call, with its policy and with whoever looks into the call before it.
 type Door struct {
 	Gate   *gate.Session
 	Policy gate.Policy
@@ -55,7 +55,7 @@ type Door struct {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	// Carries is what the arguments of a call carry, for rules that ask; nil where nobody
+	// Carries finds keys and other kinds in the arguments of a call, for rules that ask; nil where nobody
 	// looks, and Elsewhere sees to such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
 	Note    string // what came of it that the client was cleared, for the record
@@ -178,7 +178,7 @@ func (h *held) timed(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// proxied says whether each server that the call may be for has our proxy before it.
+// proxied reports whether each server that the call may be for has our proxy before it.
 func (h *held) proxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
@@ -215,7 +215,7 @@ func (h *held) event() event.Event {
 	return ev
 }
 
-// where says by what door the call came.
+// where names the client, the event and the session by which the call came.
 func (h *held) where() string {
 	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
@@ -312,7 +312,7 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	return nil
 }
 
-// question is what the client's dialog shows beside the call.
+// question writes the line that the client's dialog shows beside the call.
 func (o *outlet) question(x *gate.Exchange) string {
 	s := "The owner's policy asks"
 	if x.Event.RuleText != "" {

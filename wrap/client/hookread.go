@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Hooked is what a client's file says of hooks.
+// Hooked lists the hooks of a client's file.
 type Hooked struct {
 	Ours   []Hook
 	Others []Hook
@@ -251,7 +251,7 @@ func (n *node) strings() (all []string) {
 	return all
 }
 
-// commandOf is what a handler runs, for people.
+// commandOf shows people the command of a handler.
 func commandOf(leaf *node) string {
 	if m, _ := leaf.get("action"); m != nil && m.value.kind == objectKind { // Kiro's
 		leaf = m.value

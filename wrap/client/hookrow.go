@@ -88,7 +88,7 @@ type HookSwitch struct {
 	Value string   `toml:"value"` // as it is written: true
 }
 
-// HookWord is what clawai-hook is started with.
+// HookWord is the word that names the client to clawai-hook.
 func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
 // Script is the format of a hook that is a program file of its own.
@@ -174,7 +174,7 @@ func (p Paths) with(word, text string) Paths {
 	return Paths{All: each(p.All), Linux: each(p.Linux), MacOS: each(p.MacOS), Windows: each(p.Windows)}
 }
 
-// element is what wrap writes for an event.
+// element writes the entry of an event.
 func (r HookRow) element(event string, start HookStart) (string, error) {
 	words := []string{r.HookWord()}
 	if r.Names {

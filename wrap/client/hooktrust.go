@@ -51,7 +51,7 @@ func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 }
 
 // HooksOff says which member of a settings file of Codex switches all of its hooks off, as
-// "features.hooks is false"; "" is none. The second name is that of earlier releases, and is heeded.
+// "features.hooks is false"; "" where none does. The second name is that of earlier releases, and is heeded.
 func HooksOff(config []byte) string {
 	var file struct {
 		Features map[string]any `toml:"features"`

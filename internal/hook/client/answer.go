@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/screen"
 )
 
-// Answer is what a hook writes and ends with.
+// Answer has the output and the exit code of a hook.
 type Answer struct {
 	Stdout, Stderr []byte
 	Code           int

@@ -113,8 +113,8 @@ func called(input []byte) ([]named, error) {
 	return all, err
 }
 
-// cuts takes SERVER__TOOL apart, wherever that can be done; server is what the client
-// calls it, with other characters perhaps, or "" when it does not say. The server of a
+// cuts takes SERVER__TOOL apart, wherever that can be done; server is the name that the
+// client gives beside it, with other characters perhaps, or "" when it gives none. The server of a
 // plugin keeps the prefix that tells it from one of the owner's with the same name.
 func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
 	if strings.HasPrefix(rest, "plugin_") {

@@ -36,7 +36,7 @@ func (o object) text(places []string) (s string, there bool, err error) {
 	return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
 }
 
-// textAt is what a person typed: a text, or a list of parts with a text each; "" where this
+// textAt reads the words that a person typed: a text, or a list of parts with a text each; "" where this
 // version does not know the place, and a client that has it elsewhere is asked more.
 func (o object) textAt(places []string) string {
 	v := o.at(places)

@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/proxy/mcp"
 )
 
-// Request is what a client has written.
+// Request is a payload that was read: its client, its event and its calls.
 type Request struct {
 	Row     *Row // of the client that it is, which need not be the one that was registered
 	Event   Event

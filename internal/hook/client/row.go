@@ -26,7 +26,7 @@ type Row struct {
 	// may be several at once: "a&!b" is a without b.
 	Marks, Without []string
 
-	// Begun is what a session begins with; "clear" then ends the one before in the same
+	// Begun are the places that say why a session begins; "clear" then ends the one before in the same
 	// process, measured.
 	Begun []string
 
@@ -52,7 +52,7 @@ type Row struct {
 	Project  []string
 }
 
-// Source is how a row was learned. The zero value is none of them.
+// Source tells how a row was learned. The zero value is no source.
 type Source string
 
 // The sources, the best first.
@@ -75,13 +75,13 @@ type Event struct {
 	Pass string // Row.Pass, for this event alone
 }
 
-// PromptMethod is what the record calls a prompt by, beside the method of built-in tools.
+// PromptMethod is the method under which the record has a prompt, beside that of built-in tools.
 const PromptMethod = "builtin/prompt"
 
-// UnreadMethod is what the record calls a payload by that no row could read.
+// UnreadMethod is the method under which the record has a payload that no row could read.
 const UnreadMethod = "builtin/unread"
 
-// Kind is what an event is about. The zero value is none.
+// Kind tells events apart by their subject. The zero value is no kind.
 type Kind uint8
 
 // The kinds.
@@ -122,7 +122,7 @@ const (
 	apart                // the two in the payload
 )
 
-// Find is the row of a client; nil when there is none.
+// Find looks a client's row up; nil for a client that has none.
 func Find(id string) *Row {
 	for i := range rows {
 		if rows[i].ID == id {

@@ -58,7 +58,7 @@ func (m members) holds(mark string) bool {
 	return true
 }
 
-// misfit is what a member costs that the client never writes: such a row is taken only
+// misfit is the price of a member that the client never writes: such a row is taken only
 // for the client that was registered, and where no other has the shape.
 const misfit = 100
 

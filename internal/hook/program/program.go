@@ -1,4 +1,4 @@
-// Package program is what both programs around the hook share: the small one, which
+// Package program has the parts that both programs around the hook share: the small one, which
 // clients start, and clawai hook, which can ask. It reads the command line and the
 // payload, and sees to it that there is an answer whatever happens.
 package program
