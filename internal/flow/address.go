@@ -199,11 +199,13 @@ func addressesIn(text string, visit func(word, whole string), further bool) {
 	}
 }
 
-// files are endings of names that no address on the internet has.
-var files = map[string]bool{
-	"txt": true, "pdf": true, "doc": true, "docx": true, "xls": true, "xlsx": true, "ppt": true, "pptx": true, "csv": true, "json": true, "xml": true,
-	"html": true, "htm": true, "yaml": true, "yml": true, "toml": true, "png": true, "jpg": true, "jpeg": true, "gif": true, "svg": true, "log": true,
-}
+// files are endings of names that no address on the internet has: none is a domain of the
+// first level.
+var files = setOf(`txt pdf doc docx xls xlsx ppt pptx odt ods csv tsv json jsonl ndjson xml html htm xhtml yaml yml toml ini cfg conf env log lock
+	png jpg jpeg gif svg webp ico bmp mp3 mp4 wav ogg ttf otf woff woff2 css scss sass less
+	go js mjs cjs jsx ts mts cts tsx vue svelte php rb kt kts swift scala clj cljs hs exs erl lua dart cpp hpp cxx hxx cs fs vb sql graphql proto
+	bat cmd ps1 bash zsh vim el gradle cmake bazel nix sum mod tmpl tpl hbs ejs rst tex bib ipynb diff patch orig bak tmp old
+	tar gz tgz bz2 xz zst jar war whl deb rpm exe dll dylib wasm db sqlite parquet pem crt csr`)
 
 // isDotted reports whether a word has the form of a host's name with a domain, or of a
 // numeric address.

@@ -156,6 +156,9 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	if next == "" || strings.HasPrefix(text[end:p.end], "</") {
 		return false
 	}
+	if filter := next[:len(next)-len(strings.TrimLeft(next, "abcdefghijklmnopqrstuvwxyz"))]; text[end] == '|' && filters[filter] && (len(filter) == len(next) || next[len(filter)] == '|') {
+		return false // "cat /a|grep x"
+	}
 	list := strings.IndexByte(",;|", text[end]) >= 0
 	r := firstRune(next)
 	switch {
@@ -170,6 +173,9 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	}
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
+
+// filters are programs that people write behind a pipe.
+var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
 // continues reports whether what stands from one place of the text to another is the rest of
 // a path, as behind the quote or bracket in "<a>/b", and not the next of a list or a value.
@@ -238,11 +244,31 @@ func (p *piece) word(text string, from, end int, continues, goesOn bool) {
 		plain = less
 		p.ends = addPlace(p.ends, end)
 	}
+	if n := position(plain); n > 0 {
+		p.ends = addPlace(p.ends, end-n)
+	}
 	for _, possessive := range [...]string{"'s", "’s"} {
 		if less, is := strings.CutSuffix(plain, possessive); is {
 			p.ends = addPlace(p.ends, end-len(plain)+len(less))
 		}
 	}
+}
+
+// position is how long the line and the column are that stand behind the name of a file, as
+// compilers write them: in "src/main.go:12:5".
+func position(word string) int {
+	name := word
+	for range 2 {
+		less := strings.TrimRight(name, "0123456789")
+		if less == name || !strings.HasSuffix(less, ":") {
+			break
+		}
+		name = less[:len(less)-1]
+	}
+	if dot := strings.LastIndexByte(name, '.'); dot < 0 || !files[strings.ToLower(name[dot+1:])] && (slashes(name) > 1 || !strings.ContainsAny(name[:dot], `/\`)) {
+		return 0
+	}
+	return len(word) - len(name)
 }
 
 // isGlob reports whether the stars around a word are a pattern's: "**/a/**".

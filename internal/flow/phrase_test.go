@@ -91,6 +91,24 @@ func TestWordForWord(t *testing.T) {
 		{"fix install.sh", `"install.sh"`, true},
 		{"open https://install.sh", `"https://install.sh/"`, true},
 
+		// A line behind a file's name is none of it, and a program behind a pipe neither.
+		{"fix src/main.go:12", `"src/main.go"`, true},
+		{"fix src/main.go:12:5, please", `"src/main.go"`, true},
+		{"fix /w/src/tool.py:120:", `"/w/src/tool.py"`, true},
+		{"fix `main.go:12`", `"main.go"`, true},
+		{"fix main.go:12", `"https://main.go:12/"`, false},
+		{"fix app.test.ts", `"https://app.test.ts/"`, false},
+		{"fix src/main.go:12", `"src/main"`, false},
+		{"fix src/main.go:12", `"src"`, false},
+		{"run cat /srv/data|grep x", `"/srv/data"`, true},
+		{"run `cat /home/ana/a.log|sort|uniq -c`", `"/home/ana/a.log"`, true},
+		{"run cat /a/b|grep x", `"cat /a/b|grep x"`, true},
+		{"run cat /a/b|grep x", `"cat /a/b|grep x /etc/passwd"`, false},
+		{"delete /home/ana/project|grepped", `"/home/ana/project"`, false},
+		{"delete /home/ana/project|sort/old", `"/home/ana/project"`, false},
+		{"use db/x:12", `"db/x"`, false},
+		{"open https://example.org/a.go:12", `"https://example.org"`, false},
+
 		// A letter that becomes a plain one is another.
 		{"to mike@corp.test", `"mi\u212ae@corp.test"`, false},
 		{"to mike@corp.test", `"m\u0130ke@corp.test"`, false},

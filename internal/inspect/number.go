@@ -70,7 +70,7 @@ func (f *findings) asCard(start, end, n int) bool {
 		sizes[groups]++
 	}
 	if groups == 0 {
-		return n >= 14 && n <= 16 || f.nearCard(start, end)
+		return f.near(start, end, cardWords) || n >= 14 && n <= 16 && !f.near(start, end, otherNumbers)
 	}
 	last := sizes[groups]
 	fours := last <= 4
@@ -80,16 +80,28 @@ func (f *findings) asCard(start, end, n int) bool {
 	return fours || groups == 2 && sizes[0] == 4 && sizes[1] == 6 && last >= 4 && last <= 5 || groups == 1 && sizes[0] == 6 && last == 13
 }
 
-// nearCard reports a word of cards within a few words of a number.
-func (f *findings) nearCard(start, end int) bool {
+// cardWords stand beside numbers of cards, otherNumbers beside those of devices, parcels and
+// papers, of which one in ten has a card's check digit.
+var (
+	cardWords    = []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb", "amex", "maestro", "pan"}
+	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}
+)
+
+// near reports one of some words within a few words of a number.
+func (f *findings) near(start, end int, words []string) bool {
 	const near = 40 // bytes
 	around := f.text[max(0, start-near):min(len(f.text), end+near)]
-	for _, word := range []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb"} {
-		if indexFold(around, word) >= 0 {
-			return true
+	return slices.ContainsFunc(words, func(word string) bool {
+		for at := 0; ; at += len(word) {
+			n := indexFold(around[at:], word)
+			if n < 0 {
+				return false
+			}
+			if at += n; at == 0 || !letter(around[at-1]) { // not "mean" for "ean"
+				return true
+			}
 		}
-	}
-	return false
+	})
 }
 
 func between(digits []byte, from, to int) bool {

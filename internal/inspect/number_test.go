@@ -80,6 +80,31 @@ func TestNumbersSkipNothing(t *testing.T) {
 	}
 }
 
+// Numbers of devices and parcels have the check digit and the length of cards, and are none
+// where a word says so; a word of cards outweighs it.
+func TestOtherNumbersAreNoCards(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		for _, begins := range []string{"35", "3534", "4", "62", "34", "6011", "300"} {
+			digits := []byte(begins)
+			for len(digits) < []int{14, 15, 15, 16}[r.IntN(4)] {
+				digits = append(digits, byte('0'+r.IntN(10)))
+			}
+			for _, text := range []string{"IMEI: %s", "IMEI2 %s", `{"imei":"%s"}`, "MEID %s", "tracking number %s", "Tracking: %s (FedEx)", "parcel %s is on its way", "AWB %s", "serial no. %s", "GTIN %s", "EAN-13 %s", "shipment %s"} {
+				text = fmt.Sprintf(text, digits)
+				if got := Text(text, Kinds{only: []Kind{Card}}); len(got) > 0 {
+					t.Fatalf("%q: %v", text, got)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"card 4539148803436467, tracking 123", "tracking: paid by Visa 4539148803436467", "mean 4539148803436467", "4539 1488 0343 6467 tracking", `{"pan":"4539148803436467","awb":1}`, "Order 4539148803436467"} {
+		if got := Text(text, Kinds{only: []Kind{Card}}); len(got) != 1 {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // A number stands behind a word or another number as often as not.
 func TestNumbersBehindOthers(t *testing.T) {
 	for text, want := range map[string]Kind{

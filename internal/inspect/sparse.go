@@ -10,6 +10,7 @@ const (
 	denseMany   = 12  // within denseWithin bytes: pages have 10 at the most (docs/detection.md)
 	denseWithin = 128 //
 	spreadMany  = 64  // of two sorts and more in one text, wherever they stand
+	spelledMany = 16  // of private use that spell letters: icons stand anywhere in a font
 )
 
 // sparse collects runs of one or two that hide nothing by themselves.
@@ -21,6 +22,8 @@ type sparse struct {
 	zero  int  // of them that are no private use
 	first rune // of these
 	mixed bool // there is another
+
+	private, spelled int // of private use, and those of them whose last bits are a small letter or a blank
 }
 
 // run is a place of characters that are not drawn.
@@ -32,6 +35,14 @@ type run struct {
 
 // take notes the run of r.
 func (s *sparse) take(r rune, start, end int, what string) {
+	for _, r := range s.f.text[start:end] {
+		if screen.Private.Has(r) {
+			s.private++
+			if c := r & 0x7f; c == ' ' || 'a' <= c && c <= 'z' {
+				s.spelled++
+			}
+		}
+	}
 	if !screen.Private.Has(r) {
 		s.zero++
 		s.mixed = s.mixed || s.first != 0 && s.first != r
@@ -66,7 +77,8 @@ func (s *sparse) end() (again bool) {
 	for i := range s.ring {
 		s.leave(&s.ring[i])
 	}
-	return !s.rest && s.zero >= spreadMany && s.mixed
+	spells := s.private >= spelledMany && s.spelled*10 >= s.private*6
+	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
 // alone reports a character that hides nothing where it stands alone or in twos. What turns the

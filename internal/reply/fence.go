@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/jsonscan"
@@ -81,7 +82,7 @@ func (m *Message) texts(within map[string]bool, c *Change, before, after []strin
 		switch {
 		case path[0] == "inputRequests" || within[path[0]] || len(path) > 1 && within[path[0]+"/"+path[1]]:
 			return name.said, true
-		case len(name.said) > 4*maxWord || len(name.said) > maxWord && strings.ContainsFunc(name.said, outside):
+		case name.end > 0 && !isName(name.said) && !(path[0] == structured && c.Output != nil && c.Output.Names(name.said)):
 			err = errShape
 			if path[0] != structured || c.Output != nil {
 				return name.said, false
@@ -126,6 +127,21 @@ func says(path []string, name, text string) bool {
 		return true
 	}
 	return len(text) > maxWord || strings.ContainsFunc(text, outside)
+}
+
+// isName reports what may stand as the name of a member without a mark, which it cannot have: a
+// word, in letters of any script; in one without blanks a few letters.
+func isName(text string) bool {
+	const longest, few = 4 * maxWord, 8
+	letters, dense := 0, false
+	for _, r := range text {
+		if r <= ' ' || r == 0x7f || r > '~' && !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
+			return false
+		}
+		letters++
+		dense = dense || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
+	}
+	return len(text) <= longest && (len(text) <= maxWord || letters == len(text)) && (!dense || letters <= few)
 }
 
 // outside reports what stands in no word.

@@ -88,7 +88,10 @@ func (r *reader) multipleOf(n *node, v jsonscan.Value) bool {
 
 func (r *reader) properties(n *node, v jsonscan.Value) bool {
 	n.properties = map[string]*node{}
-	return r.named(v, func(name string, of *node) bool { n.properties[name] = of; return true })
+	return r.named(v, func(name string, of *node) bool {
+		n.properties[name], r.names[name] = of, true
+		return true
+	})
 }
 
 func (r *reader) patterns(n *node, v jsonscan.Value) bool {

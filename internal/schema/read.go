@@ -71,6 +71,7 @@ type reader struct {
 	left  int  // steps
 	depth int
 	refs  map[string]*node // by what leads to them
+	names map[string]bool  // of all properties
 	forms int              // instructions of all patterns
 	why   string           // nothing can be said of the whole
 }

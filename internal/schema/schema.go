@@ -29,8 +29,9 @@ const (
 
 // Schema is one that was read. It is safe for concurrent use.
 type Schema struct {
-	root *node
-	why  string // it cannot be read at all; "" when it can
+	root  *node
+	names map[string]bool
+	why   string // it cannot be read at all; "" when it can
 }
 
 // Answer is what is said of a value.
@@ -50,14 +51,14 @@ func Read(text []byte) *Schema {
 	if len(text) > maxSchema {
 		return &Schema{why: "the schema is too large"}
 	}
-	r := reader{src: jsonscan.Of(text), left: maxSteps, refs: map[string]*node{}}
+	r := reader{src: jsonscan.Of(text), left: maxSteps, refs: map[string]*node{}, names: map[string]bool{}}
 	if dialect := r.src.Member("$schema"); dialect != "" {
 		known := false
 		if r.old, known = dialects[strings.TrimSuffix(dialect.Text(), "#")]; !known {
 			return &Schema{why: "the schema is of a dialect that is not known"}
 		}
 	}
-	s := &Schema{root: &node{}}
+	s := &Schema{root: &node{}, names: r.names}
 	r.refs["#"] = s.root
 	if r.node(s.root, r.src); r.left < 0 {
 		r.why = "reading the schema takes too many steps"
@@ -65,6 +66,9 @@ func Read(text []byte) *Schema {
 	s.why = r.why
 	return s
 }
+
+// Names reports whether a property of that name stands somewhere in it.
+func (s *Schema) Names(property string) bool { return s.names[property] }
 
 // dialects are those that are known, and whether one is of draft 7.
 var dialects = map[string]bool{

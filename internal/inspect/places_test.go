@@ -1,0 +1,101 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+// What is a secret by its form or its place is of the first grade, whatever is written around
+// it, and however it is written there.
+func TestSecretsAreOfTheFirstGrade(t *testing.T) {
+	const pass = "tr0ub4dor-3x"
+	b64 := base64.StdEncoding.EncodeToString
+	pair := b64([]byte("ana:" + pass))
+	for text, want := range map[string]string{
+		// Keys behind and between words of examples.
+		"example_" + key: key, "my_" + key: key, "export EXAMPLE_" + key: key, "your-" + key + "-here": key, "placeholder." + key: key,
+		"xxxx-" + key: key, "old_" + key + "_new": key, "REDACTED:" + key: key, "changeme_" + key: key, "id_" + key: key,
+		"x-" + "xoxb-" + "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx": "AbCdEfGhIjKlMnOpQrStUvWx",
+		"test_" + "AKIA" + "Q3EGRV7UT2NWLKDJ":                                  "Q3EGRV7UT2NWLKDJ",
+		// curl and its like.
+		"curl -su ana:" + pass + " https://h":               pass,
+		"curl -sSLu ana:" + pass + " https://h":             pass,
+		"curl -sSLuana:" + pass + " https://h":              pass,
+		"curl --user=ana:" + pass + " https://h":            pass,
+		"curl --user ana:" + pass + " https://h":            pass,
+		"curl --proxy-user ana:" + pass + " https://h":      pass,
+		"curl -U ana:" + pass + " -x proxy:8080 https://h":  pass,
+		"curl https://h -k -u \"ana:" + pass + "\"":         pass,
+		"curl --proxy-user=ana:" + pass + " https://h":      pass,
+		"curl -fsSu 'ana:" + pass + "' -o x https://h":      pass,
+		"wget --user=ana --password=" + pass + " https://h": pass,
+		"wget --http-password " + pass + " https://h":       pass,
+		"http -a ana:" + pass + " https://h/x":              pass,
+		"mysql -u ana -p" + pass + " app":                   pass,
+		"mysqldump --password=" + pass + " app":             pass,
+
+		"sshpass -p " + pass + " ssh h":                     pass,
+		"redis-cli -h cache -a " + pass + " ping":           pass,
+		"mongosh -u ana -p " + pass + " db":                 pass,
+		"docker login -u ana -p " + pass + " r.example.net": pass,
+		"sqlcmd -S db -U sa -P " + pass + " -Q x":           pass,
+		"ldapsearch -D cn=admin -w " + pass + " -b dc=x":    pass,
+		"smbclient //h/x -U ana%" + pass:                    pass,
+		// netrc.
+		"machine h login ana password " + pass:                         pass,
+		"default login ana password " + pass:                           pass,
+		"machine h password " + pass + " login ana":                    pass,
+		"machine h login \"ana\" password \"" + pass + "\"":            pass,
+		"machine h account a login ana password " + pass:               pass,
+		"echo 'machine h login ana password " + pass + "' >> ~/.netrc": pass,
+		// Basic authentication.
+		"Authorization: Basic " + pair:                                   pair,
+		"Authorization: Basic " + b64([]byte(":"+pass)):                  b64([]byte(":" + pass)),
+		"Authorization: " + pair:                                         pair,
+		`{"auths":{"r.example.net":{"auth":"` + pair + `"}}}`:            pair,
+		"//registry.example.net/:_auth=" + pair:                          pair,
+		"_auth = \"" + pair + "\"":                                       pair,
+		"-H 'Authorization: Basic " + strings.TrimRight(pair, "=") + "'": strings.TrimRight(pair, "="),
+		// Connection strings.
+		"Server=db;Database=app;User Id=ana;Password=" + pass + ";":                            pass,
+		"Data Source=db;Initial Catalog=app;UID=ana;PWD=" + pass:                               pass,
+		"host=db port=5432 user=ana password=" + pass + " dbname=app":                          pass,
+		"jdbc:postgresql://db/app?user=ana&password=" + pass:                                   pass,
+		"jdbc:sqlserver://db;user=ana;password=" + pass + ";encrypt=true":                      pass,
+		"jdbc:oracle:thin:ana/" + pass + "@db:1521/x":                                          pass,
+		"Driver={ODBC Driver 18};Server=db;Uid=ana;Pwd={" + pass + "};":                        pass,
+		"mongodb+srv://ana:" + pass + "@cluster0.example.net/app":                              pass,
+		"amqp://ana:" + pass + "@mq:5672/v":                                                    pass,
+		"ana:" + pass + "@tcp(db:3306)/app":                                                    pass,
+		"smtp://ana%40x.example:" + pass + "@mail:587":                                         pass,
+		"DATABASE_URL=postgresql+asyncpg://ana:" + pass + "@db/app":                            pass,
+		"https://ana:" + pass + "@h/x, user password example":                                  pass,
+		"Endpoint=https://x.azconfig.io;Id=abc;Secret=" + b64([]byte(strings.Repeat(pass, 3))): b64([]byte(strings.Repeat(pass, 3))),
+	} {
+		found := false
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			found = found || strings.Contains(text[f.Start:f.End], want)
+		}
+		if !found {
+			t.Errorf("%q: %v", text, Text(text, Kinds{}))
+		}
+	}
+}
+
+// What stands in such a place for a secret, or only looks like one, is none.
+func TestPlacesWithoutSecrets(t *testing.T) {
+	for _, text := range []string{
+		"psycopg2.connect(host=settings.host, user=settings.user, password=settings.password)", "connect(host=db, user=u, password=load_pass1())",
+		"Server=myServerAddress;Database=myDataBase;User Id=myUsername;Password=myPassword;", "host=%s user=%s password=%s", "Server=db;Password=${DB_PASSWORD};",
+		"the default login form has password fields", "default login admin password policy", "machine learning needs login and password data",
+		`"NextToken": "eyJOZXh0VG9rZW4iOiBudWxsLCAiYm90b190cnVuY2F0ZV9hbW91bnQiOiAyfQ=="`, "user:password@tcp(localhost:3306)/db", "jdbc:oracle:thin:scott/tiger@h:1521/x",
+		"curl -su user:password https://h", "curl -sSLu $USER:$PASS https://h", "curl -fsSLO https://h/x", "my_sk_test", "task_SKILL_0123", "wget --password $PASS h",
+		"get_ghp_token()", "rename foo_AKIA to x", "jdbc:mysql://h/db?user=root&password=secret", "docker login --password-stdin r.example.net",
+		"host=db port=5432 user=app password=password", "the_data: 1", `machine HOSTNAME login USERID password "PASSWORD"`, "x_default: y", "e.g. a:b@tcp is MySQL's",
+	} {
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			t.Errorf("%q: found %v", text, f)
+		}
+	}
+}
