@@ -222,7 +222,7 @@ func TestRenderedTabs(t *testing.T) {
 	})
 }
 
-// The popup in tmux shows clawai approve ID: what makes a call dangerous is on its first
+// clawai approve ID on a small screen: what makes a call dangerous is on its first
 // page, and allowing it is confirmed as everywhere.
 func TestRenderedPopup(t *testing.T) {
 	home := t.TempDir()
@@ -230,12 +230,12 @@ func TestRenderedPopup(t *testing.T) {
 	w := watchAs(t, home, []string{"TERM=xterm-256color"}, 20, 60, "approve", ticket.ID())
 	w.sees("DANGEROUS. clawai asks", "> d  Deny", "| sudo bash")
 	w.settles()
-	termtest.Golden(t, "screens/popup-60x20.txt", w.screen.Text())
+	termtest.Golden(t, "screens/one-60x20.txt", w.screen.Text())
 	w.types("\x1b[F")
 	w.sees("until ")
 	w.answers("a")
 	w.sees("DANGEROUS. Really allow it once?", "> No, go back", "Esc go back")
-	termtest.Golden(t, "screens/popup-sure-60x20.txt", w.screen.Text())
+	termtest.Golden(t, "screens/one-sure-60x20.txt", w.screen.Text())
 	w.answers("\r")
 	w.sees("nothing was done")
 	w.types("q")

@@ -84,7 +84,7 @@ func TestConsoleResizes(t *testing.T) {
 	w.leaves(0)
 }
 
-// What the popup of tmux runs.
+// One question alone, as `clawai approve ID` shows it.
 func TestConsoleOfOneRequest(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()

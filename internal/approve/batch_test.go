@@ -284,7 +284,7 @@ func TestAListLosesWhatIsOver(t *testing.T) {
 // it is.
 func TestLeavingTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFakeChannel("popup") // no BatchChannel: one after the other
+		s := newFakeChannel("elicitation") // no BatchChannel: one after the other
 		g := NewBatcher(s, fromHundred)
 		all := []*asking{}
 		for n := range byte(4) {
@@ -297,7 +297,7 @@ func TestLeavingTheLine(t *testing.T) {
 		all[1].cancel(gate.ErrWithdrawn)
 		all[1].end(t)
 		s.Say(gate.AllowOnce)
-		all[0].wants(t, gate.AllowOnce, "popup")
+		all[0].wants(t, gate.AllowOnce, "elicitation")
 		if q := <-s.asked; q.Digest[0] != 2 {
 			t.Fatalf("asked %d next", q.Digest[0])
 		}
@@ -305,7 +305,7 @@ func TestLeavingTheLine(t *testing.T) {
 		all[2].end(t)
 		<-s.asked
 		s.Say(gate.DenyOnce)
-		all[3].wants(t, gate.DenyOnce, "popup")
+		all[3].wants(t, gate.DenyOnce, "elicitation")
 	})
 }
 

@@ -202,8 +202,8 @@ func TestARaceHasOneWinner(t *testing.T) {
 }
 
 func TestEveryRungFailsInTurn(t *testing.T) {
-	first, second, third, last := newFakeChannel("terminal"), newFakeChannel("popup"), newFakeChannel("elicitation"), newFakeChannel("web")
-	second.absent = errors.New("not in tmux")
+	first, second, third, last := newFakeChannel("terminal"), newFakeChannel("console"), newFakeChannel("elicitation"), newFakeChannel("web")
+	second.absent = errors.New("none is open")
 	first.Leave()
 	s := newMemQueue()
 	l := NewChain(ChainOptions{Channels: []Channel{first, second, third, falling{}, last}, Queue: s.line()})

@@ -21,7 +21,7 @@ func TestAskWithoutAFileIsTheDefault(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if a.Timeout.Is != 45*time.Second || a.Nobody.Is != "wait" || !a.Notify.Is || a.PerMinute.Is != 30 ||
-		strings.Join(a.Order.Is, " ") != "terminal popup console elicitation web" {
+		strings.Join(a.Order.Is, " ") != "terminal console elicitation web" {
 		t.Errorf("the defaults are %+v", a)
 	}
 }
@@ -72,6 +72,18 @@ func TestAskDottedKeysAndNever(t *testing.T) {
 	}
 }
 
+// An order from an earlier clawai may name "popup", which asked through the queue.
+func TestFormerPopup(t *testing.T) {
+	for text, want := range map[string]string{
+		"popup": "console", "terminal,popup,web": "terminal console web", "popup,console": "console", "console,popup": "console",
+	} {
+		a := defaultAsk()
+		if err := a.Set("order", text, "--ask"); err != nil || strings.Join(a.Order.Is, " ") != want {
+			t.Errorf("%s: %v, %v", text, a.Order.Is, err)
+		}
+	}
+}
+
 // Every mistake is refused where it stands, with the word that was meant.
 func TestAskRefusals(t *testing.T) {
 	dir := folder(t)
@@ -85,8 +97,8 @@ func TestAskRefusals(t *testing.T) {
 		{"[ask]\ntimeout = \"45\"", `config.toml:2: ask.timeout: "45" is no time to wait`},
 		{"[ask]\ntimeout = \"0s\"", "more than 0"},
 		{"[ask]\ntimeout = \"-1s\"", "more than 0"},
-		{"[ask]\norder = [\"terminal\",\n\"popop\"]", `config.toml:2: ask.order: "popop" is no way of asking; did you mean "popup"?`},
-		{"[ask]\norder = []", "is no way of asking; it is one of terminal, popup, console, elicitation, web, never"},
+		{"[ask]\norder = [\"terminal\",\n\"consol\"]", `config.toml:2: ask.order: "consol" is no way of asking; did you mean "console"?`},
+		{"[ask]\norder = []", "is no way of asking; it is one of terminal, console, elicitation, web, never"},
 		{"[ask]\norder = [\"terminal\", \"terminal\"]", "stands there twice"},
 		{"[ask]\norder = [\"terminal\", \"never\"]", `"never" stands alone`},
 		{"[ask]\norder = \"terminal\"", "config.toml:2:"},

@@ -21,7 +21,7 @@ type Value[T any] struct {
 const Never = "never"
 
 // channels are the channels, in the order in which they are tried.
-var channels = []string{"terminal", "popup", "console", "elicitation", "web"}
+var channels = []string{"terminal", "console", "elicitation", "web"}
 
 // Ask is how a person is asked. docs/approvals.md describes each setting.
 type Ask struct {
@@ -79,6 +79,7 @@ func setOrder(a *Ask, text, from string) error {
 	for i, name := range order {
 		order[i] = strings.TrimSpace(name)
 	}
+	order = replacePopup(order)
 	if len(order) == 1 && order[0] == Never {
 		a.Order = Value[[]string]{nil, from}
 		return nil
@@ -95,6 +96,20 @@ func setOrder(a *Ask, text, from string) error {
 	}
 	a.Order = Value[[]string]{order, from}
 	return nil
+}
+
+// replacePopup reads the former way "popup" as the console, whose queue it used, so that an
+// order from an earlier clawai still loads.
+func replacePopup(order []string) []string {
+	i := slices.Index(order, "popup")
+	switch {
+	case i < 0:
+		return order
+	case slices.Contains(order, "console"):
+		return slices.Delete(order, i, i+1)
+	}
+	order[i] = "console"
+	return order
 }
 
 func setTimeout(a *Ask, text, from string) error {

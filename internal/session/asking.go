@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -70,7 +69,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 // queueClient is the queue, if anybody could answer there in time.
 func (a *asking) queueClient() *approve.QueueClient {
 	order := a.settings.Order.Is
-	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") && !slices.Contains(order, "popup") {
+	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") {
 		return nil
 	}
 	return approve.NewQueueClient(a.enqueuer)
@@ -83,8 +82,6 @@ func (a *asking) channels() (all []approve.Channel) {
 		switch name {
 		case "terminal":
 			all = append(all, approve.NewBatcher(a.terminal(), a.risky))
-		case "popup":
-			all = append(all, approve.NewBatcher(a.popup(), a.risky))
 		case "console", "web":
 			all = append(all, approve.NewQueueChannel(name, a.answerers))
 		case "elicitation":
@@ -115,23 +112,6 @@ func (a *asking) terminal() *approve.Terminal {
 	return approve.NewTerminal(approve.Options{
 		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: a.keeper, By: a.by, View: a.view,
 	})
-}
-
-// popup runs this program over what tmux shows.
-func (a *asking) popup() *approve.Popup {
-	self, err := os.Executable()
-	if err != nil {
-		self = "clawai"
-	}
-	environ := []string{
-		"CLAWAI_STATE_DIR=" + a.folders.State, "CLAWAI_CONFIG_DIR=" + a.folders.Config, "HOME=" + a.folders.Home,
-	}
-	for _, name := range []string{"USER", "NO_COLOR", "CLAWAI_ACCESSIBLE"} {
-		if value := os.Getenv(name); value != "" {
-			environ = append(environ, name+"="+value)
-		}
-	}
-	return approve.NewPopup(approve.PopupOptions{Program: self, Getenv: os.Getenv, Environ: environ})
 }
 
 // approver is what the gate asks, and tells what became of an answer.

@@ -3,7 +3,7 @@
 // the same Decide as the proxy, so that a green run means what it says.
 //
 // What checks find is written in the forms that CI systems read: SARIF 2.1.0, GitHub's
-// workflow annotations, JUnit XML and TAP 14. It may hold an attacker's text: no form lets it
+// workflow annotations and JUnit XML. It may hold an attacker's text: no form lets it
 // end a line, an element or a command early.
 package check
 

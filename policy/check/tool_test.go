@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -197,22 +196,6 @@ func TestJUnit(t *testing.T) {
 	unprintable(t, text)
 }
 
-func TestTAP(t *testing.T) {
-	text := written(t, aRun().TAP)
-	for _, want := range []string{
-		"TAP version 14\n1..4\nok 1 - fx/good.json\nnot ok 2 - fx/bad \\#1, or: 50%.json\n  ---\n",
-		"\n    line: 4\n", "\nok 3 - open.json # SKIP no expectation\nnot ok 4 - fx/torn", "  wanted: \"allow\"\n  found: \"deny\"\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
-		}
-	}
-	if points := regexp.MustCompile(`(?m)^(not )?ok `).FindAllString(text, -1); len(points) != 4 {
-		t.Errorf("%d test points of 4\n%s", len(points), text)
-	}
-	unprintable(t, text)
-}
-
 // unprintable fails when a terminal or a log viewer could act on a report.
 func unprintable(t testing.TB, text string) {
 	t.Helper()
@@ -250,9 +233,6 @@ func FuzzReports(f *testing.F) {
 		if text := written(t, r.Annotations); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
 			t.Errorf("annotations\n%s", text)
 		}
-		if text := written(t, r.TAP); strings.Count(text, "\n") != 7 || !strings.Contains(text, "\nnot ok 1 - ") {
-			t.Errorf("TAP\n%s", text)
-		}
-		unprintable(t, written(t, r.TAP)+written(t, r.Annotations))
+		unprintable(t, written(t, r.Annotations))
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReportsAreRead: readers that we did not write make of the reports what we
-// meant, also where a policy's text and a fixture's name try to break them.
+// TestReportsAreRead: a reader that we did not write makes of the report what we
+// meant, also where a policy's text and a fixture's name try to break it.
 func TestReportsAreRead(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
@@ -32,32 +32,17 @@ func TestReportsAreRead(t *testing.T) {
 	put("fx/b # TODO \\ <&>'\".json", call(`, "expected": "allow"`))
 	put("fx/c.json", call(""))
 	put("fx/d.json", "{")
-	for _, form := range []string{"tap", "junit"} {
-		cmd := exec.Command(clawai, "policy", "test", "--policy", "policy.toml", "--fixture-dir", "fx", "--format", form, "--output", "report."+form)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
-			t.Fatalf("%s: %v, %s", form, err, out)
-		}
+	cmd := exec.Command(clawai, "policy", "test", "--policy", "policy.toml", "--fixture-dir", "fx", "--format", "junit", "--output", "report.xml")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
+		t.Fatalf("%v, %s", err, out)
 	}
-	out, err := exec.Command("node", "reports.mjs", filepath.Join(dir, "report.tap"), filepath.Join(dir, "report.junit"),
+	out, err := exec.Command("node", "reports.mjs", filepath.Join(dir, "report.xml"),
 		"../../policy/check/testdata/jenkins-junit.xsd").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var got struct {
-		TAP struct {
-			Count, Pass, Fail, Skip int
-			Broken                  []string
-			Points                  []struct {
-				OK   bool
-				Name string
-				Skip any
-				Diag struct {
-					Wanted string
-					At     struct{ Line int }
-				}
-			}
-		}
 		XML struct {
 			Valid  bool
 			Errors []string
@@ -65,10 +50,6 @@ func TestReportsAreRead(t *testing.T) {
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v\n%s", err, out)
-	}
-	if p := got.TAP.Points; got.TAP.Count != 4 || got.TAP.Pass != 2 || got.TAP.Fail != 2 || got.TAP.Skip != 1 || len(got.TAP.Broken) > 0 ||
-		len(p) != 4 || p[1].Name != `fx/b # TODO \ <&>'".json` || p[1].Diag.Wanted != "allow" || p[1].Diag.At.Line != 1 {
-		t.Errorf("TAP: %s", out)
 	}
 	if !got.XML.Valid || len(got.XML.Errors) > 0 {
 		t.Errorf("JUnit XML: %v", got.XML.Errors)

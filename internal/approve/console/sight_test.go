@@ -27,7 +27,7 @@ func long() string {
 func TestAllowNeedsTheEnd(t *testing.T) {
 	slow.Test(t)
 	for _, size := range [][2]int{{80, 24}, {40, 14}, {100, 40}} {
-		for _, only := range []string{"", id(1)} { // the list, and one alone as in the popup
+		for _, only := range []string{"", id(1)} { // the list, and one alone
 			for _, key := range []string{"a", "s", "A"} {
 				sit(t, size[0], size[1], Options{Only: only}, func(d *desk) {
 					r := request(1, "files", "read_files", long())

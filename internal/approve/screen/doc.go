@@ -1,5 +1,5 @@
 // Package screen shows one question on a terminal and says what a key or a typed
-// word means to it: the renderer of the form at the terminal, of the tmux popup
+// word means to it: the renderer of the form at the terminal
 // and of clawai approve, and one mode for terminals that print line after line.
 // It answers nothing itself; the frame around it does.
 //

@@ -22,8 +22,6 @@ func Open(ctx context.Context, folders config.Folders, name string) error {
 	switch name {
 	case "terminal":
 		return terminal(ctx, folders.State)
-	case "popup":
-		return approve.NewPopup(approve.PopupOptions{Getenv: os.Getenv}).Open(ctx)
 	case "console", "web":
 		return approve.NewQueueChannel(name, func() ([]string, error) { return answerers(folders.State) }).Open()
 	}

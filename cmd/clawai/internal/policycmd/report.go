@@ -17,7 +17,7 @@ import (
 )
 
 // testFormats are the forms of a test report; the first is the one for people.
-var testFormats = []string{"text", "json", "junit", "tap", "sarif", "github"}
+var testFormats = []string{"text", "json", "junit", "sarif", "github"}
 
 // reportFlags say in which form a report goes where.
 func reportFlags(formats []string) []cli.Flag {
@@ -74,8 +74,6 @@ func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) 
 		return func(w io.Writer) error { return check.WriteJSON(w, p, run.Results) }
 	case "junit":
 		return run.JUnit
-	case "tap":
-		return run.TAP
 	case "sarif":
 		return run.SARIF
 	case "github":

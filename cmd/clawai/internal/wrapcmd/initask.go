@@ -54,7 +54,7 @@ func (r *initRun) tellAsking() error {
 	fmt.Fprintln(r.prose, "  Keep this running in a second terminal, and every question comes there:")
 	fmt.Fprintln(r.prose, "    clawai approve           or as a page in the browser: clawai approve --web")
 	if os.Getenv("TMUX") != "" {
-		fmt.Fprintln(r.prose, "    tmux new-window -d clawai approve   opens it in this tmux; without it a popup asks")
+		fmt.Fprintln(r.prose, "    tmux new-window -d clawai approve   opens it in this tmux")
 	}
 	if slices.Contains(d.Order, "elicitation") {
 		fmt.Fprintln(r.prose, "  Without it, a client that has a form of its own shows the question there.")
