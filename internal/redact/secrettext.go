@@ -151,7 +151,7 @@ func assigned(s []byte, i, from int, named bool) span {
 	switch {
 	case inQuery && signature(name, s[from:to]):
 		return span{from, to, "sas"}
-	case level == secret && isPair(s[from:to]):
+	case level == secret && isAuth(name) && isPair(s[from:to]):
 		return span{from, to, "basic"}
 	case level == secret && s[i] == '=' && connects(s, start, to):
 		return span{from, to, placedKind}
@@ -169,6 +169,12 @@ func isHeader(name []byte) bool {
 		}
 	}
 	return false
+}
+
+// isAuth reports a name under which programs keep what Basic authentication sends.
+func isAuth(name []byte) bool {
+	const auth = "auth"
+	return isHeader(name) || len(name) >= len(auth) && bytes.EqualFold(name[len(name)-len(auth):], []byte(auth))
 }
 
 // valueAfter finds the value that begins at s[i]: quoted, a whole header line,
