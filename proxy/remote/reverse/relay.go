@@ -187,6 +187,9 @@ func (rh *requestHandler) do(ctx context.Context, method string, line []byte, he
 			return nil, err
 		}
 		r.URL, r.Host, r.Header = &to, to.Host, header
+		if method == http.MethodGet {
+			remote.UseOnce(r)
+		}
 		cred := rh.backend.o.Credentials
 		if cred != nil && !own {
 			if err := cred.Apply(ctx, r); err != nil {
