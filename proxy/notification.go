@@ -96,7 +96,7 @@ func carriesMore(params gjson.Result, within string) (more bool) {
 func (n *notification) Forward(x *gate.Exchange) error {
 	n.rc.s.table.rememberInputs(n.inputs)
 	if n.rc.from == mcp.ClientToServer {
-		n.rc.s.table.noteTold(x.Event.Method, n.rc.scope)
+		n.rc.s.table.addNotice(x.Event.Method, n.rc.scope)
 	}
 	return n.rc.send(n.burst, x.Raw)
 }

@@ -31,10 +31,10 @@ type table struct {
 	forms       forms      // the client as somebody to ask
 
 	unnamed  []*unnamed       // answers that name no request, and may be for one that waits
-	told     []told           // notifications that one may be for
+	notices  []notice         // notifications that one may be for
 	habits   map[string]habit // of the server, by method of a notification
 	families map[string]bool  // of methods of which the server has given a list
-	tellings uint64           // requests and notifications that went to the server
+	messages uint64           // requests and notifications that went to the server
 
 	// batches: version 2025-03-26 was negotiated. Read for every frame.
 	batches atomic.Bool
@@ -119,8 +119,8 @@ func (t *table) markSent(req *request) bool {
 		return false
 	}
 	req.state = sent
-	t.tellings++
-	req.sentAt = t.tellings
+	t.messages++
+	req.sentAt = t.messages
 	p := t.pending(req.from)
 	if (len(p.requests) > shrinkAbove || len(req.x.Raw) > keptFrame) && p.requests[req.key] == req {
 		delete(p.requests, req.key)

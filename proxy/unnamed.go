@@ -31,13 +31,13 @@ type unnamed struct {
 	timer   *time.Timer
 }
 
-// told is a notification that the server may answer.
-type told struct {
+// notice is a notification that the server may answer.
+type notice struct {
 	method, scope string
 	at            uint64
 }
 
-// habit is what a server does with notifications of one method.
+// habit of a server with the notifications of one method.
 type habit uint8
 
 const (
@@ -46,14 +46,14 @@ const (
 	answers       // it answers them under no id
 )
 
-// outcome is what becomes of an answer without an id, and of the calls that it fails.
+// outcome of an answer that names no request.
 type outcome struct {
 	answer *unnamed
-	id     []byte      // of the request that it can only be for; nil: of none
+	id     []byte      // of the one request that it can be for; nil: there is not one
 	failed []*response // for the calls that it fails in the server's place
 }
 
-// holdUnnamed takes in an answer that names no request.
+// holdUnnamed keeps an answer that names no request until it is certain whose it is.
 func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame.Refusal) {
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
@@ -62,7 +62,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
-		u.after = t.tellings
+		u.after = t.messages
 		u.timer = time.AfterFunc(unnamedWait, func() { u.expire(ctx) })
 		t.unnamed = append(t.unnamed, u)
 		t.holding.Store(int32(len(t.unnamed)))
@@ -71,13 +71,13 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	rc.settleUnnamed(ctx)
 }
 
-// expire decides without waiting for more.
+// expire ends the waiting for a better sign.
 func (u *unnamed) expire(ctx context.Context) {
 	t := &u.rc.s.table
 	t.mu.Lock()
 	u.late = true
 	t.mu.Unlock()
-	u.rc.settleUnnamed(ctx)
+	(&Stream{u.rc}).guarded(func() { u.rc.settleUnnamed(ctx) })
 }
 
 // settleUnnamed carries out what is certain by now.
@@ -129,31 +129,32 @@ func (onlyID) Waiting([]byte) []byte { return nil }
 
 func (id onlyID) Only() []byte { return id }
 
-// noteTold notes that a notification is about to be written.
-func (t *table) noteTold(method, scope string) {
+// addNotice keeps a notification that is about to be written, unless the server is known not to
+// answer those.
+func (t *table) addNotice(method, scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tellings++
-	if t.habits[method] != silent && len(t.told) < maxUnnamed {
-		t.told = append(t.told, told{method, scope, t.tellings})
+	t.messages++
+	if t.habits[method] != silent && len(t.notices) < maxUnnamed {
+		t.notices = append(t.notices, notice{method, scope, t.messages})
 	}
 }
 
 // noteAnswered notes that a request has an answer of its own: what the server was told before
 // it, it has not answered. t.mu is held.
 func (t *table) noteAnswered(req *request) {
-	if len(t.told) == 0 || len(t.unnamed) > 0 || req.from != mcp.ClientToServer {
+	if len(t.notices) == 0 || len(t.unnamed) > 0 || req.from != mcp.ClientToServer {
 		return
 	}
-	kept := t.told[:0]
-	for _, n := range t.told {
+	kept := t.notices[:0]
+	for _, n := range t.notices {
 		if n.at > req.sentAt || n.scope != req.rc.scope {
 			kept = append(kept, n)
 		} else if t.habits[n.method] == unknown {
 			t.setHabit(n.method, silent)
 		}
 	}
-	t.told = kept
+	t.notices = kept
 }
 
 func (t *table) setHabit(method string, h habit) {
@@ -165,8 +166,8 @@ func (t *table) setHabit(method string, h habit) {
 	}
 }
 
-// settle finds an answer without an id of which it is certain by now what it is about; false
-// where there is none. What is older is looked at first: servers answer in order.
+// settle decides about the oldest answer that names no request, because servers answer in order;
+// false while it is not certain whose that is. docs/adr/0020 has the reasons.
 func (t *table) settle(from mcp.Direction, scope string) (o outcome, found bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,19 +181,19 @@ func (t *table) settle(from mcp.Direction, scope string) (o outcome, found bool)
 		return outcome{}, false
 	}
 	first, last := held[0], held[len(held)-1]
-	calls, given := t.mayBeAnswered(from, scope, last.after)
-	notes := t.mayBeTold(scope, last.after)
+	calls, given := t.findCandidates(from, scope, last.after)
+	notes := t.findNotices(scope, last.after)
 	doubts := len(notes) + given
 	late, one := false, len(calls) == 1
 	for _, u := range held {
 		late = late || u.late
 	}
 	switch {
-	case len(calls) == 0, len(notes) > 0 && t.isOf(first, notes[0], calls):
+	case len(calls) == 0, len(notes) > 0 && t.belongsTo(first, notes[0], calls):
 		t.dropUnnamed(first)
 		if len(notes) > 0 {
 			t.setHabit(notes[0].method, answers)
-			t.dropTold(notes[0])
+			t.dropNotice(notes[0])
 		}
 		return outcome{answer: first}, true
 	case one && doubts == 0:
@@ -203,7 +204,7 @@ func (t *table) settle(from mcp.Direction, scope string) (o outcome, found bool)
 			t.dropUnnamed(u)
 		}
 		for _, n := range notes {
-			t.dropTold(n)
+			t.dropNotice(n)
 		}
 		for _, req := range calls {
 			req.state, req.response = answering, &response{rc: first.rc, request: req}
@@ -215,9 +216,9 @@ func (t *table) settle(from mcp.Direction, scope string) (o outcome, found bool)
 	return outcome{}, false
 }
 
-// isOf reports an answer that is the notification's and no call's: its server answers those,
-// it says so, or it does not know a method while those of the calls are known. t.mu is held.
-func (t *table) isOf(u *unnamed, n told, calls []*request) bool {
+// belongsTo reports that an answer is the notification's: its server answers those, the answer
+// names it, or it says that a method is not known while it knows those of the calls. t.mu is held.
+func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	if n.at > u.after {
 		return false
 	}
@@ -239,9 +240,9 @@ func family(method string) string {
 	return begin
 }
 
-// mayBeAnswered are the requests that were sent before and wait, and how many others were
-// given up: what is about those needs no hearer. t.mu is held.
-func (t *table) mayBeAnswered(from mcp.Direction, scope string, before uint64) (calls []*request, given int) {
+// findCandidates gives the requests that were sent before and wait, and counts those that their
+// client has given up, which the server may answer too. t.mu is held.
+func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, given int) {
 	for key, req := range t.pending(from).requests {
 		switch {
 		case key != req.key || req.rc.scope != scope || req.sentAt > before:
@@ -254,9 +255,9 @@ func (t *table) mayBeAnswered(from mcp.Direction, scope string, before uint64) (
 	return calls, given
 }
 
-// mayBeTold are the notifications that may have an answer. t.mu is held.
-func (t *table) mayBeTold(scope string, before uint64) (notes []told) {
-	for _, n := range t.told {
+// findNotices gives the notifications that the server may answer. t.mu is held.
+func (t *table) findNotices(scope string, before uint64) (notes []notice) {
+	for _, n := range t.notices {
 		if n.scope == scope && n.at <= before {
 			notes = append(notes, n)
 		}
@@ -275,10 +276,10 @@ func (t *table) dropUnnamed(u *unnamed) {
 	}
 }
 
-func (t *table) dropTold(n told) {
-	for i, other := range t.told {
+func (t *table) dropNotice(n notice) {
+	for i, other := range t.notices {
 		if other == n {
-			t.told = append(t.told[:i:i], t.told[i+1:]...)
+			t.notices = append(t.notices[:i:i], t.notices[i+1:]...)
 			return
 		}
 	}

@@ -108,7 +108,7 @@ func (c *Client) renew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 			return fresh, nil
 		case revoked(err):
 			return nil, sanitizeError(err)
-		case lasting(err) || try == len(refreshWaits) || !pause(ctx, refreshWaits[try]):
+		case isLasting(err) || try == len(refreshWaits) || !pause(ctx, refreshWaits[try]):
 			return nil, &OutageError{c.key, outageCause(err)}
 		}
 	}
@@ -151,7 +151,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // there.
 func revoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
-	if !ok || failed.Response == nil || passing(failed.Response.StatusCode) {
+	if !ok || failed.Response == nil || isTransient(failed.Response.StatusCode) {
 		return false
 	}
 	if failed.ErrorCode != "" {
@@ -162,16 +162,16 @@ func revoked(err error) bool {
 	return refused && !strings.Contains(failed.Response.Header.Get("Content-Type"), "html")
 }
 
-// passing reports a status that may be another in a moment.
-func passing(status int) bool {
+// isTransient reports a status that may be another in a moment.
+func isTransient(status int) bool {
 	return status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }
 
-// lasting reports an answer that is the same in some seconds, and yet does not end the sign-in:
+// isLasting reports an answer that is the same in some seconds, and yet does not end the sign-in:
 // the endpoint has moved, or something stands before it.
-func lasting(err error) bool {
+func isLasting(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
-	return ok && failed.Response != nil && failed.Response.StatusCode >= 400 && !passing(failed.Response.StatusCode) && failed.ErrorCode == ""
+	return ok && failed.Response != nil && failed.Response.StatusCode >= 400 && !isTransient(failed.Response.StatusCode) && failed.ErrorCode == ""
 }
 
 // outageCause is the cause of an outage in words that can be shown.

@@ -8,17 +8,17 @@ import (
 // lists are the members of results whose entries stand for themselves.
 var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 
-// withoutBadEntries is an answer without the entries of its lists that are too deep or name a
+// removeBadEntries is an answer without the entries of its lists that are too deep or name a
 // member twice: one bad entry does not take the list with it. nil: no entry is bad. It reads the
 // line once, at any depth.
-func withoutBadEntries(line []byte, l Limits) []byte {
+func removeBadEntries(line []byte, l Limits) []byte {
 	var out []byte
 	depth, from := 0, 0
 	var names [3]string // of the members in which we are
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
 		case '"':
-			end := afterString(line, i)
+			end := skipString(line, i)
 			if depth == 1 || depth == 2 {
 				if rest := bytes.TrimLeft(line[end:], " \t"); len(rest) > 0 && rest[0] == ':' {
 					names[depth] = string(line[i+1 : end-1])
@@ -29,8 +29,8 @@ func withoutBadEntries(line []byte, l Limits) []byte {
 			if depth++; line[i] == '{' || depth != 3 || names[1] != "result" || !slices.Contains(lists, names[2]) {
 				continue
 			}
-			entries, end := entriesOf(line, i+1)
-			if kept := goodEntries(line, entries, l); len(kept) < len(entries) {
+			entries, end := findEntries(line, i+1)
+			if kept := keepGoodEntries(line, entries, l); len(kept) < len(entries) {
 				out = append(out, line[from:entries[0].from]...)
 				for n, e := range kept {
 					if n > 0 {
@@ -54,8 +54,8 @@ func withoutBadEntries(line []byte, l Limits) []byte {
 // entry is where one of a list is, and where the one before it ends.
 type entry struct{ after, from, to int }
 
-// entriesOf finds the entries of the list whose first one may be at i, and the list's end.
-func entriesOf(line []byte, i int) (entries []entry, end int) {
+// findEntries finds the entries of the list whose first one may be at i, and the list's end.
+func findEntries(line []byte, i int) (entries []entry, end int) {
 	depth, one := 0, entry{after: i, from: -1}
 	for ; i < len(line); i++ {
 		c := line[i]
@@ -77,7 +77,7 @@ func entriesOf(line []byte, i int) (entries []entry, end int) {
 		}
 		switch c {
 		case '"':
-			i = afterString(line, i) - 1
+			i = skipString(line, i) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -88,8 +88,8 @@ func entriesOf(line []byte, i int) (entries []entry, end int) {
 	return entries, i
 }
 
-// goodEntries are those that can stand in the list.
-func goodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
+// keepGoodEntries are those that can stand in the list.
+func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 	const inList = 3 // the envelope, the result and the list
 	for _, e := range entries {
 		s := scanner{b: line[e.from:e.to], depth: max(l.MaxDepth, l.MaxResult)}
@@ -101,8 +101,8 @@ func goodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 	return kept
 }
 
-// afterString is behind the string that begins at i.
-func afterString(line []byte, i int) int {
+// skipString is behind the string that begins at i.
+func skipString(line []byte, i int) int {
 	for i++; i < len(line); i++ {
 		switch line[i] {
 		case '\\':

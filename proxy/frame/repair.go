@@ -39,7 +39,7 @@ func Repair(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []stri
 		case CodeErr:
 			line, word = withWholeCode(line), "code"
 		case CodeDepth, CodeDuplicate, CodeControlName:
-			line, word = withoutBadEntries(line, l), "entry"
+			line, word = removeBadEntries(line, l), "entry"
 		}
 		if word == "" || line == nil || slices.Contains(words, word) {
 			return Frame{}, nil, false

@@ -17,7 +17,7 @@ import (
 
 // handleAnswer carries the reply to rt back.
 func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
-	if !Succeeded(resp) {
+	if !IsSuccess(resp) {
 		u.handleErrorStatus(rt, resp)
 		return
 	}
@@ -34,20 +34,20 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	case err == nil && len(bytes.TrimSpace(body)) > 0:
 		u.receive(rt, resp.Header, body)
 		u.fail(rt, "the server answered something else than the request") // unless it did answer
-	case OnlyAccepted(resp) && u.listening():
+	case IsAcceptance(resp) && u.listening():
 		u.awaitElsewhere(rt, resp)
-	case OnlyAccepted(resp) || err == nil:
+	case IsAcceptance(resp) || err == nil:
 		u.fail(rt, "the server gave no answer ("+Status(resp)+")")
 	default:
 		u.fail(rt, err.Error())
 	}
 }
 
-// Succeeded reports a status whose body may be an answer. MCP has 200 alone; some servers say 201.
-func Succeeded(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
+// IsSuccess reports a status whose body may be an answer. MCP has 200 alone; some servers say 201.
+func IsSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
 
-// OnlyAccepted reports a status behind which there is no answer, unless there is a body.
-func OnlyAccepted(resp *http.Response) bool {
+// IsAcceptance reports a status behind which there is no answer, unless there is a body.
+func IsAcceptance(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent
 }
 
@@ -72,7 +72,7 @@ func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 
 // ownResult is the result of rt, which nobody but us waits for.
 func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error) {
-	if !Succeeded(resp) {
+	if !IsSuccess(resp) {
 		return nil, errors.New(Status(resp))
 	}
 	what, err := AnswerType(resp)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -167,4 +168,25 @@ func TestAnErrorWithoutAnIDAmongOthers(t *testing.T) {
 	l.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	l.wants(`"id":null`) // which the pump refuses
 	l.wants(`"id":1`, "something else")
+}
+
+// A server that closes its connections without a word is asked for a list again, and never for
+// what may have been done.
+func TestAConnectionThatEnds(t *testing.T) {
+	for method, want := range map[string]int32{"tools/list": 2, "ping": 2, "tools/call": 1} {
+		t.Run(method, func(t *testing.T) {
+			var asked atomic.Int32
+			l := dial(t, legacy(func(w http.ResponseWriter, r *http.Request) {
+				if f := body(r); asked.Add(1) > 1 {
+					result(w, f.ID, `{}`)
+					return
+				}
+				panic(http.ErrAbortHandler)
+			}), nil)
+			l.say(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"name":"x"}}`)
+			if got := l.wants(`"id":1`); strings.Contains(got, `"result"`) != (want == 2) || asked.Load() != want {
+				t.Errorf("asked %d times: %s", asked.Load(), got)
+			}
+		})
+	}
 }

@@ -34,12 +34,12 @@ func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []b
 		return nil, nil
 	}
 	if rt != nil {
-		if id := fits(rt, loose); id != nil {
+		if id := matchID(rt, loose); id != nil {
 			return rt, id
 		}
 	}
 	for _, other := range u.inFlight {
-		found := fits(other, loose)
+		found := matchID(other, loose)
 		switch {
 		case found == nil, other == of:
 		case id != nil:
@@ -51,8 +51,8 @@ func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []b
 	return of, id
 }
 
-// fits is the one id of rt's that is without an answer and has this LooseID; nil for none.
-func fits(rt *roundTrip, loose string) (id []byte) {
+// matchID is the one id of rt's that is without an answer and has this LooseID; nil for none.
+func matchID(rt *roundTrip, loose string) (id []byte) {
 	for _, one := range rt.unanswered {
 		if frame.LooseID(one) != loose {
 			continue

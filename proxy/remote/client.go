@@ -42,6 +42,11 @@ func redirect(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// UseOnce keeps the connection of a stream from other requests: some servers close it with the
+// stream and do not say so, and a call on it would be lost. Over TLS, where many requests share
+// one connection, it stays.
+func UseOnce(r *http.Request) { r.Close = r.URL.Scheme == "http" }
+
 // Do makes a request and gives its answer. An error is without the address: a
 // query may hold a key. A status that HTTP does not have is no answer.
 func Do(c *http.Client, r *http.Request) (*http.Response, error) {

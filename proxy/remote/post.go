@@ -9,6 +9,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/clawai/clawai/proxy/frame"
@@ -24,24 +26,28 @@ func (u *Upstream) post(rt *roundTrip) (*http.Response, error) {
 	if err := u.ensureStream(rt); err != nil {
 		return nil, err
 	}
-	renewed, listed := false, false
+	renewed, listed, again := false, false, false
 	for challenged := 0; ; {
 		u.mu.Lock()
 		id := u.session.id
 		u.mu.Unlock()
 		resp, err := u.postOnce(rt)
+		if err != nil && !again && isCut(err) && isRepeatable(&rt.frame) {
+			again = true
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case wantsCredentials(resp) && u.o.Credentials != nil && challenged < maxChallenges:
 			challenged++
-			again, err := u.o.Credentials.Challenged(rt.ctx, resp)
+			worth, err := u.o.Credentials.Challenged(rt.ctx, resp)
 			if err != nil {
 				drain(resp.Body)
 				return nil, &signInError{err}
 			}
-			if !again {
+			if !worth {
 				return resp, nil
 			}
 			u.relisten()
@@ -85,6 +91,17 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 		u.o.Credentials.Accepted(r)
 	}
 	return resp, err
+}
+
+// isCut reports a connection that ended before the answer began. The server may have done what
+// it was asked.
+func isCut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// isRepeatable reports a request that does nothing a second time.
+func isRepeatable(f *frame.Frame) bool {
+	return f.Method == "ping" || f.Method == "initialize" || f.Kind == frame.Request && strings.HasSuffix(f.Method, "/list")
 }
 
 // wantsCredentials reports a status that asks for others.

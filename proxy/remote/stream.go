@@ -117,6 +117,7 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 		return nil, err
 	}
 	r.Header.Set("Accept", "text/event-stream")
+	UseOnce(r)
 	if err := u.setHeaders(r, era{}); err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 		}
 		left -= int64(len(e.Raw))
 		resumable = resumable || e.HasID && e.ID != ""
-		rh.sentEvents().add(e.ID)
+		rh.sentEvents().add(e.ID, rh.scope)
 		if e.HasData {
 			e.Data = remote.OneLine(e.Data)
 			rh.learn(e.Data)

@@ -11,8 +11,14 @@ import (
 // basic/transports), and some servers do not ask whose.
 type eventIDs struct {
 	mu   sync.Mutex
-	last []uint64 // hashes, so that a long id takes no room
+	last []sentEvent
 	next int
+}
+
+// sentEvent is an event that a client was sent.
+type sentEvent struct {
+	id    uint64 // its hash, so that a long id takes no room
+	scope string // of the request whose stream it was sent in
 }
 
 // maxEventIDs is how many of the last events of a session are remembered.
@@ -20,24 +26,29 @@ const maxEventIDs = 4096
 
 var eventIDSeed = maphash.MakeSeed()
 
-func (e *eventIDs) add(id string) {
+func (e *eventIDs) add(id, scope string) {
 	if id == "" {
 		return
 	}
-	h := maphash.String(eventIDSeed, id)
+	one := sentEvent{maphash.String(eventIDSeed, id), scope}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.last) < maxEventIDs {
-		e.last = append(e.last, h)
+		e.last = append(e.last, one)
 		return
 	}
-	e.last[e.next] = h
+	e.last[e.next] = one
 	e.next = (e.next + 1) % maxEventIDs
 }
 
-func (e *eventIDs) has(id string) bool {
+// find gives the scope in which an event was sent; false for one that was not.
+func (e *eventIDs) find(id string) (scope string, sent bool) {
 	h := maphash.String(eventIDSeed, id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Contains(e.last, h)
+	i := slices.IndexFunc(e.last, func(one sentEvent) bool { return one.id == h })
+	if i < 0 {
+		return "", false
+	}
+	return e.last[i].scope, true
 }

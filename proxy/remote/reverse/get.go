@@ -63,10 +63,11 @@ func (rh *requestHandler) handleGet() {
 // client was sent: another would be somebody else's stream. Outside of one, and in
 // one of before a restart, a client that comes back gets a new stream.
 func (rh *requestHandler) resumeAfter(event string) bool {
+	scope, sent := rh.sentEvents().find(event)
 	switch {
 	case event == "":
-	case rh.sentEvents().has(event):
-		rh.lastEventID = event
+	case sent:
+		rh.lastEventID, rh.scope = event, scope
 	case rh.session != nil && !rh.session.adopted:
 		rh.noteDropped("event_unknown", "the event to begin behind was not sent in this session, or too long ago", nil)
 		rh.refuse(http.StatusBadRequest, "no such event was sent in this session")
@@ -79,14 +80,16 @@ func (rh *requestHandler) resumeAfter(event string) bool {
 // address for messages begins a session of 2024-11-05; the client gets an address
 // of ours for it.
 func (rh *requestHandler) relaySessionless(resp *http.Response) {
-	rh.scope = rh.s.newScope()
+	if rh.lastEventID == "" { // else it goes on with the stream of a request, and may have its answer
+		rh.scope = rh.s.newScope()
+	}
 	rh.out.openStream()
 	in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10)
 	to := rh.clientStream(rh.out)
 	for {
 		e, err := in.Next()
 		if err == nil {
-			rh.sentEvents().add(e.ID)
+			rh.sentEvents().add(e.ID, rh.scope)
 		}
 		switch {
 		case err != nil:

@@ -112,3 +112,31 @@ func TestALocalSessionThatIsRefused(t *testing.T) {
 	}
 	w.comes("its end", func() bool { return p.running() == 0 })
 }
+
+// A server without sessions cuts the stream of a call, and gives the answer on the stream that
+// takes it up: it is the call's, also while another client waits under the same id.
+func TestAStreamWithoutASessionIsTakenUp(t *testing.T) {
+	w := newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: %s-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n", r.Header.Get("Last-Event-Id"))
+		case strings.Contains(body, `"ok-other"`):
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: other\ndata:\n\n")
+		default:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: mine\ndata:\n\n")
+		}
+	}})
+	says(w.post(call(1, "ok-other")))
+	if got := says(w.post(call(1, "ok"))); !strings.Contains(got, "id: mine") {
+		t.Fatalf("the call is told %s", got)
+	}
+	for _, event := range []string{"mine", "other"} {
+		resp := w.bare(http.MethodGet, "Last-Event-Id", event, "Accept", "text/event-stream")
+		if got := says(resp); !strings.Contains(got, `"id":1,"result"`) {
+			t.Errorf("behind %s: %s", event, got)
+		}
+	}
+}

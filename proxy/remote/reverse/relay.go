@@ -111,7 +111,7 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if rh.session != nil && rh.frame.Method == "initialize" && remote.Succeeded(resp) {
+	if rh.session != nil && rh.frame.Method == "initialize" && remote.IsSuccess(resp) {
 		if id := remote.SessionID(resp.Header); id != "" {
 			if err := rh.s.addSession(rh.route, id, rh.session); err != nil {
 				rh.answerUnreachable(err.Error())
@@ -126,9 +126,9 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 	rh.copyHeader(resp, rh.waiter)
 	what, err := remote.AnswerType(resp)
 	switch {
-	case rh.answersOnStream() && remote.Succeeded(resp): // some say 200, with a word or without
+	case rh.answersOnStream() && remote.IsSuccess(resp): // some say 200, with a word or without
 		rh.waiter.writeEmpty(http.StatusAccepted)
-	case remote.OnlyAccepted(resp) && (rh.waiter.id == "" || err != nil || isEmpty(resp)):
+	case remote.IsAcceptance(resp) && (rh.waiter.id == "" || err != nil || isEmpty(resp)):
 		if rh.waiter.id == "" {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
@@ -138,7 +138,7 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 			return
 		}
 		rh.answerUnreachable("the server gave no answer (" + remote.Status(resp) + ")")
-	case !remote.Succeeded(resp):
+	case !remote.IsSuccess(resp):
 		rh.relayError(resp)
 	case err != nil:
 		rh.answerUnreachable(err.Error())
@@ -187,6 +187,9 @@ func (rh *requestHandler) do(ctx context.Context, method string, line []byte, he
 			return nil, err
 		}
 		r.URL, r.Host, r.Header = &to, to.Host, header
+		if method == http.MethodGet {
+			remote.UseOnce(r)
+		}
 		cred := rh.backend.o.Credentials
 		if cred != nil && !own {
 			if err := cred.Apply(ctx, r); err != nil {
