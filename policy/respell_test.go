@@ -82,7 +82,9 @@ func TestRespellingTakesNoLong(t *testing.T) {
 
 // Whatever name a glob matches is found under what the client writes for it.
 func TestLawRespelledNamesAreFound(t *testing.T) {
-	text := func(letters string) *rapid.Generator[string] { return rapid.StringOfN(rapid.RuneFrom([]rune(letters)), 1, 8, -1) }
+	text := func(letters string) *rapid.Generator[string] {
+		return rapid.StringOfN(rapid.RuneFrom([]rune(letters)), 1, 8, -1)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		pattern, name := text("ab._*?/").Draw(t, "glob"), text("ab._/é").Draw(t, "name")
 		g, err := glob.Compile(pattern)
