@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/netip"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -201,11 +202,13 @@ func addressesIn(text string, visit func(word, whole string), further bool) {
 
 // files are endings of names that no address on the internet has: none is a domain of the
 // first level.
-var files = setOf(`txt pdf doc docx xls xlsx ppt pptx odt ods csv tsv json jsonl ndjson xml html htm xhtml yaml yml toml ini cfg conf env log lock
+var files = sync.OnceValue(func() map[string]bool {
+	return setOf(`txt pdf doc docx xls xlsx ppt pptx odt ods csv tsv json jsonl ndjson xml html htm xhtml yaml yml toml ini cfg conf env log lock
 	png jpg jpeg gif svg webp ico bmp mp3 mp4 wav ogg ttf otf woff woff2 css scss sass less
 	go js mjs cjs jsx ts mts cts tsx vue svelte php rb kt kts swift scala clj cljs hs exs erl lua dart cpp hpp cxx hxx cs fs vb sql graphql proto
 	bat cmd ps1 bash zsh vim el gradle cmake bazel nix sum mod tmpl tpl hbs ejs rst tex bib ipynb diff patch orig bak tmp old
 	tar gz tgz bz2 xz zst jar war whl deb rpm exe dll dylib wasm db sqlite parquet pem crt csr`)
+})
 
 // isDotted reports whether a word has the form of a host's name with a domain, or of a
 // numeric address.
@@ -218,7 +221,7 @@ func isDotted(word string) bool {
 	if strings.HasPrefix(last, "xn--") {
 		return true
 	}
-	if utf8.RuneCountInString(last) < 2 || files[last] {
+	if utf8.RuneCountInString(last) < 2 || files()[last] {
 		return isNumbered(word)
 	}
 	for _, r := range last {

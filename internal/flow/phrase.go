@@ -265,7 +265,7 @@ func position(word string) int {
 		}
 		name = less[:len(less)-1]
 	}
-	if dot := strings.LastIndexByte(name, '.'); dot < 0 || !files[strings.ToLower(name[dot+1:])] && (slashes(name) > 1 || !strings.ContainsAny(name[:dot], `/\`)) {
+	if dot := strings.LastIndexByte(name, '.'); dot < 0 || !files()[strings.ToLower(name[dot+1:])] && (slashes(name) > 1 || !strings.ContainsAny(name[:dot], `/\`)) {
 		return 0
 	}
 	return len(word) - len(name)

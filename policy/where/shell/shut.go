@@ -51,7 +51,7 @@ func newReader(words []word, base string) *reader {
 // namesOnly are programs, and subcommands of git, that show no more of a file than its name,
 // its size and the like.
 const (
-	namesOnly    = "ls dir vdir stat test [ mkdir find gfind"
+	namesOnly    = "ls dir vdir du wc stat test [ mkdir find gfind"
 	gitNamesOnly = "check-ignore check-attr ls-files status rev-parse branch tag remote describe merge-base"
 )
 
