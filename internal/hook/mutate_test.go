@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -82,8 +84,8 @@ func raw(change func(string) string) func([]byte, *client.Row) []byte {
 
 // snakes turns the names of the top level from one form into the other.
 func snakes(m map[string]json.RawMessage, _ *client.Row) bool {
-	for name, value := range m {
-		other := ""
+	for _, name := range slices.Sorted(maps.Keys(m)) { // a map that grows is walked in no order
+		value, other := m[name], ""
 		for i, part := range strings.Split(name, "_") {
 			if i > 0 && part != "" {
 				part = strings.ToUpper(part[:1]) + part[1:]
