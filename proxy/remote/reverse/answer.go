@@ -176,6 +176,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 			return resumable, err
 		}
 		left -= int64(len(e.Raw))
+		raiseRetry(e)
 		resumable = resumable || e.HasID && e.ID != ""
 		rh.sentEvents().add(e.ID, rh.scope)
 		if e.HasData {
@@ -202,6 +203,17 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 		if err != nil {
 			return resumable, err
 		}
+	}
+}
+
+// leastRetry is how long a client waits at least, in milliseconds, before it takes a stream up again.
+const leastRetry = 250
+
+// raiseRetry keeps a server that says 0 and ends its streams at once from a client that comes
+// back without a pause.
+func raiseRetry(e *sse.Event) {
+	if e.Retry >= 0 && e.Retry < leastRetry {
+		e.Retry, e.Plain = leastRetry, false // it is written anew
 	}
 }
 

@@ -90,6 +90,7 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 		e, err := in.Next()
 		if err == nil {
 			rh.sentEvents().add(e.ID, rh.scope)
+			raiseRetry(e)
 		}
 		switch {
 		case err != nil:

@@ -140,3 +140,16 @@ func TestAStreamWithoutASessionIsTakenUp(t *testing.T) {
 		}
 	}
 }
+
+// A client is not sent back without a pause.
+func TestRetryHasAFloor(t *testing.T) {
+	w := newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, body string) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "id: 1\nretry: 0\n\nretry: 500\n\nretry: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", idOf(body))
+	}})
+	for name, got := range map[string]string{"POST": says(w.post(call(1, "ok"))), "GET": says(w.bare(http.MethodGet, "Accept", "text/event-stream"))} {
+		if strings.Count(got, "retry: 250") == 0 || !strings.Contains(got, "retry: 500") || strings.Contains(got, "retry: 0") || strings.Contains(got, "retry: 1\n") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

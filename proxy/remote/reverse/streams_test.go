@@ -211,10 +211,10 @@ func TestStreamsAreTakenUpAgain(t *testing.T) {
 func TestPlacesReachTheClient(t *testing.T) {
 	w := newHarness(t, sessionServer(func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "event: close\nid: a\nretry: 10\ndata: no frame\n\nid: b\ndata: {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\n")
+		fmt.Fprint(w, "event: close\nid: a\nretry: 300\ndata: no frame\n\nid: b\ndata: {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\n")
 	}))
 	w.initialize()
-	if got := says(w.post(call(1, "ok"), "Mcp-Session-Id", "s1")); got != "200 id: a\nretry: 10\n\nid: b\n\n" {
+	if got := says(w.post(call(1, "ok"), "Mcp-Session-Id", "s1")); got != "200 id: a\nretry: 300\n\nid: b\n\n" {
 		t.Errorf("%q", got)
 	}
 }
