@@ -67,7 +67,7 @@ func findEntries(line []byte, i int) (entries []entry, end int) {
 				entries = append(entries, one)
 			}
 			if c == ']' {
-				return entries, i
+				break
 			}
 			one = entry{after: one.to, from: -1}
 			continue
@@ -103,13 +103,10 @@ func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 
 // skipString is behind the string that begins at i.
 func skipString(line []byte, i int) int {
-	for i++; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
+	for i++; i < len(line) && line[i] != '"'; i++ {
+		if line[i] == '\\' {
 			i++
-		case '"':
-			return i + 1
 		}
 	}
-	return len(line)
+	return min(i+1, len(line))
 }

@@ -55,6 +55,11 @@ func TestRepair(t *testing.T) {
 		want    string // "" for no repair
 		words   string
 	}{
+		"a mark before it":         {line: "\uFEFF" + `{"jsonrpc":"2.0","id":2,"result":{}}`, want: `{"jsonrpc":"2.0","id":2,"result":{}}`, words: "mark"},
+		"a code with a fraction":   {line: `{"jsonrpc":"2.0","id":2,"error":{"code":-32000.0,"message":"x"}}`, want: `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"x"}}`, words: "code"},
+		"a code that is not whole": {line: `{"jsonrpc":"2.0","id":2,"error":{"code":-32000.5,"message":"x"}}`},
+		"a list that ends early":   {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[` + twice},
+		"a text that ends early":   {line: `{"jsonrpc":"2.0","id":2,"result":{"tools":[` + twice + `, {"name":"x`},
 		"half a pair":              {line: `{"jsonrpc":"2.0","id":2,"result":{"a":"x\ud83d"}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"a":"x\ufffd"}}`, words: "text"},
 		"a whole pair stays":       {line: `{"jsonrpc":"2.0","id":2,"result":{"a":"\ud83d\ude00\ude00 \\ud83d é"}}`, want: `{"jsonrpc":"2.0","id":2,"result":{"a":"\ud83d\ude00\ufffd \\ud83d é"}}`, words: "text"},
 		"Latin-1":                  {line: "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\":\"caf\xe9\"}}", want: `{"jsonrpc":"2.0","id":2,"result":{"a":"caf` + "\uFFFD" + `"}}`, words: "text"},
