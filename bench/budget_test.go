@@ -112,6 +112,12 @@ func TestBudgetOfInstructions(t *testing.T) {
 	}
 	defer bed.close()
 	found, err := bed.perCall(t.Context(), bed.ways[3], 1000)
+	// On some processors valgrind does not know the clock that Go's runtime reads where a
+	// thread waits for a lock, and ends the program: the more often, the busier the machine.
+	for try := 1; err != nil && try < 5; try++ {
+		t.Logf("try %d: %v", try, err)
+		found, err = bed.perCall(t.Context(), bed.ways[3], 1000)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
