@@ -50,8 +50,8 @@ func TestTheDocumentedSettings(t *testing.T) {
 func TestTheDocumentedFormsOfClients(t *testing.T) {
 	rows := map[string]string{}
 	for line := range strings.Lines(read(t, "docs/approvals.md")) {
-		if cells := strings.Split(strings.TrimSpace(line), "|"); len(cells) == 6 {
-			rows[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[4])
+		if cells := strings.Split(strings.TrimSpace(line), "|"); len(cells) == 5 {
+			rows[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[3])
 		}
 	}
 	clients, err := elicit.Clients()

@@ -95,8 +95,3 @@ func visible(s string) string {
 	}
 	return b.String()
 }
-
-// oneLine is visible text without breaks.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", " ").Replace(visible(s))
-}
