@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,19 +69,18 @@ func play(t *testing.T, says []string) {
 		case '~':
 			time.Sleep(time.Minute)
 		case '=':
-			if len(toClient.heard) == 0 || !strings.Contains(toClient.heard[0], line) {
-				t.Fatalf("the client hears %q, want %s", toClient.heard, line)
+			if heard := toClient.heard(1); len(heard) == 0 || !strings.Contains(heard[0], line) {
+				t.Fatalf("the client hears %q, want %s", heard, line)
 			}
-			toClient.heard = toClient.heard[1:]
 			continue
 		}
 		synctest.Wait()
-		if (what == '.' || what == '>') && len(toClient.heard) > 0 {
-			t.Fatalf("the client hears %q", toClient.heard)
+		if heard := toClient.heard(0); (what == '.' || what == '>') && len(heard) > 0 {
+			t.Fatalf("the client hears %q", heard)
 		}
 	}
-	if len(toClient.heard) > 0 {
-		t.Errorf("the client hears %q, too", toClient.heard)
+	if heard := toClient.heard(0); len(heard) > 0 {
+		t.Errorf("the client hears %q, too", heard)
 	}
 }
 
@@ -106,9 +106,26 @@ func newSession(t *testing.T) *proxy.Session {
 	return proxy.NewSession(proxy.Options{Gate: g, Name: "fs"})
 }
 
-// hearer keeps what it is told.
-type hearer struct{ heard []string }
+// hearer keeps what it is told, also by a timer.
+type hearer struct {
+	mu    sync.Mutex
+	lines []string
+}
 
-func (h *hearer) Add(line []byte) error { h.heard = append(h.heard, string(line)); return nil }
+func (h *hearer) Add(line []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, string(line))
+	return nil
+}
+
+// heard takes what it was told first, and gives all that it was told.
+func (h *hearer) heard(take int) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	heard := h.lines
+	h.lines = h.lines[min(take, len(h.lines)):]
+	return heard
+}
 
 func (h *hearer) Flush() {}
