@@ -107,3 +107,13 @@ func (w tmux) gone(texts ...string) {
 		}
 	}
 }
+
+// here is the folder of the tests, for programs that start in another.
+func here(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
