@@ -160,6 +160,8 @@ func responses(w io.Writer, c *Turn) {
 		if of, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool, whose own name may hold __ (a hub's)
 			server, tool, _ := strings.Cut(of, "__")
 			item["namespace"], item["name"] = "mcp__"+server, tool
+		} else if space, tool, ok := strings.Cut(c.Tool, "."); ok {
+			item["namespace"], item["name"] = space, tool
 		}
 	}
 	id := unique("resp_")

@@ -3,15 +3,13 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/clawai/clawai/internal/scripted"
 )
 
 // A client that needs a newer Node than that of the machine runs on this one, from npm.
@@ -25,6 +23,8 @@ var agentsByChat = []agent{
 		vars: []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_ALLOW_ALL=true", "COPILOT_PROVIDER_BASE_URL=ADDRESS/v1",
 			"COPILOT_MODEL=gpt-4.1"},
 		folder: ".copilot",
+		limit:  `"timeoutSec":60`, short: `"timeoutSec":3`,
+		helper: helper{tool: "task", prompt: "prompt", more: object{"description": "errand", "name": "errand", "agent_type": "general-purpose", "mode": "sync"}},
 	},
 	{
 		id: "cline", shell: "run_commands", argument: "commands", list: true,
@@ -32,6 +32,7 @@ var agentsByChat = []agent{
 		before:  []string{"node_modules/@cline/cli-linux-x64/bin/cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
 		folder:  ".cline",
 		stops:   true, daemon: "--cline-hub-daemon",
+		helper: helper{tool: "spawn_agent", prompt: "task", more: object{"systemPrompt": "You run errands."}},
 	},
 	{
 		id: "qwen", shell: "run_shell_command", argument: "command", more: object{"is_background": false},
@@ -39,10 +40,26 @@ var agentsByChat = []agent{
 		vars:    []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=ADDRESS/v1", "OPENAI_MODEL=scripted", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
 		files:   map[string]string{".qwen/settings.json": "{}\n"},
 		folder:  ".qwen",
+		limit:   `"timeout":60000`, short: `"timeout":3000`,
+		helper: helper{tool: "agent", prompt: "prompt", more: object{"description": "errand", "subagent_type": "general-purpose"}},
 	},
 	{
 		id: "opencode", shell: "bash", argument: "command", more: object{"description": "x"},
-		command: opencode.command, vars: opencode.vars, files: opencode.files, folder: opencode.folder, silent: true,
+		command: []string{"node_modules/opencode-linux-x64-baseline/bin/opencode", "run", "--model", "anthropic/scripted", "go on"},
+		vars:    []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
+		files: map[string]string{".config/opencode/opencode.json": `{
+  "provider": {
+    "anthropic": {
+      "options": { "baseURL": "ADDRESS/v1", "apiKey": "none" },
+      "models": { "scripted": { "name": "scripted", "tool_call": true, "limit": { "context": 200000, "output": 8000 } } }
+    }
+  },
+  "permission": { "bash": "allow", "edit": "allow", "webfetch": "allow" }
+}
+`},
+		folder: ".config/opencode",
+		limit:  "patience = 60_000", short: "patience = 3_000",
+		helper: helper{tool: "task", prompt: "prompt", more: object{"description": "errand", "subagent_type": "general"}},
 	},
 	{
 		id: "kimi", shell: "Bash", argument: "command",
@@ -61,8 +78,13 @@ max_context_size = 100000
 capabilities = ["tool_use"]
 `},
 		folder: ".kimi-code",
+		limit:  "timeout = 60", short: "timeout = 3",
+		helper: helper{tool: "Agent", prompt: "prompt", more: object{"description": "errand"}},
 	},
 }
+
+// allAgents are the eight clients.
+func allAgents() []agent { return append(slices.Clone(agents), agentsByChat...) }
 
 // args are those of the agent's shell for a command.
 func (a *agent) args(command string) object {
@@ -91,58 +113,47 @@ func (s *agentSite) stop(word string) {
 	}
 }
 
-// TestAgentSessions plays a session of each of the eight clients behind the entries that
-// wrap --hooks wrote: what the policy allows runs, what it denies does not and the agent goes
-// on, what it asks about is asked, and the start of the session and the user's words are
-// answered without a word and are on record.
+// sessionSteps are what each client plays behind the entries that wrap --hooks wrote.
+var sessionSteps = []agentStep{
+	{name: "allowed", runs: "all"},
+	{name: "asked-yes", runs: "all", make: func(s *agentSite) func() { return s.whileAsked(s.answered("allow")) }},
+	{name: "asked-no", why: "the owner denied it: not today", make: func(s *agentSite) func() { return s.whileAsked(s.answered("deny", "-n", "not today")) }},
+	{name: "asked-nobody", why: "nobody", make: func(s *agentSite) func() {
+		s.write(".config/clawai/config.toml", "[ask]\ntimeout = \"2s\"\n")
+		return func() { s.remove(".config/clawai/config.toml") }
+	}},
+	{name: "allowed-between", runs: "all"},
+	{name: "denied", why: "Not this file"},
+	{name: "within", within: []string{"allowed-within", "denied-within"}},
+	{name: "allowed-at-last", runs: "all"},
+}
+
+// answered gives a question the owner's answer.
+func (s *agentSite) answered(words ...string) func(id string) {
+	return func(id string) { s.must(append([]string{clawai, "decide", id}, words...)...) }
+}
+
+// TestAgentSessions plays a session of each of the eight clients: what the policy allows runs,
+// what it denies does not and the agent goes on, what it asks about waits for a person and does
+// as that one says, an agent of the agent is judged as it is, and the start of the session and
+// the user's words are answered without a word and are on record. docs/clients.md has what was
+// seen.
 func TestAgentSessions(t *testing.T) {
-	for _, a := range append(agents, agentsByChat...) {
+	for _, a := range allAgents() {
 		t.Run(a.id, func(t *testing.T) {
 			t.Parallel()
-			if _, err := os.Stat(a.command[0]); err != nil {
-				t.Skipf("%s is not installed", a.command[0])
-			}
-			var s agentSite
-			files := []string{"allowed", "asked-1", "allowed-again", "denied", "allowed-at-last"}
-			if a.stops {
-				files = []string{"allowed", "allowed-again", "denied"}
-			}
-			model, answers := &scripted.Model{}, map[string]string{}
-			for _, file := range files {
-				model.Turns = append(model.Turns, scripted.Turn{Tool: a.shell, Args: a.args("touch " + file)})
-			}
-			model.After = func(n int, answer string) { answers[files[n]] = answer }
-			s = newAgentSite(t, a, serve(t, model), agentRules)
-			s.env = append(s.env, "CLAWAI_ASK_TIMEOUT=2s")
-			s.play()
-			if a.daemon != "" {
-				s.stop(a.daemon)
-			}
-			for _, file := range files {
-				_, err := os.Stat(filepath.Join(s.projects(), file))
-				if ran := err == nil; ran != strings.HasPrefix(file, "allowed") {
-					t.Errorf("%s ran: %v; the agent was told %s", file, ran, answers[file])
-				}
-			}
-			if !a.stops && !strings.Contains(answers["denied"], "Not this file") {
-				t.Errorf("of what was denied the agent was told %q", answers["denied"])
-			}
+			m := &models{}
+			s := newAgentSite(t, a, serve(t, m), agentRules)
+			s.walk(m, sessionSteps)
 			log := s.must(clawai, "log", "--json")
 			counts := map[string]int{}
-			for _, word := range []string{`"kind":"start"`, "builtin/prompt", "builtin/unread", `"code":"not_answered"`, "denied_by_rule"} {
+			for _, word := range []string{`"kind":"start"`, "builtin/prompt", "builtin/unread", "denied_by_rule"} {
 				counts[word] = strings.Count(log, word)
 			}
-			starts := 0
-			if !a.silent {
-				starts = 1
-			}
-			if counts["builtin/unread"] > 0 || counts[`"kind":"start"`] < starts || counts["denied_by_rule"] != 1 {
+			t.Logf("%v", counts)
+			if counts["builtin/unread"] > 0 || counts[`"kind":"start"`] < 1 || counts["denied_by_rule"] != 2 {
 				t.Errorf("recorded %v\n%s", counts, log)
 			}
-			asked := strings.Contains(log, "touch asked-1") && !strings.Contains(log, `"decision":"allow","policy":"prompt"`)
-			fmt.Printf("| `%s` | ran | did not run, and %s | %s | %d start, %d prompts, %d unread |\n", a.id,
-				map[bool]string{true: "the run ended", false: "the agent went on"}[a.stops], map[bool]string{true: "asked, nobody answered, did not run", false: "not tried"}[asked],
-				counts[`"kind":"start"`], counts["builtin/prompt"], counts["builtin/unread"])
 			s.must(clawai, "log", "verify")
 			s.must(clawai, "unwrap", "--hooks", a.id, "--yes")
 		})

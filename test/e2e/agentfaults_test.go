@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,15 +14,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/clawai/clawai/internal/scripted"
 )
 
 const agentRules = `
 [[rule]]
 action = "deny"
 tool = "shell"
-args.command = "touch denied"
+args.command = "touch denied*"
 description = "Not this file"
 
 [[rule]]
@@ -33,27 +32,23 @@ args.command = "touch asked-*"
 action = "allow"
 tool = "shell"
 args.command = "touch *"
+
+[[rule]]
+action = "allow"
+tool = "agent"
 `
 
-// fault is what goes wrong while an agent asks its hook whether it may make the file of
-// that name.
-type fault struct {
-	name string
-	runs string                           // the clients that make the file; "all", or by their ids
-	why  string                           // what the agent is told where it does not; "" where only the client speaks
-	make func(s *agentSite) (undo func()) // nil where it cannot be made here
-}
-
-var faults = []fault{
+// faults are what goes wrong while an agent asks its hook.
+var faults = []agentStep{
 	{name: "allowed", runs: "all"},
-	{name: "denied", why: "Not this file"},
-	{name: "no-policy", why: "policy.toml", make: func(s *agentSite) func() { return s.moved(".config/clawai/policy.toml") }},
-	{name: "broken-policy", why: "policy.toml", make: func(s *agentSite) func() {
+	{name: "denied", row: "nothing: the policy denies", why: "Not this file"},
+	{name: "no-policy", row: "no policy, or one that does not load", why: "policy.toml", make: func(s *agentSite) func() { return s.moved(".config/clawai/policy.toml") }},
+	{name: "broken-policy", row: "no policy, or one that does not load", why: "policy.toml", make: func(s *agentSite) func() {
 		s.write(".config/clawai/policy.toml", "[[rule]]\naction = \"alow\"\n")
 		return func() { s.write(".config/clawai/policy.toml", agentRules) }
 	}},
 	{name: "allowed-between", runs: "all"},
-	{name: "state-is-a-file", why: "state", make: func(s *agentSite) func() {
+	{name: "state-is-a-file", row: "the record: no folder, read-only, disk full", why: "state", make: func(s *agentSite) func() {
 		back := s.moved(".local/state/clawai")
 		s.write(".local/state/clawai", "")
 		return func() {
@@ -61,55 +56,84 @@ var faults = []fault{
 			back()
 		}
 	}},
-	{name: "state-read-only", why: "record", make: func(s *agentSite) func() { return s.mounted(unix.MS_RDONLY, "mode=0700", 0) }},
-	{name: "disk-full", why: "record", make: func(s *agentSite) func() { return s.mounted(0, "mode=0700,size=65536", 65536) }},
-	{name: "asked-terminated", why: "Refused", make: func(s *agentSite) func() { return s.whileAsked(syscall.SIGTERM) }},
-	{name: "asked-killed", runs: "codex gemini", make: func(s *agentSite) func() { return s.whileAsked(syscall.SIGKILL) }},
-	{name: "no-program", runs: "codex", make: func(s *agentSite) func() { return s.moved("bin/clawai-hook") }},
+	{name: "state-read-only", row: "the record: no folder, read-only, disk full", why: "record", make: func(s *agentSite) func() { return s.mounted(unix.MS_RDONLY, "mode=0700", 0) }},
+	{name: "disk-full", row: "the record: no folder, read-only, disk full", why: "record", make: func(s *agentSite) func() { return s.mounted(0, "mode=0700,size=65536", 65536) }},
+	{name: "asked-terminated", row: "the hook is terminated while it asks", why: "Refused", make: func(s *agentSite) func() {
+		return s.whileAsked(func(string) { s.signal("clawai-hook", syscall.SIGTERM) })
+	}},
+	{name: "asked-killed", row: "the hook is killed while it asks (nobody is asked any longer)", runs: "codex gemini", make: func(s *agentSite) func() {
+		return s.whileAsked(func(string) {
+			s.signal("clawai-hook", syscall.SIGKILL)
+			s.signal("clawai", syscall.SIGKILL) // which asks on its behalf
+		})
+	}},
+	{name: "killed", row: "it is killed at once", make: hookSays("kill -9 $$")},
+	{name: "no-program", row: "the program is gone", runs: "codex", make: func(s *agentSite) func() { return s.moved("bin/clawai-hook") }},
+	{name: "exits-1", row: "it complains and exits with 1", make: hookSays("echo noise; echo trouble >&2; exit 1")},
+	{name: "exits-2", row: "it complains and exits with 2, without an answer", make: hookSays("echo trouble >&2; exit 2")},
+	{name: "rubbish", row: "it prints rubbish and exits with 0", make: hookSays("echo '{rubbish'")},
 	{name: "allowed-at-last", runs: "all"},
+}
+
+// slowFault takes longer than a client waits.
+var slowFault = []agentStep{{name: "slow", row: "it takes longer than the client waits", make: hookSays("exec sleep 15")}}
+
+// hookSays puts a script where the hook was, which has read what the client tells it.
+func hookSays(line string) func(s *agentSite) (undo func()) {
+	return func(s *agentSite) func() {
+		back := s.moved("bin/clawai-hook")
+		if err := os.WriteFile(s.path("bin/clawai-hook"), []byte("#!/bin/sh\ncat >/dev/null\n"+line+"\n"), 0o700); err != nil {
+			s.t.Error(err)
+		}
+		return func() {
+			s.remove("bin/clawai-hook")
+			back()
+		}
+	}
 }
 
 // TestAgentFaults holds of each real agent what docs/hooks.md says of it: none runs a
 // tool because clawai is broken in a way in which its hook can still answer; and those
-// that close run none when it cannot. All faults meet one run of the agent, in turn.
+// that close run none when it cannot.
 func TestAgentFaults(t *testing.T) {
-	for _, a := range agents {
+	for _, a := range allAgents() {
 		t.Run(a.id, func(t *testing.T) {
 			t.Parallel()
-			var s agentSite
-			model := &scripted.Model{}
-			for _, f := range faults {
-				model.Turns = append(model.Turns, scripted.Turn{Tool: a.shell, Args: object{a.argument: "touch " + f.name}})
-			}
-			var undo func()
-			model.Before = func(n int) {
-				undo = func() {}
-				if f := faults[n]; f.make != nil {
-					undo = f.make(&s)
-				}
-			}
-			seen := 0
-			model.After = func(n int, answer string) {
-				seen++
-				if undo == nil {
-					return
-				}
-				undo()
-				s.holds(&faults[n], answer)
-			}
-			s = newAgentSite(t, a, serve(t, model), agentRules)
-			s.play()
-			if seen != len(faults) || model.Asked() != len(faults)+1 {
-				t.Errorf("%d of %d calls were answered", seen, len(faults))
-			}
+			m := &models{}
+			s := newAgentSite(t, a, serve(t, m), agentRules)
+			s.walk(m, faults)
 			s.must(clawai, "log", "verify")
 			if out := s.must(clawai, "log", "--decision", "allow", "--json"); strings.Count(out, "touch allowed") != 3 {
 				t.Errorf("recorded\n%s", out)
 			}
-			if out := s.must(clawai, "log", "--json"); strings.Count(out, "builtin/prompt") != 1 || strings.Contains(out, "go on") {
+			if out := s.must(clawai, "log", "--json"); !s.stops && strings.Count(out, "builtin/prompt") != 1 || strings.Contains(out, "go on") {
 				t.Errorf("recorded\n%s", out)
 			}
+			if s.limit != "" {
+				s.hasten()
+				s.walk(m, slowFault)
+			}
 		})
+	}
+}
+
+// hasten has the client wait for its hook for a short time only.
+func (s *agentSite) hasten() {
+	s.t.Helper()
+	changed := false
+	err := filepath.WalkDir(s.path(s.folder), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), "clawai-hook") || !strings.Contains(string(text), s.limit) {
+			return err
+		}
+		changed = true
+		return os.WriteFile(path, []byte(strings.ReplaceAll(string(text), s.limit, s.short)), 0o600)
+	})
+	if err != nil || !changed {
+		s.t.Errorf("no entry says %s: %v", s.limit, err)
 	}
 }
 
@@ -119,23 +143,11 @@ func TestAgentUnreviewed(t *testing.T) {
 	i := slices.IndexFunc(agents, func(a agent) bool { return a.id == "codex" })
 	a := agents[i]
 	a.command = slices.DeleteFunc(slices.Clone(a.command), func(word string) bool { return word == "--dangerously-bypass-hook-trust" })
-	f := fault{name: "denied", runs: "codex"}
-	var s agentSite
-	model := &scripted.Model{Turns: []scripted.Turn{{Tool: a.shell, Args: object{a.argument: "touch " + f.name}}}}
-	model.After = func(_ int, answer string) { s.holds(&f, answer) }
-	s = newAgentSite(t, a, serve(t, model), agentRules)
-	s.play()
+	m := &models{}
+	s := newAgentSite(t, a, serve(t, m), agentRules)
+	s.walk(m, []agentStep{{name: "denied", runs: "codex"}})
 	if out, err := s.run(filepath.Join(s.bin, "clawai"), "status", "--check"); err == nil || !strings.Contains(out, "not trusted yet") {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// holds compares what happened with what should.
-func (s *agentSite) holds(f *fault, answer string) {
-	_, err := os.Stat(filepath.Join(s.projects(), f.name))
-	ran, should := err == nil, f.runs == "all" || strings.Contains(f.runs, s.id)
-	if ran != should || !ran && !strings.Contains(answer, f.why) {
-		s.t.Errorf("%s: the tool ran: %v, and should: %v; the agent was told %s", f.name, ran, should, answer)
 	}
 }
 
@@ -177,21 +189,20 @@ func (s *agentSite) mounted(flags uintptr, options string, taken int) (undo func
 	}
 }
 
-// whileAsked signals the hook as soon as somebody can answer its question.
-func (s *agentSite) whileAsked(sig syscall.Signal) (undo func()) {
+// whileAsked does something as soon as somebody can answer the hook's question.
+func (s *agentSite) whileAsked(do func(id string)) (undo func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for list := ""; !strings.Contains(list, "wants to"); time.Sleep(20 * time.Millisecond) {
+		list := ""
+		for ; !strings.Contains(list, "wants to"); time.Sleep(20 * time.Millisecond) {
 			if s.t.Context().Err() != nil {
 				return
 			}
 			list, _ = s.run(clawai, "approve", "--list")
 		}
-		s.signal("clawai-hook", sig)
-		if sig == syscall.SIGKILL {
-			s.signal("clawai", sig) // which asks on its behalf
-		}
+		id, _, _ := strings.Cut(list, " ")
+		do(id)
 	}()
 	return func() { <-done }
 }

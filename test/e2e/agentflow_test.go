@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -232,6 +234,8 @@ type models struct {
 	before func(n int)
 	after  func(n int, answer string)
 	now    atomic.Pointer[scripted.Model]
+	child  atomic.Pointer[scripted.Model] // of an agent that the agent has started
+	helper string                         // the tool by which it did
 }
 
 // begin has these turns asked for next.
@@ -239,7 +243,29 @@ func (m *models) begin(turns ...scripted.Turn) {
 	m.now.Store(&scripted.Model{Turns: turns, Before: m.before, After: m.after})
 }
 
-func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.now.Load().ServeHTTP(w, r) }
+func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	model := m.now.Load()
+	if child := m.child.Load(); child != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if m.ofChild(body) {
+			model = child
+		}
+	}
+	model.ServeHTTP(w, r)
+}
+
+// ofChild says that a conversation begins with an errand: that of the one who gave it has the
+// call that did.
+func (m *models) ofChild(body []byte) bool {
+	var request struct{ Messages, Input, Contents json.RawMessage }
+	_ = json.Unmarshal(body, &request) // the model says what is wrong with it
+	conversation := string(request.Messages) + string(request.Input) + string(request.Contents)
+	return strings.Contains(conversation, errand) && !regexp.MustCompile(`"name": ?"`+m.helper+`"`).MatchString(conversation)
+}
 
 // first is a call that does nothing, while servers come up.
 func (s *agentSite) first() scripted.Turn {

@@ -28,7 +28,17 @@ type agent struct {
 	before   []string          // a command that the client wants first
 	daemon   string            // a word of what it leaves running
 	stops    bool              // a denial ends its run: it knows no other no
-	silent   bool              // it tells a hook of tools alone
+	limit    string            // how long it waits for a hook, as its entry says it; "" where that cannot be set
+	short    string            // the same, and short
+	helper   helper            // by which it starts an agent of its own
+}
+
+// helper is the tool of an agent that starts another.
+type helper struct {
+	tool   string
+	prompt string // what that one is to do, to the tool
+	more   object
+	last   string // what the other must call to come back
 }
 
 // Programs whose main packages choose among six of them, or link them by a script.
@@ -42,6 +52,8 @@ var claude = agent{
 	command: []string{claudeProgram, "-p", "go on", "--model", "scripted", "--allowedTools", "Bash", "Read", "mcp__filesystem", "mcp__web", "mcp__mail", "mcp__post"},
 	vars:    []string{"ANTHROPIC_BASE_URL=ADDRESS", "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"},
 	folder:  ".claude",
+	limit:   `"timeout":60`, short: `"timeout":3`,
+	helper: helper{tool: "Agent", prompt: "prompt", more: object{"description": "errand", "subagent_type": "general-purpose", "run_in_background": false}},
 }
 
 var agents = []agent{
@@ -57,6 +69,8 @@ base_url = "ADDRESS/v1"
 wire_api = "responses"
 `},
 		folder: ".codex",
+		limit:  `"timeout":60`, short: `"timeout":3`,
+		helper: helper{tool: "multi_agent_v1.spawn_agent", prompt: "message"},
 	},
 	{
 		id: "gemini", shell: "run_shell_command", argument: "command",
@@ -69,6 +83,8 @@ wire_api = "responses"
 }
 `},
 		folder: ".gemini",
+		limit:  `"timeout":60000`, short: `"timeout":3000`,
+		helper: helper{tool: "invoke_agent", prompt: "prompt", more: object{"agent_name": "generalist"}, last: "complete_task"},
 	},
 }
 
@@ -121,6 +137,9 @@ func newAgentSite(t *testing.T, a agent, url, policy string) agentSite {
 		s.must(words...)
 	}
 	s.must(filepath.Join(s.bin, "clawai"), "wrap", "--hooks", a.id, "--yes")
+	if a.daemon != "" {
+		t.Cleanup(func() { s.stop(a.daemon) })
+	}
 	return s
 }
 

@@ -41,7 +41,7 @@ func TestCanary(t *testing.T) {
 	} {
 		t.Run(tt.client+" "+tt.want, func(t *testing.T) {
 			t.Parallel()
-			all := append(slices.Clone(agents), agentsByChat...)
+			all := allAgents()
 			a := all[slices.IndexFunc(all, func(a agent) bool { return a.id == tt.client })]
 			a.vars, a.before, a.files = nil, nil, map[string]string{tt.settings: tt.text}
 			s := newAgentSite(t, a, "", agentRules)
