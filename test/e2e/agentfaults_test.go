@@ -61,22 +61,22 @@ var faults = []agentStep{
 	{name: "asked-terminated", row: "the hook is terminated while it asks", why: "Refused", make: func(s *agentSite) func() {
 		return s.whileAsked(func(string) { s.signal("clawai-hook", syscall.SIGTERM) })
 	}},
-	{name: "asked-killed", row: "the hook is killed while it asks (nobody is asked any longer)", runs: "codex gemini", make: func(s *agentSite) func() {
+	{name: "asked-killed", row: "the hook is killed while it asks (nobody is asked any longer)", runs: "codex gemini cline qwen kimi", make: func(s *agentSite) func() {
 		return s.whileAsked(func(string) {
 			s.signal("clawai-hook", syscall.SIGKILL)
 			s.signal("clawai", syscall.SIGKILL) // which asks on its behalf
 		})
 	}},
-	{name: "killed", row: "it is killed at once", make: hookSays("kill -9 $$")},
-	{name: "no-program", row: "the program is gone", runs: "codex", make: func(s *agentSite) func() { return s.moved("bin/clawai-hook") }},
-	{name: "exits-1", row: "it complains and exits with 1", make: hookSays("echo noise; echo trouble >&2; exit 1")},
-	{name: "exits-2", row: "it complains and exits with 2, without an answer", make: hookSays("echo trouble >&2; exit 2")},
-	{name: "rubbish", row: "it prints rubbish and exits with 0", make: hookSays("echo '{rubbish'")},
+	{name: "killed", row: "it is killed at once", runs: "codex gemini cline qwen kimi", make: hookSays("kill -9 $$")},
+	{name: "no-program", row: "the program is gone", runs: "codex cline qwen kimi", make: func(s *agentSite) func() { return s.moved("bin/clawai-hook") }},
+	{name: "exits-1", row: "it complains and exits with 1", runs: "codex gemini cline qwen kimi", make: hookSays("echo noise; echo trouble >&2; exit 1")},
+	{name: "exits-2", row: "it complains and exits with 2, without an answer", runs: "cline", make: hookSays("echo trouble >&2; exit 2")},
+	{name: "rubbish", row: "it prints rubbish and exits with 0", runs: "claude-code codex gemini copilot-cli cline qwen kimi", make: hookSays("echo '{rubbish'")},
 	{name: "allowed-at-last", runs: "all"},
 }
 
 // slowFault takes longer than a client waits.
-var slowFault = []agentStep{{name: "slow", row: "it takes longer than the client waits", make: hookSays("exec sleep 15")}}
+var slowFault = []agentStep{{name: "slow", row: "it takes longer than the client waits", runs: "codex gemini copilot-cli qwen kimi", make: hookSays("exec sleep 15")}}
 
 // hookSays puts a script where the hook was, which has read what the client tells it.
 func hookSays(line string) func(s *agentSite) (undo func()) {

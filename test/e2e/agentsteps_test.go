@@ -126,7 +126,7 @@ func (m *models) send(s *agentSite, files []string) {
 		child.Turns = append(child.Turns, scripted.Turn{Tool: s.helper.last, Args: object{"result": "done"}})
 	}
 	m.child.Store(child)
-	_, m.helper, _ = strings.Cut("."+s.helper.tool, ".")
+	m.helper = s.helper.tool[strings.LastIndexByte(s.helper.tool, '.')+1:]
 }
 
 // back waits for an agent of the agent, which some let go on by itself, and tells what it did.
