@@ -32,6 +32,7 @@ var agentsByChat = []agent{
 		before:  []string{"node_modules/@cline/cli-linux-x64/bin/cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
 		folder:  ".cline",
 		stops:   true, daemon: "--cline-hub-daemon",
+		slow:   "**ran**, after 120 s (by hand)",
 		helper: helper{tool: "spawn_agent", prompt: "task", more: object{"systemPrompt": "You run errands."}},
 	},
 	{
@@ -146,13 +147,11 @@ func TestAgentSessions(t *testing.T) {
 			s := newAgentSite(t, a, serve(t, m), agentRules)
 			s.walk(m, sessionSteps)
 			log := s.must(clawai, "log", "--json")
-			counts := map[string]int{}
-			for _, word := range []string{`"kind":"start"`, "builtin/prompt", "builtin/unread", "denied_by_rule"} {
-				counts[word] = strings.Count(log, word)
+			if strings.Contains(log, "builtin/unread") || !strings.Contains(log, `"kind":"start"`) || strings.Count(log, "denied_by_rule") != 2 {
+				t.Errorf("recorded\n%s", log)
 			}
-			t.Logf("%v", counts)
-			if counts["builtin/unread"] > 0 || counts[`"kind":"start"`] < 1 || counts["denied_by_rule"] != 2 {
-				t.Errorf("recorded %v\n%s", counts, log)
+			if !t.Failed() {
+				says(t, "../../docs/clients.md", a.row(t, log))
 			}
 			s.must(clawai, "log", "verify")
 			s.must(clawai, "unwrap", "--hooks", a.id, "--yes")

@@ -30,6 +30,7 @@ type agent struct {
 	stops    bool              // a denial ends its run: it knows no other no
 	limit    string            // how long it waits for a hook, as its entry says it; "" where that cannot be set
 	short    string            // the same, and short
+	slow     string            // what is known where it cannot be set
 	helper   helper            // by which it starts an agent of its own
 }
 

@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type agentStep struct {
 	row    string                           // of the table in docs/hooks.md; "" for what goes well
 	runs   string                           // the clients that make the file; "all", or by their ids
 	why    string                           // what the agent is told where it does not; "" where only the client speaks
+	ends   []string                         // the clients whose run ends here
 	within []string                         // the files that an agent of the agent makes instead
 	make   func(s *agentSite) (undo func()) // nil where nothing is to be done, or nothing can
 }
@@ -74,8 +76,11 @@ func (s *agentSite) session(m *models, steps []agentStep) (taken int) {
 	s.play()
 	if asked > answered {
 		end(answered, "")
-		if st := &steps[answered]; !s.stops || st.runsFor(s.id) {
-			s.t.Errorf("%s ended at %s", s.id, st.name)
+	}
+	for i, st := range steps[:asked] {
+		ended, should := i == answered, s.stops && !st.runsFor(s.id) && st.within == nil || slices.Contains(st.ends, s.id)
+		if ended != should {
+			s.t.Errorf("%s ended at %s: %v, and should: %v", s.id, st.name, ended, should)
 		}
 	}
 	return asked
@@ -126,7 +131,7 @@ func (m *models) send(s *agentSite, files []string) {
 		child.Turns = append(child.Turns, scripted.Turn{Tool: s.helper.last, Args: object{"result": "done"}})
 	}
 	m.child.Store(child)
-	m.helper = s.helper.tool[strings.LastIndexByte(s.helper.tool, '.')+1:]
+	m.helper = s.helper.name()
 }
 
 // back waits for an agent of the agent, which some let go on by itself, and tells what it did.
