@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +107,7 @@ func TestAgentFaults(t *testing.T) {
 			if out := s.must(clawai, "log", "--decision", "allow", "--json"); strings.Count(out, "touch allowed") != 3 {
 				t.Errorf("recorded\n%s", out)
 			}
-			if out := s.must(clawai, "log", "--json"); !s.stops && strings.Count(out, "builtin/prompt") != 1 || strings.Contains(out, "go on") {
+			if out := s.must(clawai, "log", "--json"); !s.stops && !strings.Contains(out, "builtin/prompt") || strings.Contains(out, "go on") {
 				t.Errorf("recorded\n%s", out)
 			}
 			if s.limit != "" {
@@ -126,11 +127,12 @@ func (s *agentSite) hasten() {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(text), "clawai-hook") || !strings.Contains(string(text), s.limit) {
+		limit := regexp.MustCompile(strings.Replace(s.limit, ":", ": ?", 1)) // Qwen Code sets its file in lines
+		if err != nil || !strings.Contains(string(text), "clawai-hook") || !limit.Match(text) {
 			return err
 		}
 		changed = true
-		return os.WriteFile(path, []byte(strings.ReplaceAll(string(text), s.limit, s.short)), 0o600)
+		return os.WriteFile(path, limit.ReplaceAll(text, []byte(s.short)), 0o600)
 	})
 	if err != nil || !changed {
 		s.t.Errorf("no entry says %s: %v", s.limit, err)
