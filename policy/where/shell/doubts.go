@@ -29,9 +29,6 @@ const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump 
 // gitHandling are the subcommands of git that do.
 const gitHandling = "show diff log blame cat-file grep archive hash-object apply checkout restore mv"
 
-// archiving are programs that take every file of a folder.
-const archiving = "tar gtar bsdtar zip 7z 7za 7zz cpio pax rar"
-
 // removing are programs that delete what they are given.
 const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
 
@@ -213,9 +210,9 @@ func (d *doubter) command(words []word, by finder, narrow bool, depth int) {
 // shows notes words of a command that may name a place of secrets, or any file.
 func (d *doubter) shows(r *reader, by finder, narrow bool) {
 	sub := r.sub()
-	handles := listedIn(handling, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
+	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
 	searches := sub != "" || strings.HasSuffix(r.name, "grep") || strings.HasSuffix(r.name, "find") || listedIn("rg diff", r.name)
-	if wide := r.looksWide(); handles && (wide == where.Yes || wide == where.Maybe && searches) || listedIn(archiving, r.name) && r.atRoot(sub) || sub == "archive" {
+	if wide := r.looksWide(); handles && (wide == where.Yes || wide == where.Maybe && searches) || sub == "archive" {
 		d.note(&d.Shut, r.name)
 	}
 	for i := 1; i < len(r.words); i++ {

@@ -62,6 +62,8 @@ func TestDoubts(t *testing.T) {
 		"ls -l $d":                           "",
 		"echo \"$(date)\"":                   "",
 		"cat \"$HOME/a\" ~/a":                "",
+		"tar -xzf a.tgz":                     "",
+		"tar czf a.tgz src":                  "",
 		"git log -p":                         "",
 		"git commit -m \"$(cat a.txt)\"":     "",
 		"find . -name '*.go' | xargs cat":    "",

@@ -147,6 +147,9 @@ var (
 	runs      = []string{"-exec", "-execdir", "-ok", "-okdir"}
 )
 
+// archiving are programs that put every file of a folder into one, or onto their output.
+const archiving = "tar gtar bsdtar zip 7z 7za 7zz pax rar"
+
 // widths are what a rule says of searches, and whether it means wide ones.
 var widths = map[string]bool{"wide": true, "narrow": false}
 
@@ -179,7 +182,11 @@ func (r *reader) looksWide() where.Verdict {
 	switch {
 	case sub == "cat-file":
 		return r.has(batches) // the names of objects come in
-	case strings.HasSuffix(r.name, "grep"), r.name == "diff":
+	case r.name == "diff", listedIn(archiving, r.name):
+		// diff compares the files of two folders, of the same names, without an option too.
+		named, _ := r.roots(sub)
+		return max(where.Certain(named), r.looksAround(recurses, sub))
+	case strings.HasSuffix(r.name, "grep"):
 		return r.looksAround(recurses, sub)
 	case r.name == "rg":
 		return r.looksAround(unhides, sub)
@@ -243,9 +250,16 @@ func (r *reader) narrows() bool {
 	return some
 }
 
-// atRoot reports whether one of the folders may be all of the project, or more.
+// atRoot reports whether one of the folders may be all of the project, or more: because it
+// is named, or because none is.
 func (r *reader) atRoot(sub string) bool {
-	pattern, operands, row := r.pattern(sub), 0, rowOf(r.words)
+	named, operands := r.roots(sub)
+	return named || operands == 0
+}
+
+// roots reports whether a word may name all of the project, or more, and counts operands.
+func (r *reader) roots(sub string) (named bool, operands int) {
+	pattern, row := r.pattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
@@ -258,8 +272,8 @@ func (r *reader) atRoot(sub string) bool {
 			operands++
 		}
 		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || screen.Surrounds(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
-			return true
+			return true, operands
 		}
 	}
-	return operands == 0
+	return false, operands
 }
