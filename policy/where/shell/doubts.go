@@ -19,16 +19,6 @@ type Doubts struct {
 	Deletes string // it may delete a folder, or files without number
 }
 
-// handling are programs that show, copy or change what is in the files that their words name.
-// Others are given a name, too: what they do with it is theirs to say.
-const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump strings base64 base32 basenc grep egrep fgrep zgrep rg ag ack " +
-	"sed gsed awk gawk mawk nawk sort uniq cut paste tr fold fmt pr rev column expand iconv diff cmp comm look join split csplit " +
-	"jq yq dd curl wget scp rsync cp mv ln tee install touch tar gtar bsdtar zip 7z 7za 7zz gzip bzip2 xz zcat bzcat xzcat zless " +
-	"openssl gpg vim vi nano ed pico emacs source . envsubst xargs"
-
-// gitHandling are the subcommands of git that do.
-const gitHandling = "show diff log blame cat-file grep archive hash-object apply checkout restore mv"
-
 // removing are programs that delete what they are given.
 const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
 
@@ -264,13 +254,7 @@ func (d *doubter) deletes(r *reader, by finder) {
 	}
 }
 
-// made reports whether a word comes from what runs or from a variable of the text: its
-// letters show nothing of it.
-func (w *word) made() bool {
-	return !w.known && !w.owner && !w.home && (w.split || !strings.ContainsAny(w.text, "*?[{~"))
-}
-
 // found reports whether xargs or find puts a word here.
 func (w *word) found() bool {
-	return !w.known && (w.many && w.split && w.text == "" || strings.Contains(w.text, "{}") || w.head != w.text)
+	return !w.known && (w.fed || strings.Contains(w.text, "{}") || w.head != w.text)
 }
