@@ -74,8 +74,8 @@ var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", 
 // startsWork reports whether a tool starts what the folder says by its name.
 func startsWork(tool string) bool {
 	words := screen.LetterWords(tool)
-	return !slices.ContainsFunc(words, func(w string) bool { return w != "execute" && screen.Effects([]string{w})&screen.Queries != 0 }) &&
-		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(workWords, w) })
+	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && screen.Effects([]string{w})&screen.Queries != 0 })
+	return !queries && len(words) > 0 && (slices.Contains(workWords, words[0]) || slices.Contains(workWords, words[len(words)-1]))
 }
 
 // mayBeFile reports whether a text may be the name of a file in the folder, whatever the

@@ -44,6 +44,8 @@ func TestAnswersAreBoundToTheirFolder(t *testing.T) {
 		{"run_task", `{"task":"build"}`, app, policy.Exact, `cwd = "/home/u/app"`},
 		{"execute_task", `{"id":"build"}`, app, policy.Exact, `cwd = "/home/u/app"`},
 		{"run_tests", `{}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"actions_run_trigger", `{"id":"x"}`, app, policy.Exact, ""},
+		{"_", `{"id":"x"}`, app, policy.Exact, ""},
 		{"run_query", `{"q":"x"}`, app, policy.Exact, ""},
 		{"upload", `{"attachment":"a.txt"}`, app, policy.Exact, `cwd = "/home/u/app"`},
 		{"upload", `{"attachment":"dir/a"}`, app, policy.Exact, `cwd = "/home/u/app"`},
