@@ -43,6 +43,11 @@ func (n *narrower) folders() error {
 // first word of its commands that does.
 func (n *narrower) starts() (binds bool, relative string) {
 	tool := n.call.Names[0]
+	binds = startsWork(tool)
+	args, _ := readArguments(n.call.Args) // read before
+	for i := range args {
+		binds = binds || reading.ClassOf(args[i].name) != reading.TextName && slices.ContainsFunc(args[i].texts, mayBeFile)
+	}
 	for _, s := range suspectsIn(n.call.Args) {
 		name := strings.ToLower(s.path[len(s.path)-1])
 		command := RunsArgument(tool, name)
@@ -54,12 +59,40 @@ func (n *narrower) starts() (binds bool, relative string) {
 				if relative == "" {
 					relative = RelativeWord(text)
 				}
-			case why != reading.AsURL && !strings.Contains(text, "://") && !hasRoot(text):
+			case why != reading.AsURL && !hasHost(text) && !hasRoot(text):
 				binds = true
 			}
 		}
 	}
 	return binds, relative
+}
+
+// workWords are words in the names of tools that start something of the project: a task, a
+// build, its tests.
+var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
+
+// startsWork reports whether a tool starts what the folder says by its name.
+func startsWork(tool string) bool {
+	words := screen.LetterWords(tool)
+	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && screen.Effects([]string{w})&screen.Queries != 0 })
+	return !queries && len(words) > 0 && (slices.Contains(workWords, words[0]) || slices.Contains(workWords, words[len(words)-1]))
+}
+
+// mayBeFile reports whether a text may be the name of a file in the folder, whatever the
+// argument is called: one word with a folder or an ending.
+func mayBeFile(text string) bool {
+	if strings.ContainsAny(text, " \t\r\n") || hasRoot(text) || hasHost(text) {
+		return false
+	}
+	ending := text[strings.LastIndexByte(text, '.')+1:]
+	named := len(ending) < len(text) && ending != "" && len(ending) < 7 && (ending[0]|0x20)-'a' < 26
+	return strings.ContainsAny(text, `/\`) || named
+}
+
+// hasHost reports whether a text is a URL with a host: src:///a is a file in a folder src:.
+func hasHost(text string) bool {
+	scheme, behind, found := strings.Cut(text, "://")
+	return found && scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "" && behind != "" && behind[0] != '/'
 }
 
 // RunsArgument reports whether what a tool is given under this name is run as a command.
@@ -72,16 +105,24 @@ func RunsArgument(tool, name string) bool {
 var commandNames = []string{"command", "cmd", "script", "exec", "shell", "code", "run"}
 
 // scriptEnds are how files end that an interpreter runs.
-var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd", ".mk", ".r"}
+var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd", ".mk", ".r", ".jar"}
+
+// interpreters run the file that their first operand names, without an ending too.
+var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno", "bun", "perl", "ruby", "php", "lua", "tclsh", "rscript",
+	"julia", "osascript", "pwsh", "source", "."}
 
 // RelativeWord is the first word of a command that names a program or a file of the
 // folder in which it runs; "" without one.
 func RelativeWord(text string) string {
+	runs := false // the word before is an interpreter, or an option of one
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>()=,", r) }) {
 		low := strings.ToLower(w)
+		file := runs && !strings.HasPrefix(w, "-")
+		runs = runs && strings.HasPrefix(w, "-") && !strings.ContainsAny(w, "cem") || // -c, -e and -m take no file
+			slices.Contains(interpreters, strings.TrimRight(low[strings.LastIndexByte(low, '/')+1:], "0123456789.")) || w == "."
 		switch {
 		case hasRoot(w), strings.Contains(w, "://"):
-		case strings.ContainsAny(w, `/\`), strings.HasPrefix(w, "."),
+		case file, strings.ContainsAny(w, `/\`), strings.HasPrefix(w, "."),
 			slices.ContainsFunc(scriptEnds, func(end string) bool { return strings.HasSuffix(low, end) }):
 			return w
 		}

@@ -40,6 +40,25 @@ func TestAnswersAreBoundToTheirFolder(t *testing.T) {
 		{"read_file", `{"path":"/srv/a.txt"}`, app, policy.File, ""},
 		{"fetch", `{"url":"https://x.example/"}`, app, policy.Exact, ""},
 		{"search", `{"query":"a/b"}`, app, policy.Exact, ""},
+		// A tool that starts work of the project, and a file under a name that tells nothing.
+		{"run_task", `{"task":"build"}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"execute_task", `{"id":"build"}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"run_tests", `{}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"actions_run_trigger", `{"id":"x"}`, app, policy.Exact, ""},
+		{"_", `{"id":"x"}`, app, policy.Exact, ""},
+		{"run_query", `{"q":"x"}`, app, policy.Exact, ""},
+		{"upload", `{"attachment":"a.txt"}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"upload", `{"attachment":"dir/a"}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"upload", `{"attachment":"/srv/a.txt"}`, app, policy.Exact, ""},
+		{"upload", `{"attachment":"https://x.example/a.txt"}`, app, policy.Exact, ""},
+		{"upload", `{"attachment":"a. b"}`, app, policy.Exact, ""},
+		{"set", `{"version":"1.5"}`, app, policy.Exact, ""},
+		{"read_file", `{"path":"src:///a.go"}`, app, policy.Exact, `cwd = "/home/u/app"`},
+		{"run_command", `{"command":"bash -x deploy"}`, "", policy.Exact, `names "deploy"`},
+		{"run_command", `{"command":"/usr/bin/python3.12 main"}`, "", policy.Exact, `names "main"`},
+		{"run_command", `{"command":"source env"}`, "", policy.Exact, `names "env"`},
+		{"run_command", `{"command":"bash /srv/x -c ls"}`, "", policy.Exact, ""},
+		{"run_command", `{"command":"python3 -m pytest"}`, "", policy.Exact, ""},
 	} {
 		name := fmt.Sprintf("%s %s in %q, %v", c.tool, c.args, c.cwd, c.scope)
 		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c.tool}, Args: []byte(c.args), Cwd: c.cwd}

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/screen"
 	"github.com/clawai/clawai/internal/term"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/shell"
 )
 
 // The other reasons for care; the tables hold theirs.
@@ -17,6 +18,8 @@ const (
 	whyMalformed = "is malformed: no rule may allow it"
 	whyBeside    = "sends more than its arguments, in a member that MCP does not know"
 	whyShell     = "runs commands or code"
+	whyUnread    = "runs a text or code that is not read here"
+	whyDeletes   = "deletes folders with all they hold"
 	whyTooLong   = "runs more text than can be looked through"
 	whyWipes     = "destroys something large"
 	whyOutside   = "writes outside the project folder"
@@ -84,6 +87,8 @@ type dangerFinder struct {
 	rest     strings.Builder // what is neither run nor prose
 	query    strings.Builder
 	cut      bool // not all of command is in it
+	// shellTexts are what a shell is given, shellWords the words behind a program.
+	shellTexts, shellWords []string
 }
 
 // dangers are the reasons why a call needs care, nil when it is routine.
@@ -165,6 +170,13 @@ func (l *dangerFinder) sort(key, text string) {
 	switch {
 	case l.isCommand(key):
 		l.cut = fill(&l.command, text) || l.cut
+		switch {
+		case hasAny(l.words, otherLanguages):
+		case slices.Contains(shellKeys, key):
+			l.shellTexts = append(l.shellTexts, text)
+		case slices.Contains(laterKeys, key):
+			l.shellWords = append(l.shellWords, text)
+		}
 	case slices.Contains(queryKeys, key) && (key == "sql" || screen.Effects(l.words)&screen.Queries != 0):
 		fill(&l.query, text)
 	case !slices.Contains(proseKeys, key):
@@ -233,6 +245,7 @@ func (l *dangerFinder) tokens() {
 	}
 	if l.o.Unseen {
 		l.searches(texts)
+		l.doubts()
 	}
 	seen := map[string]bool{}
 	for _, s := range slices.Concat(lists...) {
@@ -248,6 +261,29 @@ func (l *dangerFinder) tokens() {
 		if strings.Contains(s, "://") && !seen["://"+s] {
 			seen["://"+s] = true
 			l.host("", s)
+		}
+	}
+}
+
+// otherLanguages are words in the names of tools that run what is no shell's text.
+var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "code", "powershell", "pwsh", "sql", "applescript", "osascript", "r", "lua", "cmd"}
+
+// shellKeys are the arguments that hold a text for a shell, or a part of one.
+var shellKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "shell", "bash", "exec", "run"}
+
+// doubts looks in texts for a shell for what no word of them shows: nobody sees them, and who
+// allowed another call did not mean that.
+func (l *dangerFinder) doubts() {
+	texts := l.shellTexts
+	if len(texts) > 0 && len(l.shellWords) > 0 { // a program, and a list of its words
+		texts = append(slices.Clone(texts), strings.Join(texts, " ")+" "+strings.Join(l.shellWords, " "))
+	}
+	for _, text := range texts {
+		d := shell.DoubtsOf(text)
+		for _, doubt := range [][2]string{{whySecrets, d.Shut}, {whyUnread, d.Unread}, {whyDeletes, d.Deletes}} {
+			if why, words := doubt[0], doubt[1]; words != "" && l.count[why] == 0 {
+				l.add(why, words)
+			}
 		}
 	}
 }

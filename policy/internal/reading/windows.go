@@ -239,12 +239,47 @@ func undisclosed(s string) string {
 			return "name of dots and blanks, which Windows drops"
 		case where.DeviceName(name):
 			return "name of a device"
-		case strings.ContainsAny(name, `<>|"`):
-			return "character that Windows takes for a wildcard"
 		}
 		if base, _, _ := strings.Cut(name, ":"); shortName(strings.TrimRight(base, ". ")) {
 			return "generated short name, which stands for another"
 		}
 	}
+	if choosesNames(s) {
+		return "character that Windows takes for a wildcard"
+	}
 	return ""
+}
+
+// redirections are words of commands with signs that are wildcards in a path. Between blanks
+// they choose only names with those blanks.
+const redirections = " > >> 1> 2> 1>> 2>> 2>&1 1>&2 >nul 2>nul >$null 2>$null *>$null >/dev/null 2>/dev/null "
+
+// choosesNames reports whether a text with <, > or a quote may be a path that Windows takes
+// for a wildcard. One with a bar is no path. A quote stands in a path for a dot or for the end
+// of a name: beside a blank it chooses no name that is written otherwise.
+func choosesNames(s string) bool {
+	if strings.IndexByte(s, '|') >= 0 {
+		return false
+	}
+	for i := range len(s) {
+		switch s[i] {
+		case '"':
+			before := i > 0 && strings.IndexByte(" =(:", s[i-1]) >= 0 || strings.Contains(s[strings.LastIndexByte(s[:i], '/')+1:i], ` "`)
+			behind := strings.TrimLeft(s[i+1:], " .") // which Windows drops at the end of a name
+			if !before && (behind == "" || behind[0] == '/' || strings.IndexByte(" ),;", s[i+1]) < 0) {
+				return true
+			}
+		case '<', '>':
+			if !strings.Contains(redirections, " "+wordAt(s, i)+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wordAt is the word around a place of a text.
+func wordAt(s string, i int) string {
+	word, _, _ := strings.Cut(s[strings.LastIndexByte(s[:i], ' ')+1:], " ")
+	return word
 }

@@ -66,6 +66,11 @@ func TestReadingsOnWindows(t *testing.T) {
 		` "C:\%2e%2e\É\ſ\a:b\%55\c.\..\x/"`: "value that can be read in too many ways",
 		`"C:\%61\..\É\K\ſ:x.\b"`:            "value that can be read in too many ways",
 		`\\h\s\..\É.`:                       "",
+		// Commands are no paths: a bar, quotes around words, redirections between blanks.
+		`go test ./... | tail -5`: "", `go test -run "A" ./...`: "", `git commit -m "Fix it"`: "", `"C:\a b\c.exe" -x`: "", `go test ./... 2>&1 > a.txt`: "", `rg --type="go" x`: "",
+		`a\.ss<\id_rsa`: "character that Windows takes for a wildcard", `a\.ssh"\id_rsa`: "character that Windows takes for a wildcard", `a\id_rsa" \x`: "character that Windows takes for a wildcard",
+		`a\id_rsa":x b`: "character that Windows takes for a wildcard", `a\id"rsa b`: "character that Windows takes for a wildcard", `a\Login>Data`: "character that Windows takes for a wildcard",
+		`a\id_rsa") b`: "",
 	} {
 		if _, refusal := readOn(v); refusal != want {
 			t.Errorf("%s: refused as %q, want %q", v, refusal, want)

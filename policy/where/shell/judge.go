@@ -67,7 +67,14 @@ func (j *judge) text(text string, depth int) where.Verdict {
 		return v
 	}
 	if known {
-		if v = j.program(p, depth); j.opens == (v != where.Yes) {
+		v = j.program(p, depth)
+		if j.opens && v != where.Yes && j.loops {
+			if written := writeOut(text, p); written != "" {
+				j.budget += len(written)
+				return j.text(written, depth+1)
+			}
+		}
+		if j.opens == (v != where.Yes) {
 			return v // the other reading could make it no more
 		}
 	}

@@ -17,7 +17,9 @@ func (j *judge) shuts(p *pattern, words []word) bool {
 		return false
 	}
 	for i := 1; i < len(words); i++ {
-		if w := &words[i]; screen.MayNameShut(w.text) && newReader(words, "").namesShut(i) && !p.opens(i, w.text) && !p.meansShut(i) {
+		w := &words[i]
+		shut := screen.MayNameShut(w.text) && newReader(words, "").namesShut(i) || w.made() && newReader(words, "").handles()
+		if shut && !p.opens(i, w.text) && !p.meansShut(i) {
 			return true
 		}
 	}
@@ -46,6 +48,28 @@ type reader struct {
 
 func newReader(words []word, base string) *reader {
 	return &reader{words: words, base: base, name: canonical(words[0].text)}
+}
+
+// handling are programs that show, copy or change what is in the files that their words name.
+// Others are given a name, too: what they do with it is theirs to say.
+const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump strings base64 base32 basenc grep egrep fgrep zgrep rg ag ack " +
+	"sed gsed awk gawk mawk nawk sort uniq cut paste tr fold fmt pr rev column expand iconv diff cmp comm look join split csplit " +
+	"jq yq dd curl wget scp rsync cp mv ln tee install touch tar gtar bsdtar zip 7z 7za 7zz gzip bzip2 xz zcat bzcat xzcat zless " +
+	"openssl gpg vim vi nano ed pico emacs source . envsubst xargs"
+
+// gitHandling are the subcommands of git that do.
+const gitHandling = "show diff log blame cat-file grep archive hash-object apply checkout restore mv"
+
+// handles reports whether a program shows, copies or changes what is in the files that its
+// words name.
+func (r *reader) handles() bool {
+	return listedIn(handling, r.name) || listedIn(gitHandling, r.sub()) || listedIn(archiving, r.name)
+}
+
+// made reports whether a word comes from what runs or from a variable of the text: its
+// letters do not show which file it names.
+func (w *word) made() bool {
+	return !w.known && !w.owner && !w.inherited && !w.home && !w.fed && (w.split || !strings.ContainsAny(w.text, "*?[{~"))
 }
 
 // namesOnly are programs, and subcommands of git, that show no more of a file than its name,
@@ -147,6 +171,9 @@ var (
 	runs      = []string{"-exec", "-execdir", "-ok", "-okdir"}
 )
 
+// archiving are programs that put every file of a folder into one, or onto their output.
+const archiving = "tar gtar bsdtar zip 7z 7za 7zz pax rar"
+
 // widths are what a rule says of searches, and whether it means wide ones.
 var widths = map[string]bool{"wide": true, "narrow": false}
 
@@ -179,7 +206,11 @@ func (r *reader) looksWide() where.Verdict {
 	switch {
 	case sub == "cat-file":
 		return r.has(batches) // the names of objects come in
-	case strings.HasSuffix(r.name, "grep"), r.name == "diff":
+	case r.name == "diff", listedIn(archiving, r.name):
+		// diff compares the files of two folders, of the same names, without an option too.
+		named, _ := r.roots(sub)
+		return max(where.Certain(named), r.looksAround(recurses, sub))
+	case strings.HasSuffix(r.name, "grep"):
 		return r.looksAround(recurses, sub)
 	case r.name == "rg":
 		return r.looksAround(unhides, sub)
@@ -243,9 +274,16 @@ func (r *reader) narrows() bool {
 	return some
 }
 
-// atRoot reports whether one of the folders may be all of the project, or more.
+// atRoot reports whether one of the folders may be all of the project, or more: because it
+// is named, or because none is.
 func (r *reader) atRoot(sub string) bool {
-	pattern, operands, row := r.pattern(sub), 0, rowOf(r.words)
+	named, operands := r.roots(sub)
+	return named || operands == 0
+}
+
+// roots reports whether a word may name all of the project, or more, and counts operands.
+func (r *reader) roots(sub string) (named bool, operands int) {
+	pattern, row := r.pattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
@@ -258,8 +296,8 @@ func (r *reader) atRoot(sub string) bool {
 			operands++
 		}
 		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || screen.Surrounds(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
-			return true
+			return true, operands
 		}
 	}
-	return operands == 0
+	return false, operands
 }

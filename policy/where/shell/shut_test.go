@@ -66,7 +66,8 @@ func TestSearch(t *testing.T) {
 	for s := range strings.SplitSeq(`grep -rn x .;grep -R x;grep -rn x ./;grep -rn x ./.;grep -rn x src .;grep -rn x src/../..;grep -rn x /home/user;grep -rn x /home/user/projects/app;grep -rn x ~;grep --recursive x .
 		grep -e x -r .;grep -d recurse x .;grep -A 3 -r x .;grep -rn x . --include="*.key";grep -rn x . --include="*";grep -r "x" "$PWD";rg --hidden x;rg -. x;rg -u x;rg -uuu x;rg --no-ignore x .;rg --hidden -g '!a' x
 		git grep --no-index x;git grep --untracked x .;git diff --no-index . src;git cat-file --batch;git cat-file --batch-all-objects --batch;diff -r . src;diff -ruN . src;find . -type f -exec cat {} +;find -exec cat {} +
-		find . -name '*.go' -o -type f -exec cat {} +;find . -not -name '*.go' -exec cat {} +;sort --files0-from=-;egrep -r x .;wc --files0-from=a`, ";") {
+		find . -name '*.go' -o -type f -exec cat {} +;find . -not -name '*.go' -exec cat {} +;sort --files0-from=-;egrep -r x .;wc --files0-from=a
+		tar cf - .;tar -c -f a.tar ..;zip -r - .;bsdtar cf - ./.;diff . src;diff -x y src ./`, ";") {
 		for s := range strings.SplitSeq(s, "\n") {
 			s = strings.TrimSpace(s)
 			if holds(narrow, s, true) == where.Yes || holds(wide, s, false) == where.No {
@@ -75,7 +76,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for s := range strings.SplitSeq(`grep -rn x src;grep -rn x src docs/;grep x a.go;grep -n . a.go;grep -rn . src;grep -rn x . --include="*.go";grep -rn --include='*.ts' x;rg x;rg x .;rg --hidden x src;rg -uu x src/a;rg --hidden -g '*.ts' x
-		git grep x;git diff;git diff --no-index a b;git cat-file -p HEAD;diff -r a b;diff a b;find . -type f;find src -type f -exec grep x {} +;find . -name '*.go' -exec grep x {} +;grep -r x ~/projects/app/src;ls -R .;go test ./...;wc -l **/*.py;grep x *.go`, ";") {
+		git grep x;git diff;git diff --no-index a b;git cat-file -p HEAD;diff -r a b;diff a b;find . -type f;find src -type f -exec grep x {} +;find . -name '*.go' -exec grep x {} +;grep -r x ~/projects/app/src;ls -R .;go test ./...;tar cf - src;tar xzf a.tgz;tar -xzf a.tgz;tar -tf a.tar;zip -r a.zip src;diff a.txt src;wc -l **/*.py;grep x *.go`, ";") {
 		for s := range strings.SplitSeq(s, "\n") {
 			s = strings.TrimSpace(s)
 			if got := holds(wide, s, false); got != where.No {

@@ -20,6 +20,9 @@ type word struct {
 	// home, or a variable of the environment in quotes. It is no option.
 	owner bool
 	home  bool // "~/" and a text that is known: a path at home
+	fed   bool // xargs puts it here, from its input
+	// inherited says that what is not known of it is the environment's alone.
+	inherited bool
 }
 
 // optional says whether the word may be, or become, an option.
@@ -138,7 +141,8 @@ func (r *reading) finish() word {
 	}
 	if !r.known {
 		r.head = r.word.text[:r.first]
-		r.owner = r.head == "" && !r.others && !r.many
+		r.inherited = !r.others && !r.many
+		r.owner = r.head == "" && r.inherited
 	}
 	switch {
 	case mask == "~", strings.HasPrefix(mask, "~/"):

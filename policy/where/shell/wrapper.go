@@ -170,7 +170,7 @@ func xargs(words []word) effect {
 	}
 	inner := replaced(words[at:], mark)
 	if mark == "" {
-		inner = append(inner, word{many: true, split: true})
+		inner = append(inner, word{many: true, split: true, fed: true})
 	}
 	return effect{inner: [][]word{inner}}
 }

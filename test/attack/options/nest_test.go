@@ -20,6 +20,7 @@ type nest struct {
 	dir, path string
 	binds     []string // folders that nobody may not enter otherwise, and where they are seen
 	known     map[string][][]string
+	silent    map[string]int // why runs of an option told nothing
 }
 
 func newNest(t *testing.T) *nest {
@@ -27,7 +28,7 @@ func newNest(t *testing.T) *nest {
 	if os.Getuid() != 0 {
 		t.Fatal("run this as root: the programs run as nobody in namespaces of their own, which only root can make")
 	}
-	n := &nest{dir: t.TempDir(), known: map[string][][]string{}}
+	n := &nest{dir: t.TempDir(), known: map[string][][]string{}, silent: map[string]int{}}
 	for d := n.dir; d != "/"; d = filepath.Dir(d) {
 		if info, err := os.Stat(d); err == nil && info.Mode()&0o001 == 0 {
 			if err := os.Chmod(d, info.Mode()|0o011); err != nil {
@@ -35,7 +36,7 @@ func newNest(t *testing.T) *nest {
 			}
 		}
 	}
-	for _, d := range []string{"work", "texts", "modules", "rust"} {
+	for _, d := range []string{"work", "texts", "node_modules", "rust"} {
 		if err := os.Mkdir(filepath.Join(n.dir, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -46,8 +47,8 @@ func newNest(t *testing.T) *nest {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(modules); err == nil {
-		n.binds = append(n.binds, modules, n.dir+"/modules")
-		n.path += ":" + n.dir + "/modules/.bin"
+		n.binds = append(n.binds, modules, n.dir+"/node_modules") // by this name they find each other
+		n.path += ":" + n.dir + "/node_modules/.bin"
 	}
 	if out, err := exec.Command("rustup", "which", "cargo").Output(); err == nil {
 		n.binds = append(n.binds, filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))), n.dir+"/rust")

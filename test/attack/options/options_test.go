@@ -47,7 +47,7 @@ func helps(t *testing.T, r *row) string {
 var names = regexp.MustCompile(`^--?[A-Za-z0-9?#@]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
 
 // demands are what programs say of an option without the value that it needs.
-var demands = regexp.MustCompile(`(?i)requires an argument|requires a value|requires parameter|missing argument|expected (one|at least one) argument|must follow|takes (one|two) parameter|a value is required|needs an argument|flag needs`)
+var demands = regexp.MustCompile(`(?i)requires an argument|requires a value|requires parameter|missing argument|expected (one|at least one) argument|must follow|takes (one|two) parameter|a value is required|needs an argument|flag needs|not enough arguments following`)
 
 // proved gives the options of a help with their kinds of value: one needs a value
 // only where the program, given nothing more, says so. To take a word for a value

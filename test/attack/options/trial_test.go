@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/test/attack"
 )
@@ -77,10 +78,14 @@ type trial struct {
 	does         map[string]string
 }
 
+// rowTime bounds the trial of one row: one with many names of a slow program would hold up
+// all others.
+const rowTime = 15 * time.Minute
+
 // try tries the options of a row, under every name with every vendor. It also gives
-// the versions.
-func (n *nest) try(t *testing.T, r *row) (trials []trial, versions []string) {
-	options := r.options()
+// the versions, and whether there was time for all.
+func (n *nest) try(t *testing.T, r *row) (trials []trial, versions []string, whole bool) {
+	options, begun := r.options(), time.Now()
 	for _, name := range r.names {
 		program, subs, _ := strings.Cut(name, " ")
 		at := len(trials)
@@ -88,6 +93,9 @@ func (n *nest) try(t *testing.T, r *row) (trials []trial, versions []string) {
 			trials = append(trials, trial{name, o, map[string]string{}})
 		}
 		for _, vendor := range n.vendors(program) {
+			if time.Since(begun) > rowTime {
+				return trials, versions, false
+			}
 			command := append(slices.Clone(vendor), strings.Fields(subs)...)
 			if words := strings.Fields(r.get("trial")); len(words) > 0 && words[0] == program {
 				command = append(slices.Clone(vendor), words[1:]...)
@@ -96,6 +104,9 @@ func (n *nest) try(t *testing.T, r *row) (trials []trial, versions []string) {
 				}
 			}
 			label := strings.Join(vendor, " ")
+			if testing.Verbose() {
+				t.Logf("%s by %s, %v into its row", name, strings.Join(vendor, " "), time.Since(begun).Round(time.Second))
+			}
 			for i, seen := range n.seen(t, command, options) {
 				trials[at+i].does[label] = seen
 			}
@@ -104,7 +115,7 @@ func (n *nest) try(t *testing.T, r *row) (trials []trial, versions []string) {
 			}
 		}
 	}
-	return trials, versions
+	return trials, versions, true
 }
 
 // seen tries options behind a command.
@@ -124,56 +135,79 @@ func (n *nest) seen(t *testing.T, command, options []string) []string {
 			break
 		}
 	}
-	var trials [][]string
-	for _, o := range options {
-		o = strings.Replace(bare(o), "-#", "-5", 1)
-		trials = append(trials, with(o), with(o, probe))
-	}
+	alone := make([]string, len(options))
+	behind := make([]string, len(options)) // what it says of the option with the probe
+	joined := make([]string, len(options)) // of the option with a value joined to it, and the probe
 	if probe != "" {
-		said = n.must(t, trials)
+		var each [][]string
+		for _, o := range options {
+			each = append(each, with(tried(o)))
+		}
+		alone = n.must(t, each)
+		n.fill(t, behind, func(i int) []string {
+			if complains(alone[i], bare(options[i])) {
+				return nil
+			}
+			return with(tried(options[i]), probe)
+		})
+		n.fill(t, joined, func(i int) []string {
+			if !complains(alone[i], bare(options[i])) || !strings.HasPrefix(options[i], "--") {
+				return nil
+			}
+			return with(bare(options[i])+"=1", probe)
+		})
 	}
-	joined := n.joined(t, with, options, said, probe)
 	for i := range options {
+		why := ""
 		switch {
-		case probe == "", bare(options[i]) == "--help", bare(options[i]) == "--version":
-			all[i] = open // what stands behind --help is not read
-		case strings.Contains(said[2*i], mark), strings.Contains(said[2*i]+said[2*i+1], "\x1e"):
-			all[i] = open
-		case complains(said[2*i], bare(options[i])) && strings.Contains(joined[i], mark):
+		case probe == "":
+			why = "the program complains of no word"
+		case bare(options[i]) == "--help", bare(options[i]) == "--version":
+			why = "what stands behind it is not read"
+		case strings.Contains(alone[i], mark):
+			why = "the option alone says the same as the probe"
+		case strings.Contains(alone[i]+behind[i], "\x1e"):
+			why = "the program was not done in time"
+		case complains(alone[i], bare(options[i])) && strings.Contains(joined[i], mark):
 			all[i] = leaves // --min-parents=1 it has
-		case complains(said[2*i], bare(options[i])):
+		case complains(alone[i], bare(options[i])):
 			all[i] = lacks
-		case demands.MatchString(said[2*i]):
+		case demands.MatchString(alone[i]):
 			all[i] = takes // even if it would not take the probe, as what is made with clap
-		case strings.Contains(said[2*i+1], mark):
+		case strings.Contains(behind[i], mark):
 			all[i] = leaves
-		case said[2*i] == said[2*i+1]:
-			all[i] = open
+		case alone[i] == behind[i]:
+			why = "the program says the same with the probe"
 		default:
 			all[i] = takes
+		}
+		if why != "" {
+			all[i] = open
+			n.silent[why]++
 		}
 	}
 	return all
 }
 
-// joined tries those long options that a program does not have without a value.
-func (n *nest) joined(t *testing.T, with func(...string) []string, options, said []string, probe string) map[int]string {
+// tried is an option as it is tried.
+func tried(option string) string { return strings.Replace(bare(option), "-#", "-5", 1) }
+
+// fill runs the commands that are made for some of a list, and puts what they say at
+// their places.
+func (n *nest) fill(t *testing.T, said []string, command func(i int) []string) {
 	var at []int
 	var commands [][]string
-	for i, o := range options {
-		if probe != "" && strings.HasPrefix(o, "--") && complains(said[2*i], bare(o)) {
-			at = append(at, i)
-			commands = append(commands, with(bare(o)+"=1", probe))
+	for i := range said {
+		if words := command(i); words != nil {
+			at, commands = append(at, i), append(commands, words)
 		}
 	}
 	if len(at) == 0 {
-		return nil
+		return
 	}
-	all := map[int]string{}
 	for i, s := range n.must(t, commands) {
-		all[at[i]] = s
+		said[at[i]] = s
 	}
-	return all
 }
 
 func (n *nest) must(t *testing.T, commands [][]string) []string {
@@ -185,14 +219,20 @@ func (n *nest) must(t *testing.T, commands [][]string) []string {
 	return said
 }
 
-// complaint is the line by which a program refuses the probe; "" without one.
-func complaint(said string) string {
+// complaint is the line by which a program refuses the probe; "" without one. One that
+// names the probe tells most.
+func complaint(said string) (found string) {
 	for line := range strings.Lines(said) {
-		if line = strings.TrimSpace(line); unknown.MatchString(line) {
+		line = strings.TrimSpace(line)
+		switch {
+		case !unknown.MatchString(line):
+		case strings.Contains(line, "clawai-probe"):
 			return line
+		case found == "":
+			found = line
 		}
 	}
-	return ""
+	return found
 }
 
 // complains reports whether a program says that it has no such option.
@@ -280,6 +320,7 @@ func TestTrial(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	n := newNest(t)
 	var tried, untried, untriable, removed, changed, pairs int
+	var absent, tardy, mute []string // rows that were not tried
 	only := os.Getenv("ATTACK_TRIAL")
 	for _, r := range rows {
 		if len(r.options()) == 0 || r.marked("any") {
@@ -290,24 +331,37 @@ func TestTrial(t *testing.T) {
 			untried++
 			continue
 		}
-		trials, versions := n.try(t, r)
+		trials, versions, whole := n.try(t, r)
 		does := map[string][]string{}
+		told := false
 		for _, one := range trials {
 			for vendor, d := range one.does {
 				pairs++
 				if does[one.option] = append(does[one.option], d); d == open {
 					untriable++
 				}
+				told = told || d != open
 				if testing.Verbose() && os.Getenv("ATTACK_TRIAL") == r.names[0] {
 					t.Logf("%s (%s) %s: %s", one.name, vendor, one.option, d)
 				}
 			}
 		}
-		tried++
+		switch {
+		case len(versions) == 0:
+			absent = append(absent, r.names[0])
+		case !whole:
+			t.Logf("%s: not tried whole in %v", r.names[0], rowTime)
+			tardy = append(tardy, r.names[0])
+		case !told:
+			mute = append(mute, r.names[0])
+		default:
+			tried++
+		}
 		settled := map[string]string{}
 		for _, o := range r.options() {
 			kind, had := settle(o, does[o])
 			switch {
+			case !whole:
 			case !had && len(versions) > 0 && (*update || !r.current()) && slices.Contains(strings.Fields(r.get("manual")), o):
 				removed++
 				settled[o] = ""
@@ -322,7 +376,10 @@ func TestTrial(t *testing.T) {
 				}
 			}
 		}
-		if *update {
+		if !told || !whole {
+			versions = nil // such a row stands by its manual
+		}
+		if *update && (len(does) > 0 || !r.current()) { // one whose program is not here stands as it is
 			r.write(settled, versions)
 			if err := writeTable(rows, after); err != nil {
 				t.Fatal(err)
@@ -331,8 +388,9 @@ func TestTrial(t *testing.T) {
 			t.Errorf("%s has changed and was not tried: go test -tags attack ./test/attack/options -run TestTrial -update", r.names[0])
 		}
 	}
-	t.Logf("%d rows tried, %d stand as they are; %d runs of an option by a vendor, %d of them tell nothing; %d options changed, %d removed",
-		tried, untried, pairs, untriable, changed, removed)
+	t.Logf("%d rows tried, %d stand as they are; %d runs of an option by a vendor, %d of them tell nothing: %v; %d options changed, %d removed",
+		tried, untried, pairs, untriable, n.silent, changed, removed)
+	t.Logf("not tried: %d rows without a program here %q, %d not in time %q, %d of which no run tells anything %q", len(absent), absent, len(tardy), tardy, len(mute), mute)
 	if *update {
 		if err := writeTable(rows, after); err != nil {
 			t.Fatal(err)

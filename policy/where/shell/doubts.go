@@ -1,0 +1,260 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/policy/where"
+)
+
+// Doubts are what a shell text may do beyond what its words say, each with the first words
+// that show it; "" where there is no such doubt.
+type Doubts struct {
+	Shut    string // it may show, or change, a file whose name the words do not spell
+	Unread  string // it runs a text, or code, that is not read here
+	Deletes string // it may delete a folder, or files without number
+}
+
+// removing are programs that delete what they are given.
+const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
+
+// maxItems is how many words of a loop are each put in the place of its variable.
+const maxItems = 16
+
+// DoubtsOf reads a text for an answer that a person gave to another: what no word of it
+// shows was not meant. A text that is no shell's is doubted whole.
+func DoubtsOf(text string) Doubts {
+	d := doubter{budget: 4 * maxText}
+	d.text(text, 0)
+	return d.Doubts
+}
+
+type doubter struct {
+	Doubts
+	budget int // bytes of shell text that may still be read
+}
+
+func (d *doubter) text(text string, depth int) {
+	d.budget -= len(text)
+	if depth > maxDepth || d.budget < 0 || !admissible(text) {
+		d.note(&d.Unread, text)
+		return
+	}
+	for {
+		rest, bodies := unroll(text)
+		if bodies == nil {
+			break
+		}
+		text = rest
+		for _, body := range bodies {
+			d.text(body, depth+1)
+		}
+	}
+	p, err := read(text, syntax.LangBash)
+	if err != nil {
+		d.note(&d.Unread, text)
+		return
+	}
+	for i := range p.files {
+		if to := &p.files[i].to; to.made() {
+			d.note(&d.Shut, to.text)
+		}
+	}
+	for i := range p.commands {
+		narrow := i > 0 && namesNarrowly(p.commands[i-1].words)
+		d.command(p.commands[i].words, plainCommand, narrow, depth)
+	}
+}
+
+// namesNarrowly reports whether a command prints only names of files that hold no secret, for
+// the xargs behind it.
+func namesNarrowly(words []word) bool {
+	r := newReader(words, "")
+	sub := r.sub()
+	switch {
+	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.made() || screen.NamesShut(w.text) }):
+		return false
+	case r.name == "rg", sub == "grep":
+		return true // they leave out what is hidden and ignored
+	case strings.HasSuffix(r.name, "find"):
+		return r.narrows()
+	}
+	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
+}
+
+// note keeps the first words of a doubt.
+func (d *doubter) note(at *string, words string) {
+	if *at == "" {
+		*at = words
+		if *at == "" {
+			*at = "$"
+		}
+	}
+}
+
+// unroll takes the body out of a loop over words that are read, and gives it as it is for
+// each word. The text itself stands as it is where no loop is left.
+func unroll(text string) (rest string, bodies []string) {
+	rest = text
+	defer func() { _ = recover() }() // a text at which the parser fails is doubted where it is read
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return text, nil
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		loop, ok := n.(*syntax.ForClause)
+		if !ok || bodies != nil {
+			return bodies == nil
+		}
+		words, ok := loop.Loop.(*syntax.WordIter)
+		from, to := int(loop.DoPos.Offset())+len("do"), int(loop.DonePos.Offset())
+		if !ok || len(words.Items) > maxItems || !strings.Contains(text[from:to], "$") {
+			return true
+		}
+		var made []string
+		for _, item := range words.Items {
+			w := readWord(item)
+			if w.made() || strings.ContainsAny(w.text, "'\"`$\\ \n") {
+				return true
+			}
+			made = append(made, substituted(text[from:to], words.Name.Value, w.text))
+		}
+		if made != nil {
+			bodies, rest = made, text[:from]+" :\n"+text[to:]
+		}
+		return true
+	})
+	return rest, bodies
+}
+
+// substituted puts a word in the place of a variable, where it stands alone.
+func substituted(body, name, word string) string {
+	body = strings.ReplaceAll(body, "${"+name+"}", word)
+	var b strings.Builder
+	for {
+		before, behind, found := strings.Cut(body, "$"+name)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if identifier(name+behind) == len(name) {
+			if at := strings.LastIndexByte(before, '$'); at >= 0 && at+1 < len(before) && identifier(before[at+1:]) == len(before)-at-1 {
+				made := b.String() // $a$b is ${a}1, and not $a1
+				b.Reset()
+				b.WriteString(made[:len(made)-len(before)+at] + "${" + before[at+1:] + "}")
+			}
+			b.WriteString(word)
+		} else {
+			b.WriteString("$" + name)
+		}
+		body = behind
+	}
+}
+
+// finder says who gives a command its last words.
+type finder byte
+
+const (
+	plainCommand finder = iota // they stand there
+	ofFind                     // find does, which is looked at by itself
+	ofXargs                    // xargs does, from its input
+)
+
+// command looks at one command and at those that it runs. Narrow says that what comes in
+// names no file with a secret.
+func (d *doubter) command(words []word, by finder, narrow bool, depth int) {
+	if depth > maxDepth || !words[0].known {
+		d.note(&d.Unread, words[0].text)
+		return
+	}
+	r, e := newReader(words, ""), effects(words)
+	if last := words[len(words)-1]; by == ofXargs && narrow && last.found() {
+		e = effects(words[:len(words)-1]) // a file's name, and no option
+	}
+	if e.handed || e.hidden && listedIn("awk gawk mawk nawk", r.name) {
+		d.note(&d.Unread, r.name)
+	}
+	d.shows(r, by, narrow)
+	d.deletes(r, by)
+	for _, inner := range e.inner {
+		switch {
+		case strings.HasSuffix(r.name, "find"):
+			by = ofFind
+		case strings.HasSuffix(r.name, "xargs"):
+			by = ofXargs
+		}
+		d.command(inner, by, narrow, depth+1)
+	}
+	for _, text := range e.texts {
+		if by != plainCommand {
+			d.note(&d.Unread, text)
+		}
+		d.text(text, depth+1)
+	}
+}
+
+// shows notes words of a command that may name a place of secrets, or any file.
+func (d *doubter) shows(r *reader, by finder, narrow bool) {
+	sub := r.sub()
+	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
+	searches := sub != "" || strings.HasSuffix(r.name, "grep") || strings.HasSuffix(r.name, "find") || listedIn("rg diff", r.name)
+	if wide := r.looksWide(); handles && (wide == where.Yes || wide == where.Maybe && searches) || sub == "archive" {
+		d.note(&d.Shut, r.name)
+	}
+	for i := 1; i < len(r.words); i++ {
+		w := &r.words[i]
+		switch {
+		case by != plainCommand && w.found():
+			if by == ofXargs && handles && !narrow {
+				d.note(&d.Shut, r.name)
+			}
+		case w.made():
+			if handles {
+				d.note(&d.Shut, w.text)
+			}
+		case screen.MayNameShut(w.text) && r.namesShut(i), handles && w.many && mayChooseShut(w.text):
+			d.note(&d.Shut, w.text)
+		}
+	}
+}
+
+// mayChooseShut reports whether a wildcard chooses a name of a place of secrets, however
+// ordinary it looks: *.json is credentials.json too.
+func mayChooseShut(glob string) bool {
+	last := strings.ToLower(glob[strings.LastIndexByte(glob, '/')+1:])
+	for i := range screen.SecretPlaces {
+		for _, shut := range screen.SecretPlaces[i].Shut {
+			name := strings.NewReplacer("y*ml", "yml", "*", "x").Replace(strings.ToLower(shut))
+			for _, name := range []string{name, strings.ReplaceAll(name, ".yml", ".yaml")} {
+				if ok, err := path.Match(last, name); err != nil || ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// deletes notes what deletes a folder, or files that are found.
+func (d *doubter) deletes(r *reader, by finder) {
+	if !listedIn(removing, r.name) {
+		return
+	}
+	if by != plainCommand || r.has([]string{"-r", "-R", "--recursive"}) != where.No {
+		d.note(&d.Deletes, r.name)
+	}
+	for i := 1; i < len(r.words); i++ {
+		if w := &r.words[i]; w.made() || w.many && strings.Trim(base(w.text), "*?") == "" {
+			d.note(&d.Deletes, w.text)
+		}
+	}
+}
+
+// found reports whether xargs or find puts a word here.
+func (w *word) found() bool {
+	return !w.known && (w.fed || strings.Contains(w.text, "{}") || w.head != w.text)
+}

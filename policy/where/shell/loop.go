@@ -1,0 +1,88 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxUnrolled bounds a text whose loop is written out.
+const maxUnrolled = 2 << 10
+
+// settingWords begin commands that may set a variable of a loop.
+const settingWords = "read mapfile readarray getopts printf let declare typeset local export readonly unset eval source . set shift vared builtin command exec"
+
+// writeOut writes the first loop over plain words as its commands for each word: what
+// "$f" is, a judge then sees. It takes a text that both readings know, and gives "" where
+// that is not sure or there is no such loop. In the place of a wildcard's file, in quotes,
+// stands the wildcard.
+func writeOut(text string, p *program) (written string) {
+	if parsed, err := read(text, syntax.LangBash); err != nil || !p.equal(parsed) || len(p.assigned) > 0 ||
+		slices.ContainsFunc(p.commands, func(s simple) bool { return !s.words[0].known || listedIn(settingWords, s.words[0].text) }) {
+		return ""
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return ""
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if loop, ok := n.(*syntax.ForClause); ok && written == "" {
+			written = loopOf(text, loop)
+		}
+		return written == ""
+	})
+	return written
+}
+
+func loopOf(text string, loop *syntax.ForClause) string {
+	words, ok := loop.Loop.(*syntax.WordIter)
+	name := ""
+	if ok {
+		name = words.Name.Value
+	}
+	if name == "" || len(words.Items) == 0 || strings.Contains(text[loop.DoPos.Offset():loop.DonePos.Offset()], "for "+name) {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(text[:loop.ForPos.Offset()] + "{ ")
+	for _, item := range words.Items {
+		w := readWord(item)
+		literal := w.known && strings.Trim(w.text, plainLetters) == "" && w.text != "" && w.text[0] != '-'
+		if !literal && !(w.file() && strings.Trim(w.text, plainLetters+"*") == "") {
+			return ""
+		}
+		at := int(loop.DoPos.Offset()) + len("do")
+		for _, stmt := range loop.Do {
+			syntax.Walk(stmt, func(n syntax.Node) bool {
+				if word, ok := n.(*syntax.Word); ok && isVariable(word, name, literal) {
+					b.WriteString(text[at:word.Pos().Offset()] + w.text)
+					at = int(word.End().Offset())
+				}
+				return true
+			})
+		}
+		b.WriteString(text[at:loop.DonePos.Offset()] + "\n")
+		if b.Len() > maxUnrolled {
+			return ""
+		}
+	}
+	return b.String() + "}" + text[int(loop.DonePos.Offset())+len("done"):]
+}
+
+// plainLetters are those that no shell acts on.
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
+
+// isVariable reports whether a word is a variable and nothing more. One without quotes may
+// become several words, unless what it stands for is literal.
+func isVariable(word *syntax.Word, name string, literal bool) bool {
+	if len(word.Parts) != 1 {
+		return false
+	}
+	part := word.Parts[0]
+	if quoted, ok := part.(*syntax.DblQuoted); ok && len(quoted.Parts) == 1 && !quoted.Dollar {
+		part, literal = quoted.Parts[0], true
+	}
+	p, ok := part.(*syntax.ParamExp)
+	return ok && literal && p.Short && p.Param != nil && p.Param.Value == name && p.Exp == nil && p.Slice == nil && p.Repl == nil && p.Index == nil
+}
