@@ -67,6 +67,9 @@ func New(o Options) *Client {
 	if o.HTTP == nil {
 		o.HTTP = newHTTP(o.Server)
 	}
+	client := *o.HTTP
+	client.Transport = answerTransport{client.Transport}
+	o.HTTP = &client
 	return &Client{o: o, key: Key(o.Server), signing: make(chan struct{}, 1)}
 }
 

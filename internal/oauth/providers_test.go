@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -94,7 +95,9 @@ func (o *owner) pages(want int) {
 // expire lets the token that comes next expire at once by the client's clock.
 func (o *owner) expire() { o.Change(func(s *oauthtest.Played) { s.Lives = 1 }) }
 
-func (o *owner) heal() { o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage = 3600, "" }) }
+func (o *owner) heal() {
+	o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage, s.Tried, s.Late = 3600, "", 0, 0 })
+}
 
 // Eight providers, as they are in the wild, and what happens to a sign-in in its life.
 func TestProviders(t *testing.T) {
@@ -181,7 +184,7 @@ func TestProviders(t *testing.T) {
 				o.t.Errorf("the call took %v", took)
 			}
 			o.Change(func(s *oauthtest.Played) {
-				if lasts := outage == "moved" || outage == "filter"; lasts && s.Tried > 2 || !lasts && s.Tried < 2 { // two ways to show a secret
+				if passes := oauthtest.Outages()[outage]; !passes && s.Tried > 2 || passes && s.Tried < 2 { // two ways to show a secret
 					o.t.Errorf("tried %d times", s.Tried)
 				}
 			})
@@ -304,6 +307,139 @@ func TestCallsShareAnOutage(t *testing.T) {
 		}
 	})
 	o.pages(1)
+}
+
+// Only the words by which a token endpoint takes a sign-in back end it. What a gateway, a framework
+// or a page says in its place keeps it, and opens no page.
+func TestRefusalsThatAreNoneOfTheSignIn(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	time.Sleep(1100 * time.Millisecond)
+	for outage, passes := range oauthtest.Outages() {
+		o.Change(func(s *oauthtest.Played) { s.Outage, s.Tried = outage, 0 })
+		if out, ok := errors.AsType[*oauth.OutageError](o.call(o.process())); !ok {
+			t.Errorf("%s: %v", outage, out)
+		}
+		o.Change(func(s *oauthtest.Played) {
+			if passes != (s.Tried > 1) {
+				t.Errorf("%s: tried %d times", outage, s.Tried)
+			}
+		})
+	}
+	o.heal()
+	o.pass(o.process())
+	o.pages(1)
+}
+
+// A token endpoint that changes the refresh token at once, and is slow to say so, is waited for:
+// the token that it gave is lost to whoever asks again with the one before.
+func TestALateAnswerIsWaitedFor(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	o.heal()
+	o.Change(func(s *oauthtest.Played) { s.Late = 7 * time.Second })
+	o.pass(o.process())
+	o.pages(1)
+}
+
+// A token endpoint that does not answer holds up the calls of one moment, and not each in its turn:
+// those that come next hear of it at once.
+func TestSilenceIsRemembered(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	c := o.process()
+	o.pass(c)
+	time.Sleep(1100 * time.Millisecond)
+	o.Change(func(s *oauthtest.Played) { s.Outage = "silence" })
+	began := time.Now()
+	for range 3 { // each begins when the one before has failed
+		if _, ok := errors.AsType[*oauth.OutageError](o.call(c)); !ok {
+			t.Error("a call has another error than the outage")
+		}
+	}
+	if took := time.Since(began); took > 25*time.Second {
+		t.Errorf("three calls took %v", took)
+	}
+	o.Change(func(s *oauthtest.Played) {
+		if s.Tried != 1 {
+			t.Errorf("the endpoint was asked %d times", s.Tried)
+		}
+	})
+	o.pages(1)
+}
+
+// Answers that a library reads not at all, and a browser's client does, sign in and are renewed;
+// the refresh token that came with them is kept.
+func TestAnswersInAnotherForm(t *testing.T) {
+	set := func(at, name string, value any) func(string, http.Header, map[string]any) []byte {
+		return func(path string, _ http.Header, doc map[string]any) []byte {
+			if strings.HasSuffix(path, at) {
+				doc[name] = value
+			}
+			return nil
+		}
+	}
+	typed := func(kind string) func(string, http.Header, map[string]any) []byte {
+		return func(_ string, header http.Header, _ map[string]any) []byte {
+			if header["Content-Type"] = nil; kind != "" {
+				header.Set("Content-Type", kind)
+			}
+			return nil
+		}
+	}
+	number := func(text string) json.RawMessage { return json.RawMessage(text) }
+	for name, bend := range map[string]func(string, http.Header, map[string]any) []byte{
+		"issued with a fraction": set("/register", "client_id_issued_at", number("1700000000.25")),
+		"issued with a power":    set("/register", "client_id_issued_at", number("1.7e9")),
+		"expires at 0.0":         set("/register", "client_secret_expires_at", number("0.0")),
+		"keys":                   set("/register", "jwks", map[string]any{"keys": []any{}}),
+		"scopes as a list":       set("/register", "scope", []string{"read"}),
+		"a page of terms":        set("/register", "tos_uri", nil),
+		"lives 3600.0":           set("/token", "expires_in", number("3600.0")),
+		"lives 3599.5":           set("/token", "expires_in", number("3599.5")),
+		"lives in a text":        set("/token", "expires_in", "3600.0"),
+		"lives a word":           set("/token", "expires_in", "long"),
+		"granted as a list":      set("/token", "scope", []string{"read"}),
+		"plain":                  typed("text/plain; charset=utf-8"),
+		"a form":                 typed("application/x-www-form-urlencoded"),
+		"octets":                 typed("binary/octet-stream"),
+		"a kind of JSON":         typed("application/oauth-protected-resource+json"),
+		"a page":                 typed("text/html"),
+		"no type":                typed(""),
+		"behind a mark": func(_ string, _ http.Header, doc map[string]any) []byte {
+			text, _ := json.Marshal(doc)
+			return append([]byte("\ufeff\n"), text...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := oauthtest.Kinds()[4]
+			k.Bend = bend
+			o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+			c := o.process()
+			o.pass(c)
+			for range 2 {
+				o.Change(func(s *oauthtest.Played) { s.Refuses = true })
+				_ = o.call(c)
+				o.Change(func(s *oauthtest.Played) { s.Refuses = false })
+				o.pass(c)
+			}
+			o.Change(func(s *oauthtest.Played) {
+				if s.Refreshed != 2 {
+					t.Errorf("refreshed %d times", s.Refreshed)
+				}
+			})
+			o.pages(1)
+		})
+	}
 }
 
 // Processes that wait for each other share an outage as the calls of one do: where each would
