@@ -52,9 +52,10 @@ type Client struct {
 	o   Options
 	key string
 
-	mu     sync.Mutex // guards entry and loaded
+	mu     sync.Mutex // guards entry, loaded and barred
 	entry  Entry
 	loaded bool
+	barred barrier
 
 	signing chan struct{} // held by whoever signs in or refreshes
 	last    outage        // guarded by signing

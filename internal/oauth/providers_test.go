@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -240,8 +241,77 @@ func TestDroppedMetadataIsNamed(t *testing.T) {
 	k := oauthtest.Kinds()[4]
 	k.Resource = func(string) string { return "https://else.example/mcp" }
 	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
-	if err := o.call(o.process()); err == nil || !strings.Contains(err.Error(), "https://else.example/mcp") {
-		t.Error(err)
+	err := o.call(o.process())
+	if err == nil || strings.Count(err.Error(), "https://else.example/mcp") != 1 {
+		t.Fatal(err)
+	}
+	for _, useless := range []string{`\u{a}`, "--client-id"} { // a client at the wrong server helps nobody
+		if strings.Contains(err.Error(), useless) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Metadata that is there and cannot be read is named, too.
+func TestUnreadMetadataIsNamed(t *testing.T) {
+	for text, reason := range map[string]string{"<html>": "holds no metadata", `["x"]`: "holds no metadata", `{"resource":7}`: "holds no metadata"} {
+		k := oauthtest.Kinds()[4]
+		k.Bend = func(path string, _ http.Header, _ map[string]any) []byte {
+			if strings.Contains(path, "protected-resource") {
+				return []byte(text)
+			}
+			return nil
+		}
+		o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+		if err := o.call(o.process()); err == nil || strings.Count(err.Error(), reason) != 1 {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A registration that says no method is for one that the server lists.
+func TestRegistrationsWithoutAMethod(t *testing.T) {
+	const none, post, basic = "none", "client_secret_post", "client_secret_basic"
+	for _, tt := range []struct {
+		listed []string
+		takes  string
+		secret bool
+		method any // that the answer says
+	}{
+		{[]string{none}, "bare", true, nil},
+		{[]string{none}, "bare", true, ""},
+		{[]string{none, "private_key_jwt"}, "bare", true, nil},
+		{[]string{none}, "bare", false, nil},
+		{[]string{none, post}, "post", true, nil},
+		{[]string{none, basic, post}, "post", true, nil},
+		{[]string{none, basic}, "basic", true, nil},
+		{[]string{none, post}, "bare", false, nil},
+		{[]string{post}, "post", true, nil},
+		{[]string{basic}, "basic", true, nil},
+		{[]string{none, post}, "basic", true, basic}, // what it says holds
+		{[]string{none, post}, "bare", true, none},
+		{nil, "basic", true, nil},
+	} {
+		t.Run(fmt.Sprint(tt), func(t *testing.T) {
+			t.Parallel()
+			k := oauthtest.Kinds()[4]
+			k.Methods, k.Client = tt.listed, tt.takes
+			k.Bend = func(path string, _ http.Header, doc map[string]any) []byte {
+				if path == "/register" {
+					doc["token_endpoint_auth_method"] = tt.method
+					if tt.secret && doc["client_secret"] == nil {
+						doc["client_secret"] = "useless"
+					}
+				}
+				return nil
+			}
+			o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+			o.expire()
+			o.pass(o.process())
+			o.heal()
+			o.pass(o.process())
+			o.pages(1)
+		})
 	}
 }
 
