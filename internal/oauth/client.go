@@ -88,7 +88,7 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	if !e.token().Valid() && e.RefreshToken != "" {
-		renewed, err := c.refresh(ctx, e.AccessToken, false)
+		renewed, err := runOn(ctx, c.o.Wait, func(ctx context.Context) (Entry, error) { return c.refresh(ctx, e.AccessToken, false) })
 		if out, ok := errors.AsType[*OutageError](err); ok && !time.Now().Before(e.Expiry) {
 			return out
 		}
@@ -141,23 +141,29 @@ func (c *Client) reload() (Entry, error) {
 // wants. The request whose answer this is may end before that has.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearer(resp.Request)
+	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
+	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
+}
+
+// runOn waits for do, which goes on when ctx ends: the answer to a request that was sent holds a
+// token that is given once.
+func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
-		again bool
-		err   error
+		got T
+		err error
 	}
 	done := make(chan outcome, 1)
-	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Wait)
-	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
+	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	go func() {
 		defer cancel()
-		again, err := c.answerChallenge(long, challenge, used)
-		done <- outcome{again, err}
+		got, err := do(long)
+		done <- outcome{got, err}
 	}()
 	select {
 	case o := <-done:
-		return o.again, o.err
+		return o.got, o.err
 	case <-ctx.Done():
-		return false, context.Cause(ctx)
+		return got, context.Cause(ctx)
 	}
 }
 

@@ -418,6 +418,32 @@ func TestALateAnswerIsWaitedFor(t *testing.T) {
 	o.pages(1)
 }
 
+// A call that its client cancels takes no refresh token along: the answer to the one that was sent
+// is still waited for, and the call that comes next has the token.
+func TestACancelledCallKeepsTheSignIn(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	o.heal()
+	o.Change(func(s *oauthtest.Played) { s.Late = time.Second })
+	c := o.process()
+	r, err := http.NewRequest(http.MethodPost, o.Server, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_ = c.Apply(short, r)
+	if took := time.Since(began); took > 900*time.Millisecond {
+		t.Errorf("the call took %v", took)
+	}
+	o.pass(c)
+	o.pages(1)
+}
+
 // A token endpoint that does not answer holds up the calls of one moment, and not each in its turn:
 // those that come next hear of it at once.
 func TestSilenceIsRemembered(t *testing.T) {
