@@ -52,9 +52,10 @@ type Client struct {
 	o   Options
 	key string
 
-	mu     sync.Mutex // guards entry and loaded
+	mu     sync.Mutex // guards entry, loaded and barred
 	entry  Entry
 	loaded bool
+	barred barrier
 
 	signing chan struct{} // held by whoever signs in or refreshes
 	last    outage        // guarded by signing
@@ -67,6 +68,9 @@ func New(o Options) *Client {
 	if o.HTTP == nil {
 		o.HTTP = newHTTP(o.Server)
 	}
+	client := *o.HTTP
+	client.Transport = answerTransport{client.Transport}
+	o.HTTP = &client
 	return &Client{o: o, key: Key(o.Server), signing: make(chan struct{}, 1)}
 }
 
@@ -84,7 +88,7 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	if !e.token().Valid() && e.RefreshToken != "" {
-		renewed, err := c.refresh(ctx, e.AccessToken, false)
+		renewed, err := runOn(ctx, c.o.Wait, func(ctx context.Context) (Entry, error) { return c.refresh(ctx, e.AccessToken, false) })
 		if out, ok := errors.AsType[*OutageError](err); ok && !time.Now().Before(e.Expiry) {
 			return out
 		}
@@ -137,23 +141,29 @@ func (c *Client) reload() (Entry, error) {
 // wants. The request whose answer this is may end before that has.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearer(resp.Request)
+	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
+	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
+}
+
+// runOn waits for do, which goes on when ctx ends: the answer to a request that was sent holds a
+// token that is given once.
+func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
-		again bool
-		err   error
+		got T
+		err error
 	}
 	done := make(chan outcome, 1)
-	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Wait)
-	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
+	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	go func() {
 		defer cancel()
-		again, err := c.answerChallenge(long, challenge, used)
-		done <- outcome{again, err}
+		got, err := do(long)
+		done <- outcome{got, err}
 	}()
 	select {
 	case o := <-done:
-		return o.again, o.err
+		return o.got, o.err
 	case <-ctx.Done():
-		return false, context.Cause(ctx)
+		return got, context.Cause(ctx)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,11 +22,19 @@ type resource struct {
 }
 
 // discovery looks for metadata. dropped are the documents that were not followed, and why:
-// they explain a sign-in that fails later.
+// they explain a sign-in that fails later; astray says that one was of another resource.
 type discovery struct {
 	http    *http.Client
 	server  *url.URL
-	dropped []error
+	dropped []string
+	astray  bool
+}
+
+// drop notes once why a document was not followed.
+func (d *discovery) drop(reason error) {
+	if text := reason.Error(); !slices.Contains(d.dropped, text) {
+		d.dropped = append(d.dropped, text)
+	}
 }
 
 // explain adds to err what was not followed.
@@ -35,42 +42,43 @@ func (d *discovery) explain(err error) error {
 	if err == nil || len(d.dropped) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w (not followed: %w)", err, errors.Join(d.dropped...))
+	return fmt.Errorf("%w (not followed: %s)", err, strings.Join(d.dropped, "; "))
 }
 
 // findResource reads the metadata of the server (RFC 9728), at the address that its challenge
 // names, at the one of its path and at the one of its origin. ok is false when there is none
 // that speaks of this server: then the server's own origin is asked, as MCP 2025-03-26 has it.
 func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Challenge) (found resource, ok bool, err error) {
+	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	for _, at := range resourceAddresses(challenges, d.server) {
 		var doc oauthex.ProtectedResourceMetadata
-		if d.read(ctx, at, &doc) != nil {
-			continue // most servers have it at one of the addresses only
-		}
-		if err := matchResource(doc.Resource, d.server); err != nil {
-			d.dropped = append(d.dropped, err)
+		if err := d.read(ctx, at, &doc); err != nil {
+			if !errors.Is(err, errAbsent) { // most servers have it at one of the addresses only
+				d.drop(err)
+			}
 			continue
 		}
-		if len(doc.AuthorizationServers) == 0 {
-			return resource{}, false, errors.New("the server's metadata names no authorization server")
+		if err := matchResource(doc.Resource, d.server); err != nil {
+			d.drop(err)
+			d.astray = true
+			continue
 		}
-		server := doc.AuthorizationServers[0]
+		server := root.String()
+		if len(doc.AuthorizationServers) > 0 {
+			server = doc.AuthorizationServers[0]
+		}
 		if err := checkEndpoint(server); err != nil {
 			return resource{}, false, fmt.Errorf("authorization server: %w", err)
 		}
 		return resource{doc.Resource, server, doc.ScopesSupported}, true, nil
 	}
-	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	return resource{id: d.server.String(), server: root.String()}, false, nil
 }
 
 // resourceAddresses are where the metadata of server may be.
 func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []string) {
-	for _, c := range challenges {
-		if at := c.Params["resource_metadata"]; at != "" {
-			all = append(all, at)
-			break
-		}
+	if at := metadataAddress(challenges); at != "" {
+		all = append(all, at)
 	}
 	path := strings.TrimLeft(server.EscapedPath(), "/")
 	for _, path := range slices.Compact([]string{path, strings.TrimRight(path, "/"), ""}) {
@@ -85,6 +93,16 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 		all = append(all, text)
 	}
 	return all
+}
+
+// metadataAddress is where a challenge says that the metadata is.
+func metadataAddress(challenges []oauthex.Challenge) string {
+	for _, c := range challenges {
+		if at := c.Params["resource_metadata"]; at != "" {
+			return at
+		}
+	}
+	return ""
 }
 
 // matchResource compares the resource that metadata speaks of with the server. A token for
@@ -147,7 +165,11 @@ func issuerAddresses(issuer string) []string {
 	return []string{origin + oauth + path, origin + openid + path, origin + path + openid}
 }
 
-// read reads one document of metadata.
+// errAbsent is a document that is not where it may be.
+var errAbsent = errors.New("there is no metadata")
+
+// read reads one document of metadata; its error names the address without what it asks, which may
+// hold the owner's secrets.
 func (d *discovery) read(ctx context.Context, at string, into any) error {
 	if err := checkEndpoint(at); err != nil {
 		return err
@@ -158,21 +180,26 @@ func (d *discovery) read(ctx context.Context, at string, into any) error {
 	}
 	r.Header.Set("Accept", "application/json")
 	resp, err := d.http.Do(r)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%.200q: %w", endpoint(at), failed.Err)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	const most = 1 << 20
-	what, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if resp.StatusCode != http.StatusOK || what != "application/json" {
-		return fmt.Errorf("%s: HTTP %d, %.60q", at, resp.StatusCode, what)
+	switch {
+	case resp.StatusCode >= 400 && !isTransient(resp.StatusCode):
+		return errAbsent
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%.200q answers HTTP %d", endpoint(at), resp.StatusCode)
 	}
+	const most = 1 << 20
 	data, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s holds no metadata", at)
+		return fmt.Errorf("%.200q holds no metadata", endpoint(at))
 	}
 	return nil
 }

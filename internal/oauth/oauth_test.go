@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,6 +238,48 @@ func TestAnotherResourceIsNotFollowed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Metadata that names no authorization server leaves it to the server's own origin.
+func TestMetadataWithoutAnAuthorizationServer(t *testing.T) {
+	for name, servers := range map[string]any{"null": nil, "none": []string{}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Bend = func(path string, doc map[string]any) {
+				if strings.Contains(path, "resource") {
+					doc["authorization_servers"] = servers
+				}
+			}
+			w.welcome(w.client(t.TempDir(), nil))
+		})
+	}
+}
+
+// A 403 to a call without a token asks for metadata. Where that stalls the call has its 403 all the
+// same, and the calls that come next do not ask.
+func TestA403BeforeMetadataThatStalls(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		asked.Add(1)
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	w := &world{&oauthtest.Server{URL: server.URL, Resource: server.URL + "/mcp"}, t}
+	c, began := w.client(t.TempDir(), nil), time.Now()
+	for range 3 {
+		if status, err := w.call(c); status != http.StatusForbidden || err != nil {
+			t.Errorf("HTTP %d, %v", status, err)
+		}
+	}
+	if took := time.Since(began); took > 9*time.Second || asked.Load() > 2 {
+		t.Errorf("three calls took %v and asked %d times", took, asked.Load())
+	}
 }
 
 func TestNobodySignsIn(t *testing.T) {

@@ -2,7 +2,9 @@ package oauth_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -94,7 +96,9 @@ func (o *owner) pages(want int) {
 // expire lets the token that comes next expire at once by the client's clock.
 func (o *owner) expire() { o.Change(func(s *oauthtest.Played) { s.Lives = 1 }) }
 
-func (o *owner) heal() { o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage = 3600, "" }) }
+func (o *owner) heal() {
+	o.Change(func(s *oauthtest.Played) { s.Lives, s.Outage, s.Tried, s.Late = 3600, "", 0, 0 })
+}
 
 // Eight providers, as they are in the wild, and what happens to a sign-in in its life.
 func TestProviders(t *testing.T) {
@@ -181,7 +185,7 @@ func TestProviders(t *testing.T) {
 				o.t.Errorf("the call took %v", took)
 			}
 			o.Change(func(s *oauthtest.Played) {
-				if lasts := outage == "moved" || outage == "filter"; lasts && s.Tried > 2 || !lasts && s.Tried < 2 { // two ways to show a secret
+				if passes := oauthtest.Outages()[outage]; !passes && s.Tried > 2 || passes && s.Tried < 2 { // two ways to show a secret
 					o.t.Errorf("tried %d times", s.Tried)
 				}
 			})
@@ -237,8 +241,77 @@ func TestDroppedMetadataIsNamed(t *testing.T) {
 	k := oauthtest.Kinds()[4]
 	k.Resource = func(string) string { return "https://else.example/mcp" }
 	o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
-	if err := o.call(o.process()); err == nil || !strings.Contains(err.Error(), "https://else.example/mcp") {
-		t.Error(err)
+	err := o.call(o.process())
+	if err == nil || strings.Count(err.Error(), "https://else.example/mcp") != 1 {
+		t.Fatal(err)
+	}
+	for _, useless := range []string{`\u{a}`, "--client-id"} { // a client at the wrong server helps nobody
+		if strings.Contains(err.Error(), useless) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Metadata that is there and cannot be read is named, too.
+func TestUnreadMetadataIsNamed(t *testing.T) {
+	for text, reason := range map[string]string{"<html>": "holds no metadata", `["x"]`: "holds no metadata", `{"resource":7}`: "holds no metadata"} {
+		k := oauthtest.Kinds()[4]
+		k.Bend = func(path string, _ http.Header, _ map[string]any) []byte {
+			if strings.Contains(path, "protected-resource") {
+				return []byte(text)
+			}
+			return nil
+		}
+		o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+		if err := o.call(o.process()); err == nil || strings.Count(err.Error(), reason) != 1 {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A registration that says no method is for one that the server lists.
+func TestRegistrationsWithoutAMethod(t *testing.T) {
+	const none, post, basic = "none", "client_secret_post", "client_secret_basic"
+	for _, tt := range []struct {
+		listed []string
+		takes  string
+		secret bool
+		method any // that the answer says
+	}{
+		{[]string{none}, "bare", true, nil},
+		{[]string{none}, "bare", true, ""},
+		{[]string{none, "private_key_jwt"}, "bare", true, nil},
+		{[]string{none}, "bare", false, nil},
+		{[]string{none, post}, "post", true, nil},
+		{[]string{none, basic, post}, "post", true, nil},
+		{[]string{none, basic}, "basic", true, nil},
+		{[]string{none, post}, "bare", false, nil},
+		{[]string{post}, "post", true, nil},
+		{[]string{basic}, "basic", true, nil},
+		{[]string{none, post}, "basic", true, basic}, // what it says holds
+		{[]string{none, post}, "bare", true, none},
+		{nil, "basic", true, nil},
+	} {
+		t.Run(fmt.Sprint(tt), func(t *testing.T) {
+			t.Parallel()
+			k := oauthtest.Kinds()[4]
+			k.Methods, k.Client = tt.listed, tt.takes
+			k.Bend = func(path string, _ http.Header, doc map[string]any) []byte {
+				if path == "/register" {
+					doc["token_endpoint_auth_method"] = tt.method
+					if tt.secret && doc["client_secret"] == nil {
+						doc["client_secret"] = "useless"
+					}
+				}
+				return nil
+			}
+			o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+			o.expire()
+			o.pass(o.process())
+			o.heal()
+			o.pass(o.process())
+			o.pages(1)
+		})
 	}
 }
 
@@ -304,6 +377,165 @@ func TestCallsShareAnOutage(t *testing.T) {
 		}
 	})
 	o.pages(1)
+}
+
+// Only the words by which a token endpoint takes a sign-in back end it. What a gateway, a framework
+// or a page says in its place keeps it, and opens no page.
+func TestRefusalsThatAreNoneOfTheSignIn(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	time.Sleep(1100 * time.Millisecond)
+	for outage, passes := range oauthtest.Outages() {
+		o.Change(func(s *oauthtest.Played) { s.Outage, s.Tried = outage, 0 })
+		if out, ok := errors.AsType[*oauth.OutageError](o.call(o.process())); !ok {
+			t.Errorf("%s: %v", outage, out)
+		}
+		o.Change(func(s *oauthtest.Played) {
+			if passes != (s.Tried > 1) {
+				t.Errorf("%s: tried %d times", outage, s.Tried)
+			}
+		})
+	}
+	o.heal()
+	o.pass(o.process())
+	o.pages(1)
+}
+
+// A token endpoint that changes the refresh token at once, and is slow to say so, is waited for:
+// the token that it gave is lost to whoever asks again with the one before.
+func TestALateAnswerIsWaitedFor(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	o.heal()
+	o.Change(func(s *oauthtest.Played) { s.Late = 7 * time.Second })
+	o.pass(o.process())
+	o.pages(1)
+}
+
+// A call that its client cancels takes no refresh token along: the answer to the one that was sent
+// is still waited for, and the call that comes next has the token.
+func TestACancelledCallKeepsTheSignIn(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	o.pass(o.process())
+	o.heal()
+	o.Change(func(s *oauthtest.Played) { s.Late = time.Second })
+	c := o.process()
+	r, err := http.NewRequest(http.MethodPost, o.Server, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_ = c.Apply(short, r)
+	if took := time.Since(began); took > 900*time.Millisecond {
+		t.Errorf("the call took %v", took)
+	}
+	o.pass(c)
+	o.pages(1)
+}
+
+// A token endpoint that does not answer holds up the calls of one moment, and not each in its turn:
+// those that come next hear of it at once.
+func TestSilenceIsRemembered(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	o := &owner{oauthtest.Play(t, oauthtest.Kinds()[4]), t, t.TempDir()}
+	o.expire()
+	c := o.process()
+	o.pass(c)
+	time.Sleep(1100 * time.Millisecond)
+	o.Change(func(s *oauthtest.Played) { s.Outage = "silence" })
+	began := time.Now()
+	for range 3 { // each begins when the one before has failed
+		if _, ok := errors.AsType[*oauth.OutageError](o.call(c)); !ok {
+			t.Error("a call has another error than the outage")
+		}
+	}
+	if took := time.Since(began); took > 25*time.Second {
+		t.Errorf("three calls took %v", took)
+	}
+	o.Change(func(s *oauthtest.Played) {
+		if s.Tried != 1 {
+			t.Errorf("the endpoint was asked %d times", s.Tried)
+		}
+	})
+	o.pages(1)
+}
+
+// Answers that a library reads not at all, and a browser's client does, sign in and are renewed;
+// the refresh token that came with them is kept.
+func TestAnswersInAnotherForm(t *testing.T) {
+	set := func(at, name string, value any) func(string, http.Header, map[string]any) []byte {
+		return func(path string, _ http.Header, doc map[string]any) []byte {
+			if strings.HasSuffix(path, at) {
+				doc[name] = value
+			}
+			return nil
+		}
+	}
+	typed := func(kind string) func(string, http.Header, map[string]any) []byte {
+		return func(_ string, header http.Header, _ map[string]any) []byte {
+			if header["Content-Type"] = nil; kind != "" {
+				header.Set("Content-Type", kind)
+			}
+			return nil
+		}
+	}
+	number := func(text string) json.RawMessage { return json.RawMessage(text) }
+	for name, bend := range map[string]func(string, http.Header, map[string]any) []byte{
+		"issued with a fraction": set("/register", "client_id_issued_at", number("1700000000.25")),
+		"issued with a power":    set("/register", "client_id_issued_at", number("1.7e9")),
+		"expires at 0.0":         set("/register", "client_secret_expires_at", number("0.0")),
+		"keys":                   set("/register", "jwks", map[string]any{"keys": []any{}}),
+		"scopes as a list":       set("/register", "scope", []string{"read"}),
+		"a page of terms":        set("/register", "tos_uri", nil),
+		"lives 3600.0":           set("/token", "expires_in", number("3600.0")),
+		"lives 3599.5":           set("/token", "expires_in", number("3599.5")),
+		"lives in a text":        set("/token", "expires_in", "3600.0"),
+		"lives a word":           set("/token", "expires_in", "long"),
+		"granted as a list":      set("/token", "scope", []string{"read"}),
+		"plain":                  typed("text/plain; charset=utf-8"),
+		"a form":                 typed("application/x-www-form-urlencoded"),
+		"octets":                 typed("binary/octet-stream"),
+		"a kind of JSON":         typed("application/oauth-protected-resource+json"),
+		"a page":                 typed("text/html"),
+		"no type":                typed(""),
+		"behind a mark": func(_ string, _ http.Header, doc map[string]any) []byte {
+			text, _ := json.Marshal(doc)
+			return append([]byte("\ufeff\n"), text...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := oauthtest.Kinds()[4]
+			k.Bend = bend
+			o := &owner{oauthtest.Play(t, k), t, t.TempDir()}
+			c := o.process()
+			o.pass(c)
+			for range 2 {
+				o.Change(func(s *oauthtest.Played) { s.Refuses = true })
+				_ = o.call(c)
+				o.Change(func(s *oauthtest.Played) { s.Refuses = false })
+				o.pass(c)
+			}
+			o.Change(func(s *oauthtest.Played) {
+				if s.Refreshed != 2 {
+					t.Errorf("refreshed %d times", s.Refreshed)
+				}
+			})
+			o.pages(1)
+		})
+	}
 }
 
 // Processes that wait for each other share an outage as the calls of one do: where each would

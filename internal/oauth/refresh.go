@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -27,12 +26,11 @@ func (e *OutageError) Error() string {
 
 func (e *OutageError) Unwrap() error { return e.Cause }
 
-// How long a call waits for a token endpoint that is out of order. A client gives up after
-// a minute, and may ask twice.
-const (
-	refreshBound = 10 * time.Second
-	refreshTry   = 6 * time.Second
-)
+// refreshBound is how long a call waits for a token endpoint that is out of order. A client gives
+// up after a minute, and may ask twice. An attempt that gets no answer has all of it: the endpoint
+// may have changed the refresh token and be slow to say so, and to ask again with the one before
+// ends the sign-in.
+const refreshBound = 15 * time.Second
 
 // refreshWaits are the pauses between the attempts of one call.
 var refreshWaits = []time.Duration{300 * time.Millisecond, 1200 * time.Millisecond}
@@ -40,7 +38,15 @@ var refreshWaits = []time.Duration{300 * time.Millisecond, 1200 * time.Milliseco
 // outage is the last time that a token endpoint gave no token.
 type outage struct {
 	since time.Time
+	until time.Time // calls of before are told of it, and do not wait themselves
 	err   error
+}
+
+// holds reports an outage that a call need not find out itself: one of while it waited for the
+// lock, or of a moment ago. The moment is as long as it took to find out, so that a quick answer
+// is soon asked for again, and an endpoint that says nothing holds up few.
+func (o outage) holds(began time.Time) bool {
+	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
 
 // outageFile tells the owner's other processes of an outage: its time is that of the file.
@@ -74,17 +80,19 @@ func (c *Client) refresh(ctx context.Context, used string, refused bool) (e Entr
 		if e.RefreshToken == "" {
 			return errors.New("there is no refresh token")
 		}
-		if c.last.err != nil && c.last.since.After(began) { // it failed while this call waited for the lock
+		if c.last.holds(began) {
 			return c.last.err
 		}
 		shared := outageFile(c.lockName() + ".outage")
 		if shared.writtenSince(began) {
 			return &OutageError{c.key, errors.New("another process has just tried")}
 		}
+		asked := time.Now()
 		fresh, err := c.renew(ctx, e)
 		if err != nil {
-			c.last = outage{time.Now(), err}
+			c.last = outage{since: time.Now(), err: err}
 			if _, ok := errors.AsType[*OutageError](err); ok {
+				c.last.until = c.last.since.Add(time.Since(asked))
 				shared.note(c.last.since)
 			}
 			return err
@@ -97,7 +105,8 @@ func (c *Client) refresh(ctx context.Context, used string, refused bool) (e Entr
 	return e, err
 }
 
-// renew asks for a new token, again while the endpoint is out of order.
+// renew asks for a new token, again while the endpoint says that it is out of order or takes no
+// connection.
 func (c *Client) renew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshBound)
 	defer cancel()
@@ -116,8 +125,6 @@ func (c *Client) renew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 
 // askAnew makes one request with the refresh token.
 func (c *Client) askAnew(ctx context.Context, e Entry) (*oauth2.Token, error) {
-	ctx, cancel := context.WithTimeout(ctx, refreshTry)
-	defer cancel()
 	style := e.AuthStyle
 	if e.ClientSecret == "" {
 		style = oauth2.AuthStyleInParams // a client without a secret has none to show
@@ -146,20 +153,19 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// revoked reports an answer that a later attempt would get as well: the sign-in is over.
-// Everything else is an outage: no connection, a gateway's page, 5xx, 429, an address that is not
-// there.
+// revokedCodes are the errors by which a token endpoint says that a refresh token, or the client it
+// was given to, is not good any more: those of RFC 6749 (section 5.2), and what providers write in
+// their place.
+var revokedCodes = []string{
+	"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type",
+	"bad_refresh_token", "expired_token", "incorrect_client_credentials", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked",
+}
+
+// revoked reports an answer by which the sign-in is over. Everything else is an outage: no
+// connection, a gateway's page or its own JSON, 5xx, 429, an address that is not there.
 func revoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
-	if !ok || failed.Response == nil || isTransient(failed.Response.StatusCode) {
-		return false
-	}
-	if failed.ErrorCode != "" {
-		return !slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)
-	}
-	// Some name no code. A page is not the endpoint's word.
-	refused := failed.Response.StatusCode == http.StatusBadRequest || failed.Response.StatusCode == http.StatusUnauthorized
-	return refused && !strings.Contains(failed.Response.Header.Get("Content-Type"), "html")
+	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) && slices.Contains(revokedCodes, failed.ErrorCode)
 }
 
 // isTransient reports a status that may be another in a moment.
@@ -171,7 +177,8 @@ func isTransient(status int) bool {
 // the endpoint has moved, or something stands before it.
 func isLasting(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
-	return ok && failed.Response != nil && failed.Response.StatusCode >= 400 && !isTransient(failed.Response.StatusCode) && failed.ErrorCode == ""
+	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) &&
+		!slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)
 }
 
 // outageCause is the cause of an outage in words that can be shown.

@@ -50,7 +50,7 @@ func (c *Client) identify(ctx context.Context, d *discovery, meta *oauthex.AuthS
 			TokenEndpointAuthMethod: method,
 		}, d.http)
 		if err == nil {
-			return registered(got, method), nil
+			return registered(got, method, meta.TokenEndpointAuthMethodsSupported), nil
 		}
 		if failed == nil {
 			failed = err
@@ -82,24 +82,29 @@ func registrationMethods(supported []string) []string {
 }
 
 // registered is the client as the server has registered it, which may be with another
-// method than was asked for. A client without a secret has none to show.
-func registered(got *oauthex.ClientRegistrationResponse, asked string) identity {
+// method than was asked for. One that says no method, and gives a secret to a client that asked
+// for none, wants it in a way that it lists. A client without a secret has none to show.
+func registered(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
 	method := got.TokenEndpointAuthMethod
-	if method == "" {
+	if method == "" && asked != methodNone {
 		method = asked
 	}
-	who := identity{got.ClientID, got.ClientSecret, oauth2.AuthStyleInHeader}
+	inParams := identity{got.ClientID, got.ClientSecret, oauth2.AuthStyleInParams}
 	switch {
-	case method == methodNone && got.TokenEndpointAuthMethod != "":
-		who.secret = "" // it says that it wants none
-		fallthrough
-	case who.secret == "" || method == methodPost:
-		who.style = oauth2.AuthStyleInParams
+	case got.ClientSecret == "" || method == methodPost:
+		return inParams
+	case method != "" && method != methodNone:
+		return identity{got.ClientID, got.ClientSecret, oauth2.AuthStyleInHeader}
 	}
-	return who
+	style := secretStyle(supported)
+	if method == methodNone || style == oauth2.AuthStyleAutoDetect && slices.Contains(supported, methodNone) {
+		inParams.secret = "" // it says that it wants none
+		return inParams
+	}
+	return identity{got.ClientID, got.ClientSecret, style}
 }
 
-// secretStyle is how the owner's own client shows its secret.
+// secretStyle is how a client shows its secret where nobody says how.
 func secretStyle(supported []string) oauth2.AuthStyle {
 	switch {
 	case slices.Contains(supported, methodPost): // preferred by OAuth 2.1
@@ -116,10 +121,12 @@ func isDocument(id string) bool {
 	return err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != ""
 }
 
-// unregistered says what to do where the server lets no client register itself.
-func unregistered(err error, id string) error {
-	if text := err.Error(); id == "" && (strings.Contains(text, "register client") || strings.Contains(text, "client registration")) {
-		return fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
+// unregistered says what to do where the server lets no client register itself. Where metadata was
+// of another resource that helps nobody: it may be the wrong server.
+func (d *discovery) unregistered(err error) error {
+	err = sanitizeError(err)
+	if !d.astray {
+		err = fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
 	}
-	return err
+	return d.explain(err)
 }

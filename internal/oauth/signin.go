@@ -33,7 +33,7 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 		}
 		got, err := c.signIn(ctx, resp, had, id, secret)
 		if err != nil {
-			return unregistered(sanitizeError(err), id)
+			return sanitizeError(err)
 		}
 		got.ByHand = id != ""
 		return c.save(got)
@@ -68,7 +68,7 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had Entry, id,
 	redirect := "http://" + back.Addr().String() + callbackPath
 	who, err := c.identify(ctx, d, meta, redirect, id, secret)
 	if err != nil {
-		return Entry{}, d.explain(sanitizeError(err))
+		return Entry{}, d.unregistered(err)
 	}
 	config := &oauth2.Config{
 		ClientID: who.id, ClientSecret: who.secret, RedirectURL: redirect,
@@ -176,11 +176,34 @@ func stepUp(resp *http.Response) bool {
 
 // wantsSignIn reports a 403 to a request without a token that stands for a 401: the server
 // has metadata that says where to sign in. A 403 of a firewall, or one that no token would
-// change, has none.
+// change, has none. A firewall may also let the question wait: it is not asked for long, nor for
+// each call.
 func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
+	const bound, holds = 5 * time.Second, time.Minute
+	challenges := challengesOf(resp)
+	named := metadataAddress(challenges)
+	c.mu.Lock()
+	known := c.barred.named == named && time.Now().Before(c.barred.until)
+	c.mu.Unlock()
+	if known {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
 	d := &discovery{http: c.o.HTTP, server: c.o.Server}
-	_, ok, err := d.findResource(ctx, challengesOf(resp))
-	return ok && err == nil
+	if _, ok, err := d.findResource(ctx, challenges); ok && err == nil {
+		return true
+	}
+	c.mu.Lock()
+	c.barred = barrier{named, time.Now().Add(holds)}
+	c.mu.Unlock()
+	return false
+}
+
+// barrier is a 403 that stands for no sign-in: what its challenge named, and how long that holds.
+type barrier struct {
+	named string
+	until time.Time
 }
 
 // CheckPage says why a page must not be opened: the address comes from the

@@ -30,6 +30,10 @@ type Kind struct {
 	Offline  bool                       // no refresh token without offline_access
 	Form     bool                       // tokens come as a form
 	Scopes   []string                   // scopes_supported of the resource; the challenge says none
+
+	// Bend changes an answer of JSON before it is sent: its members, the type in its header, or,
+	// by what it returns, the whole text. The path is that of the request.
+	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
 // Kinds are eight of them.
@@ -66,11 +70,12 @@ type Provider struct {
 type Played struct {
 	Pages     []url.Values // what each page was asked
 	Refreshed int
-	Outage    string // of the token endpoint: "status", "hang-up", "page", "silence", "moved", "filter"
-	Tried     int    // requests at it meanwhile
-	Lives     int    // seconds a token lives
-	Needs     string // a scope that the server needs
-	Refuses   bool   // the server takes no token
+	Outage    string        // of the token endpoint: one of Outages
+	Tried     int           // requests at it meanwhile
+	Late      time.Duration // the token endpoint changes the refresh token at once, and answers then
+	Lives     int           // seconds a token lives
+	Needs     string        // a scope that the server needs
+	Refuses   bool          // the server takes no token
 
 	access, scope, refresh string
 	until                  time.Time
@@ -127,7 +132,7 @@ func (p *Provider) resource(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/tools/mcp":
 		p.serve(w, r, metadata+"/elsewhere")
 	case p.Resource != nil && (p.Hint && r.URL.Path == metadata+"/elsewhere" || !p.Hint && r.URL.Path == metadata):
-		answer(w, map[string]any{"resource": p.Resource(p.Server), "authorization_servers": []string{p.issuer()}, "scopes_supported": p.Scopes})
+		p.answer(w, r, http.StatusOK, map[string]any{"resource": p.Resource(p.Server), "authorization_servers": []string{p.issuer()}, "scopes_supported": p.Scopes})
 	case p.Resource == nil:
 		p.authorization(w, r)
 	default:
@@ -168,7 +173,7 @@ func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case p.Document != "" && path == documents[p.Document]:
-		p.document(w)
+		p.document(w, r)
 	case path == inner+"/register" && p.Client != "":
 		p.register(w, r)
 	case path == inner+"/authorize":
@@ -180,7 +185,7 @@ func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Provider) document(w http.ResponseWriter) {
+func (p *Provider) document(w http.ResponseWriter, r *http.Request) {
 	doc := map[string]any{
 		"issuer": p.issuer(), "authorization_endpoint": p.base() + "/authorize", "token_endpoint": p.base() + "/token",
 		"code_challenge_methods_supported": []string{"S256"}, "response_types_supported": []string{"code"},
@@ -197,7 +202,7 @@ func (p *Provider) document(w http.ResponseWriter) {
 	if p.Offline {
 		doc["scopes_supported"] = []string{"read", "offline_access"}
 	}
-	answer(w, doc)
+	p.answer(w, r, http.StatusOK, doc)
 }
 
 func (p *Provider) register(w http.ResponseWriter, r *http.Request) {
@@ -206,8 +211,7 @@ func (p *Provider) register(w http.ResponseWriter, r *http.Request) {
 		Redirects []string `json:"redirect_uris"`
 	}
 	if json.NewDecoder(r.Body).Decode(&asked) != nil || asked.Method == "" || len(p.Methods) > 0 && !slices.Contains(p.Methods, asked.Method) {
-		w.WriteHeader(http.StatusBadRequest)
-		answer(w, map[string]string{"error": "invalid_client_metadata"})
+		p.answer(w, r, http.StatusBadRequest, map[string]any{"error": "invalid_client_metadata"})
 		return
 	}
 	got := map[string]any{"client_id": "registered", "redirect_uris": asked.Redirects}
@@ -219,8 +223,7 @@ func (p *Provider) register(w http.ResponseWriter, r *http.Request) {
 	case "basic":
 		got["token_endpoint_auth_method"], got["client_secret"] = "client_secret_basic", p.secret
 	}
-	w.WriteHeader(http.StatusCreated)
-	answer(w, got)
+	p.answer(w, r, http.StatusCreated, got)
 }
 
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
@@ -263,20 +266,17 @@ func (p *Provider) knows(r *http.Request) bool {
 }
 
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	s := &p.state
-	if s.Outage != "" {
+	if how := s.Outage; how != "" {
 		s.Tried++
-		p.failToken(w, s.Outage)
+		p.mu.Unlock()
+		p.failToken(w, r, how)
 		return
 	}
-	refuse := func(status int, code string) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		answer(w, map[string]string{"error": code})
-	}
-	_ = r.ParseForm()
+	defer p.mu.Unlock()
+	refuse := func(status int, code string) { p.answer(w, r, status, map[string]any{"error": code}) }
 	switch {
 	case !p.knows(r):
 		p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
@@ -315,6 +315,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	if s.refresh != "" {
 		got["refresh_token"] = s.refresh
 	}
+	time.Sleep(s.Late)
 	if p.Form {
 		form := url.Values{}
 		for name, v := range got {
@@ -324,16 +325,60 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, form.Encode())
 		return
 	}
-	answer(w, got)
+	p.answer(w, r, http.StatusOK, got)
 }
 
-// failToken plays a token endpoint that is out of order.
-func (p *Provider) failToken(w http.ResponseWriter, how string) {
+// answer sends doc as JSON, bent as the kind bends it.
+func (p *Provider) answer(w http.ResponseWriter, r *http.Request, status int, doc map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	var whole []byte
+	if p.Bend != nil {
+		whole = p.Bend(r.URL.Path, w.Header(), doc)
+	}
+	w.WriteHeader(status)
+	if whole == nil {
+		_ = json.NewEncoder(w).Encode(doc)
+		return
+	}
+	_, _ = w.Write(whole)
+}
+
+// outageAnswer is what a token endpoint that is out of order, or something before it, answers.
+type outageAnswer struct {
+	status     int
+	kind, text string
+}
+
+// outageAnswers are by their name.
+var outageAnswers = map[string]outageAnswer{
+	"status":       {http.StatusServiceUnavailable, "application/json", `{"error":"invalid_client"}`}, // by which it has lost its own store
+	"page":         {http.StatusOK, "text/html", "<html>welcome to the hotel</html>"},                 // of a network that wants a sign-in of its own
+	"moved":        {http.StatusNotFound, "text/html", "<html>nothing is here</html>"},
+	"filter":       {http.StatusBadRequest, "text/html", "<html>nothing is here</html>"},
+	"not found":    {http.StatusNotFound, "application/json", `{"timestamp":1,"status":404,"error":"Not Found","path":"/token"}`},
+	"unknown code": {http.StatusNotFound, "application/json", `{"error":"not_found"}`},
+	"forbidden":    {http.StatusForbidden, "application/json", `{"status":403,"error":"Forbidden"}`},
+	"crowd":        {http.StatusForbidden, "application/json", `{"error":"rate_limit_exceeded"}`},
+	"bad request":  {http.StatusBadRequest, "application/json", `{"status":400,"error":"Bad Request"}`},
+	"plain":        {http.StatusBadRequest, "text/plain", "Bad Request"},
+	"empty":        {http.StatusBadRequest, "", ""},
+	"gateway":      {http.StatusUnauthorized, "", ""},
+	"object":       {http.StatusBadRequest, "application/json", `{"error":{"code":"invalid_grant"}}`},
+}
+
+// Outages are the names of what a token endpoint out of order does, and whether the same call may
+// have another answer.
+func Outages() map[string]bool {
+	all := map[string]bool{"hang-up": true, "status": true, "page": true}
+	for name := range outageAnswers {
+		all[name] = all[name]
+	}
+	return all
+}
+
+// failToken plays a token endpoint that is out of order; "silence" is one that does not answer.
+func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
-	case "status":
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		answer(w, map[string]string{"error": "invalid_client"}) // by which it has lost its own store
 	case "hang-up":
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -341,12 +386,15 @@ func (p *Provider) failToken(w http.ResponseWriter, how string) {
 			return
 		}
 		_ = conn.Close()
-	case "moved", "filter":
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(map[string]int{"moved": http.StatusNotFound, "filter": http.StatusBadRequest}[how])
-		fmt.Fprint(w, "<html>nothing is here</html>")
-	case "page": // of a network that wants a sign-in of its own
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, "<html>welcome to the hotel</html>")
+	case "silence":
+		<-r.Context().Done()
+	default:
+		plays := outageAnswers[how]
+		w.Header()["Content-Type"] = nil
+		if plays.kind != "" {
+			w.Header().Set("Content-Type", plays.kind)
+		}
+		w.WriteHeader(plays.status)
+		fmt.Fprint(w, plays.text)
 	}
 }
