@@ -112,7 +112,7 @@ func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
 	if rc.isTooLong(line) {
 		if !isArray(line) || !rc.takeApart(ctx, line) { // its answers may be short enough
-			rc.unreadable(line, tooLong())
+			rc.refuseLong(line)
 		}
 		return
 	}
