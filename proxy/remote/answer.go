@@ -115,7 +115,7 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
-	if err == nil {
+	if err == nil && !u.holdsUnnamed(&f) {
 		u.observe(rt, h, &f)
 		u.deliver(line)
 		return
@@ -126,10 +126,12 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 			line = named
 		}
 	}
-	for _, f := range u.answers(rt, line) {
-		u.observe(rt, h, &f)
+	for _, said := range u.withoutUnnamed(rt, line) {
+		for _, f := range u.answers(rt, said) {
+			u.observe(rt, h, &f)
+		}
+		u.deliver(said) // whatever it is: the pump repairs it, or refuses and records it
 	}
-	u.deliver(line) // whatever it is: the pump repairs it, or refuses and records it
 }
 
 // noteNamed records an error that got the id of the request it came with.
