@@ -214,6 +214,9 @@ func (b *responseBatch) Forward(x *gate.Exchange) error {
 	for _, resp := range b.responses {
 		b.rc.s.table.complete(resp)
 	}
+	if b.rc.from == mcp.ClientToServer {
+		b.rc.s.table.addNotice("", b.rc.scope)
+	}
 	return b.rc.send(b.burst, x.Raw)
 }
 

@@ -112,7 +112,7 @@ func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
 	if rc.isTooLong(line) {
 		if !isArray(line) || !rc.takeApart(ctx, line) { // its answers may be short enough
-			rc.unreadable(line, tooLong())
+			rc.refuseLong(line)
 		}
 		return
 	}
@@ -183,6 +183,9 @@ func (rc *receiver) send(b uint64, line []byte) error { return rc.write(b, rc.ou
 
 // write queues a line for to, one of the receiver's own sinks or another's.
 func (rc *receiver) write(b uint64, to Sink, line []byte) error {
+	if to == rc.back && rc.from == mcp.ServerToClient { // before the server can say a word about it
+		rc.s.table.addNotice("", rc.scope)
+	}
 	err := to.Add(line)
 	if to == rc.back {
 		rc.spoken.Store(true)

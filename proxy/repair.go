@@ -19,8 +19,8 @@ func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refu
 	if rc.from != mcp.ServerToClient {
 		return false
 	}
-	if isArray(line) {
-		return rc.takeApart(ctx, line)
+	if array := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("\uFEFF")); isArray(array) {
+		return rc.takeApart(ctx, array) || rc.failReplies(array, refusal)
 	}
 	if frame.IsUnnamed(line) {
 		rc.holdUnnamed(ctx, line, refusal)
@@ -54,7 +54,10 @@ func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 			rc.handleLine(ctx, e)
 			continue
 		}
-		rc.dropped(&event.Event{Code: frame.CodeBatch, Reason: "an array of answers holds something else", Bytes: len(e)})
+		other := &frame.Refusal{Code: frame.CodeBatch, Reason: "an array of answers holds something else"}
+		if !rc.failReplies(e, other) {
+			rc.dropped(&event.Event{Code: other.Code, Reason: other.Reason, Bytes: len(e)})
+		}
 	}
 	return true
 }

@@ -177,6 +177,22 @@ func TestALineLongerThanTheClientReads(t *testing.T) {
 	w.client.wants(answer("4"))
 }
 
+// A server that asks in a line which is longer than the client reads hears that it has no answer.
+func TestAQuestionLongerThanTheClientReads(t *testing.T) {
+	w := newHarness(t, func(o *proxy.Options, _ *gate.Options) { o.LongestLine = func(string) int { return 500 } })
+	hello := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"short","version":"1"}}}`
+	w.client.send(hello)
+	w.server.wants(hello)
+	begun := `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`
+	w.server.send(begun)
+	w.client.wants(begun)
+	ask := `{"jsonrpc":"2.0","id":"q","method":"ping","params":{"_meta":{"a":"` + strings.Repeat("x", 600) + `"}}}`
+	w.server.send(ask)
+	w.server.wantsLike(`"id":"q"`, `"error"`, "longer than the client reads")
+	w.server.send("[" + ask + "]")
+	w.server.wantsLike(`[{`, `"id":"q"`, `"error"`, "longer than the client reads")
+}
+
 // The bound of a client's line is that of what goes on: a repair makes an answer longer, and an
 // array is as long as its answers are together.
 func TestARepairedLineIsBoundedToo(t *testing.T) {

@@ -132,6 +132,9 @@ func (resp *response) send(to caller, line []byte) error {
 	if resp.request.form != nil && to.back != nil {
 		return resp.rc.write(resp.burst, to.back, line)
 	}
+	if resp.rc.from == mcp.ClientToServer {
+		resp.rc.s.table.addNotice("", resp.rc.scope)
+	}
 	return resp.rc.send(resp.burst, line)
 }
 

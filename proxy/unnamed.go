@@ -31,7 +31,8 @@ type unnamed struct {
 	timer   *time.Timer
 }
 
-// notice is a notification that the server may answer.
+// notice is a notification that the server may answer, or an answer to a request of its own,
+// which has no method: it may say about that, too, that it cannot read it.
 type notice struct {
 	method, scope string
 	at            uint64
@@ -129,8 +130,8 @@ func (onlyID) Waiting([]byte) []byte { return nil }
 
 func (id onlyID) Only() []byte { return id }
 
-// addNotice keeps a notification that is about to be written, unless the server is known not to
-// answer those.
+// addNotice keeps what is about to be written and is no request, unless it is a notification of
+// those that the server is known not to answer.
 func (t *table) addNotice(method, scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,7 +158,12 @@ func (t *table) noteAnswered(req *request) {
 	t.notices = kept
 }
 
+// setHabit notes what the server does with notifications. Whether it can read an answer depends
+// on that one.
 func (t *table) setHabit(method string, h habit) {
+	if method == "" {
+		return
+	}
 	if t.habits == nil {
 		t.habits = map[string]habit{}
 	}
@@ -223,7 +229,7 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 		return false
 	}
 	failed := gjson.GetManyBytes(u.line, "error.message", "error.code")
-	if t.habits[n.method] == answers || strings.Contains(failed[0].Str, n.method) {
+	if t.habits[n.method] == answers || n.method != "" && strings.Contains(failed[0].Str, n.method) {
 		return true
 	}
 	const noMethod = -32601

@@ -19,6 +19,7 @@ const (
 	namesNone       = `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"path is missing"}}`
 	resultUnderNull = `{"jsonrpc":"2.0","id":null,"result":{}}`
 	noMethod        = `{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"}}`
+	asksPing        = `{"jsonrpc":"2.0","id":"p","method":"ping","params":{}}`
 	listTools       = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	toolsListed     = `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`
 )
@@ -46,6 +47,10 @@ func TestAnswersThatNameNoRequest(t *testing.T) {
 		"an id twice":               {">" + tool("2", "ok"), `<{"jsonrpc":"2.0","id":null,"id":2,"error":{"code":1,"message":"no"}}`, ".", "<" + answer("2"), "=" + answer("2")},
 		"a log in JSON":             {">" + tool("2", "ok"), `<{"level":"info","result":"ok"}`, `<{"error":"disk","id":null}`, "~", ".", "<" + answer("2"), "=" + answer("2")},
 		"behind a repair":           {">" + tool("2", "ok"), "<" + strings.Replace(namesNone, "missing", `\ud83d`, 1), `=path is \ufffd`},
+		"about an answer":           {">" + tool("2", "ok"), "<" + asksPing, "=" + asksPing, ">" + answer(`"p"`), "<" + namesNone, ".", "<" + answer("2"), "=" + answer("2")},
+		"about an answer, again":    {">" + tool("2", "ok"), "<" + asksPing, "=" + asksPing, ">" + answer(`"p"`), "<" + answer("2"), "=" + answer("2"), ">" + tool("3", "ok"), "<" + asksPing, "=" + asksPing, ">" + answer(`"p"`), "<" + namesNone, ".", "<" + answer("3"), "=" + answer("3")},
+		"about a refusal of ours":   {">" + tool("2", "ok"), "<" + strings.Replace(asksPing, `"params":{}`, `"params":[]`, 1), "<" + namesNone, ".", "<" + answer("2"), "=" + answer("2")},
+		"an answer long ago":        {"<" + asksPing, "=" + asksPing, ">" + answer(`"p"`), ">" + tool("2", "ok"), "<" + answer("2"), "=" + answer("2"), ">" + tool("3", "ok"), "<" + namesNone, "=path is missing"},
 		"no error that is one":      {">" + tool("2", "ok"), `<{"jsonrpc":"2.0","error":"no"}`, `="id":2,"error"`},
 	} {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { play(t, says) }) })

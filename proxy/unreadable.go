@@ -13,7 +13,7 @@ import (
 // one that was not kept: it is recorded, and whoever would wait in vain because
 // of it is told.
 func (rc *receiver) unreadable(line []byte, refusal *frame.Refusal) {
-	if !refusal.Request && (rc.failReply(line, refusal) || rc.from == mcp.ServerToClient && isArray(line) && rc.failReplies(line, refusal)) {
+	if (!refusal.Request || answersOnly(line)) && (rc.failReply(line, refusal) || rc.from == mcp.ServerToClient && rc.failReplies(line, refusal)) {
 		return
 	}
 	if rc.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
@@ -39,6 +39,21 @@ func tooLong() *frame.Refusal {
 	return &frame.Refusal{Code: codeTooLongForClient, Reason: "it is longer than the client reads on one line, and would end its session"}
 }
 
+// refuseLong refuses a line that is longer than the client reads; whoever waits for an answer to
+// a request in it, hears so.
+func (rc *receiver) refuseLong(line []byte) {
+	refusal := tooLong()
+	f, err := frame.Parse(line, rc.limits())
+	switch {
+	case err == nil && f.Kind == frame.Batch:
+		rc.refuseBatch(&f, refusal)
+		return
+	case err == nil && f.Kind == frame.Request:
+		refusal.ID, refusal.Request = f.ID, true
+	}
+	rc.unreadable(line, refusal)
+}
+
 const codeTooLongForClient = "too_long_for_client"
 
 // setLongest notes who the client is, for the length of its lines.
@@ -48,18 +63,28 @@ func (s *session) setLongest(client string) {
 	}
 }
 
-// answersOnly reports a message that has a result or an error, and no method.
+// answersOnly reports a message that has a result or an error, and no method but null.
 func answersOnly(line []byte) bool {
 	members := gjson.GetManyBytes(line, "method", "result", "error")
-	return !members[0].Exists() && (members[1].Exists() || members[2].Exists())
+	return members[0].Type == gjson.Null && (members[1].Exists() || members[2].Exists())
 }
 
 // failReplies gives an error to each call that is answered in an array which cannot be taken
-// apart, and reports whether there is one.
-func (rc *receiver) failReplies(line []byte, refusal *frame.Refusal) (found bool) {
-	gjson.ParseBytes(line).ForEach(func(_, element gjson.Result) bool {
-		if element.IsObject() && rc.failReply([]byte(element.Raw), refusal) {
-			found = true
+// apart, or in one in that, and reports whether there is one.
+func (rc *receiver) failReplies(line []byte, refusal *frame.Refusal) bool {
+	return isArray(line) && rc.failElements(gjson.ParseBytes(line), refusal, maxArrays)
+}
+
+// maxArrays is how many arrays around an answer are looked into: each costs a pass over the line.
+const maxArrays = 4
+
+func (rc *receiver) failElements(array gjson.Result, refusal *frame.Refusal, depth int) (found bool) {
+	array.ForEach(func(_, element gjson.Result) bool {
+		switch {
+		case element.IsArray() && depth > 1:
+			found = rc.failElements(element, refusal, depth-1) || found
+		case element.IsObject():
+			found = rc.failReply([]byte(element.Raw), refusal) || found
 		}
 		return true
 	})

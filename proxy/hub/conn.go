@@ -123,16 +123,24 @@ func (c *conn) read() {
 	}
 }
 
-// over is closed when the server has ended; never when there is none.
-func (c *conn) over() <-chan struct{} {
+// over are closed when the server writes nothing more, although it may live on, and when it has
+// ended; never when there is none.
+func (c *conn) over() (quiet, gone <-chan struct{}) {
 	if c == nil {
-		return nil
+		return nil, nil
 	}
+	return c.ended, c.up.Done()
+}
+
+// howItEnded is for people, when the rest of what it wrote has been read.
+func (c *conn) howItEnded() string {
+	waitFor(c.ended, drainGrace)
+	waitFor(c.up.Done(), drainGrace) // it may be about to
 	select {
-	case <-c.ended:
-		return c.ended
+	case <-c.up.Done():
+		return "it ended: " + c.up.Status()
 	default:
-		return c.up.Done()
+		return "it closed its output"
 	}
 }
 
@@ -276,9 +284,10 @@ func (c *conn) await(answer <-chan frame.Frame, method string, within time.Durat
 			return f, errors.New("it refused to begin a session")
 		}
 		return f, nil
-	case <-c.over():
-		waitFor(c.ended, drainGrace)
-		return f, fmt.Errorf("it ended: %s", c.up.Status())
+	case <-c.ended:
+		return f, errors.New(c.howItEnded())
+	case <-c.up.Done():
+		return f, errors.New(c.howItEnded())
 	case <-late.C:
 		return f, fmt.Errorf("it did not answer %s within %s", method, within)
 	case <-c.server.ctx.Done():

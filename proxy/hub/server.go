@@ -131,10 +131,13 @@ func (s *server) run() {
 		if s.Idle > 0 {
 			idle.Reset(s.Idle)
 		}
+		quiet, gone := s.conn.over()
 		select {
 		case j := <-s.inbox:
 			s.do(j)
-		case <-s.conn.over():
+		case <-quiet:
+			s.disconnect()
+		case <-gone:
 			s.disconnect()
 		case <-idle.C:
 			s.stopIdle()
@@ -234,11 +237,10 @@ func (s *server) fail(err error) error {
 func (s *server) disconnect() {
 	c := s.conn
 	s.conn = nil
-	waitFor(c.ended, drainGrace)
-	why := c.up.Status()
-	c.end("it ended: " + why)
+	why := c.howItEnded()
+	c.end(why)
 	if time.Since(c.since) < steady {
-		_ = s.fail(errors.New("it ended: " + why))
+		_ = s.fail(errors.New(why))
 	} else {
 		s.failures = 0
 	}

@@ -168,6 +168,23 @@ func TestServerThatEndsIsStartedAgain(t *testing.T) {
 	}
 }
 
+// A server that closes its output and lives on answers nothing more: its calls fail at once.
+func TestAServerThatClosesItsOutput(t *testing.T) {
+	a := &toy{id: "a", tools: []string{"x"}, answer: func(r *running, f *frame.Frame) string {
+		if f.Method != "tools/call" {
+			return ""
+		}
+		_ = r.out.Close()
+		return "-"
+	}}
+	w := start(t, nil, a).begin()
+	w.ask("0", "tools/list", "{}")
+	if got := w.call("1", "a__x"); !strings.Contains(got, "server a: it closed its output") {
+		t.Error(got)
+	}
+	w.comes("its end", func() bool { return a.running().closed.Load() })
+}
+
 func TestIdleServerIsStopped(t *testing.T) {
 	a := &toy{id: "a", tools: []string{"x"}}
 	w := start(t, func(o *hub.Options) { o.Servers[0].Idle = 20 * time.Millisecond }, a).begin()

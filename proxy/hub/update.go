@@ -58,10 +58,13 @@ func (s *server) leave() {
 	defer late.Stop()
 	defer look.Stop()
 	for wait := true; wait && (len(s.inbox) > 0 || s.conn != nil && s.conn.awaited()); {
+		quiet, gone := s.conn.over()
 		select {
 		case j := <-s.inbox:
 			s.do(j)
-		case <-s.conn.over():
+		case <-quiet:
+			s.disconnect()
+		case <-gone:
 			s.disconnect()
 		case <-look.C:
 		case <-late.C:

@@ -115,7 +115,7 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
-	if err == nil {
+	if err == nil && !u.holdsUnnamed(&f) {
 		u.observe(rt, h, &f)
 		u.deliver(line)
 		return
@@ -126,10 +126,12 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 			line = named
 		}
 	}
-	for _, f := range u.answers(rt, line) {
-		u.observe(rt, h, &f)
+	for _, said := range u.withoutUnnamed(rt, line) {
+		for _, f := range u.answers(rt, said) {
+			u.observe(rt, h, &f)
+		}
+		u.deliver(said) // whatever it is: the pump repairs it, or refuses and records it
 	}
-	u.deliver(line) // whatever it is: the pump repairs it, or refuses and records it
 }
 
 // noteNamed records an error that got the id of the request it came with.
@@ -235,22 +237,24 @@ func ReadBody(resp *http.Response, most int) ([]byte, error) {
 // says why it must not be read. A server that says one thing and sends another is not
 // guessed at.
 func ContentType(h http.Header) (string, error) {
-	what, charset, err := mediaType(h)
-	if err == nil && charset != "" && !strings.EqualFold(charset, "utf-8") {
-		err = fmt.Errorf("it is not in UTF-8 (%.100q)", charset)
-	}
-	return what, err
-}
-
-func mediaType(h http.Header) (what, charset string, err error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return "", "", fmt.Errorf("the server's answer is encoded (%.100q), which was not asked for", e)
+		return "", fmt.Errorf("it is encoded (%.100q)", e)
 	}
 	what, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil || what != "application/json" && what != "text/event-stream" || len(h.Values("Content-Type")) != 1 {
-		return "", "", fmt.Errorf("the server's answer is neither JSON nor an event stream (%.100q)", h.Get("Content-Type"))
+	if err != nil {
+		what = ""
 	}
-	return what, params["charset"], nil
+	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return "", fmt.Errorf("it is not in UTF-8 (%.100q)", charset)
+	}
+	return messageType(h, what)
+}
+
+func messageType(h http.Header, what string) (string, error) {
+	if what != "application/json" && what != "text/event-stream" || len(h.Values("Content-Type")) != 1 {
+		return "", fmt.Errorf("the server's answer is neither JSON nor an event stream (%.100q)", h.Get("Content-Type"))
+	}
+	return what, nil
 }
 
 // maxEvent bounds an event: the data of one frame, and its fields.

@@ -2,7 +2,10 @@ package remote
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/mcp"
@@ -84,20 +87,66 @@ func (u *Upstream) onlyID(rt *roundTrip) []byte {
 
 // answers reads a line as the answers that it holds, repaired where the pump repairs them.
 func (u *Upstream) answers(rt *roundTrip, line []byte) (all []frame.Frame) {
-	elements := frame.SplitArray(line)
-	if elements == nil {
-		elements = [][]byte{line}
-	}
-	for _, e := range elements {
+	for _, e := range splitMessages(line) {
 		f, err := frame.Parse(e, u.o.Limits)
 		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 			if f, _, ok = frame.Repair(e, u.o.Limits, refusal, awaited{u, rt}); !ok {
 				continue
 			}
 		}
-		all = append(all, f)
+		if f.Kind != frame.Batch { // the pump takes no answer out of an array in an array
+			all = append(all, f)
+		}
 	}
 	return all
+}
+
+// splitMessages are the messages of an array, or the one that a line is.
+func splitMessages(line []byte) [][]byte {
+	if elements := frame.SplitArray(line); elements != nil {
+		return elements
+	}
+	return [][]byte{line}
+}
+
+// holdsUnnamed reports a frame with an answer that does not say which request it is for, although
+// its id is one.
+func (u *Upstream) holdsUnnamed(f *frame.Frame) bool {
+	if f.Kind != frame.Batch {
+		return f.Kind == frame.Response && frame.LooseID(f.ID) == "" && !u.isInFlight(f.ID)
+	}
+	return slices.ContainsFunc(f.Elements, func(e frame.Frame) bool { return u.holdsUnnamed(&e) })
+}
+
+func (u *Upstream) isInFlight(id []byte) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.inFlight[frame.IDKey(id)] != nil
+}
+
+// withoutUnnamed is what goes on of a line which came with rt. An answer that does not say which
+// request it is for is about one that it came with, and nobody else's call may get it. Of several that wait the pump finds out. On the
+// stream of HTTP+SSE nothing comes with a request.
+func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
+	all := splitMessages(line)
+	rest = slices.DeleteFunc(slices.Clone(all), func(e []byte) bool {
+		return frame.IsUnnamed(e) && !u.isInFlight([]byte(gjson.GetBytes(e, "id").Raw))
+	})
+	if len(rest) == len(all) || u.endpoint() != "" || u.waitsForSeveral(rt) {
+		return [][]byte{line}
+	}
+	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
+	if len(all) == 1 && u.onlyID(rt) != nil { // among others it may be about those
+		u.fail(rt, "the server's answer does not say which request it is for")
+	}
+	return rest
+}
+
+// waitsForSeveral reports an array of requests of which more than one has no answer.
+func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return rt != nil && len(rt.unanswered) > 1
 }
 
 // NameError is line with the id of the request that it came with, where it is an error that

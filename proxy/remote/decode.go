@@ -1,7 +1,10 @@
 package remote
 
 import (
+	"bufio"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,43 +12,55 @@ import (
 	"strings"
 )
 
-// AnswerType is ContentType of an answer, which is taken as servers send it: its charset by
-// another name of UTF-8 or of a part of it, and gzip although it was not asked for. The body
-// is what it decodes to afterwards.
+// AnswerType is ContentType of an answer, which is taken as servers send it: whatever stands
+// behind the type, and compressed although that was not asked for. JSON and event streams have
+// no charset but UTF-8, whatever a header says (RFC 8259 section 8.1): a byte of another one is
+// found when the frame is read. The body is what it decodes to afterwards.
 func AnswerType(resp *http.Response) (string, error) {
-	h := resp.Header.Clone()
-	if encoding := strings.ToLower(h.Get("Content-Encoding")); encoding == "gzip" || encoding == "x-gzip" {
-		h.Del("Content-Encoding")
-		resp.Body, resp.ContentLength = &unzipped{body: resp.Body}, -1
-		resp.Header = h
+	encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
+	if open := decoders[encoding]; open != nil {
+		resp.Body, resp.ContentLength = &decoded{body: resp.Body, open: open, name: encoding}, -1
+		resp.Header = resp.Header.Clone()
+		resp.Header.Del("Content-Encoding")
+	} else if !slices.Contains(noEncoding, encoding) {
+		return "", fmt.Errorf("the server's answer is encoded (%.100q), which was not asked for", encoding)
 	}
-	what, charset, err := mediaType(h)
-	if err == nil && !slices.Contains(plainCharsets, strings.ToLower(charset)) {
-		err = fmt.Errorf("the server's answer is not in UTF-8 (%.100q)", charset)
-	}
-	if err != nil {
-		return "", err
-	}
-	return what, nil
+	what, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return messageType(resp.Header, strings.ToLower(strings.TrimSpace(what)))
 }
 
-// plainCharsets write ASCII as UTF-8 does. JSON has no charset but UTF-8, whatever a header
-// says (RFC 8259 section 8.1): a byte of another one is found when the frame is read.
-var plainCharsets = []string{"", "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252"}
+// noEncoding is what servers write where there is none.
+var noEncoding = []string{"", "identity", "none", "utf-8"}
 
-// unzipped is a body without its gzip. Whoever reads it bounds what comes out.
-type unzipped struct {
+var decoders = map[string]func(io.Reader) (io.Reader, error){"gzip": unzip, "x-gzip": unzip, "deflate": inflate}
+
+func unzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+
+// inflate reads what is called deflate: zlib, or, from some servers, what zlib is around.
+func inflate(r io.Reader) (io.Reader, error) {
+	const zlibMethod = 8 // in the low half of its first byte
+	b := bufio.NewReader(r)
+	if first, err := b.Peek(1); err == nil && first[0]&15 != zlibMethod {
+		return flate.NewReader(b), nil
+	}
+	return zlib.NewReader(b)
+}
+
+// decoded is a body without its encoding. Whoever reads it bounds what comes out.
+type decoded struct {
 	body io.ReadCloser
-	in   *gzip.Reader
+	open func(io.Reader) (io.Reader, error)
+	name string
+	in   io.Reader
 }
 
-func (z *unzipped) Read(p []byte) (n int, err error) {
-	if z.in == nil {
-		if z.in, err = gzip.NewReader(z.body); err != nil {
-			return 0, fmt.Errorf("the server's answer is not the gzip that it says it is: %w", err)
+func (d *decoded) Read(p []byte) (n int, err error) {
+	if d.in == nil {
+		if d.in, err = d.open(d.body); err != nil {
+			return 0, fmt.Errorf("the server's answer is not the %s that it says it is: %w", d.name, err)
 		}
 	}
-	return z.in.Read(p)
+	return d.in.Read(p)
 }
 
-func (z *unzipped) Close() error { return z.body.Close() }
+func (d *decoded) Close() error { return d.body.Close() }

@@ -51,6 +51,7 @@ type Options struct {
 const (
 	dialTimeout  = 10 * time.Second
 	ackTimeout   = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
+	lateTimeout  = 100 * time.Millisecond // for one to be written, behind one that took too long
 	cancelGrace  = 10 * time.Second       // for a server to end a request that was cancelled
 	openTimeout  = 500 * time.Millisecond // for the header of the server's own stream
 	drainTimeout = 200 * time.Millisecond // for the end of a body that nobody waits for

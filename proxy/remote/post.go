@@ -80,7 +80,10 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	if err := u.setHeaders(r, rt.era); err != nil {
+	held := time.AfterFunc(openTimeout, func() { rt.held.fire() }) // credentials may have to be fetched
+	err = u.setHeaders(r, rt.era)
+	held.Stop()
+	if err != nil {
 		return nil, err
 	}
 	if rt.era.modern && rt.frame.Kind == frame.Request {

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,8 +36,10 @@ func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
 	return len(u.headerBindings(&rt.frame)) > 0
 }
 
-// listTools asks for the tools, page by page, in the words of rt.
+// listTools asks for the tools, page by page, in the words of rt; all pages have one bound.
 func (u *Upstream) listTools(rt *roundTrip) error {
+	ctx, cancel := context.WithTimeout(rt.ctx, ackTimeout)
+	defer cancel()
 	cursor := ""
 	for range maxPages {
 		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"clawai-tools","method":"tools/list","params":{"_meta":{%s}%s}}`, protocolMeta(rt.frame.Params), cursor)
@@ -44,7 +47,7 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 		if err != nil {
 			return err
 		}
-		page := newRoundTrip(rt.ctx, f)
+		page := newRoundTrip(ctx, f)
 		_, result, err := u.postOwn(page)
 		page.cancel()
 		if err != nil {

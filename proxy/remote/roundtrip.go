@@ -21,8 +21,9 @@ type roundTrip struct {
 	background bool // no message of the client's needs it: no person is asked to sign in
 
 	// sent is closed when the request has been written, answered when it has its
-	// answer. Both may be asked for again.
-	sent, answered signal
+	// answer. Both may be asked for again. held is closed when its credentials take
+	// their time.
+	sent, answered, held signal
 
 	// Guarded by Upstream.mu:
 	cancelled  bool              // by the client
@@ -30,7 +31,7 @@ type roundTrip struct {
 }
 
 func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
-	rt := &roundTrip{frame: f, era: eraOf(&f), sent: newSignal(), answered: newSignal(), unanswered: make(map[string][]byte)}
+	rt := &roundTrip{frame: f, era: eraOf(&f), sent: newSignal(), answered: newSignal(), held: newSignal(), unanswered: make(map[string][]byte)}
 	rt.ctx, rt.cancel = context.WithCancel(ctx)
 	for _, e := range append([]frame.Frame{f}, f.Elements...) {
 		if e.Kind == frame.Request {
@@ -86,6 +87,35 @@ func (u *Upstream) send(line []byte) {
 	}
 }
 
+// awaitTurn returns when what was sent has come so far that the next line comes behind it. A
+// server that keeps one waiting keeps it once, not for each line, and what waits for credentials
+// keeps nobody. It reports that it has waited in vain for as long as it waits for any.
+func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
+	wait := ackTimeout
+	if u.late.Load() > 0 {
+		wait, far = lateTimeout, rt.sent.ch
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-far:
+		return false
+	case <-rt.ctx.Done():
+		return false
+	case <-held:
+	case <-t.C:
+	}
+	u.late.Add(1)
+	u.startTask(func() {
+		defer u.late.Add(-1)
+		select {
+		case <-far:
+		case <-rt.ctx.Done():
+		}
+	})
+	return wait == ackTimeout
+}
+
 // startRequest starts a request and returns when it has been written.
 func (u *Upstream) startRequest(rt *roundTrip) {
 	u.mu.Lock()
@@ -109,13 +139,7 @@ func (u *Upstream) startRequest(rt *roundTrip) {
 		}
 		u.mu.Unlock()
 	})
-	t := time.NewTimer(ackTimeout) // a server that does not read holds up nobody else
-	defer t.Stop()
-	select {
-	case <-rt.sent.ch:
-	case <-rt.ctx.Done():
-	case <-t.C:
-	}
+	u.awaitTurn(rt, rt.sent.ch, rt.held.ch) // a server that does not read holds up nobody else
 }
 
 // awaitInitialize waits until no initialize is in flight.
@@ -166,11 +190,7 @@ func (u *Upstream) sendOneWay(rt *roundTrip) {
 		defer rt.cancel()
 		u.postOneWay(rt)
 	})
-	t := time.NewTimer(ackTimeout)
-	defer t.Stop()
-	select {
-	case <-rt.ctx.Done():
-	case <-t.C:
+	if u.awaitTurn(rt, rt.ctx.Done(), nil) {
 		u.report("slow_acknowledgement", "the server has not acknowledged a message for "+ackTimeout.String())
 	}
 }

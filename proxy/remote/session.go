@@ -182,17 +182,23 @@ func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize
 	}
 	rt = newRoundTrip(ctx, f)
 	defer rt.cancel()
+	late := time.AfterFunc(ackTimeout, rt.cancel) // as when the client says it
+	defer late.Stop()
 	resp, err := u.postOnce(rt)
-	if err != nil {
+	if err != nil && (ctx.Err() != nil || rt.ctx.Err() == nil) {
 		return false
 	}
-	drain(resp.Body)
+	if err == nil {
+		drain(resp.Body)
+	}
 	u.handleInitialized(initialized)
 	return true
 }
 
-// postOwn posts a request that the client knows nothing of.
+// postOwn posts a request that the client knows nothing of, and does not wait for ever.
 func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
+	late := time.AfterFunc(ackTimeout, rt.cancel)
+	defer late.Stop()
 	resp, err := u.postOnce(rt)
 	if err != nil {
 		return nil, nil, err

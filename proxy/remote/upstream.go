@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clawai/clawai/proxy/frame"
@@ -25,6 +26,7 @@ type Upstream struct {
 	done    chan struct{}
 	partial []byte // a line whose end has not been written yet
 	queue   chan queued
+	late    atomic.Int32 // how many lines are on their way for too long
 
 	mu       sync.Mutex // guards what follows
 	session  session

@@ -298,9 +298,11 @@ func TestFailuresAreAnswered(t *testing.T) {
 			fmt.Fprint(w, answer)
 		}, "neither JSON nor an event stream"},
 		{"another character set", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json; charset=utf-7")
-			fmt.Fprint(w, answer)
-		}, "not in UTF-8"},
+			w.Header().Set("Content-Type", "application/json; charset=utf-16")
+			for _, b := range []byte(answer) {
+				_, _ = w.Write([]byte{b, 0})
+			}
+		}, "something else"},
 		{"an encoding", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "br")

@@ -32,24 +32,33 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 }
 
 // receive hands a line of the server's to the pump. An error that says no id gets that of the
-// request it came with; behind what has no answer it is about that, and no call's.
+// request it came with; behind what has no answer, and on a stream that is no request's, it is
+// no call's.
 func (rh *requestHandler) receive(to *proxy.Stream, line []byte) {
-	switch rh.frame.Kind {
-	case frame.Request:
+	switch {
+	case rh.frame.Kind == frame.Request:
 		if named := remote.NameError(line, rh.frame.ID, rh.s.o.Limits); named != nil {
 			rh.noteNamed(line, named)
 			line = named
 		}
-	case frame.Notification, frame.Response:
-		if frame.IsUnnamed(line) {
+	case rh.frame.Kind == frame.Notification, rh.frame.Kind == frame.Response, rh.r.Method == http.MethodGet && !rh.resumes:
+		if isUnnamed(line) {
 			_ = rh.agent.gate.Session.Note(&event.Event{
-				Kind: event.Dropped, Stage: "frame", Code: frame.CodeID, Reason: "an answer to a message that has none",
+				Kind: event.Dropped, Stage: "frame", Code: frame.CodeID, Reason: "an answer that names no request, and came with none",
 				Server: rh.route.server, Direction: mcp.ServerToClient.String(), Bytes: len(line),
 			})
 			return
 		}
 	}
 	to.Handle(rh.agent.in.ctx, line)
+}
+
+// isUnnamed reports an answer that names no request, also as an array of one.
+func isUnnamed(line []byte) bool {
+	if elements := frame.SplitArray(line); len(elements) == 1 {
+		line = elements[0]
+	}
+	return frame.IsUnnamed(line)
 }
 
 // noteNamed records an error that got the id of the request it came with.

@@ -226,3 +226,44 @@ func TestAnErrorWithoutAnID(t *testing.T) {
 		}
 	}
 }
+
+// On the stream that belongs to no request it is about none: the call that waits gets its own
+// answer.
+func TestAnErrorWithoutAnIDOnTheOwnStream(t *testing.T) {
+	listens, release := make(chan struct{}), make(chan struct{})
+	w := newHarness(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_ = http.NewResponseController(w).Flush()
+			close(listens)
+			<-release
+			fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-5,\"message\":\"another's\"}}\n\n")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Mcp-Session-Id", "S1")
+		if strings.Contains(string(body), "tools/call") {
+			close(release)
+			time.Sleep(300 * time.Millisecond)
+		}
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"},"content":[]}}`, idOf(string(body)))
+	}))
+	says(w.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`))
+	r := w.request(t.Context(), "", "Mcp-Session-Id", "S1")
+	r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
+	r.Header.Del("Content-Type")
+	r.Header.Set("Accept", "text/event-stream")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	<-listens
+	if got := says(w.post(call(1, "ok"), "Mcp-Session-Id", "S1")); strings.Contains(got, "another's") || !strings.Contains(got, `"result"`) {
+		t.Errorf("the call has %s", got)
+	}
+	w.comes("what was dropped, in the record", func() bool { return w.record.has("id") })
+}
