@@ -251,9 +251,11 @@ func (f *findings) bodyEnd(t tag) int {
 				depth++
 			}
 			if at = one.end; raws[inner] && inner != name {
-				if n := indexFold(text[at:], "</"+inner); n >= 0 {
-					at += n
+				n := indexFold(text[at:], "</"+inner)
+				if n < 0 {
+					return len(text)
 				}
+				at += n
 			}
 		}
 	}
