@@ -78,12 +78,12 @@ func findConcealed(f *findings) {
 	})
 	read := 0 // as far as hidden texts were looked at: they may lie in each other
 	f.tags(Concealed, func(t tag) {
-		if t.start < read || !t.hides() {
+		if t.start < read || !t.hidden && !t.hides() {
 			return
 		}
 		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // a quote that nobody closes may reach further
 		if read = f.bodyEnd(t); from < read && injection.Top(f.text[from:read]) >= injection.Likely {
-			f.add(Concealed, "words like those of prompt injections in HTML that its style hides", t.start, read)
+			f.add(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}
 	})
 }

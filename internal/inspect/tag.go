@@ -14,6 +14,7 @@ type tag struct {
 	closed     bool
 	name       string
 	style, src string // as they are written; several styles one behind the other
+	hidden     bool   // it has the attribute of that name
 }
 
 const (
@@ -21,7 +22,7 @@ const (
 	longTags  = 8    // times the text that longer ones may be read
 )
 
-// tags visits what may be tags with an attribute: they may lie in each other.
+// tags visits what may be tags with one of these attributes: they may lie in each other.
 func (f *findings) tags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
@@ -31,7 +32,7 @@ func (f *findings) tags(k Kind, visit func(t tag)) {
 			return
 		}
 		at += n
-		if one, ok := f.tagAt(at); ok && (one.style != "" || one.src != "") {
+		if one, ok := f.tagAt(at); ok && (one.style != "" || one.src != "" || one.hidden) {
 			visit(one)
 		}
 		if f.tooLong {
@@ -102,6 +103,7 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 			break
 		}
 		name := text[from:i]
+		t.hidden = t.hidden || strings.EqualFold(name, "hidden")
 		if blanks(); i == until || text[i] != '=' {
 			continue
 		}

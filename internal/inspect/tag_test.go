@@ -21,6 +21,7 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 		"an escape of six digits": `<div style="\000064 isplay:no\ne">` + attack + `</div>`, "a reference": `<div style="display&#58;none">` + attack + `</div>`, "a named reference": `<div style="display&colon;none">` + attack + `</div>`,
 		"a fraction": `<p style="opacity:.0">` + attack + `</p>`, "zeros": `<p style="opacity:00.00">` + attack + `</p>`, "a quote in quotes": `<p style='font-family:"a";display:none'>` + attack + `</p>`,
 		"lines": "<div\n\tstyle\n=\n\"display:\nnone\">" + attack + `</div>`, "a second style": `<p style="" style="display:none">` + attack + `</p>`, "not closed at all": `<p style="display:none>` + attack,
+		"an attribute": `<div hidden>` + attack + `</div>`, "an attribute with a value": `<div id=a HIDDEN="">` + attack + `</div>`,
 		"behind a tag in it": `<div <b style="display:none">` + attack + `</div>`, "after void ones": `<div style="display:none"><br><img src=a>` + filler + attack + `</div>`, "a quote that is closed later": `<p style="display:none>` + attack + `</p>` + filler + `"`,
 	} {
 		if found := Text(text, Kinds{only: []Kind{Concealed}}); len(found) == 0 {
@@ -29,7 +30,7 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"behind the end": `<div style="display:none"><div>a</div></div>` + attack, "behind what is empty": `<img style="display:none" src=a>` + attack, "a style of another name": `<p data-style="display:none">` + attack + `</p>`,
-		"a style that shows": `<p style="opacity:.5">` + attack + `</p>`, "words": `style="display:none" ` + attack,
+		"a style that shows": `<p style="opacity:.5">` + attack + `</p>`, "another attribute": `<p data-hidden aria-hidden="true">` + attack + `</p>`, "words": `style="display:none" ` + attack,
 	} {
 		if found := Text(text, Kinds{only: []Kind{Concealed, Unscreened}}); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
