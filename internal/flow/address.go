@@ -82,6 +82,11 @@ func isPort(rest string) bool {
 	return n > 0 && n <= 5 && (n == len(rest) || strings.IndexByte(`/?#\`, rest[n]) >= 0)
 }
 
+// isService reports a port that a service listens at, rather than a line or a count.
+func isService(port string) bool {
+	return len(port) > 3 || port == "80" || port == "443" || port == "22" || port == "21" || port == "25"
+}
+
 // address reports whether something could be sent to a word: mail, web, account or
 // telephone. Where more stands behind the host, before is the word up to there, and host
 // the host alone; both are "" where they say no more than the word does.
@@ -91,6 +96,9 @@ func address(word string, by lead) (before, host string, is bool) {
 		end = len(word)
 	}
 	before, more := word[:end], end < len(word)
+	if wallet, _, chain := strings.Cut(strings.TrimPrefix(before, "pay-"), "@"); chain && isWallet(wallet) { // EIP-681
+		return wallet, "", true
+	}
 	host = before
 	user := strings.LastIndexByte(host, '@')
 	if host = host[user+1:]; !isIPv6(host) {
@@ -113,7 +121,10 @@ func address(word string, by lead) (before, host string, is bool) {
 		return "", "", true
 	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // localhost:8080/x
 		if is = true; end == len(word) {
-			return "", "", true
+			if !isService(word[len(host)+1:]) || files()[host[strings.LastIndexByte(host, '.')+1:]] {
+				host = ""
+			}
+			return "", host, true
 		}
 	}
 	if !is {
@@ -129,7 +140,8 @@ func address(word string, by lead) (before, host string, is bool) {
 }
 
 // telltale is where in a text something stands that every address has: an @, a digit, a dot
-// or a colon with something behind it, two slashes, a wide letter or mark; -1 is nowhere.
+// or a colon with something behind it, two slashes, a wide letter or mark; -1 is nowhere. So has the full stop of
+// Chinese between plain letters, which browsers take for a dot.
 func telltale(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -139,6 +151,10 @@ func telltale(text string) int {
 			}
 		case c == '@', c == 0xef && i+1 < len(text) && (text[i+1] == 0xbc || text[i+1] == 0xbd): // wide forms
 			return i
+		case c == 0xe3 && i > 0 && alphanumeric(text[i-1]) && strings.HasPrefix(text[i:], "\u3002"):
+			if end := i + len("\u3002"); end < len(text) && alphanumeric(text[end]) {
+				return i
+			}
 		case c == '.' || c == ':':
 			if i+1 < len(text) && (alphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf || c == ':' && !parts(rune(text[i+1]))) {
 				return i
@@ -159,8 +175,17 @@ func addresses(text string, visit func(word, whole string)) {
 }
 
 // addressesIn visits them; further says that what a word says in other characters counts, too.
-func addressesIn(text string, visit func(word, whole string), further bool) {
+func addressesIn(text string, see func(word, whole string), further bool) {
+	visit := func(word, whole string) {
+		see(word, whole)
+		if isIPv6(word) {
+			if plain := netip.MustParseAddr(word).Unmap().WithZone("").String(); plain != word { // one address has many spellings
+				see(plain, whole)
+			}
+		}
+	}
 	all := tokens(text)
+	whole := all.rest
 	rowEnd := math.MaxInt // what is left of the text behind the last row of digits
 	for i := telltale(all.rest); i >= 0; i = telltale(all.rest) {
 		if before := strings.LastIndexFunc(all.rest[:i], parts); before >= 0 {
@@ -189,10 +214,10 @@ func addressesIn(text string, visit func(word, whole string), further bool) {
 			}
 		})
 		if plain := plainly(word); plain != "" && further {
-			addressesIn(plain, func(address, _ string) { visit(address, word) }, false)
+			addressesIn(plain, func(address, _ string) { see(address, word) }, false)
 		}
 		read := from[:len(from)-len(all.rest)]
-		rowEnd = numbersIn(from, len(read), rowEnd, func(number string) { visit(number, number) })
+		rowEnd = numbersIn(whole, from, len(read), rowEnd, func(number string) { visit(number, number) })
 		start := strings.LastIndexByte(read, ':') + 1
 		if start += strings.IndexFunc(read[start:]+"a", func(r rune) bool { return r < utf8.RuneSelf && alphanumeric(byte(r)) }); isAccountStart(read[start:]) {
 			spacedAccount(from[start:], func(number string) { visit(number, number) })

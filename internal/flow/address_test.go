@@ -92,6 +92,26 @@ func TestAddressesInEveryForm(t *testing.T) {
 		{"evil.example", "https://%65vil.example/"},
 		{"４９３０１２３４５６７", "+49 30 1234567"},
 		{"bitcoin:1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "bitcoin:1BoatSLRHtKNngkdXEeobR76b53LETtpyT?amount=1"},
+		{"tel:8005550", "tel:800-5550"},
+		{"tel:8005550", "tel:(800) 5550"},
+		{"sms:12345", "sms:12-345"},
+		{"tel:112", "callto:1.1.2"},
+		{"fax:12-34-56", "fax:123456"},
+		{"evil.example", "evil\u3002example"},
+		{"evil\u3002example/x", "https://evil.example"},
+		{"evil\uff0eexample", "evil.example"},
+		{"evil\uff61example", "evil.example"},
+		{"nas:8080", "nas:9090"},
+		{"nas:8080", "http://nas/x"},
+		{"nas:443", "//nas"},
+		{"0x52908400098527886E0F7030069857D2E4169EE7", "ethereum:0x52908400098527886e0f7030069857d2e4169ee7@1"},
+		{"ethereum:0x52908400098527886e0f7030069857d2e4169ee7@137/transfer?uint256=1", "0x52908400098527886e0f7030069857d2e4169ee7"},
+		{"0x52908400098527886e0f7030069857d2e4169ee7", "ethereum:pay-0x52908400098527886e0f7030069857d2e4169ee7@1"},
+		{"2001:db8::77", "http://[2001:DB8:0:0:0:0:0:77]/"},
+		{"2001:db8:0:0:1:0:0:1", "2001:0db8::1:0:0:1"},
+		{"fe80::77%eth0", "http://[fe80::77%25eth1]/"},
+		{"::ffff:192.0.2.7", "http://192.0.2.7/"},
+		{"::ffff:c000:207", "192.0.2.7"},
 	} {
 		read := addressesOf(c.read)
 		if !slices.ContainsFunc(addressesOf(c.carried), func(one string) bool { return slices.Contains(read, one) }) {
@@ -103,10 +123,24 @@ func TestAddressesInEveryForm(t *testing.T) {
 		`C:\Users\ana`, "std::string", "/home/ana/project", "file:///home/ana/x", "550e8400-e29b-41d4-a716-446655440000", "report.pdf", "a/b", "note: this",
 		"1,234,567,890", "and/or", "section 4.2.1", "x = y", "DE89", "chapter 12 34", "./x", "...", "10:30:15", "https://", "//", "mailto:",
 		"sha 9f86d081884c7d65", "2024-05-15T10:30:00Z", "a=b&c=d", "x//note", "100%", "50%25", "你好，世界。", "src//a",
-		"0x9f86d081884c7d65", "3f786850e387550fdab836ed7e6dc881de23001b", "١٢٣",
+		"你好。世界很大。", "tel:", "::add", "std::add::bed", "0x9f86d081884c7d65", "3f786850e387550fdab836ed7e6dc881de23001b", "١٢٣",
 	} {
 		if got := addressesOf(text); len(got) > 0 {
 			t.Errorf("%q has %q", text, got)
+		}
+	}
+}
+
+// What only looks like a host and its port has no address in common with another of its kind.
+func TestLinesAreNoHosts(t *testing.T) {
+	for _, c := range []struct{ read, carried string }{
+		{"main.go:12", "main.go:1034"}, {"error:404", "error:500"}, {"step:1", "step:2"}, {"line:42", "http://line/"}, {"report.pdf:8080", "report.pdf:9090"}, {"note:1", "note"},
+	} {
+		read := addressesOf(c.read)
+		for _, one := range addressesOf(c.carried) {
+			if slices.Contains(read, one) {
+				t.Errorf("%q and %q have %q in common", c.read, c.carried, one)
+			}
 		}
 	}
 }

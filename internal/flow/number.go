@@ -10,15 +10,19 @@ const maxDigits = 20
 
 // numbersIn visits the numbers of telephones and accounts that begin in the first bytes of a
 // text, whatever stands between their groups of digits: the digits alone. Within a longer
-// row, whose end leaves so much of the text, a number begins where it can be told to.
-func numbersIn(text string, first, rowEnd int, visit func(number string)) (end int) {
+// row, whose end leaves so much of the text, a number begins where it can be told to. The text
+// is the rest of whole.
+func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
 			continue
 		}
-		if from := numberStart(text, i); from >= 0 && (len(text)-i <= rowEnd || strings.IndexByte("+(0", text[from]) >= 0 || isLongNumber(text[i:])) {
-			if n := number(text[from:], visit); n > 0 {
-				rowEnd = len(text) - from - n
+		if from := numberStart(text, i); from >= 0 {
+			called := isCalled(whole[:len(whole)-len(text)+from])
+			if called || len(text)-i <= rowEnd || strings.IndexByte("+(0", text[from]) >= 0 || isLongNumber(text[i:]) {
+				if n := number(text[from:], called, visit); n > 0 {
+					rowEnd = len(text) - from - n
+				}
 			}
 		}
 		for i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9' {
@@ -26,6 +30,19 @@ func numbersIn(text string, first, rowEnd int, visit func(number string)) (end i
 		}
 	}
 	return rowEnd
+}
+
+// isCalled reports whether what stands before a number is the scheme of one: "tel:".
+func isCalled(before string) bool {
+	name, is := strings.CutSuffix(strings.TrimRight(before[max(0, len(before)-maxScheme):], "(+ "), ":")
+	if !is {
+		return false
+	}
+	from := len(name)
+	for from > 0 && alphanumeric(name[from-1]) {
+		from--
+	}
+	return calls[name[from:]]
 }
 
 // isLongNumber reports whether the digits that a text begins with are a number by themselves.
@@ -46,9 +63,12 @@ func numberStart(text string, i int) int {
 	return from
 }
 
+// leastCalled is how many digits the shortest number has that is called.
+const leastCalled = 3
+
 // number visits the number at the beginning of a text after each group of digits with which
-// it may end, and gives how far it reaches.
-func number(text string, visit func(number string)) (end int) {
+// it may end, and gives how far it reaches. One that is called is a number of whatever form.
+func number(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
 	var sizes [maxDigits]int // of the groups
 	var between [maxDigits]byte
@@ -81,10 +101,11 @@ func number(text string, visit func(number string)) (end int) {
 			return end // the last group is a part of a word, or of a time
 		}
 		end = i
-		if isDate(digits[:n], sizes[:groups], between[:groups]) && (i+1 >= len(text) || text[i] != between[groups-1] || text[i+1] < '0' || text[i+1] > '9') {
+		if !called && isDate(digits[:n], sizes[:groups], between[:groups]) && (i+1 >= len(text) || text[i] != between[groups-1] || text[i+1] < '0' || text[i+1] > '9') {
 			return end
 		}
 		switch {
+		case called && n >= leastCalled:
 		case groups == 1 && n < 8 && (n < 7 || text[0] != '+'),
 			groups > 1 && n < 9 && (n < 7 || !told),
 			groups == 2 && between[1] == '.',                                           // a decimal number

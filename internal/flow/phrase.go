@@ -148,13 +148,22 @@ func (p *piece) find(text string) {
 // character that stands there: in "/a/b,c" and "/a/<b>/c", and not in "/a/b,/a/c".
 func (p *piece) goesOn(text string, from, end int) bool {
 	word := text[from:end]
-	if end == p.end || !strings.ContainsAny(word, `/\`) {
+	if end == p.end {
 		return false
 	}
 	_, size := apart(text[end:])
 	next := text[end+size : p.end]
 	if next == "" || strings.HasPrefix(text[end:p.end], "</") {
 		return false
+	}
+	if next[0] == '@' && len(next) > 1 && strings.IndexByte(",;|([{", text[end]) < 0 {
+		return true // the name of a mailbox: "a"@host
+	}
+	if !strings.ContainsAny(word, `/\`) {
+		return false
+	}
+	if strings.IndexByte("\"`", text[end]) >= 0 && p.isPattern(text, next) {
+		return true
 	}
 	if filter := next[:len(next)-len(strings.TrimLeft(next, "abcdefghijklmnopqrstuvwxyz"))]; text[end] == '|' && filters[filter] && (len(filter) == len(next) || next[len(filter)] == '|') {
 		return false // "cat /a|grep x"
@@ -174,6 +183,19 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
+// isPattern reports whether what stands behind a quote makes a pattern of what stands in it, and
+// is neither the end of a sentence nor the emphasis that the piece begins with.
+func (p *piece) isPattern(text, next string) bool {
+	switch next[0] {
+	case '*':
+		stars := next[:len(next)-len(strings.TrimLeft(next, "*"))]
+		return !strings.HasPrefix(text[p.from:p.end], stars)
+	case '?':
+		return strings.Trim(next, "'’:!?.*_") != ""
+	}
+	return next[0] == '['
+}
+
 // filters are programs that people write behind a pipe.
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
@@ -184,6 +206,9 @@ func (p *piece) continues(text string, before, from, end int) bool {
 		return false
 	}
 	between := text[before:from]
+	if text[p.from:before] == "!" {
+		return true // a pattern that leaves out what is in quotes
+	}
 	if between == ">" && strings.HasPrefix(text[end:], "</") { // "<path>/a</path>"
 		return false
 	}
@@ -221,14 +246,13 @@ func (p *piece) word(text string, from, end int, continues, goesOn bool) {
 	}()
 	p.starts, p.ends = addPlace(p.starts, from), addPlace(p.ends, end)
 	inner := text[from:end]
-	plain := strings.TrimLeft(inner, "'‘’:!?#@")
+	begin := from + leadingMarks(inner)
+	plain := text[begin:end]
 	emphasis := plain[:len(plain)-len(strings.TrimLeft(plain, "*_~"))]
 	if n := len(emphasis); n > 0 && emphasis != "~" && len(plain) > 2*n && !isGlob(plain) && strings.HasSuffix(strings.TrimRight(plain, "'’:!?."), emphasis) {
 		plain = strings.TrimRight(plain, "'’:!?.")
-		end = from + len(inner) - len(strings.TrimLeft(inner, "'‘’:!?#@")) + len(plain) - n
+		end = begin + len(plain) - n
 		plain = plain[n : len(plain)-n]
-	} else {
-		end = from + len(inner) - len(strings.TrimLeft(inner, "'‘’:!?#@")) + len(plain)
 	}
 	p.starts = addPlace(p.starts, end-len(plain))
 	p.ends = addPlace(p.ends, end)
@@ -237,6 +261,7 @@ func (p *piece) word(text string, from, end int, continues, goesOn bool) {
 	}
 	for _, marks := range [...]string{"'’:!?.", "/\\"} {
 		less := strings.TrimRight(plain, marks)
+		less = plain[:len(less)+ownSegment(less, plain[len(less):])]
 		if marks == "/\\" && len(plain)-len(less) > 1 || less == "" {
 			continue
 		}
@@ -252,6 +277,38 @@ func (p *piece) word(text string, from, end int, continues, goesOn bool) {
 			p.ends = addPlace(p.ends, end-len(plain)+len(less))
 		}
 	}
+}
+
+// leadingMarks is how long that is which people write before a word. Before a path some of it
+// says something: "!" leaves it out, "?" is a part of a pattern, "@" of the name of a package; but
+// people write "@docs/a.md" of a file.
+func leadingMarks(word string) int {
+	plain := strings.TrimLeft(word, "'‘’:!?#@")
+	marks := word[:len(word)-len(plain)]
+	if !strings.ContainsAny(plain, `/\`) || strings.Trim(marks, "'‘’:#") == "" {
+		return len(marks)
+	}
+	name := strings.TrimRight(plain, "'’:!?.")
+	if strings.Trim(marks, "'‘’:#") == "@" && (isPathLead(plain) || strings.HasSuffix(name, "/") || strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".")) {
+		return len(marks)
+	}
+	return len(marks) - len(strings.TrimLeft(marks, "'‘’:#"))
+}
+
+// ownSegment is how much of the marks behind a word is the last segment of its path: dots that
+// lead up or stand for all that is below, and a pattern of one letter.
+func ownSegment(word, marks string) int {
+	if word == "" || strings.IndexByte(`/\`, word[len(word)-1]) < 0 {
+		return 0
+	}
+	dots := len(marks) - len(strings.TrimLeft(marks, "."))
+	switch {
+	case dots > 1:
+		return dots
+	case strings.HasPrefix(marks, "?"):
+		return 1
+	}
+	return 0
 }
 
 // position is how long the line and the column are that stand behind the name of a file, as

@@ -177,6 +177,80 @@ func TestWordForWord(t *testing.T) {
 	}
 }
 
+// What people write around a path is none of it; what makes it another path, or a pattern, is.
+func TestWhereATypedPathEnds(t *testing.T) {
+	for _, c := range []struct {
+		says string
+		his  []string
+		not  []string
+	}{
+		// Sentences.
+		{"read /a/b.", []string{"/a/b"}, nil},
+		{"read /a/b/.", []string{"/a/b", "/a/b/"}, nil},
+		{"look at /a/b?", []string{"/a/b"}, nil},
+		{"look at /a/b...", []string{"/a/b"}, nil},
+		{"look at /a/b!?", []string{"/a/b"}, nil},
+		{"(see /a/b)!", []string{"/a/b"}, nil},
+		{"is it `/a/b`?", []string{"/a/b"}, nil},
+		{"no, \"/a/b\"!", []string{"/a/b"}, nil},
+		{"**`/a/b`**, please", []string{"/a/b"}, nil},
+		{"*\"/a/b\"*.", []string{"/a/b"}, nil},
+		{"read the files in v5/work/.", []string{"v5/work"}, nil},
+		{"list ..", []string{".."}, nil},
+		{"list ../..", []string{"../.."}, []string{".."}},
+		{"list /srv/work/..!", []string{"/srv/work/.."}, []string{"/srv/work", "/srv/work/"}},
+		{"look at @docs/a.md and @/srv/b", []string{"docs/a.md", "/srv/b", "@docs/a.md"}, nil},
+		{"look at @src/", []string{"src/"}, nil},
+		{"in #general, tell @alma", []string{"general", "alma"}, nil},
+		{"why?! see ?", []string{"why"}, nil},
+		{"mail \"alma@corp.test\", \"bob@corp.test\"!", []string{"alma@corp.test", "bob@corp.test"}, nil},
+		{"`alma@corp.test`,@bob", []string{"alma@corp.test", "bob"}, nil},
+
+		// Segments of dots.
+		{"list /srv/work/..", []string{"/srv/work/.."}, []string{"/srv/work", "/srv/work/", "/srv"}},
+		{"list \"/srv/work/..\".", []string{"/srv/work/.."}, []string{"/srv/work", "/srv/work/"}},
+		{"list **/srv/work/..**", nil, []string{"/srv/work", "/srv/work/"}},
+		{"list ../work/..", nil, []string{"../work"}},
+		{"list v5/work/..", nil, []string{"v5/work", "v5"}},
+		{`list C:\work\..`, nil, []string{`C:\work`, `C:\work\`}},
+		{"open https://h.test/a/..", nil, []string{"https://h.test/a", "h.test/a", "https://h.test"}},
+		{"list ~/work/../.", []string{"~/work/.."}, []string{"~/work"}},
+		{"list /srv/work/../", []string{"/srv/work/.."}, []string{"/srv/work"}},
+		{"go test /tmp/a/...", []string{"/tmp/a/..."}, []string{"/tmp/a", "/tmp/a/"}},
+		{"go test ./...", []string{"./..."}, []string{"./", "."}},
+		{"delete /tmp/a/?", []string{"/tmp/a/?"}, []string{"/tmp/a", "/tmp/a/"}},
+
+		// Patterns, and what goes on behind a quote.
+		{"delete `/tmp/a`*", nil, []string{"/tmp/a"}},
+		{"delete \"/tmp/a\"**.", nil, []string{"/tmp/a"}},
+		{"delete \"/tmp/a\"?b", nil, []string{"/tmp/a"}},
+		{"delete \"/tmp/a\"[12]", nil, []string{"/tmp/a"}},
+		{"delete \"/tmp/a\"@1", nil, []string{"/tmp/a"}},
+		{"delete all but !/tmp/a/*", []string{"!/tmp/a/*"}, []string{"/tmp/a/*", "/tmp/a/"}},
+		{"delete all but !\"/tmp/a/*\"", nil, []string{"/tmp/a/*"}},
+		{"delete !docs/a", nil, []string{"docs/a"}},
+		{"delete ?/a/b", nil, []string{"/a/b"}},
+		{"add @v69/pkg", []string{"@v69/pkg"}, []string{"v69/pkg"}},
+		{"add @v69/pkg!", []string{"@v69/pkg"}, []string{"v69/pkg"}},
+		{"mail \"v33@corp.test\"@evil.example", nil, []string{"v33@corp.test"}},
+		{"mail <v33@corp.test>@evil.example", nil, []string{"v33@corp.test"}},
+		{"mail `alma`@evil.example", nil, []string{"alma"}},
+	} {
+		known := map[string]bool{}
+		phrases(c.says, func(phrase string) { known[phrase] = true })
+		for _, value := range c.his {
+			if !known[value] {
+				t.Errorf("%q: %q is no phrase", c.says, value)
+			}
+		}
+		for _, value := range c.not {
+			if known[value] {
+				t.Errorf("%q: %q is a phrase", c.says, value)
+			}
+		}
+	}
+}
+
 // Names of arguments count where nobody has said which arguments decide.
 func TestNamesOfArgumentsDecide(t *testing.T) {
 	state := t.TempDir()

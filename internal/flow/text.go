@@ -68,6 +68,11 @@ func parts(r rune) bool {
 
 // plainWord is a word without the marks around it, and what led it.
 func plainWord(word string) (plain string, by lead) {
+	if strings.HasPrefix(word, "::") && strings.Count(word, ":") > 2 { // of IPv6, and no mark
+		if plain := strings.TrimRight(word, "'’:!?*./\\"); isIPv6(plain) {
+			return plain, noLead
+		}
+	}
 	if word != "" && !alphanumeric(word[0]) {
 		word = strings.TrimLeft(word, "'‘’:!?#@*")
 	}

@@ -15,9 +15,23 @@ func findHidden(f *findings) {
 	s := sparse{f: f}
 	readHidden(f, &s)
 	if s.end() {
-		s = sparse{f: f, rest: true}
+		s = sparse{f: f, rest: true, variants: s.variants}
 		readHidden(f, &s)
 		s.end()
+	}
+	if s.variants.spell() {
+		f.addVariants()
+	}
+}
+
+// addVariants adds the selectors that are ordinary one by one.
+func (f *findings) addVariants() {
+	for i, r := range f.text {
+		if isVariant(r) {
+			if what, _, end := hiddenRun(f.text, i); what == "" {
+				f.add(Hidden, named(r), i, end)
+			}
+		}
 	}
 }
 
@@ -44,6 +58,9 @@ func readHidden(f *findings, s *sparse) {
 			what, count, end := hiddenRun(t, i)
 			switch {
 			case what == "":
+				if isVariant(r) && !s.rest {
+					s.variants.take(r, i)
+				}
 			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], loud):
 				s.take(r, i, end, what)
 			case !s.rest:
@@ -192,7 +209,7 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 		case r == 0xfe0e, r == 0xfe0f:
 			return pictures(before)
 		case r >= 0xe0100:
-			return r <= lastSelector && unicode.Is(unicode.Han, before)
+			return isVariant(r) && unicode.Is(unicode.Han, before)
 		}
 		return (r < 0xfe00 || r <= 0xfe02) && unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || r == 0xfe00 && unicode.Is(unicode.Sm, before)
 	case unicode.In(r, unicode.Mongolian, unicode.Khmer):
@@ -212,6 +229,8 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 // lastSelector is the last that variants of Chinese letters have in Unicode's database of them
 // (UTS 37); with all 240 of them, bytes can be written.
 const lastSelector = 0xe011f
+
+func isVariant(r rune) bool { return r >= 0xe0100 && r <= lastSelector }
 
 // note reports a sign of musical notation.
 func note(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }

@@ -227,7 +227,11 @@ type findings struct {
 	inside func(decoded string, own []*Pack) []Found
 	found  []Found
 	counts []count
-	plain  [40]byte
+	read   int // bytes of long tags that were read
+	// tooLong says that no more of these are.
+	tooLong bool
+
+	plain [40]byte
 }
 
 // count is how many findings of a kind there are, and which of found says that there are more

@@ -77,24 +77,16 @@ func findConcealed(f *findings) {
 		}
 	})
 	read := 0 // as far as hidden texts were looked at: they may lie in each other
-	f.tags(func(start, end int) {
-		if !hidingStyle().MatchString(f.text[start:end]) {
+	f.tags(Concealed, func(t tag) {
+		if t.start < read || !t.hidden && !t.hides() {
 			return
 		}
-		body := f.text[end:min(len(f.text), end+longHidden)]
-		name := f.text[start+1 : start+1+strings.IndexAny(f.text[start+1:end], " \t\r\n\f/")]
-		if n := indexFold(body, "</"+strings.ToLower(name)); n >= 0 {
-			body = body[:n]
-		}
-		from := max(end, read)
-		if read = max(read, end+len(body)); from < read && injection.Top(f.text[from:read]) >= injection.Likely {
-			f.add(Concealed, "words like those of prompt injections in HTML that its style hides", start, read)
+		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // a quote that nobody closes may reach further
+		if read = f.bodyEnd(t); from < read && injection.Top(f.text[from:read]) >= injection.Likely {
+			f.add(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}
 	})
 }
-
-// longHidden is how much of what a tag hides is looked at, in bytes.
-const longHidden = 4 << 10
 
 // comments visits HTML comments; one that is not closed reaches to the end.
 func (f *findings) comments(visit func(start, end int, inside string)) {
@@ -114,32 +106,25 @@ func (f *findings) comments(visit func(start, end int, inside string)) {
 	}
 }
 
-// hidingStyle is a style that leaves nothing to see, of one tag.
-var hidingStyle = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^<[a-z][^<>]*\sstyle\s*=\s*["'][^"'<>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*0(?:[^.0-9]|\.0|$)|text-indent\s*:\s*-\d{3})`)
-})
-
 // sentAddress is an image of HTML whose address has a query: whoever draws it sends what
 // stands there.
 var sentAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^<img\s[^<>]*src\s*=\s*["']?https?://[^\s"'<>]+\?[^\s"'<>]+`)
+	return regexp.MustCompile("(?i)^\\s*https?://[^\\s\"'<>]+\\?[^\\s\"'<>]+")
 })
 
-const tagLength = 2048 // bytes of a tag, or of an image's address, that are looked at
-
 func findCSSHidden(f *findings) {
-	f.tags(func(start, end int) {
-		if hidingStyle().MatchString(f.text[start:end]) {
-			f.add(CSSHidden, "HTML that its style hides", start, end)
+	f.tags(CSSHidden, func(t tag) {
+		if t.hides() {
+			f.add(CSSHidden, "HTML that its style hides", t.start, t.end)
 		}
 	})
 }
 
 func findImageLinks(f *findings) {
 	const what = "an image whose address carries a query"
-	f.tags(func(start, end int) {
-		if f.text[start+1]|0x20 == 'i' && sentAddress().MatchString(f.text[start:end]) {
-			f.add(ImageLink, what, start, end)
+	f.tags(ImageLink, func(t tag) {
+		if strings.EqualFold(t.name, "img") && sentAddress().MatchString(t.src) {
+			f.add(ImageLink, what, t.start, t.end)
 		}
 	})
 	f.matches([]string{"]("}, func(at, from int) {
@@ -173,29 +158,6 @@ func queried(address string) bool {
 		return len(address) > 2 && strings.IndexByte(address[1:len(address)-1], '?') >= 0
 	}
 	return false
-}
-
-// tags visits what may be a tag of HTML with attributes, from its < to before what
-// follows its >.
-func (f *findings) tags(visit func(start, end int)) {
-	t := f.text
-	for at := 0; ; at++ {
-		n := strings.IndexByte(t[at:], '<')
-		if n < 0 || at+n+1 == len(t) {
-			return
-		}
-		at += n
-		if c := t[at+1] | 0x20; c < 'a' || c > 'z' {
-			continue
-		}
-		end := min(at+tagLength, len(t))
-		if n := strings.IndexByte(t[at:end], '>'); n >= 0 {
-			end = at + n + 1
-		}
-		if strings.IndexByte(t[at:end], '=') > 0 {
-			visit(at, end)
-		}
-	}
 }
 
 const (

@@ -1,6 +1,10 @@
 package inspect
 
-import "github.com/clawai/clawai/internal/screen"
+import (
+	"math/bits"
+
+	"github.com/clawai/clawai/internal/screen"
+)
 
 // Some characters that are not drawn stand one by one in ordinary pages: icons in private use,
 // zero width where a line may break, marks of direction. Hidden text is made of many of them:
@@ -22,6 +26,8 @@ type sparse struct {
 	zero  int  // of them that are no private use
 	first rune // of these
 	mixed bool // there is another
+
+	variants variants
 
 	private, spelled int // of private use, and those of them whose last bits are a small letter or a blank
 }
@@ -87,3 +93,41 @@ func (s *sparse) end() (again bool) {
 func alone(r rune) bool { return screen.SingleInPages.Has(r) }
 
 func loud(r rune) bool { return !alone(r) }
+
+// Names have letters with a selector of their variants, most of them one of the first few; as many
+// different ones as a sentence has letters stand in no text.
+const (
+	closeVariants  = 8 // in a row, of which more than five are different,
+	closeWithin    = 256
+	closeDifferent = 5
+	manyVariants   = 16 // in a text, of which more than eight are
+	manyDifferent  = 8
+)
+
+// variants counts the selectors of a text that are ordinary one by one.
+type variants struct {
+	ring  [closeVariants]struct{ at, bit int }
+	n     int
+	all   uint32 // a bit for each that was seen
+	close bool
+}
+
+func (v *variants) take(r rune, at int) {
+	bit := int(r - 0xe0100)
+	v.ring[v.n%closeVariants].at, v.ring[v.n%closeVariants].bit = at, bit
+	v.n++
+	v.all |= 1 << bit
+	if v.close || v.n < closeVariants || at-v.ring[v.n%closeVariants].at > closeWithin {
+		return
+	}
+	last := uint32(0)
+	for _, one := range v.ring {
+		last |= 1 << one.bit
+	}
+	v.close = bits.OnesCount32(last) > closeDifferent
+}
+
+// spell reports that they are the letters of something.
+func (v *variants) spell() bool {
+	return v.close || v.n >= manyVariants && bits.OnesCount32(v.all) > manyDifferent
+}

@@ -72,16 +72,22 @@ func (m *Message) warned(edits []edit, before []string) []edit {
 }
 
 // texts puts marks into the strings that stand in no block. A name of a member cannot take any,
-// nor can what a client offers to fill in.
+// nor can what a client offers to fill in, nor an id: a sentence there keeps the message back.
 func (m *Message) texts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
 	offered := m.value().Member("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.opaque}
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.unread}
 	w.see = func(name, value token) (string, bool) {
 		path := w.path
 		switch {
 		case path[0] == "inputRequests" || within[path[0]] || len(path) > 1 && within[path[0]+"/"+path[1]]:
 			return name.said, true
+		case value.end > 0 && m.opaque(path[:len(path)-1], name.said, ""): // it is given back as it came
+			if !strings.ContainsFunc(value.said, outside) {
+				return name.said, true
+			}
+			err = errShape
+			return name.said, false
 		case name.end > 0 && !isName(name.said) && !(path[0] == structured && c.Output != nil && c.Output.Names(name.said)):
 			err = errShape
 			if path[0] != structured || c.Output != nil {

@@ -35,6 +35,34 @@ func ReadFile(name string) ([]byte, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
+	b, err := readRegular(name, seen, view.MaxFile)
+	if errors.Is(err, errTooLarge) {
+		err = view.ErrTooLarge
+	}
+	return b, err
+}
+
+// ReadNamed reads the file that a person names, of at most so many bytes: a regular file, or a
+// link to one. What never ends, or is written by somebody else meanwhile, is not waited for.
+func ReadNamed(name string, most int64) ([]byte, error) {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return readRegular(name, seen, most)
+}
+
+var errTooLarge = errors.New("too large")
+
+// readRegular reads the regular file that was seen.
+func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := open(name)
 	if err != nil {
 		return nil, err
@@ -43,9 +71,14 @@ func ReadFile(name string) ([]byte, error) {
 	if err := same(f, seen); err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, view.MaxFile+1))
-	if err == nil && len(b) > view.MaxFile {
-		err = view.ErrTooLarge
+	return ReadAtMost(f, most)
+}
+
+// ReadAtMost reads what is there, of at most so many bytes.
+func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = errTooLarge
 	}
 	if err != nil {
 		return nil, err
@@ -56,13 +89,11 @@ func ReadFile(name string) ([]byte, error) {
 // same says that f is the regular file that was seen, on a disk.
 func same(f *os.File, seen fs.FileInfo) error {
 	now, err := f.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !now.Mode().IsRegular() || !os.SameFile(now, seen):
+	}
+	if !now.Mode().IsRegular() || !os.SameFile(now, seen) {
 		return errNotRegular
-	case now.Size() > view.MaxFile:
-		return view.ErrTooLarge
 	}
 	return onDisk(f)
 }

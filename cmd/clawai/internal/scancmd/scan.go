@@ -68,15 +68,20 @@ func run(c *cli.Context) error {
 		files = []string{"-"}
 	}
 	all := []place{}
+	var unread []string
 	for _, name := range files {
 		text, err := read(name)
 		if err != nil {
-			return cmdline.Usagef("%v; nothing was printed", err)
+			unread = append(unread, err.Error())
+			continue
 		}
 		all = append(all, places(name, text, wanted)...)
 	}
-	if err := show(c, files, all); err != nil {
+	if err := show(c, len(files)-len(unread), all); err != nil {
 		return err
+	}
+	if len(unread) > 0 {
+		return cmdline.Usagef("%s", strings.Join(unread, "; "))
 	}
 	if len(all) > 0 {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
@@ -103,14 +108,17 @@ func readPacks(files []string) (own []*inspect.Pack, err error) {
 	return own, nil
 }
 
+// maxFile is how many bytes of a file are read: more than anything that is text has.
+const maxFile = 64 << 20
+
 // read reads a file whole, "-" is standard input.
 func read(name string) (string, error) {
 	var src []byte
 	var err error
 	if name == "-" {
-		src, err = io.ReadAll(os.Stdin)
+		src, err = cmdline.ReadAtMost(os.Stdin, maxFile)
 	} else {
-		src, err = os.ReadFile(name)
+		src, err = cmdline.ReadNamed(name, maxFile)
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
@@ -172,7 +180,7 @@ func said(text string) string {
 // kindMark colors the kind of a finding.
 var kindMark = cmdline.Mark{Pattern: `^\S.*:\d+:\d+  ([a-z0-9:-]+)  `, Color: cmdline.Yellow}
 
-func show(c *cli.Context, files []string, all []place) error {
+func show(c *cli.Context, read int, all []place) error {
 	if c.Bool("json") {
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			Found []place `json:"found"`
@@ -190,7 +198,7 @@ func show(c *cli.Context, files []string, all []place) error {
 	if len(all) > 0 {
 		number = cmdline.Count(len(all), "1 finding", "%d findings")
 	}
-	fmt.Fprintf(&b, "%s in %s.\n", number, cmdline.Count(len(files), "1 text", "%d texts"))
+	fmt.Fprintf(&b, "%s in %s.\n", number, cmdline.Count(read, "1 text", "%d texts"))
 	_, err := io.WriteString(cmdline.Prose(c.App.Writer, kindMark), b.String())
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -72,6 +73,34 @@ func TestManyFindings(t *testing.T) {
 	}
 	if out, err := scan(t, many+"a\u202eb"); err == nil || !strings.Contains(out, "unscreened") || strings.Contains(out, key) {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Escapes hide nothing in what is JSON to one who reads it by lines, one value behind another,
+// or without its mark of byte order.
+func TestEscapesAreReadInEveryFormOfJSON(t *testing.T) {
+	const one = `{"a":"\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a"}`
+	for name, text := range map[string]string{
+		"a document": one, "a mark": "\ufeff" + one, "lines": one + "\n" + `{"b":1}` + "\n", "the second line": `{"b":1}` + "\r\n" + one, "a mark and lines": "\ufeff" + one + "\n{}",
+		"one behind another": `{} ` + one, "over lines": "{\n\"b\": [1]\n}\n{\n\"a\":\n" + `"\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a"` + "\n}\n", "behind what is cut": `{"b":"c` + "\n" + one, "behind words": "this is no JSON\n" + one,
+		"behind one that is not closed": `{"b":` + "\n" + one, "before words": one + "\nwords",
+	} {
+		all := found(t, text)
+		if len(all) != 1 || all[0].Kind != "secret" || !strings.HasPrefix(text[all[0].Start:], `"\u0067hp_`) {
+			t.Errorf("%s: %v", name, all)
+		}
+	}
+	for name, text := range map[string]string{"source": "[\"\\x1b[0m\"]\nvar a = \"\\u001b[0m\"", "a list of a source": "words = [\n\"\\u001b[0m\",\n]"} {
+		if all := found(t, text); len(all) > 0 {
+			t.Errorf("%s: %v", name, all)
+		}
+	}
+	// Values that are not closed are read once.
+	for _, text := range []string{strings.Repeat("[\n", 300_000) + `\`, strings.Repeat("{\"a\":\n", 300_000) + `\`, strings.Repeat("[\"\\", 300_000), strings.Repeat("[\"\n", 300_000) + `\`} {
+		began := time.Now()
+		if found(t, text); time.Since(began) > 20*time.Second {
+			t.Errorf("%.9q… takes %v", text, time.Since(began))
+		}
 	}
 }
 

@@ -1,0 +1,270 @@
+package inspect
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// tag is what may be a tag of HTML with attributes.
+type tag struct {
+	start, end int // of the text; where it is not closed, to its first > or as far as it was read
+	closed     bool
+	name       string
+	style, src string // as they are written; several styles one behind the other
+	hidden     bool   // it has the attribute of that name
+}
+
+const (
+	tagLength = 2048 // bytes of a tag that are looked at wherever it begins
+	longTags  = 8    // times the text that longer ones may be read
+)
+
+// tags visits what may be tags with one of these attributes: they may lie in each other.
+func (f *findings) tags(k Kind, visit func(t tag)) {
+	t := f.text
+	f.read, f.tooLong = 0, false
+	for at := 0; !f.tooLong; at++ {
+		n := strings.IndexByte(t[at:], '<')
+		if n < 0 {
+			return
+		}
+		at += n
+		if one, ok := f.tagAt(at); ok && (one.style != "" || one.src != "" || one.hidden) {
+			visit(one)
+		}
+		if f.tooLong {
+			f.unlooked(k, "behind tags that are too long", at)
+		}
+	}
+}
+
+// tagAt reads the tag that may begin at a place. Few tags are long, so that reading these to
+// their end costs little; a text that is made of them is not read for ever.
+func (f *findings) tagAt(at int) (t tag, ok bool) {
+	if !beginsTag(f.text[at:]) {
+		return t, false
+	}
+	until := min(len(f.text), at+tagLength)
+	if t, _, ok = readTag(f.text, at, until); !ok || t.closed || until == len(f.text) {
+		return t, ok
+	}
+	if f.read > longTags*len(f.text) {
+		f.tooLong = true
+		return t, ok
+	}
+	long, end, ok := readTag(f.text, at, len(f.text))
+	f.read += end - at
+	if ok && long.closed {
+		return long, true
+	}
+	return t, true
+}
+
+func beginsTag(text string) bool {
+	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
+}
+
+// readTag reads a tag as browsers do, up to a place of the text; read is how far it came. It is
+// none where another begins in it that is not in quotes.
+func readTag(text string, at, until int) (t tag, read int, ok bool) {
+	t.start = at
+	i := at + 1
+	blanks := func() {
+		for i < until && isBlank(text[i]) {
+			i++
+		}
+	}
+	// word reads up to a blank or one of the ends; another tag ends all.
+	word := func(ends string) (from int, sound bool) {
+		for from = i; i < until && !isBlank(text[i]) && (i == from && ends != ">" || strings.IndexByte(ends, text[i]) < 0); i++ {
+			if text[i] == '<' && beginsTag(text[i:]) {
+				return from, false
+			}
+		}
+		return from, true
+	}
+	from, sound := word("/>")
+	t.name = text[from:i]
+	for sound {
+		for i < until && (isBlank(text[i]) || text[i] == '/') {
+			i++
+		}
+		if i < until && text[i] == '>' {
+			t.end, t.closed = i+1, true
+			return t, i, true
+		}
+		if i == until {
+			break
+		}
+		if from, sound = word("/>="); !sound {
+			break
+		}
+		name := text[from:i]
+		t.hidden = t.hidden || strings.EqualFold(name, "hidden")
+		if blanks(); i == until || text[i] != '=' {
+			continue
+		}
+		i++
+		if blanks(); i == until {
+			break
+		}
+		if quote := text[i]; quote == '"' || quote == '\'' {
+			inside := text[i+1 : until]
+			n := strings.IndexByte(inside, quote)
+			if n < 0 {
+				if n = strings.IndexAny(inside, "<>"); n < 0 {
+					n = len(inside)
+				}
+				t.note(name, inside[:n])
+				i = until
+				break
+			}
+			t.note(name, inside[:n])
+			i += n + 2
+			continue
+		}
+		if from, sound = word(">"); sound {
+			t.note(name, text[from:i])
+		}
+	}
+	if !sound {
+		return t, i, false
+	}
+	t.end = min(at+tagLength, until)
+	if n := strings.IndexByte(text[at:t.end], '>'); n >= 0 {
+		t.end = at + n + 1
+	}
+	for t.end < len(text) && !utf8.RuneStart(text[t.end]) {
+		t.end--
+	}
+	return t, i, true
+}
+
+func (t *tag) note(name, value string) {
+	switch {
+	case strings.EqualFold(name, "style") && t.style != "":
+		t.style += ";" + value
+	case strings.EqualFold(name, "style"):
+		t.style = value
+	case strings.EqualFold(name, "src"):
+		t.src = value
+	}
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+
+// hides reports a style that leaves nothing to see.
+func (t tag) hides() bool {
+	return t.style != "" && hidingStyle().MatchString(plainStyle(html.UnescapeString(t.style)))
+}
+
+var hidingStyle = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*[+-]?(?:0+(?:[^.0-9]|\.0|$)|\.0)|text-indent\s*:\s*-\d{3})`)
+})
+
+// plainStyle is a style without comments and escapes (CSS Syntax 4.3.7).
+func plainStyle(style string) string {
+	if !strings.Contains(style, "/*") && strings.IndexByte(style, '\\') < 0 {
+		return style
+	}
+	var b strings.Builder
+	for i := 0; i < len(style); {
+		switch {
+		case strings.HasPrefix(style[i:], "/*"):
+			n := strings.Index(style[i+2:], "*/")
+			if n < 0 {
+				return b.String()
+			}
+			i += n + 4
+			b.WriteByte(' ')
+		case style[i] == '\\' && i+1 < len(style):
+			i++
+			r, n := rune(0), 0
+			for n < 6 && i+n < len(style) && isHex(style[i+n]) {
+				c := style[i+n]
+				if c > '9' {
+					c = c&0xf + 9
+				}
+				r, n = r<<4|rune(c&0xf), n+1
+			}
+			if n == 0 {
+				b.WriteByte(style[i])
+				i++
+				continue
+			}
+			b.WriteRune(r)
+			if i += n; i < len(style) && isBlank(style[i]) {
+				i++
+			}
+		default:
+			b.WriteByte(style[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// empties are the tags that hold nothing; raws hold no tags.
+var (
+	empties = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true}
+	raws    = map[string]bool{"script": true, "style": true, "textarea": true, "title": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true}
+)
+
+// bodyEnd is where the text ends that stands in a tag: before the end tag of its own, behind those of
+// tags of the same name in it. What stands in comments, scripts and quotes is no tag.
+func (f *findings) bodyEnd(t tag) int {
+	name := strings.ToLower(t.name)
+	if empties[name] {
+		return t.end
+	}
+	text, depth := f.text, 1
+	for at := t.end; ; {
+		n := strings.IndexByte(text[at:], '<')
+		if n < 0 {
+			return len(text)
+		}
+		at += n
+		rest := text[at+1:]
+		switch {
+		case strings.HasPrefix(rest, "!--"):
+			n := strings.Index(rest, "-->")
+			if n < 0 {
+				return len(text)
+			}
+			at += n + len("-->")
+		case strings.HasPrefix(rest, "/") && isNamed(rest[1:], name):
+			if depth--; depth == 0 {
+				return at
+			}
+			at += len("</")
+		default:
+			one, ok := f.tagAt(at)
+			if !ok || !one.closed {
+				at++
+				continue
+			}
+			inner := strings.ToLower(one.name)
+			if inner == name {
+				depth++
+			}
+			if at = one.end; raws[inner] && inner != name {
+				n := indexFold(text[at:], "</"+inner)
+				if n < 0 {
+					return len(text)
+				}
+				at += n
+			}
+		}
+	}
+}
+
+// isNamed reports whether a text begins with the name of a tag, in any case.
+func isNamed(text, name string) bool {
+	return len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) &&
+		(len(text) == len(name) || isBlank(text[len(name)]) || text[len(name)] == '>' || text[len(name)] == '/')
+}
