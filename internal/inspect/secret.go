@@ -16,7 +16,7 @@ import (
 // form of its own is judged by its own letters, whatever stands around it.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
-	known := givenSecrets(f, read)
+	known := givenSecrets(f, &read)
 	first := 0 // of the known ones that do not end before at
 	for at := 0; ; {
 		s, found := read.Find(at)
@@ -91,8 +91,9 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 // shapeIn is the kind of the first secret in the value of a name that is known by its form or
 // its place, and is no example; "" for none. It may begin behind a word of examples.
 func shapeIn(value string) string {
+	read := redact.Read(value)
 	for at := 0; ; {
-		s, found := redact.FindUnnamed(value, at)
+		s, found := read.FindUnnamed(at)
 		if !found {
 			return glued(value)
 		}

@@ -18,14 +18,17 @@ func Find(text string, from int) (Span, bool) {
 }
 
 // FindUnnamed is Reading.FindUnnamed of a text that is looked at once.
-func FindUnnamed(text string, from int) (Span, bool) { return Read(text).FindUnnamed(from) }
+func FindUnnamed(text string, from int) (Span, bool) {
+	r := Read(text)
+	return r.FindUnnamed(from)
+}
 
 // Reading looks for the secrets of one text. It keeps what it learnt of the text, and serves one at
 // a time.
 type Reading struct{ of reading }
 
 // Read makes a reading of a text.
-func Read(text string) *Reading { return &Reading{reading{s: bytesOf(text)}} }
+func Read(text string) Reading { return Reading{reading{s: bytesOf(text)}} }
 
 // Find gives the first secret at or after from. Another may begin within it and end behind it.
 func (r *Reading) Find(from int) (Span, bool) { return spanOf(r.of.search(from, len(r.of.s), true)) }

@@ -96,7 +96,7 @@ func netrcAt(s []byte, i, from int) span {
 // dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go), with the
 // first colon at s[i].
 func dsnAt(s []byte, i int) span {
-	const longest = 128
+	const longest = 512
 	if i == 0 || !isWord[s[i-1]] {
 		return span{}
 	}
@@ -359,11 +359,11 @@ func findKinds(s []byte) *kindWords {
 // yamlBlock is the lines behind "data:" that are indented more than it.
 func yamlBlock(s []byte, i int, rest []byte) (start, size int) {
 	indent := 0
-	for i-indent > 0 && s[i-indent-1] == ' ' {
+	for i-indent > 0 && (s[i-indent-1] == ' ' || s[i-indent-1] == '-') {
 		indent++
 	}
 	line := bytes.IndexByte(rest, '\n')
-	if i-indent > 0 && s[i-indent-1] != '\n' || line < 0 || len(bytes.TrimSpace(rest[1:line])) > 0 {
+	if i-indent > 0 && s[i-indent-1] != '\n' && s[i-indent-1] != '"' /* of a member */ || line < 0 || len(bytes.TrimSpace(rest[1:line])) > 0 {
 		return 0, 0
 	}
 	end := line + 1

@@ -133,11 +133,31 @@ func (r *reading) wordAt(i, from int) span {
 	}
 	switch r.s[i-1] {
 	case '\\':
-		return r.startAt(i+1, from)
+		if at := r.startAt(i+1, from); at.to > 0 {
+			return at
+		}
+		if n := codeLength(r.s[i:]); n > 0 {
+			return r.startAt(i+n, from)
+		}
 	case '%':
 		return r.startAt(i+2, from)
 	}
 	return span{}
+}
+
+// codeLength is how much of s is the number of a character behind a backslash: u0022, x1b, 033.
+func codeLength(s []byte) int {
+	n, of := 3, decimal
+	switch {
+	case len(s) > 0 && s[0] == 'u':
+		n, of = 5, hexes
+	case len(s) > 0 && s[0] == 'x':
+		of = hexes
+	}
+	if len(s) < n || !ofClass(s[1:n], of) || classes[s[0]]&(decimal|lowerRest) == 0 {
+		return 0
+	}
+	return n
 }
 
 // markAt looks at a byte that announces a secret, or stands inside one.
