@@ -37,28 +37,33 @@ func findSecrets(f *findings) {
 		case within: // one finding, of the value and what goes on behind it
 			one := &known[first]
 			one.Start = min(one.Start, s.Start)
-			last := first
-			for last+1 < len(known) && known[last+1].Start < s.End {
-				last++
+			one.End = max(one.End, s.End)
+			for i := first + 1; i < len(known) && known[i].Start < s.End; i++ {
+				one.End = max(one.End, known[i].End)
+				known[i].Kind = ""
 			}
-			one.End = max(known[last].End, s.End)
-			known = slices.Delete(known, first+1, last+1)
 		default:
 			if kind := glued(value); kind != "" {
-				known = slices.Insert(known, first, redact.Span{Start: s.Start, End: s.End, Kind: kind})
+				f.addSecret(kind, s.Start, s.End)
 			} else if !placeholder(value) {
 				f.add(SecretLikely, "the value of a secret's name", s.Start, s.End)
 			}
 		}
 	}
-	if !f.wanted.has(Secret) {
-		return
-	}
 	for _, s := range known {
-		f.add(Secret, "a secret ("+s.Kind+")", s.Start, s.End)
+		if s.Kind != "" {
+			f.addSecret(s.Kind, s.Start, s.End)
+		}
 	}
-	if at, is := read.Unread(); is {
+	if at, is := read.Unread(); is && f.wanted.has(Secret) {
 		f.unlooked(Secret, "behind what is too long for a secret", at)
+	}
+}
+
+// addSecret notes a secret, and says in words only to whom it matters of which kind it is.
+func (f *findings) addSecret(kind string, start, end int) {
+	if f.wanted.has(Secret) {
+		f.add(Secret, "a secret ("+kind+")", start, end)
 	}
 }
 
@@ -77,7 +82,9 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 		at = s.Start + 1
 		if s.Start < seen {
 			if within += min(seen, s.End) - s.Start; within > maxWithin*len(f.text) {
-				f.unlooked(Secret, "within too many examples of secrets", s.Start)
+				if f.wanted.has(Secret) {
+					f.unlooked(Secret, "within too many examples of secrets", s.Start)
+				}
 				return known
 			}
 		}

@@ -100,12 +100,21 @@ func dsnAt(s []byte, i int) span {
 	if i == 0 || !isWord[s[i-1]] {
 		return span{}
 	}
-	for at := i + 1; at < len(s) && at-i < longest && s[at] > ' ' && s[at] != '"' && s[at] != '\''; at++ {
-		if s[at] == '@' && at > i+1 && (bytes.HasPrefix(s[at:], []byte("@tcp(")) || bytes.HasPrefix(s[at:], []byte("@unix("))) {
+	for at := i + 1; ; at++ {
+		n := bytes.IndexByte(s[at:min(len(s), i+longest)], '@')
+		if n < 0 {
+			return span{}
+		}
+		if at += n; at > i+1 && (bytes.HasPrefix(s[at:], []byte("@tcp(")) || bytes.HasPrefix(s[at:], []byte("@unix("))) {
+			if bytes.ContainsFunc(s[i+1:at], func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' }) {
+				return span{}
+			}
 			return span{i + 1, at, placedKind}
 		}
+		if at+1 >= min(len(s), i+longest) {
+			return span{}
+		}
 	}
-	return span{}
 }
 
 // oracleAt reads jdbc:oracle:thin:user/password@.
@@ -129,7 +138,7 @@ var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr
 // settings. Among as many other words there is no connection.
 const (
 	maxConnection = 4 << 10
-	maxSettings   = 32
+	maxSettings   = 16
 )
 
 // connects reports whether a setting, its name at s[start] and its value before s[to], stands among
@@ -137,7 +146,7 @@ const (
 // between blanks, as libpq has them. In a program's call there are commas.
 func (r *reading) connects(start, to int) bool {
 	s := r.s
-	word := s[max(0, start-maxConnection):start]
+	word := s[max(0, start-maxLook):start]
 	word = word[bytes.LastIndexAny(word, endSettings+" ")+1:]
 	if bytes.HasPrefix(word, []byte("jdbc:")) || bytes.Contains(word, []byte("=jdbc:")) {
 		return true
