@@ -81,7 +81,7 @@ var kinds = []detector{
 	{"personal:eu", "a pack: accounts, travel documents and numbers of people in the European Union", "DNI 12345678Z", nil},
 	{"government", "a pack: marks of classified and controlled papers of the USA", "(S//NF) The unit moved.", nil},
 	{"legal", "a pack: a legend of privilege on its own line", "PRIVILEGED & CONFIDENTIAL", nil},
-	{Unscreened, "what was not looked at: a text of more than 4 MiB, or more than 256 findings of a kind", "", nil},
+	{Unscreened, "what was not looked at: a text of more than 4 MiB, more than 256 findings of a kind, or what is too long for a secret", "", nil},
 }
 
 // Bounds of one look at one text: beyond them stands Unscreened.

@@ -15,24 +15,82 @@ import (
 // name announces is likely; what documents write in a secret's place is none. A secret of a
 // form of its own is judged by its own letters, whatever stands around it.
 func findSecrets(f *findings) {
+	read := redact.Read(f.text)
+	known := givenSecrets(f, &read)
+	first := 0 // of the known ones that do not end before at
 	for at := 0; ; {
-		s, found := redact.Find(f.text, at)
+		s, found := read.Find(at)
 		if !found {
-			return
+			break
 		}
 		at = max(s.End, s.Start+1)
-		value := f.text[s.Start:s.End]
-		shape := ""
-		if s.Named {
-			shape = shapeIn(value)
-		} else if given(value, s) {
-			shape = s.Kind
+		for first < len(known) && known[first].End <= s.Start {
+			first++
 		}
+		within := first < len(known) && known[first].Start < s.End
+		value := f.text[s.Start:s.End]
 		switch {
-		case shape != "" && f.wanted.has(Secret):
-			f.add(Secret, "a secret ("+shape+")", s.Start, s.End)
-		case shape == "" && s.Named && !placeholder(value):
-			f.add(SecretLikely, "the value of a secret's name", s.Start, s.End)
+		case !s.Named:
+			if s.Kind == "pem" && !within { // an example, which may reach to the end of the text
+				at = s.Start + 1
+			}
+		case within: // one finding, of the value and what goes on behind it
+			one := &known[first]
+			one.Start = min(one.Start, s.Start)
+			one.End = max(one.End, s.End)
+			for i := first + 1; i < len(known) && known[i].Start < s.End; i++ {
+				one.End = max(one.End, known[i].End)
+				known[i].Kind = ""
+			}
+		default:
+			if kind := glued(value); kind != "" {
+				f.addSecret(kind, s.Start, s.End)
+			} else if !placeholder(value) {
+				f.add(SecretLikely, "the value of a secret's name", s.Start, s.End)
+			}
+		}
+	}
+	for _, s := range known {
+		if s.Kind != "" {
+			f.addSecret(s.Kind, s.Start, s.End)
+		}
+	}
+	if at, is := read.Unread(); is && f.wanted.has(Secret) {
+		f.unlooked(Secret, "behind what is too long for a secret", at)
+	}
+}
+
+// addSecret notes a secret, and says in words only to whom it matters of which kind it is.
+func (f *findings) addSecret(kind string, start, end int) {
+	if f.wanted.has(Secret) {
+		f.add(Secret, "a secret ("+kind+")", start, end)
+	}
+}
+
+// maxWithin is how many times its length may be read of what stands within secrets and examples.
+const maxWithin = 8
+
+// givenSecrets are the secrets of a text that no name announces, in order. Within each, and within
+// each example, another one may begin: it counts where it goes on behind those before it.
+func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
+	end, seen, within := 0, 0, 0 // of what is known, and of what was read at all
+	for at := 0; ; {
+		s, found := read.FindUnnamed(at)
+		if !found {
+			return known
+		}
+		at = s.Start + 1
+		if s.Start < seen {
+			if within += min(seen, s.End) - s.Start; within > maxWithin*len(f.text) {
+				if f.wanted.has(Secret) {
+					f.unlooked(Secret, "within too many examples of secrets", s.Start)
+				}
+				return known
+			}
+		}
+		seen = max(seen, s.End)
+		if s.End > end && given(f.text[s.Start:s.End], s) {
+			known, end = append(known, s), s.End
 		}
 	}
 }
@@ -40,16 +98,21 @@ func findSecrets(f *findings) {
 // shapeIn is the kind of the first secret in the value of a name that is known by its form or
 // its place, and is no example; "" for none. It may begin behind a word of examples.
 func shapeIn(value string) string {
+	read := redact.Read(value)
 	for at := 0; ; {
-		s, found := redact.FindUnnamed(value, at)
+		s, found := read.FindUnnamed(at)
 		if !found {
-			break
+			return glued(value)
 		}
 		if given(value[s.Start:s.End], s) {
 			return s.Kind
 		}
 		at = max(s.End, at+1)
 	}
+}
+
+// glued is the kind of a secret that a word of examples stands before, without a sign between them.
+func glued(value string) string {
 	for _, word := range exampleWords {
 		at := indexFold(value, word)
 		if at < 0 {
@@ -85,6 +148,9 @@ func given(value string, s redact.Span) bool {
 var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "....",
 	"1234567890abc", "1234567890abcdefghijklmnopqrstuvwxyz"}
 
+// algorithms are OpenSSH's names of them that have the form of a key.
+var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256-cert-v01"}
+
 // example reports a secret of a form of its own that is made up: without such words, what is left
 // of it has no form any more.
 func example(secret, kind string) bool {
@@ -95,7 +161,7 @@ func example(secret, kind string) bool {
 	switch {
 	case letters(secret) < 6:
 		return true
-	case kind == "sk" && (strings.HasPrefix(secret, "sk-ssh-") || strings.HasPrefix(secret, "sk-ecdsa-")): // OpenSSH's names of algorithms
+	case slices.Contains(algorithms, secret):
 		return true
 	case left == secret:
 		return false
@@ -117,6 +183,12 @@ func armored(key string) string {
 		}
 		if lettersAt(word) == len(strings.TrimRight(word, "=")) && !strings.Contains(word, "-") {
 			body.WriteString(word)
+			continue
+		}
+		for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return r > 'z' || !base64Letters[r] || r == '-' || r == '_' }) {
+			if len(run) >= encodedLine { // behind the number of its line
+				body.WriteString(run)
+			}
 		}
 	}
 	return body.String()

@@ -14,14 +14,35 @@ type Span struct {
 
 // Find gives the first secret in text at or after from: what the record would not keep.
 func Find(text string, from int) (Span, bool) {
-	return spanOf(findSecret(unsafe.Slice(unsafe.StringData(text), len(text)), from))
+	return spanOf(findSecret(bytesOf(text), from))
 }
+
+// FindUnnamed is Reading.FindUnnamed of a text that is looked at once.
+func FindUnnamed(text string, from int) (Span, bool) {
+	r := Read(text)
+	return r.FindUnnamed(from)
+}
+
+// Reading looks for the secrets of one text. It keeps what it learnt of the text, and serves one at
+// a time.
+type Reading struct{ of reading }
+
+// Read makes a reading of a text.
+func Read(text string) Reading { return Reading{reading{s: bytesOf(text)}} }
+
+// Find gives the first secret at or after from. Another may begin within it and end behind it.
+func (r *Reading) Find(from int) (Span, bool) { return spanOf(r.of.search(from, len(r.of.s), true)) }
 
 // FindUnnamed is Find of what its own form or its place gives away: it passes over the values of
 // names, which may hold one another down to the end of a text.
-func FindUnnamed(text string, from int) (Span, bool) {
-	return spanOf(search(unsafe.Slice(unsafe.StringData(text), len(text)), from, false))
+func (r *Reading) FindUnnamed(from int) (Span, bool) {
+	return spanOf(r.of.search(from, len(r.of.s), false))
 }
+
+// Unread is the first place so far where a secret may begin that is too long to be looked for.
+func (r *Reading) Unread() (at int, is bool) { return r.of.unread - 1, r.of.unread > 0 }
+
+func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 func spanOf(at span, found bool) (Span, bool) {
 	return Span{at.from, at.to, at.kind, at.kind == "value", at.kind == placedKind || at.kind == "basic"}, found

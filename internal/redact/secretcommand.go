@@ -50,7 +50,7 @@ const (
 )
 
 // credentialAt reads an option of a command line whose first byte is s[i].
-func credentialAt(s []byte, i, from int) span {
+func credentialAt(s []byte, i int) span {
 	if len(s)-i < 4 || s[i+1] == ' ' {
 		return span{}
 	}
@@ -74,7 +74,7 @@ func credentialAt(s []byte, i, from int) span {
 			continue
 		}
 		if command == nil {
-			command = commandBefore(s, i, from)
+			command = commandBefore(s, i)
 		}
 		if c.behindProgram(command) {
 			return at
@@ -93,10 +93,10 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 	return n
 }
 
-// commandBefore is what stands of a command before its option at s[i].
-func commandBefore(s []byte, i, from int) []byte {
+// commandBefore is what stands of a command before its option at s[i], be it the value of a name.
+func commandBefore(s []byte, i int) []byte {
 	start, words := i, 0
-	for start > from && i-start < maxCommand && words < maxWords {
+	for start > 0 && i-start < maxCommand && words < maxWords {
 		switch s[start-1] {
 		case ';', '|', '&', '\n':
 			return s[start:i]
@@ -136,7 +136,7 @@ func (c *credential) among(texts ...[]byte) bool {
 }
 
 func betweenWords(r rune) bool {
-	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == '`' || r == ','
+	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == '`' || r == ',' || r == '='
 }
 
 // secret is the part of the value at s[i] that is one.

@@ -55,11 +55,12 @@ func mayBegin(s []byte, i int) bool {
 func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
 // startAt finds the secret that begins at s[i]; nothing of it stands before s[from].
-func startAt(s []byte, i, from int) span {
+func (r *reading) startAt(i, from int) span {
+	s := r.s
 	if i+1 >= len(s) {
 		return span{}
 	}
-	if at := formAt(s, i, from); at.to > 0 {
+	if at := r.formAt(i, from); at.to > 0 {
 		return at
 	}
 	switch {
@@ -70,7 +71,7 @@ func startAt(s []byte, i, from int) span {
 	case s[i] == 'm', s[i] == 'd' && s[i+1] == 'e':
 		return netrcAt(s, i, from)
 	case s[i] == 'd', s[i] == 's':
-		return dataAt(s, i, from)
+		return r.dataAt(i, from)
 	case s[i] == 'j':
 		return oracleAt(s, i)
 	}
@@ -78,14 +79,15 @@ func startAt(s []byte, i, from int) span {
 }
 
 // formAt finds the secret of a form of its own that begins at s[i].
-func formAt(s []byte, i, from int) span {
+func (r *reading) formAt(i, from int) span {
+	s := r.s
 	if n := shapeFirst[pair(s[i], s[i+1])]; n > 0 {
 		if at := shapeAt(s, i, from, n); at.to > 0 {
 			return at
 		}
 	}
 	if s[i] == 'e' && s[i+1] == 'y' {
-		return jwtAt(s, i)
+		return r.jwtAt(i)
 	}
 	return span{}
 }
@@ -147,46 +149,82 @@ func ofClass(s []byte, of class) bool {
 	return true
 }
 
-// jwtAt reads header.payload.signature of RFC 7515, all base64url, from s[i].
-func jwtAt(s []byte, i int) span {
-	rest := s[i:]
-	if !bytes.HasPrefix(rest, []byte("eyJ")) {
+// jwtAt reads header.payload.signature of RFC 7515, all base64url, from s[i]. What begins within
+// one header ends with the same signature, which is read once.
+func (r *reading) jwtAt(i int) span {
+	s := r.s
+	if !bytes.HasPrefix(s[i:], []byte("eyJ")) {
 		return span{}
 	}
-	n, dots := 0, 0
-	for n < len(rest) && (n < maxLook || dots > 0) && (classes[rest[n]]&wordish != 0 || rest[n] == '.' && dots < 4) {
-		if rest[n] == '.' {
-			dots++
+	t := &r.token
+	if i < t.from || i >= t.to {
+		t.from, t.to, t.end, t.dots = i, 0, i, 0
+		for ; t.end < len(s) && (classes[s[t.end]]&wordish != 0 || s[t.end] == '.' && t.dots < 4); t.end++ {
+			if s[t.end] == '.' {
+				if t.dots++; t.dots == 1 {
+					t.to = t.end
+				}
+			}
 		}
-		n++
+		if t.dots == 0 {
+			t.to = t.end
+		}
 	}
-	if dots < 2 || n < 24 {
+	if t.dots < 2 || t.end-i < 24 {
 		return span{}
 	}
-	return span{i, i + n, "jwt"}
+	return span{i, t.end, "jwt"}
 }
 
-// pemAt reads a private key in PEM armour (RFC 7468); one that is cut off ends
+// maxLabel is how far the end of the first line of PEM armour is looked for, where the label of none is
+// longer than a few words.
+const maxLabel = 4 << 10
+
+const pemBegin, pemDashes = "-----BEGIN ", "-----"
+
+// isPrivate reports the first line of a private key in PEM armour. unread is one that is too long.
+func isPrivate(s []byte) (is, unread bool) {
+	if !bytes.HasPrefix(s, []byte(pemBegin)) {
+		return false, false
+	}
+	s = s[len(pemBegin):min(len(s), len(pemBegin)+maxLabel)]
+	label := s[:min(len(s), 64)]
+	if i := bytes.IndexByte(s, '\n'); i >= 0 {
+		s = s[:max(i, len(label))]
+	}
+	if i := bytes.Index(s, []byte(pemDashes)); i >= 0 {
+		label = s[:i]
+	} else if len(s) == maxLabel {
+		return false, true
+	}
+	return bytes.Contains(label, []byte("PRIVATE KEY")), false
+}
+
+// pemAt reads a private key in PEM armour (RFC 7468); one that is cut off ends before the next one, or
 // with the text.
-func pemAt(s []byte) (int, string) {
-	const begin, end, dashes = "-----BEGIN ", "-----END ", "-----"
-	if !bytes.HasPrefix(s, []byte(begin)) {
-		return 0, ""
+func pemAt(s []byte) (n int, unread bool) {
+	const end = "-----END "
+	if is, unread := isPrivate(s); !is {
+		return 0, unread
 	}
-	label := s[len(begin):min(len(s), len(begin)+64)]
-	if i := bytes.Index(label, []byte(dashes)); i >= 0 {
-		label = label[:i]
-	}
-	if !bytes.Contains(label, []byte("PRIVATE KEY")) {
-		return 0, ""
+	for at := len(pemBegin); ; at += len(pemBegin) {
+		next := bytes.Index(s[at:], []byte(pemBegin))
+		if next < 0 {
+			break
+		}
+		at += next
+		if is, _ := isPrivate(s[at:]); is {
+			s = s[:at]
+			break
+		}
 	}
 	stop := bytes.Index(s, []byte(end))
 	if stop < 0 {
-		return len(s), "pem"
+		return len(s), false
 	}
 	stop += len(end)
-	if i := bytes.Index(s[stop:], []byte(dashes)); i >= 0 {
-		return stop + i + len(dashes), "pem"
+	if i := bytes.Index(s[stop:], []byte(pemDashes)); i >= 0 {
+		return stop + i + len(pemDashes), false
 	}
-	return len(s), "pem"
+	return len(s), false
 }

@@ -8,35 +8,86 @@ type span struct {
 	kind     string
 }
 
-// findSecret returns the first secret in s at or after from. A text is read once,
-// word by word: only where a word begins, and at the few bytes that announce a
-// secret, is more looked at than a table.
-func findSecret(s []byte, from int) (at span, found bool) { return search(s, from, true) }
+// findSecret returns the first secret in s at or after from, as far as one goes that begins
+// within it: the value of a name may end where the key has just begun.
+func findSecret(s []byte, from int) (at span, found bool) {
+	r := reading{s: s}
+	if at, found = r.search(from, len(s), true); !found {
+		return at, false
+	}
+	for next, nested := at.from, 0; next < at.to; nested++ {
+		in, ok := r.search(next, at.to, false)
+		if !ok {
+			break
+		}
+		if in.to > at.to {
+			at.to, at.kind = in.to, in.kind
+		}
+		if next = in.from + 1; nested >= maxNested {
+			next = in.to
+		}
+	}
+	return at, true
+}
 
-// search is findSecret; named is whether the value of a name is one.
-func search(s []byte, from int, named bool) (at span, found bool) {
-	for i := from; i < len(s); {
+// maxNested is how many secrets within one are looked into for another that goes on behind it.
+const maxNested = 8
+
+// reading is one look at a text, with what was learnt on the way, so that no part of it is read once
+// for each word.
+type reading struct {
+	s      []byte
+	unread int // one more than the first place where a look was given up; 0 for none
+	token  struct{ from, to, end, dots int }
+	brace  struct{ from, to int }
+	blocks int        // bytes of YAML that were read as long blocks
+	kinds  *kindWords // of Kubernetes; nil before they are asked for
+}
+
+// giveUp notes a place where a secret may begin that is not looked for to its end.
+func (r *reading) giveUp(at int) {
+	if r.unread == 0 || at < r.unread {
+		r.unread = at + 1
+	}
+}
+
+// search finds the first secret that something before until announces. A text is read once, word
+// by word: only where a word begins, and at the few bytes that announce a secret, is more looked
+// at than a table. named is whether the value of a name is one.
+func (r *reading) search(from, until int, named bool) (at span, found bool) {
+	s := r.s
+	for i := from; i < until; {
 		c := s[i]
 		if isWord[c] {
 			begin := i
 			if escaped := i > 0 && (s[i-1] == '\\' || s[i-1] == '%'); escaped || mayBegin(s, i) && (i == 0 || !isWord[s[i-1]]) {
-				at = wordAt(s, i, from)
+				at = r.wordAt(i, from)
 			}
 			for i++; i < len(s) && isWord[s[i]]; i++ {
 				if s[i] == '_' && at.to == 0 && mayBegin(s, i+1) { // example_KEY
-					at = formAt(s, i+1, from)
+					at = r.formAt(i+1, from)
 				}
 			}
 			if i-begin >= 40 && s[i-1] == 'k' && at.to == 0 {
 				at = innerAt(s, i-len("_mmk"), from)
 			}
 		} else {
-			if announces[c] || c == '.' && i+7 < len(s) && s[i+7] == '.' {
-				at = markAt(s, i, from, named)
+			switch {
+			case announces[c] || c == '.' && i+7 < len(s) && s[i+7] == '.':
+				at = r.markAt(i, from, named)
+			case c == '[' || c == esc || c == csi:
+				if end := terminalEscape(s, i); end > 0 && mayBegin(s, end) {
+					at = r.startAt(end, from)
+				}
 			}
 			i++
 		}
 		if at.to > at.from {
+			if at.kind == placedKind && at.from > i { // a key may be the name that goes with a password
+				if in, ok := r.search(i, at.from, false); ok && in.from < at.from {
+					at.from, at.to = in.from, max(in.to, at.to)
+				}
+			}
 			return at, true
 		}
 		at.to = 0
@@ -44,38 +95,89 @@ func search(s []byte, from int, named bool) (at span, found bool) {
 	return span{}, false
 }
 
+const (
+	esc = 0x1b
+	csi = 0x9b // the second byte of U+009B
+)
+
+// terminalEscape is where an escape sequence of terminals ends that begins at s[i], or whose
+// bracket stands there: ESC itself may be written in many ways, or be lost. 0 is for none.
+func terminalEscape(s []byte, i int) (end int) {
+	whole := s[i] != '['
+	switch {
+	case s[i] == csi && (i == 0 || s[i-1] != 0xc2):
+		return 0
+	case s[i] == esc && i+1 < len(s) && s[i+1] == '[':
+		i++
+	case s[i] == esc:
+		for i++; i < len(s) && s[i] >= ' ' && s[i] < '0'; i++ {
+		}
+		if i < len(s) && s[i] >= '0' && s[i] <= '~' {
+			return i + 1
+		}
+		return 0
+	}
+	for i++; i < len(s) && s[i] >= '0' && s[i] <= '?'; i++ {
+	}
+	if i == len(s) || s[i] < '@' || s[i] > '~' || !whole && s[i] != 'm' && s[i] != 'K' {
+		return 0
+	}
+	return i + 1
+}
+
 // wordAt looks at the word that begins at s[i], and behind an escape that it may
 // begin with, such as \n of JSON in a text or %3D of a URL.
-func wordAt(s []byte, i, from int) span {
-	if at := startAt(s, i, from); at.to > 0 || i == 0 {
+func (r *reading) wordAt(i, from int) span {
+	if at := r.startAt(i, from); at.to > 0 || i == 0 {
 		return at
 	}
-	switch s[i-1] {
+	switch r.s[i-1] {
 	case '\\':
-		return startAt(s, i+1, from)
+		if at := r.startAt(i+1, from); at.to > 0 {
+			return at
+		}
+		if n := codeLength(r.s[i:]); n > 0 {
+			return r.startAt(i+n, from)
+		}
 	case '%':
-		return startAt(s, i+2, from)
+		return r.startAt(i+2, from)
 	}
 	return span{}
 }
 
+// codeLength is how much of s is the number of a character behind a backslash: u0022, x1b, 033.
+func codeLength(s []byte) int {
+	n, of := 3, decimal
+	switch {
+	case len(s) > 0 && s[0] == 'u':
+		n, of = 5, hexes
+	case len(s) > 0 && s[0] == 'x':
+		of = hexes
+	}
+	if len(s) < n || !ofClass(s[1:n], of) || classes[s[0]]&(decimal|lowerRest) == 0 {
+		return 0
+	}
+	return n
+}
+
 // markAt looks at a byte that announces a secret, or stands inside one.
-func markAt(s []byte, i, from int, named bool) (at span) {
+func (r *reading) markAt(i, from int, named bool) (at span) {
+	s := r.s
 	switch s[i] {
 	case '=':
-		return assigned(s, i, from, named)
+		return r.assigned(i, from, named)
 	case ':':
 		if at = userinfo(s, i); at.to == 0 {
 			at = dsnAt(s, i)
 		}
 		if at.to == 0 {
-			at = assigned(s, i, from, named)
+			at = r.assigned(i, from, named)
 		}
 		if at.to > 0 {
 			return at
 		}
 	case '-':
-		return dashed(s, i, from, named)
+		return r.dashed(i, from, named)
 	}
 	return innerAt(s, i, from)
 }
@@ -95,23 +197,37 @@ var isWord = func() (t [256]bool) {
 }()
 
 // afterEscape: what looks like the end of a word is that of an escape, such as \n
-// of JSON in a text or %3D of a URL.
+// of JSON in a text, %3D of a URL or [32m of a terminal.
 func afterEscape(before []byte) bool {
 	n := len(before)
+	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // of a colour
+		i := n - 2
+		for i > 0 && n-i < 24 && before[i] >= '0' && before[i] <= '?' {
+			i--
+		}
+		if before[i] == '[' {
+			return true
+		}
+	}
 	return n > 1 && before[n-2] == '\\' || n > 2 && before[n-3] == '%' && classes[before[n-1]]&hexes != 0 && classes[before[n-2]]&hexes != 0
 }
 
 // dashed reads what a dash begins: a private key, an option, or the end of a key.
-func dashed(s []byte, i, from int, named bool) span {
-	if n, kind := pemAt(s[i:]); n > 0 {
-		return span{i, i + n, kind}
+func (r *reading) dashed(i, from int, named bool) span {
+	s := r.s
+	n, unread := pemAt(s[i:])
+	if unread {
+		r.giveUp(i)
+	}
+	if n > 0 {
+		return span{i, i + n, "pem"}
 	}
 	if i > 0 && isWord[s[i-1]] {
 		return innerAt(s, i, from)
 	}
 	at := span{}
 	if i == 0 || s[i-1] == ' ' {
-		at = credentialAt(s, i, from)
+		at = credentialAt(s, i)
 	}
 	if at.to == 0 && named {
 		at = flagged(s, i)
@@ -120,7 +236,8 @@ func dashed(s []byte, i, from int, named bool) span {
 }
 
 // assigned reads name=value, name: value and "name":"value" around s[i].
-func assigned(s []byte, i, from int, named bool) span {
+func (r *reading) assigned(i, from int, named bool) span {
+	s := r.s
 	end := i
 	for end > from && (s[end-1] == ' ' || s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') {
 		end--
@@ -133,28 +250,51 @@ func assigned(s []byte, i, from int, named bool) span {
 	if len(name) == 0 {
 		return span{}
 	}
+	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // in colour
+		if n := bytes.IndexAny(name, "mK"); n >= 0 && n < len(name)-1 && afterEscape(s[from:start+n+1]) {
+			name = name[n+1:]
+		}
+	}
 	inQuery := s[i] == '=' && start > 0 && (s[start-1] == '?' || s[start-1] == '&' || s[start-1] == '#')
 	level := nameSecrecy(name)
-	if !named { // only what the place of a value gives away is more than the value of a name
-		s = s[:min(len(s), i+maxLook)]
-	}
 	if level == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
 	}
 	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // name => value
 		i++
 	}
-	from, to := valueAfter(s, i+1, inQuery, isHeader(name))
-	if level == counting && isNumber(s[from:to]) || !bytes.ContainsFunc(s[from:to], isWordRune) {
+	near := s
+	if !named { // only what the place of a value gives away is more than the value of a name
+		near = s[:min(len(s), i+maxLook)]
+	}
+	from, to := valueAfter(near, i+1, inQuery, isHeader(name))
+	if level == counting && isNumber(near[from:to]) || !bytes.ContainsFunc(near[from:to], isWordRune) {
 		return span{}
 	}
+	kind := ""
 	switch {
-	case inQuery && signature(name, s[from:to]):
-		return span{from, to, "sas"}
-	case level == secret && isAuth(name) && isPair(s[from:to]):
-		return span{from, to, "basic"}
-	case level == secret && s[i] == '=' && connects(s, start, to):
-		return span{from, to, placedKind}
+	case inQuery && signature(name, near[from:to]):
+		kind = "sas"
+	case level == secret && isAuth(name):
+		if !named && to == len(near) && ofClass(bytes.TrimRight(near[from:to], "="), alnum|slashes) {
+			for near = s; to < len(s) && classes[s[to]]&(alnum|slashes) != 0; to++ {
+			}
+			for ; to < len(s) && s[to] == '='; to++ {
+			}
+		}
+		if isPair(s[from:to]) {
+			return span{from, to, "basic"}
+		}
+	}
+	if kind == "" && level == secret && s[i] == '=' && r.connects(start, to) {
+		kind = placedKind
+	}
+	switch {
+	case kind != "" && to == len(near): // it may go on
+		from, to = valueAfter(s, i+1, inQuery, isHeader(name))
+		return span{from, to, kind}
+	case kind != "":
+		return span{from, to, kind}
 	case !named:
 		return span{}
 	}
@@ -215,11 +355,7 @@ func userinfo(s []byte, i int) span {
 		return span{}
 	}
 	if colon := bytes.IndexByte(authority[:at], ':'); colon >= 0 {
-		from := start + colon + 1
-		if own, found := findSecret(authority[:colon], 0); found && own.kind != "value" { // a key as the name
-			from = start
-		}
-		return span{from, start + at, placedKind}
+		return span{start + colon + 1, start + at, placedKind}
 	}
 	if at < 16 && !bytes.HasPrefix(s[max(0, i-5):], []byte("http")) && !bytes.HasPrefix(s[max(0, i-4):], []byte("http")) {
 		return span{} // ssh://git@host: a name, not a secret

@@ -1,0 +1,164 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	keyBody  = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+	pemStart = "-----BEGIN RSA PRIVATE" + " KEY-----"
+	pemEnd   = "-----END RSA PRIVATE" + " KEY-----"
+	bearerID = "Zq8Lw2Rk5Tn9Vb3Xm7Yp1Hd6"
+	loginPW  = "Vb3Xm7Yp1Hd6Q"
+	antKey   = "sk-ant-" + "api03-" + bearerID
+	jwtBody  = ".eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+	jwtKey   = "eyJhbGciOiJIUzI1NiJ9" + jwtBody
+)
+
+// covers says whether all of want is found as a secret.
+func covers(text, want string) bool {
+	return slices.ContainsFunc(Text(text, Kinds{only: []Kind{Secret}}), func(f Found) bool {
+		return f.Kind == Secret && strings.Contains(text[f.Start:f.End], want)
+	})
+}
+
+// A secret is found whole where a shorter one, or one that is none, begins before it and ends within it.
+func TestSecretsThatBeginWithinOthers(t *testing.T) {
+	pem := pemStart + "\n" + keyBody + "\n" + pemEnd
+	inJSON := strings.ReplaceAll(pem, "\n", `\n`)
+	basic := base64.StdEncoding.EncodeToString([]byte("ana:" + loginPW))
+	for text, want := range map[string]string{
+		"SSL_PRIVATE_KEY=" + pem:                                                          keyBody,
+		"secret=" + pem:                                                                   keyBody,
+		"password: " + pem:                                                                keyBody,
+		"api_key: " + pemStart + "\n" + keyBody + "\n":                                    keyBody,
+		`{"private_key": "` + inJSON + `"}`:                                               keyBody,
+		`KEY_SECRET=` + inJSON:                                                            keyBody,
+		"PRIVATE_KEY='" + pem + "'":                                                       keyBody,
+		"Bearer abc12345" + pem:                                                           keyBody,
+		"X-Auth-Token: Bearer " + bearerID:                                                bearerID,
+		"AUTH_TOKEN=Bearer " + bearerID:                                                   bearerID,
+		"access_token: Bearer " + bearerID:                                                bearerID,
+		"token: Basic " + basic:                                                           basic,
+		"password: machine h login u password " + loginPW:                                 loginPW,
+		"secret: curl -u me:" + loginPW + " https://h/":                                   loginPW,
+		"export SECRET_CMD=curl -u me:" + loginPW + " https://h/":                         loginPW,
+		"password: mysql -u root -p" + loginPW:                                            loginPW,
+		"password=Server=db;User Id=a;Password=" + loginPW + ";":                          loginPW,
+		"SECRET=host=db port=5432 user=a password=" + loginPW:                             loginPW,
+		"machine " + key + " login u password example":                                    key,
+		"curl -u " + key + ":x-oauth-basic https://h":                                     key,
+		"curl -u " + key + ":example https://h":                                           key,
+		"machine h login " + key + " password x-oauth-basic":                              key,
+		"-----BEGIN PRIVATE KEY-----\n" + antKey:                                          antKey,
+		"-----BEGIN PRIVATE KEY-----\nxoxb-123456789012-" + bearerID:                      bearerID,
+		"-----BEGIN PRIVATE KEY-----\nglpat-" + bearerID:                                  bearerID,
+		"-----BEGIN PRIVATE KEY-----\n...\n" + jwtKey:                                     jwtKey,
+		"-----BEGIN PRIVATE KEY-----\nxxxx\npostgres://app:" + loginPW + "@db/x":          loginPW,
+		"-----BEGIN PRIVATE KEY-----\nexample\n" + antKey + "\n-----END PRIVATE KEY-----": antKey,
+		"-----BEGIN PRIVATE KEY-----\n" + pem:                                             keyBody,
+		"-----BEGIN PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\n" + keyBody + "\n" + "-----END PRIVATE KEY-----": keyBody,
+		"1:" + pemStart + "\n2:" + keyBody + "\n3:" + pemEnd:                                                        keyBody,
+		"id-" + pemStart + "\nid-2-" + keyBody + "\nid-3-" + pemEnd:                                                 keyBody,
+		"sk-ssh-" + antKey:                 antKey,
+		"sk-ecdsa-sha2-nistp256-" + antKey: antKey,
+		"kind: Secret\ndata:\n  a: example\n  x: xxxx\nurl: postgres://app:" + loginPW + "@db/x": loginPW,
+		"\x1b[32m" + key + "\x1b[0m":                   key,
+		"token=\x1b[01;31m\x1b[K" + key + "\x1b[m":     key,
+		"\x1b[38;5;208m" + antKey:                      antKey,
+		"\x1b(B" + key:                                 key,
+		"\u009b32m" + key:                              key,
+		"\x1bg" + key:                                  key,
+		`\x1b[0m` + key:                                key,
+		`\033[32m` + key:                               key,
+		`\u001b[1;31m` + key:                           key,
+		`token\u003d` + key:                            key,
+		`\u0022` + key + `\u0022`:                      key,
+		`a\x22` + key:                                  key,
+		`say \042` + key:                               key,
+		"[32m" + key + "[0m":                           key,
+		"\x1b[32m12345678:AA" + bearerID + "abcdefghi": bearerID,
+		"\x1b[32mBearer " + bearerID:                   bearerID,
+	} {
+		if !covers(text, want) {
+			t.Errorf("%q: found %v", text, Text(text, Kinds{}))
+		}
+	}
+	for _, text := range []string{
+		"sk-ssh-ed25519-cert-v01@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com,webauthn-sk-ecdsa-sha2-nistp256@openssh.com", "array[0mghp_x", "\x1b[32mpath\x1b[0m",
+		"SSL_PRIVATE_KEY=-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "token: Bearer <your token>", "password: machine h login u password example",
+		"postgres://token:secret@localhost/db", "secret: curl -u user:password https://h",
+	} {
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			t.Errorf("%q: found %v", text, f)
+		}
+	}
+}
+
+// What lies beyond a bound is found, or said not to have been looked for.
+func TestBoundsOfSecretsAreSaid(t *testing.T) {
+	b64 := base64.StdEncoding.EncodeToString
+	big, value := b64([]byte(strings.Repeat("x", 70_000))), b64([]byte(loginPW+loginPW))
+	long := strings.Repeat("a", 600)
+	for text, want := range map[string]string{
+		"kind: Secret\ndata:\n  a: " + big + "\n  p: " + value + "\n":                                                    value,
+		`{"kind":"Secret","data":{"a":"` + big + `","z":"` + value + `"}}`:                                               value,
+		"data:\n  z: " + value + "\nmetadata:\n  annotations:\n    x: " + strings.Repeat("y", 3000) + "\nkind: Secret\n": value,
+		"text\":\"data:\n  z: " + value + "\nkind: Secret\n":                                                             value,
+		"items:\n- data:\n    z: " + value + "\n  kind: Secret\n":                                                        value,
+		"ana:" + strings.Repeat(loginPW, 12) + "@tcp(db:3306)/app":                                                       strings.Repeat(loginPW, 12),
+		"Server=db;App=" + long + ";Password=" + loginPW + ";":                                                           loginPW,
+		"Server=db;App=" + strings.Repeat(long, 40) + ";Password=" + loginPW + ";":                                       "",
+		"Server=db;" + strings.Repeat("a=b;", 900) + "Password=" + loginPW + ";":                                         "",
+		"host=db application_name=" + long + " password=" + loginPW + " user=u":                                          loginPW,
+		"host=db user=u application_name=" + strings.Repeat(long, 40) + " password=" + loginPW:                           "",
+		"Server=db;Password=" + strings.Repeat(loginPW, 60) + ";":                                                        strings.Repeat(loginPW, 60),
+		"Basic " + b64([]byte("u:"+strings.Repeat(loginPW, 100))):                                                        b64([]byte("u:" + strings.Repeat(loginPW, 100))),
+		`{"auths":{"r":{"auth":"` + b64([]byte("_json_key:"+strings.Repeat(loginPW, 200))) + `"}}}`:                      b64([]byte("_json_key:" + strings.Repeat(loginPW, 200))),
+		"eyJ" + strings.Repeat("hbGciOiJIUzI1NiJ9", 40) + jwtBody:                                                        jwtBody,
+		"eyJ" + strings.Repeat("hbGciOiJIUzI1NiJ9", 4000) + jwtBody:                                                      jwtBody,
+		"-----BEGIN " + strings.Repeat("A", 70) + " PRIVATE" + " KEY-----\n" + keyBody:                                   keyBody,
+		"-----BEGIN " + strings.Repeat("A", 7000) + " PRIVATE" + " KEY-----\n" + keyBody:                                 "",
+		"machine h login u password " + strings.Repeat(loginPW, 60):                                                      strings.Repeat(loginPW, 60),
+	} {
+		found := Text(text, Kinds{only: []Kind{Secret}})
+		unscreened := slices.ContainsFunc(found, func(f Found) bool { return f.Kind == Unscreened && f.Of == Secret })
+		if want != "" && (!covers(text, want) || unscreened) || want == "" && !unscreened {
+			t.Errorf("%.60q: found %v", text, found)
+		}
+	}
+	for _, text := range []string{
+		"data:\n  a: " + big + "\nkind: ConfigMap\n" + strings.Repeat("# a line\n", 300) + "---\nkind: Secret\n", `{"data":{"image":"` + big + `"}}`, "token=" + strings.Repeat("word ", 5000) + " password=x y",
+		"-----BEGIN CERTIFICATE-----\n" + keyBody, "`-----BEGIN X509 CRL`)\n" + strings.Repeat("a line\n", 1000), strings.Repeat("var a = f(b); ", 500) + "o.password = x; y = z;",
+	} {
+		for _, f := range Text(text, Kinds{only: []Kind{Secret}}) {
+			t.Errorf("%.60q: found %v", text, f)
+		}
+	}
+}
+
+// Whatever a text is made of, what begins within another is looked for in linear time.
+func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
+	for _, unit := range []string{
+		"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ", "sk-exampleexample1example-", "eyJ-", "eyJ.", "auth=", `"data":{`, "data:\n", "data:\n kind: Secret\n data: x\n", "stringData\":{\"kind\":\"Secret\"",
+		";password=x", " password=x", "Basic ", "machine h ", "Bearer a1-", "\x1b[", "[0;", "password=ghp_exampleexampleexample1-", "https://a:b@", "Bearer example1-----BEGIN PRIVATE KEY-----\n", "curl -u \"",
+		"kind: Secret\ndata:\n  a: xxxx\n", "sk-Zq8Lw2Rk5Tn9Vb3Xm7Yp1Hd6-",
+	} {
+		took := func(size int) time.Duration {
+			text, least := strings.Repeat(unit, size/len(unit)), time.Hour
+			for range 3 { // a machine that is busy now is not so all the time
+				began := time.Now()
+				Text(text, Kinds{only: []Kind{Secret}})
+				least = min(least, time.Since(began))
+			}
+			return least
+		}
+		if short, long := took(8<<10), took(128<<10); long > 64*short+50*time.Millisecond || long > time.Second {
+			t.Errorf("%q: %v for 8 KiB, %v for 128 KiB", unit, short, long)
+		}
+	}
+}
