@@ -92,8 +92,8 @@ func TestParseCachegrind(t *testing.T) {
 
 func TestRoomOf(t *testing.T) {
 	for function, want := range map[string]string{
-		"github.com/clawai/clawai/internal/audit.(*Log).Record": "internal/audit", "github.com/clawai/clawai/policy.(*trie).collect": "policy",
-		"internal/escape.Append[go.shape.string]":                             "internal/escape",
+		"github.com/clawai/clawai/internal/state/audit.(*Log).Record": "internal/state/audit", "github.com/clawai/clawai/policy.(*trie).collect": "policy",
+		"internal/wire/escape.Append[go.shape.string]":                        "internal/wire/escape",
 		"main.keep[go.shape.struct { github.com/clawai/clawai/policy.Call }]": "main",
 		"type:.eq.github.com/clawai/clawai/policy.Call":                       "runtime",
 		"crypto/internal/fips140/sha256.blockAVX2.abi0":                       sha256Room,

@@ -11,11 +11,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // Seen is what the session of a call has seen before it. The zero value is that this is

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // sameDirectories are pairs of names under which systems know one directory: by a

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // Assurances are what a server says to the good of a tool of its own, by annotations

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/clawai/clawai/internal/builtin"
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/internal/screen"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -65,7 +65,7 @@ const fewNames = 8
 
 // find gives the names that fold to the same text as a key.
 func (n *argNames) find(key string) []kid {
-	if len(n.kids) <= fewNames && screen.IsASCII(key) {
+	if len(n.kids) <= fewNames && textclass.IsASCII(key) {
 		for i := range n.kids {
 			if k := &n.kids[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
 				return k.all
@@ -107,7 +107,7 @@ func (v *value) absent() bool {
 }
 
 // scanner finds the values of named arguments in the JSON object of a call. It
-// reads what proxy/frame admitted; anything else makes it give up. It copies
+// reads what internal/wire/frame admitted; anything else makes it give up. It copies
 // nothing but strings that hold escapes.
 type scanner struct {
 	jsonscan.Cursor

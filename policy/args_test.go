@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // valuesFor gives what the conditions on args.<name> see, one text each;
@@ -107,7 +107,7 @@ func TestBrokenEscapes(t *testing.T) {
 
 // The scanner reads what encoding/json reads: the same texts for a name, and
 // nothing from what encoding/json refuses but for what it is lenient in, which
-// proxy/frame has refused before.
+// internal/wire/frame has refused before.
 func FuzzArguments(f *testing.F) {
 	for _, s := range []string{`{"a":"x"}`, `{"a":[1,"\u0041"]}`, `{"b":{"a":null},"a":true}`, `{"a":"\ud83d\ude00"}`, `{"a":-1.5e3}`, `{`} {
 		f.Add(s)

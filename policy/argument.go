@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // maxLiteral is the longest value, in bytes, that is worth a line of a policy.

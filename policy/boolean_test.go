@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // What a server may take for a boolean is a maybe: a deny holds, an allow does not.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/text/builtin"
 )
 
 // A rule is about a built-in tool by its own name or by that of its class, and so about

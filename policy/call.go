@@ -3,7 +3,7 @@ package policy
 import (
 	"time"
 
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Subject says which rule key governs a call. The zero value governs nothing
@@ -37,13 +37,13 @@ type Call struct {
 	Spelling Spelling
 
 	// Args is the JSON object of the arguments of a tool or prompt, exactly as
-	// received, already admitted by proxy/frame; nil when there is none. To those of a
+	// received, already admitted by internal/wire/frame; nil when there is none. To those of a
 	// built-in tool builtin.Complete has added.
 	Args []byte
 
 	// Extra is a JSON object of what else the message carries in its params, as
 	// received, but for what the protocol and clients put there for themselves
-	// (see proxy/mcp); nil when there is none. No rule looks at it; people do.
+	// (see internal/mcp); nil when there is none. No rule looks at it; people do.
 	Extra []byte
 	// Quiet is a digest, of this process only, of the rest whose value is more than
 	// a mark on one message.

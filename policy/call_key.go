@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // CallKey is what is known of a key of a rule that is a condition on the call as a

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/clawai/clawai/internal/builtin"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // A policy that was read for a call says of it what one says that was read for any.

@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/clawai/clawai/policy/internal/reading"
+import "github.com/clawai/clawai/policy/reading"
 
 // candidates lists the rules that the readings of u, and the other arguments,
 // leave possible; all about the subject when somebody listens.

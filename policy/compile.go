@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 	"github.com/clawai/clawai/policy/where/shell"
 )
 

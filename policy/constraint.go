@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Whatever pattern and value are: deciding ends, an allow holds for the value

@@ -10,5 +10,5 @@
 //
 // The room is pure: it reads no file, no clock, no environment and starts no
 // goroutine. It must never turn doubt into an allow. Everyone may import it. Below it,
-// policy/internal/toml reads the text, policy/internal/reading the values of a call.
+// policy/internal/toml reads the text, policy/reading the values of a call.
 package policy

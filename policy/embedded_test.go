@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy/reading"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )

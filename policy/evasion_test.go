@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
 // house is a policy as a careful person writes it: what is denied stands first,

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Forms is what a glob on an argument or a URI is compared as: for analyses,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Further is what a rule says of the arguments that it does not name. A condition

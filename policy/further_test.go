@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )

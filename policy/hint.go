@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // maxHints bounds the spellings of a call that Hint asks the rules about.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // errMoved says that a text is not the one a rule was read from.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/glob"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // holds says that p surely matches whatever q surely matches, in every reading

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // heldFor says in which reading of a value p, which holds q, does not match

@@ -3,8 +3,8 @@ package policy
 import (
 	"slices"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // key is one key of a rule, with all that the rooms which read, judge, compare and

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // findKinds are the kinds of findings that rules can name: those that something looks for.
 // A word that nothing finds would be a rule that never matches. A
-// test of policy/check holds them to the detectors there are.
+// test of internal/check holds them to the detectors there are.
 var findKinds = []string{
 	"hidden", "control", "template-token", "comment", "css-hidden", "concealed", "image-link", "gap", "encoded",
 	"secret", "secret:likely", "card", "iban", "ssn", "vin", "injection", "injection:strict",

@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // LimitTable is one [[limit]]: how often calls of tools are let through, whichever rules let

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/text/builtin"
 
 	"github.com/clawai/clawai/policy"
 )

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Narrowed is a rule that a person's answer writes above the rule that asked.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // Pack is a list of what to look for that a policy brings along, as whoever read it has it.

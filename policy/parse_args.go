@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // maxArgDepth is how far below args a condition may reach: as deep as a frame

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // argsOnly takes true, or a list of names.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // maxRate bounds the calls that a limit counts: each is remembered.

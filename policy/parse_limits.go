@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // limitTable are the keys of a [[limit]].

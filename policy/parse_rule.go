@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 var askWords = []string{"out-of-band"}

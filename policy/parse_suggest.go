@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/spelling"
+	"github.com/clawai/clawai/internal/text/spelling"
 )
 
 // maxSuggest is the longest word worth comparing.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // trustKeys are the keys of a [server.NAME] and of a [server.NAME.tool."GLOB"].

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/policy/where/shell"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/toml"
 
-	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/clawai/clawai/internal/policytext"
 	"github.com/clawai/clawai/policy/internal/toml"
+	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 	"github.com/clawai/clawai/policy/where/scalar"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // pattern is a glob on an argument or a URI, with the forms it takes when it is

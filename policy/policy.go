@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

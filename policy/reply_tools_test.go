@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/cover"
+	"github.com/clawai/clawai/internal/check/explain"
+	"github.com/clawai/clawai/internal/check/format"
+	"github.com/clawai/clawai/internal/check/lint"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/cover"
-	"github.com/clawai/clawai/policy/check/explain"
-	"github.com/clawai/clawai/policy/check/format"
-	"github.com/clawai/clawai/policy/check/lint"
-	"github.com/clawai/clawai/policy/check/prove"
-	"github.com/clawai/clawai/policy/check/replay"
 )
 
 const (

@@ -3,7 +3,7 @@ package policy
 import (
 	"testing"
 
-	"github.com/clawai/clawai/internal/spelling"
+	"github.com/clawai/clawai/internal/text/spelling"
 )
 
 func TestNearestWord(t *testing.T) {

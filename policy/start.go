@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
-	"github.com/clawai/clawai/internal/screen"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // startOf is the folder in which a call's relative paths start; "" where it is not known.
@@ -73,8 +73,8 @@ var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", 
 
 // startsWork reports whether a tool starts what the folder says by its name.
 func startsWork(tool string) bool {
-	words := screen.LetterWords(tool)
-	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && screen.Effects([]string{w})&screen.Queries != 0 })
+	words := textclass.LetterWords(tool)
+	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.Effects([]string{w})&textclass.Queries != 0 })
 	return !queries && len(words) > 0 && (slices.Contains(workWords, words[0]) || slices.Contains(workWords, words[len(words)-1]))
 }
 
@@ -98,7 +98,7 @@ func hasHost(text string) bool {
 // RunsArgument reports whether what a tool is given under this name is run as a command.
 func RunsArgument(tool, name string) bool {
 	name = strings.ToLower(name)
-	return screen.RunsText(tool) || slices.ContainsFunc(commandNames, func(part string) bool { return strings.Contains(name, part) })
+	return textclass.RunsText(tool) || slices.ContainsFunc(commandNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // commandNames are parts of the names of arguments whose text is run.

@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/clawai/clawai/internal/policytext"
+import "github.com/clawai/clawai/policy/policytext"
 
 // toml writes a rule as a person would.
 func (r *ruleSource) toml() string {

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Trace is what every rule says of a call, and why. It is for people and

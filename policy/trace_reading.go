@@ -3,7 +3,7 @@ package policy
 import (
 	"strings"
 
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // Value is one value of an argument, or the URI of a resource, that a rule in

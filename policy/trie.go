@@ -3,7 +3,7 @@ package policy
 import (
 	"strings"
 
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 )
 
 // trie maps literal text, read from its start or from its end, to lists of

@@ -4,10 +4,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/clawai/clawai/internal/builtin"
-	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy/internal/effort"
-	"github.com/clawai/clawai/policy/internal/reading"
+	"github.com/clawai/clawai/policy/reading"
 	"github.com/clawai/clawai/policy/where"
 )
 

@@ -46,7 +46,7 @@ func FuzzWhere(f *testing.F) {
 	f.Fuzz(func(t *testing.T, args []byte) {
 		var sink map[string]any
 		if json.Unmarshal(args, &sink) != nil {
-			return // nothing that proxy/frame admits
+			return // nothing that internal/wire/frame admits
 		}
 		call := toolCall("t", string(args))
 		for i, group := range policies {

@@ -1,6 +1,6 @@
 package policy
 
-import "github.com/clawai/clawai/policy/internal/reading"
+import "github.com/clawai/clawai/policy/reading"
 
 // whole judges a condition on an argument other than the main one, by the
 // reading this walk is about, or by all.

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
 )
 
 // describe fills in what the pump tells the record of a frame that reaches the

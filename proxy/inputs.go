@@ -1,9 +1,9 @@
 package proxy
 
 import (
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // inputResponses is what the rules judge in the inputResponses of a retry.

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/memory"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/state/memory"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // receiver carries one direction: it reads the frames one side sends, finds out

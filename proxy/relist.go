@@ -3,7 +3,7 @@ package proxy
 import (
 	"context"
 
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
 )
 
 // relist tells the client that lists have changed when other rules about them are in force

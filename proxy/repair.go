@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 const codeRepaired = "repaired"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
 )
 
 // What a server says to the call 2, as servers do in the wild, and what its client gets: the

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // request is one request in flight, and the gate's outlet for it.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // resultElicitor is the caller of a request of 2026-07-28: it gets its form in place of

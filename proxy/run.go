@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // Upstream is the server's side of a session. Read and Write are used by one

@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime/debug"
 
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // Session is what Run keeps of a client and a server, for a transport whose

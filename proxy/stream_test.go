@@ -9,9 +9,9 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // sink keeps what leaves, "|" where it is flushed.

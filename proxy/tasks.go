@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // What one direction remembers of tasks, and of their calls' arguments. What

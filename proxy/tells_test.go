@@ -3,7 +3,7 @@ package proxy
 import (
 	"testing"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // What only says which list has changed, or which request is over, tells nobody anything; with

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // slow collects what is written, a piece at a time.

@@ -1,6 +1,6 @@
 package wrap
 
-import "github.com/clawai/clawai/internal/access"
+import "github.com/clawai/clawai/internal/state/access"
 
 // mayWrite leaves the question to the write itself; the read-only attribute
 // shows in the file's mode.

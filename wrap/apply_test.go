@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/wrap/client"
 )

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/wrap/client"
 )
 

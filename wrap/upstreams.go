@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/wrap/client"
 )
 

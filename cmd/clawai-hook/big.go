@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/clawai/clawai/internal/hook/client"
-	"github.com/clawai/clawai/internal/hook/program"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/hook/program"
 )
 
 // stopPatience is how long clawai has to say no when we are told to stop.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/mcp/reply"
 	"github.com/clawai/clawai/internal/session/carried"
 	"github.com/clawai/clawai/policy"
 )

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"os"
 
-	_ "github.com/clawai/clawai/cmd/clawai-hook/internal/alone"
+	_ "github.com/clawai/clawai/cmd/clawai-hook/internal/singlethread"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/hook"
-	"github.com/clawai/clawai/internal/hook/client"
-	"github.com/clawai/clawai/internal/hook/program"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/hook"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/hook/program"
 )
 
 // version is set by the release.

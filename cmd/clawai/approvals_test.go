@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/approve/elicit"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/elicit"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // The settings that docs/approvals.md shows as the defaults are the defaults.

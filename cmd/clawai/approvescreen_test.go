@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/testing/termtest"
 )
 
@@ -272,9 +272,9 @@ func TestRenderedList(t *testing.T) {
 // The pages show the screens as they are.
 func TestThePagesShowTheScreens(t *testing.T) {
 	for screen, page := range map[string]string{
-		"testdata/screens/approve-120x40.txt":                     "approve.md",
-		"testdata/screens/list-80.txt":                            "approve.md",
-		"../../internal/approve/testdata/question/list-80x24.txt": "asking.md",
+		"testdata/screens/approve-120x40.txt":                 "approve.md",
+		"testdata/screens/list-80.txt":                        "approve.md",
+		"../../internal/ask/testdata/question/list-80x24.txt": "asking.md",
 	} {
 		want, err := os.ReadFile(screen)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 	xterm "golang.org/x/term"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/termtest"
 	"github.com/clawai/clawai/policy"

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
 )
 

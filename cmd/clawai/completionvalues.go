@@ -13,10 +13,10 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // What may stand behind an option, by its name, or by a command's words and its name

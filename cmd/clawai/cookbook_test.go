@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/format"
+	"github.com/clawai/clawai/internal/check/lint"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/format"
-	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

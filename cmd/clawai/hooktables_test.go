@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/clawai/clawai/internal/builtin"
-	hooks "github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/text/builtin"
+	hooks "github.com/clawai/clawai/proxy/hook/client"
 	"github.com/clawai/clawai/wrap/client"
 )
 

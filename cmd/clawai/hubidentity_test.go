@@ -9,8 +9,8 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/oauth"
 )
 
 // What a server is opened with tells its kept lists from others.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 // recorded makes a state folder with a record in it and returns the folder of

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 

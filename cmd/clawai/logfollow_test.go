@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 // Following begins with the last records, goes on with each that is written,

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/testing/viewtest"

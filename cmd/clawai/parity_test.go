@@ -14,12 +14,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/builtin"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 // TestParity sends every fixture through the real proxy, each by the side that

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
-	"github.com/clawai/clawai/internal/proxyargs"
+	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
 // TestTheProxyReadsItsOptionsAlike: what a wrapper's words are taken for is what

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 // soak is how many times more a long run does: full, else 1 (docs/benchmarks.md).

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 // patience is how long anything may take on a machine that is busy. What has to be

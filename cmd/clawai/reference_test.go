@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/policy/check/lint"
+	"github.com/clawai/clawai/internal/check/lint"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 )

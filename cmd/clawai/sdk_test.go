@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/clawai/clawai/internal/approve/elicit"
+	"github.com/clawai/clawai/internal/ask/elicit"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // What the official SDK writes and reads is held to several rooms here, where it is linked anyway.

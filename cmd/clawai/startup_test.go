@@ -23,8 +23,8 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 		// As a release is built.
 		{".", []string{"encoding/gob", "github.com/google/jsonschema-go/", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/russross/blackfriday/",
 			"charm.land/huh/", "charm.land/bubbles/", "github.com/atotto/clipboard", "html/template", "testing"}},
-		{"./internal/proxycmd", []string{"github.com/clawai/clawai/policy/check", "github.com/clawai/clawai/policy/prove", "github.com/clawai/clawai/internal/demo",
-			"github.com/clawai/clawai/internal/choose", "github.com/clawai/clawai/internal/approve/console", "github.com/clawai/clawai/internal/approve/web"}},
+		{"./internal/proxycmd", []string{"github.com/clawai/clawai/internal/check", "github.com/clawai/clawai/policy/prove", "github.com/clawai/clawai/cmd/clawai/internal/demo",
+			"github.com/clawai/clawai/internal/ask/choose", "github.com/clawai/clawai/internal/ask/console", "github.com/clawai/clawai/internal/ask/web"}},
 	} {
 		out, err := exec.Command("go", "list", "-deps", "-tags", "urfave_cli_no_docs", c.of).Output()
 		if err != nil {
@@ -47,11 +47,11 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 // heavy are the packages whose initialisation makes more than most, and how much it may:
 // what is bought with it stands in docs/benchmarks.md.
 var heavy = map[string]struct{ allocs, bytes int }{
-	"github.com/dustin/go-humanize":                    {150, most.bytes},
-	"mvdan.cc/sh/v3/fileutil":                          {130, most.bytes},
-	"github.com/clawai/clawai/policy/internal/reading": {most.allocs, 45_000},
-	"github.com/charmbracelet/ultraviolet":             {most.allocs, 35_000},
-	"encoding/xml":                                     {most.allocs, 25_000},
+	"github.com/dustin/go-humanize":           {150, most.bytes},
+	"mvdan.cc/sh/v3/fileutil":                 {130, most.bytes},
+	"github.com/clawai/clawai/policy/reading": {most.allocs, 45_000},
+	"github.com/charmbracelet/ultraviolet":    {most.allocs, 35_000},
+	"encoding/xml":                            {most.allocs, 25_000},
 }
 
 var most = struct{ allocs, bytes int }{100, 17_000}

@@ -17,8 +17,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/remote"
@@ -57,8 +57,9 @@ func wires(room string) []wire {
 }
 
 // noTransport are the folders below proxy that carry nothing by themselves. The hub hands
-// each message to a pump of its server's, under other names and ids than the client's.
-var noTransport = []string{".", "frame", "frame/hostile", "hub", "mcp", "remote/sse"}
+// each message to a pump of its server's, under other names and ids than the client's. A hook
+// carries payloads of agents, and listing and serve are no way from a client to a server.
+var noTransport = []string{".", "hook", "hook/client", "hook/program", "hook/sample", "hub", "listing", "serve"}
 
 // overHub are the forms that lead to it (TestHubOverHTTP in proxy/remote/reverse).
 var overHub = []string{

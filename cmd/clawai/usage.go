@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/spelling"
+	"github.com/clawai/clawai/internal/text/spelling"
 )
 
 // describeFlag is the library's line for a flag without a default that says

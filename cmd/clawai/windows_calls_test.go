@@ -15,8 +15,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 // TestWindowsCalls: what a server hears of the calls in fixtures/measure/windows is what the

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/clawai/clawai/internal/access"
+	"github.com/clawai/clawai/internal/state/access"
 	"github.com/clawai/clawai/internal/testing/accesstest"
 )
 

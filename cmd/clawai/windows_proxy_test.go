@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 // patience is how long anything may take on a machine that is busy.

@@ -3,7 +3,7 @@ package gate
 import (
 	"testing"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -3,7 +3,7 @@ package gate
 import (
 	"unicode"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // maxWords is how many characters of a person's note go to the agent and into
@@ -28,7 +28,7 @@ func oneLine(s string, n int) string {
 		case unicode.IsSpace(r):
 			blank = len(out) > 0
 			continue
-		case !screen.Seen(r):
+		case !textclass.Seen(r):
 			continue
 		case blank:
 			out = append(out, ' ')

@@ -10,16 +10,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve"
-	"github.com/clawai/clawai/internal/approve/elicit"
-	"github.com/clawai/clawai/internal/approve/notify"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/remember"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask"
+	"github.com/clawai/clawai/internal/ask/elicit"
+	"github.com/clawai/clawai/internal/ask/notify"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/remember"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -33,10 +33,10 @@ type asking struct {
 	by       string
 	session  string
 	desktop  *notify.Desktop
-	relay    *approve.StderrRelay
+	relay    *ask.StderrRelay
 	keeper   *remember.Writer
-	chain    *approve.Chain // nil: nobody is ever asked
-	guard    *Session       // set once, before the first question
+	chain    *ask.Chain // nil: nobody is ever asked
+	guard    *Session   // set once, before the first question
 
 	mu     sync.Mutex // guards what follows
 	queue  *queue.Queue
@@ -59,7 +59,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 		Policy: under.Path, Options: under.Options(),
 		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.Note,
 	}
-	a.chain = approve.NewChain(approve.ChainOptions{
+	a.chain = ask.NewChain(ask.ChainOptions{
 		Channels: a.channels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
 		Risk: a.risky, Project: a.view.Project, Notify: a.notify, OnError: a.onError,
 	})
@@ -67,23 +67,23 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 }
 
 // queueClient is the queue, if anybody could answer there in time.
-func (a *asking) queueClient() *approve.QueueClient {
+func (a *asking) queueClient() *ask.QueueClient {
 	order := a.settings.Order.Is
 	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") {
 		return nil
 	}
-	return approve.NewQueueClient(a.enqueuer)
+	return ask.NewQueueClient(a.enqueuer)
 }
 
 // channels are the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
-func (a *asking) channels() (all []approve.Channel) {
+func (a *asking) channels() (all []ask.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
-			all = append(all, approve.NewBatcher(a.terminal(), a.risky))
+			all = append(all, ask.NewBatcher(a.terminal(), a.risky))
 		case "console", "web":
-			all = append(all, approve.NewQueueChannel(name, a.answerers))
+			all = append(all, ask.NewQueueChannel(name, a.answerers))
 		case "elicitation":
 			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.reach}))
 		}
@@ -108,8 +108,8 @@ func (a *asking) reach(q gate.Question) (all []elicit.Reach) {
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
 
-func (a *asking) terminal() *approve.Terminal {
-	return approve.NewTerminal(approve.Options{
+func (a *asking) terminal() *ask.Terminal {
+	return ask.NewTerminal(ask.Options{
 		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: a.keeper, By: a.by, View: a.view,
 	})
 }
@@ -117,13 +117,13 @@ func (a *asking) terminal() *approve.Terminal {
 // approver is what the gate asks, and tells what became of an answer.
 func (a *asking) approver() (gate.Approver, gate.Concluder) {
 	if a.chain == nil {
-		return approve.Never{Reason: "asking is switched off"}, gate.None{}
+		return ask.Never{Reason: "asking is switched off"}, gate.None{}
 	}
 	return a.chain, a.chain
 }
 
 func (a *asking) risky(q gate.Question) bool {
-	return approve.Dangerous(q, a.view)
+	return ask.Dangerous(q, a.view)
 }
 
 // notify points a person to a question that waits where nobody looks.
@@ -174,7 +174,7 @@ func (a *asking) answerers() ([]string, error) {
 }
 
 // enqueuer is this session's side of the queue.
-func (a *asking) enqueuer() (approve.Enqueuer, error) {
+func (a *asking) enqueuer() (ask.Enqueuer, error) {
 	q, err := a.opened()
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (a *asking) enqueuer() (approve.Enqueuer, error) {
 			a.guard.Revoke(id)
 		}
 	})
-	return approve.NewEnqueuer(p), nil
+	return ask.NewEnqueuer(p), nil
 }
 
 // granted notes that the answers for the session have changed.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/policy"
 )
 

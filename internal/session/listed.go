@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 var update = flag.Bool("update", false, "write the table of offers anew")

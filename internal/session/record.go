@@ -3,11 +3,11 @@ package session
 import (
 	"iter"
 
-	"github.com/clawai/clawai/internal/approve/remember"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/ask/remember"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/clawai/clawai/internal/approve"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/memory"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/state/memory"
 )
 
 // Options of New. Policy, Recorder and State are required.
@@ -59,7 +59,7 @@ func (o *Options) sharesTerminal() bool {
 type Sessions struct {
 	o     Options
 	edits *config.Edits // of the policy, by answers of a person
-	relay *approve.StderrRelay
+	relay *ask.StderrRelay
 
 	mu     sync.Mutex     // guards what follows
 	policy *config.Loaded // in force; o.Policy is nil, or the first would be kept for good
@@ -73,7 +73,7 @@ func New(o Options) (*Sessions, error) {
 	if !o.sharesTerminal() {
 		return s, nil
 	}
-	aside, err := approve.NewStderrRelay(o.Stderr, terminalLock(o.Folders))
+	aside, err := ask.NewStderrRelay(o.Stderr, terminalLock(o.Folders))
 	if err != nil {
 		return nil, err
 	}

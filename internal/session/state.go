@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/state/flow"
 )
 
 // State is what sessions share and what outlives each of them.

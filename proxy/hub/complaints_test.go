@@ -11,11 +11,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/clawai/clawai/internal/servers"
+	"github.com/clawai/clawai/internal/state/servers"
+	"github.com/clawai/clawai/internal/state/upstream"
 	"github.com/clawai/clawai/internal/testing/hostile"
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/clawai/clawai/internal/upstream"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/hub"
 )
 

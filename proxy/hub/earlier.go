@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/tidwall/gjson"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // However much one server says, and whatever it never does, another answers meanwhile.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
 // What a server lists is kept from one session to the next, so that it is started when it is

@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/catalogue"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/internal/session/pinning"
 	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/internal/state/catalogue"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/tidwall/gjson"
 )

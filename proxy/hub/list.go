@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/internal/upstream"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/state/upstream"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/tidwall/gjson"
 )
 

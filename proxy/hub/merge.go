@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/upstream"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/state/upstream"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // A client of 2026-07-28 is asked nothing by requests: it finds the question in the answer to a

@@ -13,7 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/hub"
 
 	"github.com/clawai/clawai/internal/testing/slow"

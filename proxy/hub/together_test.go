@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 	"github.com/tidwall/gjson"
 )

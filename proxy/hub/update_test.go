@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/hub"
 )
 

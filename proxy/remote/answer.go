@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // handleAnswer carries the reply to rt back.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
 

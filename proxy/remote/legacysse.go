@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // sseTransport is the transport of 2024-11-05: one stream for everything the server

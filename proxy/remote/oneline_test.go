@@ -3,7 +3,7 @@ package remote_test
 import (
 	"testing"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/remote"
 )
 

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // Credentials put the owner's authority on the requests to one server.

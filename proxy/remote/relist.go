@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/tidwall/gjson"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // roundTrip is one frame of the client's on its way, and the answer's way back.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // session is what a legacy server knows a client by. It is guarded by

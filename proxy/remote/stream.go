@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // position is how far a stream has been read, for taking it up again.

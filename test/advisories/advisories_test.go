@@ -12,13 +12,13 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/hook"
-	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/where/disk"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/proxy/hook"
+	"github.com/clawai/clawai/proxy/hook/client"
 )
 
 // advisory is one row. Its rules are the name of a starter or the text of a policy.
@@ -222,7 +222,7 @@ var elsewhere = [][3]string{
 	{"CVE-2026-25536: MCP TypeScript SDK gave one client another's answer", "proxy/remote/reverse/reverse_test.go", "TestClientsDoNotMeet"},
 	{"CVE-2026-33946: MCP Ruby SDK, a second GET took the stream", "proxy/remote/reverse/attack_test.go", "TestSessionsCannotBeTaken"},
 	{"ToolHive #5257: one line of a stream that does not parse let a whole list through", "proxy/remote/reverse/hostile_test.go", "TestNoFrameHidesInAStream"},
-	{"CVE-2025-49596, CVE-2026-23744: MCP Inspector and MCPJam took orders from any page", "internal/approve/web/guard_test.go", "TestEveryRouteRefusesWhatOthersSend"},
+	{"CVE-2025-49596, CVE-2026-23744: MCP Inspector and MCPJam took orders from any page", "internal/ask/web/guard_test.go", "TestEveryRouteRefusesWhatOthersSend"},
 }
 
 func TestElsewhere(t *testing.T) {

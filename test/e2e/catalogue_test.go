@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/clawai/clawai/internal/servers"
+	"github.com/clawai/clawai/internal/state/servers"
 )
 
 // What the catalogue of servers says of tools is what the installed packages declare: each

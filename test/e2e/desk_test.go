@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 // TestPageByKeyboard answers every kind of question in a real browser, without a

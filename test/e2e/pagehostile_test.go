@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/queue"
+	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/testing/viewtest"
 )
 

@@ -23,7 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/clawai/clawai/internal/upstream"
+	"github.com/clawai/clawai/internal/state/upstream"
 )
 
 // eras are the versions that a client may settle on. In the last nobody introduces himself.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/pelletier/go-toml/v2"
 )
@@ -151,7 +151,7 @@ func TestProfilesNameRealTools(t *testing.T) {
 					return
 				}
 				if p.Name == "coding-agent" {
-					t.Log("of no server: internal/builtin has the agents' tools")
+					t.Log("of no server: internal/text/builtin has the agents' tools")
 					return
 				}
 				t.Fatal("no server to compare with")

@@ -38,7 +38,7 @@ func TestReportsAreRead(t *testing.T) {
 		t.Fatalf("%v, %s", err, out)
 	}
 	out, err := exec.Command("node", "reports.mjs", filepath.Join(dir, "report.xml"),
-		"../../policy/check/testdata/jenkins-junit.xsd").CombinedOutput()
+		"../../internal/check/testdata/jenkins-junit.xsd").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -24,8 +24,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/inspect"
-	"github.com/clawai/clawai/internal/inspect/injection"
+	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/text/inspect/injection"
 )
 
 func main() {

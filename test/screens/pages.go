@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/fixtures"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 // tally is what a profile makes of pages.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/sse"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
-	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
 // nobody answers no question.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/proxyargs"
+	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
 // Piece is a text taken out of a file, and what it stood behind: the name of what was left

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 const hiddenText = "•••"

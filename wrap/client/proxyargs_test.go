@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/proxyargs"
+	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
 // TestParse holds the readings that a wrapper is judged by; that the command reads

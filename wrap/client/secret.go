@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // ReferencePrefix begins what stands for a secret that the vault keeps.

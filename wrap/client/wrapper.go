@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/proxyargs"
+	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
 // invocation is clawai proxy as an entry's words say it.

@@ -13,9 +13,9 @@ import (
 	"runtime"
 
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 )

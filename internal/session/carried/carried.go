@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/inspect"
-	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/mcp/reply"
+	"github.com/clawai/clawai/internal/text/inspect"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/clawai/clawai/internal/inspect"
 	"github.com/clawai/clawai/internal/session/base"
+	"github.com/clawai/clawai/internal/text/inspect"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/policy"
 )
 

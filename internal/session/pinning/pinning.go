@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 )
 

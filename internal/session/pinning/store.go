@@ -16,9 +16,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // Store is what is known of servers on this machine. It is safe for concurrent use, also by

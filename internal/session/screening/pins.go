@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/pin"
-	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/mcp/reply"
 	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
 )
 
 // pinned are the lists that are held to what was approved.

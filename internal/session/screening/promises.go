@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/pin"
-	"github.com/clawai/clawai/internal/reply"
-	"github.com/clawai/clawai/internal/schema"
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/mcp/reply"
+	"github.com/clawai/clawai/internal/mcp/schema"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
 )
 
 // Bounds of what is kept of what tools promise: one that does not fit is as one that no

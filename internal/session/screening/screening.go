@@ -1,5 +1,5 @@
 // Package screening is what a gate looks at messages with: it asks the rules of what
-// internal/reply finds, and has internal/reply carry out what they say.
+// internal/mcp/reply finds, and has internal/mcp/reply carry out what they say.
 package screening
 
 import (
@@ -18,11 +18,11 @@ import (
 	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/mcp/reply"
 	"github.com/clawai/clawai/internal/session/carried"
 	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/frame"
 )
 
 // inspector is what one session looks at messages with.
@@ -202,7 +202,7 @@ func answered(x *gate.Exchange, p gate.Policy) []policy.Call {
 	return cs
 }
 
-// done are alterations as internal/reply has them.
+// done are alterations as internal/mcp/reply has them.
 func done(alters []policy.Alteration) (all []reply.Alteration) {
 	for _, a := range alters {
 		all = append(all, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/internal/reply"
+	"github.com/clawai/clawai/internal/mcp/reply"
 	"github.com/clawai/clawai/policy"
 )
 

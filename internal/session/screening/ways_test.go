@@ -7,8 +7,8 @@ import (
 
 	"github.com/clawai/clawai/fixtures"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/proxy/mcp"
 )
 
 // ways are what comes back to each row of the method table, or comes by itself, with SAID at

@@ -1,5 +1,5 @@
 // Package wordings writes texts as servers send them, and attacks upon their readers: what
-// the table of internal/inspect/injection is learned from and held to. All of it is made of
+// the table of internal/text/inspect/injection is learned from and held to. All of it is made of
 // the lists here, which were written for that, and of no corpus.
 package wordings
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // MaxName is the length of the longest name (RFC 1035, section 2.3.4).
@@ -91,7 +91,7 @@ func parseName(s string) (Host, Doubt) {
 	if name == "" || len(name) > MaxName {
 		return Host{}, Odd
 	}
-	if !screen.IsASCII(name) {
+	if !textclass.IsASCII(name) {
 		name = unicodeName(name)
 	}
 	name = strings.ToLower(name)
@@ -147,7 +147,7 @@ func unicodeName(s string) string {
 	for _, r := range s {
 		switch {
 		case r < utf8.RuneSelf:
-		case strings.ContainsRune("ßẞςİ", r), screen.Ignorable.Has(r), !unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
+		case strings.ContainsRune("ßẞςİ", r), textclass.Ignorable.Has(r), !unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
 			return ""
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -100,7 +100,7 @@ func (c *regex) Holds(v where.Value, opens bool) where.Verdict {
 		return where.No
 	case c.re().MatchString(v.Text):
 		return where.Yes
-	case !opens && strings.ContainsAny(v.Text, screen.LineBreaks) && c.lines().MatchString(plainBreaks.Replace(v.Text)):
+	case !opens && strings.ContainsAny(v.Text, textclass.LineBreaks) && c.lines().MatchString(plainBreaks.Replace(v.Text)):
 		return where.Maybe
 	}
 	return where.No

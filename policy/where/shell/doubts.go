@@ -7,7 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -76,7 +76,7 @@ func namesNarrowly(words []word) bool {
 	r := newReader(words, "")
 	sub := r.sub()
 	switch {
-	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.made() || screen.NamesShut(w.text) }):
+	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.made() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
 		return true // they leave out what is hidden and ignored
@@ -216,7 +216,7 @@ func (d *doubter) shows(r *reader, by finder, narrow bool) {
 			if handles {
 				d.note(&d.Shut, w.text)
 			}
-		case screen.MayNameShut(w.text) && r.namesShut(i), handles && w.many && mayChooseShut(w.text):
+		case textclass.MayNameShut(w.text) && r.namesShut(i), handles && w.many && mayChooseShut(w.text):
 			d.note(&d.Shut, w.text)
 		}
 	}
@@ -226,8 +226,8 @@ func (d *doubter) shows(r *reader, by finder, narrow bool) {
 // ordinary it looks: *.json is credentials.json too.
 func mayChooseShut(glob string) bool {
 	last := strings.ToLower(glob[strings.LastIndexByte(glob, '/')+1:])
-	for i := range screen.SecretPlaces {
-		for _, shut := range screen.SecretPlaces[i].Shut {
+	for i := range textclass.SecretPlaces {
+		for _, shut := range textclass.SecretPlaces[i].Shut {
 			name := strings.NewReplacer("y*ml", "yml", "*", "x").Replace(strings.ToLower(shut))
 			for _, name := range []string{name, strings.ReplaceAll(name, ".yml", ".yaml")} {
 				if ok, err := path.Match(last, name); err != nil || ok {

@@ -6,7 +6,7 @@ import (
 )
 
 // TestDoubts: what a text may do beyond what its words say. What the words say, the answer's
-// own look at a call finds (TestCovers in internal/approve/remember).
+// own look at a call finds (TestCovers in internal/ask/remember).
 func TestDoubts(t *testing.T) {
 	const shut, unread, deletes = "shut", "unread", "deletes"
 	for text, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/where"
 )
@@ -74,7 +74,7 @@ func splitPattern(source string) ([]string, error) {
 	quote := rune(0)
 	for i, r := range source {
 		switch {
-		case r != ' ' && screen.OddInSyntax(r):
+		case r != ' ' && textclass.OddInSyntax(r):
 			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
 		case quote != 0 && r == quote:
 			quote = 0

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/where"
 )
 
@@ -18,7 +18,7 @@ func (j *judge) shuts(p *pattern, words []word) bool {
 	}
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
-		shut := screen.MayNameShut(w.text) && newReader(words, "").namesShut(i) || w.made() && newReader(words, "").handles()
+		shut := textclass.MayNameShut(w.text) && newReader(words, "").namesShut(i) || w.made() && newReader(words, "").handles()
 		if shut && !p.opens(i, w.text) && !p.meansShut(i) {
 			return true
 		}
@@ -36,7 +36,7 @@ func (p *pattern) meansShut(i int) bool {
 	if text = strings.TrimSuffix(text, "/"); text == "" || base(text) == "" {
 		return false
 	}
-	return screen.NamesShut(text) || !strings.HasSuffix(p.words[i].String(), "/*") && screen.NamesShut(p.words[i].String())
+	return textclass.NamesShut(text) || !strings.HasSuffix(p.words[i].String(), "/*") && textclass.NamesShut(p.words[i].String())
 }
 
 // reader is a command that may show what is in files.
@@ -96,7 +96,7 @@ func (r *reader) namesShut(i int) bool {
 		shown.known = true
 		parts = append(parts, rowOf(r.words).parts(&shown)...)
 	}
-	return slices.ContainsFunc(parts, func(part word) bool { return part.text == "" || screen.NamesShut(part.text) })
+	return slices.ContainsFunc(parts, func(part word) bool { return part.text == "" || textclass.NamesShut(part.text) })
 }
 
 func (r *reader) showsNames(sub string) bool {
@@ -266,7 +266,7 @@ func (r *reader) narrows() bool {
 		if strings.HasPrefix(value, "!") {
 			continue
 		}
-		if value == "" || screen.NamesShut(value) {
+		if value == "" || textclass.NamesShut(value) {
 			return false
 		}
 		some = true
@@ -295,7 +295,7 @@ func (r *reader) roots(sub string) (named bool, operands int) {
 		if !row.mayTake(r.words[i-1].text) {
 			operands++
 		}
-		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || screen.Surrounds(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
+		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.Surrounds(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
 			return true, operands
 		}
 	}

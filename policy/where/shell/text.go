@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // Limits on a text. The parser's stack grows with its nesting, so what can nest
@@ -30,7 +30,7 @@ func admissible(text string) bool {
 		case r == '(' || r == '{' || r == '[' || r == '`':
 			open++
 		case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
-		case screen.OddInSyntax(r):
+		case textclass.OddInSyntax(r):
 			return false
 		}
 	}

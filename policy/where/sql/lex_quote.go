@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // quotes scans a string or an identifier in quotes, the quote doubled standing
@@ -64,7 +64,7 @@ func (x *lexer) lineComment() flaw {
 	if cr := strings.IndexByte(rest, '\r'); cr >= 0 && cr != len(rest)-1 {
 		return doubtful
 	}
-	if strings.ContainsAny(rest, screen.OddLineBreaks) {
+	if strings.ContainsAny(rest, textclass.OddLineBreaks) {
 		return doubtful
 	}
 	x.pos += len(rest)

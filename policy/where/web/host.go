@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/authority"
 )
@@ -36,10 +36,10 @@ func hostPattern(text string) (string, error) {
 	if addr, err := netip.ParseAddr(name); err == nil && addr.Zone() == "" {
 		return addr.String(), nil
 	}
-	if strings.ContainsAny(name, "/\\@#:[]%") || strings.ContainsFunc(name, screen.OddInSyntax) {
+	if strings.ContainsAny(name, "/\\@#:[]%") || strings.ContainsFunc(name, textclass.OddInSyntax) {
 		return "", fmt.Errorf("%q is no host: write the host alone, without scheme, user, port or path", text)
 	}
-	if !screen.IsASCII(name) {
+	if !textclass.IsASCII(name) {
 		name = norm.NFKC.String(name)
 	}
 	return name, nil

@@ -3,7 +3,7 @@ package web
 import (
 	"strings"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/authority"
 )
@@ -169,7 +169,7 @@ func hasPort(rest string) bool {
 func hasOddRune(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c <= ' ' || c >= 0x7F {
-			return strings.ContainsFunc(text, screen.OddInSyntax)
+			return strings.ContainsFunc(text, textclass.OddInSyntax)
 		}
 	}
 	return false
@@ -178,7 +178,7 @@ func hasOddRune(text string) bool {
 // parseOdd tells prose, which has no host, from a URL with something in it.
 func parseOdd(text string) url {
 	bare := strings.Map(func(r rune) rune {
-		if screen.OddInSyntax(r) {
+		if textclass.OddInSyntax(r) {
 			return -1
 		}
 		return r
@@ -195,7 +195,7 @@ func parseOdd(text string) url {
 	}
 	// Tabs and line ends are dropped wherever they stand, blanks at the ends only.
 	trimmed := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
-	host, _ := authority.Cut(strings.TrimFunc(trimmed, screen.OddInSyntax))
+	host, _ := authority.Cut(strings.TrimFunc(trimmed, textclass.OddInSyntax))
 	if strings.ContainsRune(host, ' ') {
 		return url{}
 	}

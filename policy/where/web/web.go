@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/screen"
+	"github.com/clawai/clawai/internal/text/textclass"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/authority"
@@ -97,7 +97,7 @@ func Host(globs []string) (where.Constraint, error) {
 		if err != nil {
 			return nil, err
 		}
-		c[i] = pattern{compiled, screen.IsASCII(name), strings.Contains(name, "xn--")}
+		c[i] = pattern{compiled, textclass.IsASCII(name), strings.Contains(name, "xn--")}
 	}
 	return c, nil
 }
@@ -132,7 +132,7 @@ func (p pattern) match(h host) where.Verdict {
 		return where.Yes
 	case h.embedded.IsValid() && p.glob.Match(h.embedded.String()),
 		!p.ascii && strings.Contains(h.Name, "xn--"),
-		p.punycode && !screen.IsASCII(h.Name):
+		p.punycode && !textclass.IsASCII(h.Name):
 		return where.Maybe
 	}
 	return where.No

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/sse"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/remote"
-	"github.com/clawai/clawai/proxy/remote/sse"
 	"github.com/tidwall/gjson"
 )
 

@@ -14,7 +14,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/wire/sse"
 	"github.com/clawai/clawai/proxy/remote"
-	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
 // handleGet opens the server's own stream, takes up one that was cut, or begins a

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/proxy/mcp"
+	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/proxy/remote"
 )
 

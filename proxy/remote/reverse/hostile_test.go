@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/testing/slow"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/remote"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 )
 
 // Invocations are the runs of agents of an owner who has several of them come through one

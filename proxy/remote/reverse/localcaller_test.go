@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/remote/reverse"
 	"github.com/tidwall/gjson"
 )

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/mcp"
 	"github.com/clawai/clawai/proxy/remote"
 )
 

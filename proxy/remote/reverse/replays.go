@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // replays remembers the last events of a session that crossed with an id. A client

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/clawai/clawai/proxy/remote/sse"
+	"github.com/clawai/clawai/internal/wire/sse"
 )
 
 // An event that one stream is carrying across while another brings it again is

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/jsonscan"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/internal/wire/sse"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
-	"github.com/clawai/clawai/proxy/remote/sse"
 )
 
 // responder is the answer to one HTTP request, as the pump sees it: a sink for

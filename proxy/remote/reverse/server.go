@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gate"
-	"github.com/clawai/clawai/proxy/frame"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/remote"
 )
 

@@ -13,11 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy"
 )

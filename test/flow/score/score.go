@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 )
 

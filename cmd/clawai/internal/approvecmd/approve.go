@@ -18,11 +18,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/approve/console"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/choose"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/ask/console"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Command is "clawai approve".

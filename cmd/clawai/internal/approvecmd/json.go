@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve/console"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/console"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/clawai/clawai/internal/approve/console"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/console"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // listed is how much of one request a line of a list holds, in characters.

@@ -15,12 +15,12 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/approve/web"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/web"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/oauth"
 )
 
 // approveWeb serves the page of clawai approve --web until it is interrupted.

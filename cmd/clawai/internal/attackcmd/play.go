@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/flow"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy"
-	"github.com/clawai/clawai/proxy/frame"
 )
 
 // played is what came of one attack.

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/keychain"
-	"github.com/clawai/clawai/internal/oauth"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/keychain"
+	"github.com/clawai/clawai/internal/state/oauth"
 )
 
 // SignInOptions are those of every sign-in, on the path of a call or not.

@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/scripted"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/proxy/stdio"
 	"github.com/clawai/clawai/wrap"
 )

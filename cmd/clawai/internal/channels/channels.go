@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/clawai/clawai/internal/approve"
-	"github.com/clawai/clawai/internal/approve/queue"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/ask"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Open says why a channel of the settings is not open here now; nil when it is, and for
@@ -23,7 +23,7 @@ func Open(ctx context.Context, folders config.Folders, name string) error {
 	case "terminal":
 		return terminal(ctx, folders.State)
 	case "console", "web":
-		return approve.NewQueueChannel(name, func() ([]string, error) { return answerers(folders.State) }).Open()
+		return ask.NewQueueChannel(name, func() ([]string, error) { return answerers(folders.State) }).Open()
 	}
 	return nil
 }

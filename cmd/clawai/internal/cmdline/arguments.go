@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/clawai/clawai/internal/spelling"
+	"github.com/clawai/clawai/internal/text/spelling"
 	"github.com/clawai/clawai/policy/glob"
 )
 

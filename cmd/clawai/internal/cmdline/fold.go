@@ -3,7 +3,7 @@ package cmdline
 import (
 	"strings"
 
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/view"
 )
 
 // Fold breaks every line of more than n cells at its blanks. What goes on stands under

@@ -3,8 +3,8 @@ package cmdline
 import (
 	"os/user"
 
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // View is what is known of this machine when a request is shown.

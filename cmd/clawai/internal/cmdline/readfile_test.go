@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/view"
 )
 
 func TestReadFile(t *testing.T) {

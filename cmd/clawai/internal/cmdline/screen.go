@@ -7,7 +7,7 @@ import (
 
 	xterm "golang.org/x/term"
 
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/view"
 )
 
 // Width is how many cells a line on w has; 0 when w is no terminal.

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // Mark colors what the first group of a pattern holds of a line. The pattern is a text, for

@@ -16,11 +16,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/cmd/clawai/internal/demo"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/demo"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/channels"
-	"github.com/clawai/clawai/internal/approve/notify"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/notify"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // checkAsking shows how a person would be asked from here, each setting with

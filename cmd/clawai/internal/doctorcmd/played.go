@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/hook/client"
-	"github.com/clawai/clawai/internal/hook/sample"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/hook/sample"
 	"github.com/clawai/clawai/wrap"
 )
 

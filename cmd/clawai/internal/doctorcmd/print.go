@@ -9,7 +9,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 var healthColors = map[health]string{healthy: cmdline.Green, doubtful: cmdline.Yellow, broken: cmdline.Red}

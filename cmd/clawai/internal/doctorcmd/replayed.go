@@ -10,11 +10,11 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/policy/check/replay"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
-	"github.com/clawai/clawai/internal/builtin"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/glob"
 )

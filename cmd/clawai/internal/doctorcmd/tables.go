@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 )
 

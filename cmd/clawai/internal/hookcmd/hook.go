@@ -11,15 +11,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/internal/hook"
-	"github.com/clawai/clawai/internal/hook/client"
-	"github.com/clawai/clawai/internal/hook/program"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/session/pinning"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/hook"
+	"github.com/clawai/clawai/proxy/hook/client"
+	"github.com/clawai/clawai/proxy/hook/program"
 )
 
 // Command is "clawai hook".

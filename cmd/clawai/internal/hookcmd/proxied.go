@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/httpproxy"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/proxy/hook/client"
 	"github.com/clawai/clawai/wrap"
 	catalogue "github.com/clawai/clawai/wrap/client"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/proxy/hook/client"
 )
 
 // A hook leaves a server to its proxy where wrap, or the owner's own file, says that ours stands

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/wrap"
 )
 

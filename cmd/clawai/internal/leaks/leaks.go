@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // Tables is what is known of a server as a policy says it: of the tools that are known it changes

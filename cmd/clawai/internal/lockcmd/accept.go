@@ -10,11 +10,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/choose"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/internal/session/pinning"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 var yesFlag = &cli.BoolFlag{Name: "yes", Usage: "ask nothing"}

@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/mcp/pin"
 )
 
 func diffCommand() *cli.Command {

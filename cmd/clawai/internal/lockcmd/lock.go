@@ -14,11 +14,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/internal/pin"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/mcp/pin"
 	"github.com/clawai/clawai/internal/session/pinning"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/policy/check"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Command is "clawai lock".

@@ -11,11 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/pin"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 var formats = []string{"text", "json", "github", "sarif"}

@@ -14,12 +14,12 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
-	"github.com/clawai/clawai/internal/jsonscan"
-	"github.com/clawai/clawai/internal/listing"
-	"github.com/clawai/clawai/internal/pin"
-	"github.com/clawai/clawai/internal/redact"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/mcp/pin"
+	"github.com/clawai/clawai/internal/state/vault"
+	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/proxy/listing"
 	"github.com/clawai/clawai/wrap/client"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // statsPrinter draws counts for a person.

@@ -6,11 +6,11 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/state/audit"
 )
 
 func verifyCommand() *cli.Command {

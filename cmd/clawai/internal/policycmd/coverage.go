@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/cover"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/cover"
 )
 
 func coverageCommand() *cli.Command {

@@ -5,11 +5,11 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/diff"
-	"github.com/clawai/clawai/policy/check/replay"
 )
 
 func diffCommand() *cli.Command {

@@ -15,10 +15,10 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/explain"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/explain"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/check/format"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/format"
 )
 
 func fmtCommand() *cli.Command {

@@ -16,11 +16,11 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/policytext"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 func initCommand() *cli.Command {

@@ -12,14 +12,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/choose"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/learn"
+	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/learn"
-	"github.com/clawai/clawai/policy/check/replay"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 func learnCommand() *cli.Command {

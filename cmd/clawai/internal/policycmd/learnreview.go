@@ -12,11 +12,11 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 
-	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/check/learn"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check/learn"
 )
 
 // The answers to one rule.

@@ -14,11 +14,11 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/audit"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/lint"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/atomicfile"
-	"github.com/clawai/clawai/policy/check/cover"
+	"github.com/clawai/clawai/internal/check/cover"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
 func mutateCommand() *cli.Command {

@@ -1,5 +1,5 @@
 // Package policycmd is "clawai policy": one file a command. It turns options into those
-// of the rooms below policy/check, and their answers into an exit code.
+// of the rooms below internal/check, and their answers into an exit code.
 package policycmd
 
 import "github.com/urfave/cli/v2"

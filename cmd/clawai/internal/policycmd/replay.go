@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/replay"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 )
 
 // testFormats are the forms of a test report; the first is the one for people.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 

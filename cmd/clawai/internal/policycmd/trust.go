@@ -16,10 +16,10 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
-	"github.com/clawai/clawai/internal/choose"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/clawai/clawai/internal/proxyargs"
+	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
 // proxyFlags are the options of clawai proxy, from the definition that the

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
-	"github.com/clawai/clawai/internal/catalogue"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/oauth"
-	"github.com/clawai/clawai/internal/redact"
+	"github.com/clawai/clawai/internal/state/catalogue"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/oauth"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/proxy/hub"
 )
 

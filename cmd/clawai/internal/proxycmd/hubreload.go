@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/proxy"
 	"github.com/clawai/clawai/proxy/hub"
 )

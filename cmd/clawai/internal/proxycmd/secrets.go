@@ -10,9 +10,9 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
-	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/internal/session"
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/state/vault"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // secrets are what the vault gave to the server of this run. Our own environment keeps

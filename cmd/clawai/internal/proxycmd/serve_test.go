@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
-	"github.com/clawai/clawai/internal/audit"
-	"github.com/clawai/clawai/internal/redact"
 	"github.com/clawai/clawai/internal/session/base"
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/vault"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // However often an agent reads a credential, the record looks for its value once.

@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/authcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
-	"github.com/clawai/clawai/internal/oauth"
-	"github.com/clawai/clawai/internal/redact"
-	"github.com/clawai/clawai/internal/upstream"
+	"github.com/clawai/clawai/internal/state/oauth"
+	"github.com/clawai/clawai/internal/state/upstream"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/proxy/remote"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clawai/clawai/internal/escape"
+	"github.com/clawai/clawai/internal/wire/escape"
 )
 
 // mainNames are the arguments by which a person knows a call, the most telling first,

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/approve/view"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Columns of a line on a terminal.

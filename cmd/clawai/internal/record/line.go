@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 
-	"github.com/clawai/clawai/internal/escape"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/escape"
 )
 
 // Printer prints rows for a person.

@@ -9,8 +9,8 @@ import (
 	"iter"
 	"path/filepath"
 
-	"github.com/clawai/clawai/internal/config"
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/config"
 )
 
 // Dir is the folder that the proxies of this account write their record into.

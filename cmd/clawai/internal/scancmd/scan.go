@@ -14,10 +14,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/inspect"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/session/packs"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // Command is "clawai scan".

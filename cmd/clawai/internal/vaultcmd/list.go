@@ -11,8 +11,8 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/vaultplace"
-	"github.com/clawai/clawai/internal/term"
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/state/vault"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // listed is one entry of vault list; never a value, nor how long one is.

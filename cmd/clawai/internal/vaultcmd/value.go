@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/state/vault"
 )
 
 // terminalLine is how long a line that terminals hand over may be: what is typed or

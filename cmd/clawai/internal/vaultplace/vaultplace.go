@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/redact"
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/state/vault"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // Here is the vault of whoever runs the command. Another folder for the record (--state) is

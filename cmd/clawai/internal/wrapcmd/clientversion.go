@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/clawai/clawai/internal/hook/client"
+	"github.com/clawai/clawai/proxy/hook/client"
 	"github.com/clawai/clawai/wrap"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/atomicfile"
+	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"

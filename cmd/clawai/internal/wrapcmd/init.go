@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
-	"github.com/clawai/clawai/internal/config"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/channels"
-	"github.com/clawai/clawai/internal/config"
-	"github.com/clawai/clawai/internal/demo"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/cmd/clawai/internal/demo"
+	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // askDoc is how questions reach a person.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/clawai/clawai/internal/policytext"
+	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/wrap/client"
 )
 

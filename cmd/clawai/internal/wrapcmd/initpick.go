@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/choose"
+	"github.com/clawai/clawai/internal/ask/choose"
 	"github.com/clawai/clawai/wrap"
 )
 

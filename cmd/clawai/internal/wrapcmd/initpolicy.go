@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/policytext"
-	"github.com/clawai/clawai/internal/servers"
+	"github.com/clawai/clawai/internal/state/servers"
+	"github.com/clawai/clawai/policy/policytext"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/policycmd"
+	"github.com/clawai/clawai/internal/check"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/clawai/clawai/internal/policytext"
-	"github.com/clawai/clawai/internal/servers"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/servers"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy/policytext"
 )
 
 // toldTool is a tool that a server lists, and what shall become of its calls. What

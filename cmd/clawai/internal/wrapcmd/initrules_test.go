@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/clawai/clawai/internal/servers"
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/lint"
+	"github.com/clawai/clawai/internal/state/servers"
 	"github.com/clawai/clawai/policy"
-	"github.com/clawai/clawai/policy/check"
-	"github.com/clawai/clawai/policy/check/lint"
 	"github.com/clawai/clawai/wrap/client"
 
 	"github.com/clawai/clawai/internal/testing/slow"

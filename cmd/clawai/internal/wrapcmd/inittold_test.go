@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/internal/listing"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/proxy/listing"
 	"github.com/clawai/clawai/wrap/client"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
-	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/internal/servers"
+	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/state/servers"
 	"github.com/clawai/clawai/policy"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
-	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/wrap"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
-	"github.com/clawai/clawai/internal/flow"
+	"github.com/clawai/clawai/internal/state/flow"
 )
 
 func TestWaysOut(t *testing.T) {

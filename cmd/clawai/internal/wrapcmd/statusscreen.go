@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/approve/view"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/wrap"
 )
 

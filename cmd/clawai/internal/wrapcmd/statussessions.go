@@ -6,8 +6,8 @@ import (
 	"iter"
 	"time"
 
-	"github.com/clawai/clawai/internal/flow"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/flow"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // shownSessions is how many sessions the screen shows, of those that have seen something.

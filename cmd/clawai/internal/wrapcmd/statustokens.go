@@ -11,9 +11,9 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/record"
-	"github.com/clawai/clawai/internal/audit"
 	"github.com/clawai/clawai/internal/event"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // tokenCost is what the tools of a server cost the model with each request, by the latest

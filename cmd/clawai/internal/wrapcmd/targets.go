@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
-	"github.com/clawai/clawai/internal/choose"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/ask/choose"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/fixtures"
-	"github.com/clawai/clawai/internal/term"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/wrap"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/clawai/clawai/internal/vault"
+	"github.com/clawai/clawai/internal/state/vault"
 	"github.com/clawai/clawai/wrap"
 )
 

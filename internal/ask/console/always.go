@@ -1,0 +1,108 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// always has one of the offered rules chosen and confirmed. The proxy writes
+// it, when it takes the answer.
+func (m *model) always(r *queue.Request, reply gate.Reply) {
+	offers, f := OffersFor(r, reply), m.facts
+	m.choose(r.ID, len(offers), func(at int) dialog.Page {
+		facts := append(dangerLines(f, reply), offerLines(offers, at, reply)...)
+		page := dialog.Confirm(alwaysTitle(f, reply), "write it and "+allowing(reply), reply.Allows(), facts...)
+		page.Alarm = f.Careful() && reply.Allows()
+		return page
+	}, func(at int) queue.Answer { return queue.Answer{Reply: reply, Scope: offers[at].Scope} })
+}
+
+// choose opens a question about request id, with a page for each of n choices; yes gives
+// the answer of the one that was chosen.
+func (m *model) choose(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
+	at, q := 0, &question{id: id}
+	draw := func() {
+		p := page(at)
+		p.Hints = []string{fmt.Sprintf("1-%d reach", n), "Esc go back"}
+		q.Question = dialog.Question{Page: p, Letters: true, Menu: true, Grace: &m.grace}
+	}
+	q.choose = func(key string) bool {
+		next := slices.Index([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, key)
+		if next < 0 || next >= n {
+			return false
+		}
+		at = next
+		draw()
+		return true
+	}
+	q.yes = func() {
+		if r := m.pending.find(id); r != nil {
+			m.send(r, answer(at))
+		}
+	}
+	draw()
+	m.openQuestion(q)
+}
+
+// OffersFor is the rules that can be written for an answer.
+func OffersFor(r *queue.Request, reply gate.Reply) []view.Offer {
+	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.Rule(reply.Allows()) == "" })
+}
+
+func allowing(reply gate.Reply) string {
+	if reply.Allows() {
+		return "allow"
+	}
+	return "deny"
+}
+
+func alwaysTitle(f *Facts, reply gate.Reply) string {
+	title := "clawai asks: write this rule, and " + allowing(reply) + " what it matches from now on?"
+	if reply.Allows() && f.Careful() {
+		return "DANGEROUS. " + title
+	}
+	return title
+}
+
+// dangerLines says why a call needs care, above what would allow it for good.
+func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
+	if !reply.Allows() || len(f.Dangers) == 0 {
+		return nil
+	}
+	for _, d := range f.Dangers {
+		lines = append(lines, view.Careful+d)
+	}
+	return append(lines, "")
+}
+
+// offerLines shows all scopes, and of the chosen one the rule and what else it
+// is about.
+func offerLines(offers []view.Offer, at int, reply gate.Reply) []string {
+	lines := []string{"How far shall the rule reach?", ""}
+	for i, o := range offers {
+		cursor := "  "
+		if i == at {
+			cursor = "> "
+		}
+		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.Visible(o.Scope), term.Text(o.Title)))
+	}
+	lines = append(lines, "", "The rule, written above the one that asked:", "")
+	for line := range strings.Lines(offers[at].Rule(reply.Allows())) {
+		lines = append(lines, "  "+term.Text(strings.TrimRight(line, "\n")))
+	}
+	verb := "let through"
+	if !reply.Allows() {
+		verb = "deny"
+	}
+	if e := offers[at].Example; e != "" {
+		return append(lines, "", "Besides this call it would "+verb+", for example:", "  "+term.Text(e))
+	}
+	return append(lines, "", "No other call is known that it would "+verb+".")
+}

@@ -1,0 +1,124 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// refresh gives what is under the cursor its part of the screen, and begins it
+// anew when that is something else.
+func (m *model) refresh() {
+	what, r, g := m.subject()
+	if m.shown == nil || m.of != what {
+		m.of, m.facts = what, nil
+		m.shown = &dialog.Question{Grace: &m.grace, Letters: true}
+		if r != nil {
+			// What a file held when the request came into sight is what its change
+			// is shown against.
+			m.facts = FactsOf(r, m.o.View)
+		}
+	}
+	m.shown.Page = m.page(r, g)
+	if m.edit != nil {
+		m.shown.Choices, m.shown.Others = nil, nil
+		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.row(m.width)
+	}
+	// Arrows choose an answer where there is no list for them.
+	m.shown.Menu = m.o.Only != "" && len(m.shown.Choices) > 0
+	if m.ask != nil {
+		m.ask.Under = m.shown
+	}
+	m.fits = m.height >= minHeight && m.question().Fit(m.width, m.height-m.layout().above()-m.layout().news)
+}
+
+// redraw makes the rows anew, as what they are about has changed.
+func (m *model) redraw() {
+	if m.shown != nil {
+		m.shown.Redraw()
+	}
+}
+
+// question is what takes the keys.
+func (m *model) question() *dialog.Question {
+	if m.ask != nil {
+		return &m.ask.Question
+	}
+	return m.shown
+}
+
+// subject is what is under the cursor: a request, a session answer or nothing.
+func (m *model) subject() (name string, r *queue.Request, g *queue.Grant) {
+	if l := m.list(); l != nil {
+		if r = l.current(); r != nil {
+			name = r.ID
+		}
+	} else if g = m.grants.current(); g != nil {
+		name = g.ID
+	}
+	return fmt.Sprint(m.tab, name), r, g
+}
+
+// page is it as a question, if it is one.
+func (m *model) page(r *queue.Request, g *queue.Grant) dialog.Page {
+	move := []string{"↑ ↓ move", "/ filter", "Tab next page", "? help", "q leave"}
+	if m.o.Only != "" {
+		move = []string{"? help", "q leave without an answer"}
+	}
+	p := dialog.Page{Decision: "New requests appear here by themselves.", Hints: move}
+	if r != nil && m.tab == pendingTab && r.Status == queue.Pending {
+		p = m.asking(r)
+		p.Hints = append(p.Hints, move...)
+	}
+	switch {
+	case r != nil && len(p.Choices) == 0:
+		p.Facts = func(width int) ([]string, int) {
+			rows, _ := m.lines(r, width)
+			return rows, 0
+		}
+		p.Decision = "This request waits no more: " + StatusText(*r)
+	case g != nil:
+		p.Facts = func(width int) ([]string, int) { return grantLines(g, width, m.o.View.Home), 0 }
+	}
+	switch m.tab {
+	case historyTab:
+		p.Decision = "What was asked, and what became of it."
+	case grantsTab:
+		p.Decision = "Calls like these are let through without asking until their session ends."
+		p.Hints = append([]string{"r take back"}, move[0], move[2], move[3], move[4])
+	case pendingTab:
+	}
+	return p
+}
+
+// asking is the page of a request that waits.
+func (m *model) asking(r *queue.Request) dialog.Page {
+	p := asked(r, m.facts).Page(func(width int) ([]string, int) { return m.lines(r, width) })
+	p.Others = []dialog.Choice{{Word: "note", Key: "n", Brief: "note"}}
+	if m.o.Only == "" && !m.o.Once {
+		p.Others = append(p.Others, dialog.Choice{Word: "mark", Key: "space", Brief: "mark"})
+	}
+	if m.facts.gaps() {
+		p.Hints = []string{"w show without gaps"}
+	}
+	if len(m.pending.marks) > 0 {
+		p.Choices[0].Brief, p.Choices[1] = "deny the marked", dialog.Choice{Word: dialog.Allow, Key: "a", Brief: "allow the marked once"}
+		for _, c := range []*dialog.Choice{&p.Choices[2], &p.Choices[3], &p.Choices[4], &p.Others[0]} {
+			c.Closed = "with several marked only a (allow once) and d (deny) answer; Esc takes the marks back"
+		}
+		p.Hints = []string{"Esc take the marks back"}
+	}
+	return p
+}
+
+// asked is which answers there are to a request.
+func asked(r *queue.Request, f *Facts) dialog.Asked {
+	return dialog.Asked{
+		Calls: len(r.Calls), Reply: r.Reply(), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,
+		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
+	}
+}

@@ -1,0 +1,35 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// outcomeWait is how long somebody who answered and leaves is kept waiting for
+// what became of the call.
+const outcomeWait = 2 * time.Second
+
+// SendAnswer answers a request and waits a little for what becomes of the call.
+func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Request, error) {
+	r, err := q.Decide(ctx, id, a)
+	if err != nil {
+		return r, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, outcomeWait)
+	defer cancel()
+	if known, err := q.Await(ctx, r.ID); err == nil {
+		r.Outcome = known.Outcome
+	}
+	return r, nil
+}
+
+// ResultText is what an answer was and what became of it, in one harmless sentence.
+func ResultText(r queue.Request) string {
+	if r.Outcome == "" {
+		return AnswerText(r.Answer) + "; what became of the call is not known yet"
+	}
+	return AnswerText(r.Answer) + ": " + term.Text(r.Outcome)
+}

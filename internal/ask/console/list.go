@@ -1,0 +1,199 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+)
+
+// list is requests with a cursor that is bound to a request, not to a row: what
+// comes and goes around it never puts it on another one. A request that was
+// resolved under the cursor stays until the cursor is moved.
+type list struct {
+	all    []queue.Request
+	at     string // id under the cursor; "" when there is none
+	top    int    // first row in sight
+	marks  map[string]bool
+	filter string
+	newest bool                        // newest first; otherwise what needs care first
+	care   func(*queue.Request) bool   // it needs care; nil asks for none
+	text   func(*queue.Request) string // what the filter looks at, in lower case
+}
+
+// shown is what the filter lets through, in order.
+func (l *list) shown() []*queue.Request {
+	var rows []*queue.Request
+	wanted := strings.ToLower(l.filter)
+	for i := range l.all {
+		r := &l.all[i]
+		if l.filter == "" || strings.Contains(l.text(r), wanted) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func (l *list) find(id string) *queue.Request {
+	for i := range l.all {
+		if l.all[i].ID == id {
+			return &l.all[i]
+		}
+	}
+	return nil
+}
+
+// current is the request under the cursor; nil when there is none, or when the
+// filter hides it.
+func (l *list) current() *queue.Request {
+	if i := l.index(); i >= 0 {
+		return l.shown()[i]
+	}
+	return nil
+}
+
+func (l *list) index() int {
+	return slices.IndexFunc(l.shown(), func(r *queue.Request) bool { return r.ID == l.at })
+}
+
+// move puts the cursor on another row, and says whether it did.
+func (l *list) move(by int) bool {
+	rows := l.shown()
+	if len(rows) == 0 {
+		return false
+	}
+	to := max(0, min(l.index()+by, len(rows)-1))
+	was := l.at
+	l.at = rows[to].ID
+	if l.at == was {
+		return false
+	}
+	if r := l.find(was); r != nil && !l.newest && r.Status != queue.Pending {
+		l.drop(was)
+	}
+	return true
+}
+
+// nextPending puts the cursor on the next request that waits; where there is none it
+// stays.
+func (l *list) nextPending() bool {
+	rows := l.shown()
+	i := l.index()
+	for j := i + 1; j < len(rows); j++ {
+		if rows[j].Status == queue.Pending {
+			return l.move(j - i)
+		}
+	}
+	for j := i - 1; j >= 0; j-- {
+		if rows[j].Status == queue.Pending {
+			return l.move(j - i)
+		}
+	}
+	return false
+}
+
+func (l *list) drop(id string) {
+	l.all = slices.DeleteFunc(l.all, func(r queue.Request) bool { return r.ID == id })
+}
+
+// set takes a new state of the whole list and says what came. keep is a request
+// that stays although it is not in the new state; nil for none.
+func (l *list) set(next []queue.Request, keep *queue.Request) (came []queue.Request) {
+	known := map[string]bool{}
+	for i := range l.all {
+		known[l.all[i].ID] = true
+	}
+	next = slices.Clone(next)
+	for i := range next {
+		if !known[next[i].ID] {
+			came = append(came, next[i])
+		}
+	}
+	if keep != nil {
+		next = append(next, *keep)
+	}
+	slices.SortStableFunc(next, func(a, b queue.Request) int {
+		if l.newest {
+			return cmp.Or(b.Decided.Compare(a.Decided), cmp.Compare(a.ID, b.ID))
+		}
+		return cmp.Or(carefulFirst(l.care, &a, &b), a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	l.all = next
+	for id := range l.marks {
+		if r := l.find(id); r == nil || r.Status != queue.Pending {
+			delete(l.marks, id)
+		}
+	}
+	return came
+}
+
+func carefulFirst(care func(*queue.Request) bool, a, b *queue.Request) int {
+	switch {
+	case care == nil, care(a) == care(b):
+		return 0
+	case care(a):
+		return -1
+	}
+	return 1
+}
+
+// resolve takes what became of one request.
+func (l *list) resolve(r queue.Request) {
+	delete(l.marks, r.ID)
+	if old := l.find(r.ID); old != nil {
+		calls := old.Calls // the resolved one may have been redacted
+		*old = r
+		old.Calls = calls
+	}
+}
+
+// ensureCursor puts a cursor that is nowhere on the first row, and says whether it did.
+func (l *list) ensureCursor() bool {
+	if l.index() >= 0 {
+		return false
+	}
+	rows := l.shown()
+	if len(rows) == 0 {
+		return false
+	}
+	l.at = rows[0].ID
+	return true
+}
+
+// toggle marks the request under the cursor for a common answer, or takes the
+// mark back.
+func (l *list) toggle(id string) {
+	if l.marks == nil {
+		l.marks = map[string]bool{}
+	}
+	if l.marks[id] {
+		delete(l.marks, id)
+		return
+	}
+	l.marks[id] = true
+}
+
+// marked is the requests with a mark, in order.
+func (l *list) marked() (rows []*queue.Request) {
+	for i := range l.all {
+		if l.marks[l.all[i].ID] {
+			rows = append(rows, &l.all[i])
+		}
+	}
+	return rows
+}
+
+// window is the rows in sight when there is room for n, the cursor among them.
+func (l *list) window(n int) []*queue.Request {
+	rows := l.shown()
+	i := max(0, l.index())
+	if i < l.top {
+		l.top = i
+	}
+	if i >= l.top+n {
+		l.top = i - n + 1
+	}
+	l.top = max(0, min(l.top, len(rows)-n))
+	return rows[l.top:min(l.top+n, len(rows))]
+}

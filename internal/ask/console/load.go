@@ -1,0 +1,156 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// maxHistory is how many resolved requests the history shows.
+const maxHistory = 200
+
+// load reads the queue beside the screen, once at a time.
+func (m *model) load() {
+	if m.loading {
+		m.stale = true
+		return
+	}
+	m.loading, m.stale = true, false
+	look := []string{m.pending.at}
+	for id := range m.awaited {
+		look = append(look, id)
+	}
+	at, q, only := m.tab, m.o.Queue, m.o.Only
+	m.do(func(ctx context.Context) tea.Msg { return read(ctx, q, at, only, look) })
+}
+
+func read(ctx context.Context, q Queue, at tab, only string, look []string) (msg loadedMsg) {
+	if msg.pending, msg.err = q.Pending(ctx); msg.err != nil {
+		return msg
+	}
+	waits := map[string]bool{}
+	var mine []queue.Request
+	for _, r := range msg.pending {
+		waits[r.ID] = true
+		if r.ID == only {
+			mine = append(mine, r)
+		}
+	}
+	if only != "" {
+		msg.pending = mine
+	}
+	msg.looked = map[string]queue.Request{}
+	for _, id := range look {
+		if id == "" || waits[id] {
+			continue
+		}
+		r, err := q.Get(ctx, id)
+		if err == nil {
+			msg.looked[id] = r
+		} else if msg.err = err; !errors.Is(err, queue.ErrUnknown) {
+			return msg
+		}
+	}
+	msg.err = nil
+	switch at {
+	case historyTab:
+		msg.past, msg.err = q.History(ctx, maxHistory)
+	case grantsTab:
+		msg.grants, msg.err = q.Grants(ctx)
+	case pendingTab:
+	}
+	return msg
+}
+
+// apply makes a state of the queue the one in sight.
+func (m *model) apply(msg loadedMsg) {
+	m.loading = false
+	if m.stale {
+		m.load()
+	}
+	if msg.err != nil {
+		m.addNews("the queue cannot be read: %s", term.Text(msg.err.Error()))
+		return
+	}
+	first := !m.loaded
+	m.loaded = true
+	came := m.applyPending(msg)
+	m.outcomes(msg.looked)
+	for i := range came {
+		if !first && m.o.Only == "" && came[i].ID != m.pending.at {
+			m.addNews("new: %s", m.title(&came[i]))
+		}
+	}
+	if msg.past != nil {
+		m.past.set(msg.past, nil)
+		m.past.ensureCursor()
+	}
+	m.grants.set(msg.grants)
+	m.forget()
+}
+
+func (m *model) applyPending(msg loadedMsg) (came []queue.Request) {
+	seen := m.pending.current()
+	gone := m.resolvedUnderCursor(msg)
+	came = m.pending.set(msg.pending, gone)
+	if gone != nil && seen != nil && seen.Status == queue.Pending && !m.sending[gone.ID] && !m.answered[gone.ID] {
+		m.vanished(*gone)
+	}
+	if gone != nil && m.answered[gone.ID] && m.pending.nextPending() || m.pending.ensureCursor() ||
+		seen == nil && m.pending.current() != nil {
+		m.wait()
+	}
+	if m.o.Only != "" && len(m.pending.all) == 0 {
+		m.done(Result{Request: msg.looked[m.o.Only]})
+	}
+	return came
+}
+
+// resolvedUnderCursor is the request under the cursor as it was resolved; nil when it waits.
+func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
+	was := m.pending.find(m.pending.at)
+	if was == nil || slices.ContainsFunc(msg.pending, func(r queue.Request) bool { return r.ID == was.ID }) {
+		return nil
+	}
+	ghost, ok := msg.looked[was.ID]
+	if !ok {
+		ghost = *was
+		if ghost.Status == queue.Pending {
+			ghost.Status, ghost.Outcome, ghost.Decided = queue.Expired, "it is no longer in the queue", m.o.Now()
+		}
+	}
+	ghost.Calls = was.Calls // a resolved one may have been redacted
+	m.redraw()
+	return &ghost
+}
+
+// vanished tells that the request under the cursor was resolved by somebody else.
+func (m *model) vanished(r queue.Request) {
+	if m.o.Only != "" {
+		m.done(Result{Request: r})
+		return
+	}
+	m.addNews("%s: %s", m.title(&r), StatusText(r))
+	m.ask, m.edit = nil, nil
+	m.redraw()
+	m.wait()
+}
+
+// outcomes tells what became of the calls that were answered here.
+func (m *model) outcomes(looked map[string]queue.Request) {
+	for id, r := range looked {
+		title, ok := m.awaited[id]
+		if !ok || r.Outcome == "" {
+			continue
+		}
+		delete(m.awaited, id)
+		m.pending.resolve(r)
+		m.redraw()
+		m.addNews("%s, %s: %s", title, AnswerText(r.Answer), term.Text(r.Outcome))
+	}
+}

@@ -1,0 +1,194 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/queue"
+)
+
+// tab is what the screen lists.
+type tab uint8
+
+const (
+	pendingTab tab = iota
+	historyTab
+	grantsTab
+)
+
+// model is the console as bubbletea sees it. Only Update changes it.
+type model struct {
+	o             Options
+	beside        func(dialog.Task) // works beside the screen and hands what comes of it to Update
+	width, height int
+	tab           tab
+	pending, past list
+	grants        grantList
+	shown         *dialog.Question // what is under the cursor
+	of            string           // names it
+	facts         *Facts           // of it, when it is a request
+	ask           *question        // of ours, on top of it
+	fits          bool             // the window is large enough
+	edit          *editor
+	whole         bool // very long values have no gap
+	grace         dialog.Grace
+	known         map[string]*Facts
+	notes         map[string]string
+	sending       map[string]bool   // ids whose answer is on its way to the queue
+	answered      map[string]bool   // here
+	awaited       map[string]string // those of them whose outcome is not known, with their title
+	news          []string
+	loading       bool
+	stale         bool // something changed while loading
+	loaded        bool // there has been a state of the queue
+	result        Result
+	over          bool // the screen is to close
+	err           error
+}
+
+// What comes from beside the screen.
+type (
+	changedMsg struct{}            // the queue holds something else now
+	drawMsg    struct{}            // keys have become answers
+	secondMsg  struct{}            // the countdown goes on
+	failedMsg  struct{ err error } // the console cannot go on
+	loadedMsg  struct {
+		pending, past []queue.Request
+		grants        []queue.Grant
+		looked        map[string]queue.Request // those asked for that are not pending
+		err           error
+	}
+	decidedMsg struct {
+		id     string
+		answer queue.Answer
+		now    queue.Request
+		err    error
+	}
+	revokedMsg struct {
+		what string
+		err  error
+	}
+)
+
+// job is work beside the screen; ctx ends with the console.
+type job func(ctx context.Context) tea.Msg
+
+func newModel(o Options, beside func(dialog.Task)) *model {
+	m := &model{
+		o: o, beside: beside, grace: dialog.Grace{For: o.Grace, Now: o.Now}, known: map[string]*Facts{}, notes: map[string]string{},
+		sending: map[string]bool{}, answered: map[string]bool{}, awaited: map[string]string{},
+	}
+	m.pending.text, m.past.text, m.past.newest = m.text, m.text, true
+	m.pending.care = func(r *queue.Request) bool { return m.brief(r).Careful() }
+	m.pending.at = o.Only
+	return m
+}
+
+func (m *model) Init() tea.Cmd {
+	m.load()
+	m.beside(m.watch)
+	m.after(time.Second, secondMsg{})
+	return nil
+}
+
+// do works beside the screen. A panic there becomes a message, so that the
+// terminal is given back.
+func (m *model) do(f job) {
+	m.beside(func(ctx context.Context, send func(tea.Msg)) {
+		defer func() {
+			if r := recover(); r != nil {
+				send(failedMsg{failure(r)})
+			}
+		}()
+		send(f(ctx))
+	})
+}
+
+func failure(r any) error { return fmt.Errorf("the console failed: %q", fmt.Sprint(r)) }
+
+// after sends msg when d has passed.
+func (m *model) after(d time.Duration, msg tea.Msg) {
+	m.do(func(ctx context.Context) tea.Msg {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(d):
+			return msg
+		}
+	})
+}
+
+// Update never panics outwards: the terminal must be given back in order.
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.err = failure(r)
+			next, cmd = m, tea.Quit
+		}
+	}()
+	m.update(msg)
+	m.refresh()
+	if m.over {
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+func (m *model) update(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.wait()
+	case tea.PasteMsg:
+		if m.edit != nil {
+			m.edit.insert(msg.Content)
+			return
+		}
+		m.wait() // meant for another program
+	case tea.KeyPressMsg:
+		m.press(msg)
+	case changedMsg:
+		m.load()
+	case secondMsg:
+		m.after(time.Second, secondMsg{})
+	case loadedMsg:
+		m.apply(msg)
+	case decidedMsg:
+		m.decided(msg)
+	case revokedMsg:
+		m.revoked(msg)
+	case failedMsg:
+		m.err, m.over = msg.err, true
+	}
+}
+
+// wait makes the person wait before a key is an answer.
+func (m *model) wait() {
+	m.grace.Begin()
+	m.after(m.o.Grace, drawMsg{})
+}
+
+// addNews adds a harmless line below the question.
+func (m *model) addNews(format string, a ...any) {
+	m.news = append(m.news, m.o.Now().Local().Format(time.TimeOnly)+"  "+fmt.Sprintf(format, a...))
+	m.news = m.news[max(0, len(m.news)-20):]
+}
+
+// list is the requests of the tab; nil where it has none.
+func (m *model) list() *list {
+	switch m.tab {
+	case pendingTab:
+		return &m.pending
+	case historyTab:
+		return &m.past
+	case grantsTab:
+	}
+	return nil
+}
+
+// done ends the console with a result.
+func (m *model) done(r Result) { m.result, m.over = r, true }

@@ -1,0 +1,123 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Lines is what the line-based console needs of *term.Tty.
+type Lines interface {
+	io.Writer
+	ReadLine(ctx context.Context) (string, error) // term.ErrHungUp or io.EOF at the end of input
+	Flush() error                                 // throws away what was typed and not read
+}
+
+// plain is a console that never moves the cursor: for terminals that cannot,
+// for screen readers, and for input that is no terminal.
+type plain struct {
+	o       Options
+	tty     Lines
+	changes <-chan struct{}
+	number  map[string]int // of each request that was listed; never used again
+	ids     []string       // by number, from 1
+}
+
+// errChanged ends the wait for a line, because the queue holds something else.
+var errChanged = errors.New("changed")
+
+// Plain is the console line by line. It ends like Run; at the end of the input
+// the person has left.
+func Plain(ctx context.Context, tty Lines, o Options) (Result, error) {
+	o.defaults()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := &plain{o: o, tty: tty, changes: o.Queue.Watch(ctx), number: map[string]int{}}
+	var r Result
+	var err error
+	if o.Only != "" {
+		r, err = p.one(ctx, o.Only)
+	} else {
+		r, err = p.all(ctx)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, term.ErrHungUp) {
+		err = nil
+	}
+	return r, err
+}
+
+// all lists what waits and has one chosen, until the person leaves.
+func (p *plain) all(ctx context.Context) (Result, error) {
+	for first := true; ; first = false {
+		waiting, err := p.o.Queue.Pending(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		changed := func() bool {
+			now, err := p.o.Queue.Pending(ctx)
+			return err == nil && !slices.EqualFunc(now, waiting, func(a, b queue.Request) bool { return a.ID == b.ID })
+		}
+		if p.list(waiting, first); p.o.Once && len(waiting) == 0 {
+			return Result{}, nil
+		}
+		line, err := p.lines(changed).Read(ctx, "Number of the request, Return to look again, or q to leave: ")
+		if errors.Is(err, errChanged) {
+			continue
+		}
+		if err != nil || line == "q" {
+			return Result{}, err
+		}
+		n, _ := strconv.Atoi(line)
+		if n < 1 || n > len(p.ids) {
+			if line != "" {
+				p.say("%s is no number of a request.", term.Value(line))
+			}
+			continue
+		}
+		r, err := p.one(ctx, p.ids[n-1])
+		if err != nil || p.o.Once && r.Answered {
+			return r, err
+		}
+	}
+}
+
+// list tells what came; at first, or when nothing did, everything.
+func (p *plain) list(waiting []queue.Request, all bool) {
+	for i := range waiting {
+		r := &waiting[i]
+		_, known := p.number[r.ID]
+		if !known {
+			p.ids = append(p.ids, r.ID)
+			p.number[r.ID] = len(p.ids)
+			all = true
+		}
+	}
+	if len(waiting) == 0 {
+		p.say("Nothing waits for an answer.")
+		return
+	}
+	if !all {
+		p.say("%d still waiting.", len(waiting))
+		return
+	}
+	p.say("%d waiting:", len(waiting))
+	waiting = CarefulFirst(waiting, p.o.View)
+	for i := range waiting {
+		r := &waiting[i]
+		f := FactsOf(r, p.o.brief())
+		danger := ""
+		if f.Careful() {
+			danger = "DANGEROUS  "
+		}
+		p.say("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(TimeLeft(r, p.o.Now())), danger, f.Line(200))
+	}
+}
+
+func (p *plain) say(format string, a ...any) { _, _ = fmt.Fprintf(p.tty, format+"\n", a...) }

@@ -1,0 +1,54 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+)
+
+// lines reads from the terminal, and ends with errChanged when a change of the
+// queue has made what is asked stale.
+func (p *plain) lines(stale func() bool) *dialog.Lines {
+	in := func(ctx context.Context) (string, error) {
+		for {
+			line, err := p.read(ctx)
+			if errors.Is(err, errChanged) && !stale() {
+				continue
+			}
+			if err != nil {
+				_, _ = io.WriteString(p.tty, "\n")
+			}
+			return strings.TrimSpace(line), err
+		}
+	}
+	return &dialog.Lines{Out: p.tty, In: in, Flush: p.tty.Flush, Grace: p.o.Grace, Again: true}
+}
+
+// read reads a line until the queue changes.
+func (p *plain) read(ctx context.Context) (string, error) {
+	reading, stop := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-reading.Done():
+		case _, open := <-p.changes:
+			if !open { // and never changes again
+				p.changes = nil
+				return
+			}
+			stop(errChanged)
+		}
+	}()
+	line, err := p.tty.ReadLine(reading)
+	cause := context.Cause(reading)
+	stop(nil)
+	<-watched
+	if err != nil && cause != nil {
+		err = cause
+	}
+	return line, err
+}

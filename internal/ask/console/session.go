@@ -1,0 +1,45 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// session allows a call until its session ends, and has it chosen how far that goes
+// where there is a choice.
+func (m *model) session(r *queue.Request) {
+	offers, f := view.ForSession(r.Offers), m.facts
+	if len(offers) == 1 {
+		m.allow(r, gate.AllowSession, dialog.SureSession)
+		return
+	}
+	title := "clawai asks: allow this until the session ends?"
+	if f.Careful() {
+		title = "DANGEROUS. " + title
+	}
+	m.choose(r.ID, len(offers), func(at int) dialog.Page {
+		facts := append(dangerLines(f, gate.AllowSession), reachLines(offers, at)...)
+		page := dialog.Confirm(title, "allow it", true, facts...)
+		page.Alarm = f.Careful()
+		return page
+	}, func(at int) queue.Answer { return queue.Answer{Reply: gate.AllowSession, Scope: offers[at].Scope} })
+}
+
+// reachLines shows how far an answer for the session can go.
+func reachLines(offers []view.Offer, at int) []string {
+	lines := []string{"How far shall the answer reach?", ""}
+	for i, o := range offers {
+		cursor := "  "
+		if i == at {
+			cursor = "> "
+		}
+		lines = append(lines, fmt.Sprintf("%s%d  %s", cursor, i+1, term.Text(o.Session)))
+	}
+	return append(lines, "", "That is "+term.Text(offers[at].Title)+".", "",
+		"It ends with the session, and no rule is written. What a rule denies stays denied, and what needs more care than this call is asked about all the same.")
+}

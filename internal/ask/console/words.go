@@ -1,0 +1,86 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// AnswerText is an answer in words: "allowed once".
+func AnswerText(a queue.Answer) string {
+	switch a.Reply {
+	case gate.AllowOnce:
+		return "allowed once"
+	case gate.AllowSession:
+		return "allowed until the session ends" + scoped(a.Scope)
+	case gate.AllowAlways:
+		return "allowed always" + scoped(a.Scope)
+	case gate.DenyAlways:
+		return "denied always" + scoped(a.Scope)
+	case gate.DenyOnce:
+	}
+	return "denied"
+}
+
+func scoped(scope string) string {
+	if scope == "" {
+		return ""
+	}
+	return " (" + term.Visible(scope) + ")"
+}
+
+// TooLateText tells somebody whose answer was not the first, in one harmless
+// sentence, what resolved the request.
+func TooLateText(r queue.Request) string { return "too late: " + StatusText(r) }
+
+// StatusText is what resolved a request and what became of it, as far as it is known.
+func StatusText(r queue.Request) string {
+	at := r.Decided.Local().Format(time.TimeOnly)
+	if r.Status == queue.Pending {
+		return "it still waits"
+	}
+	if r.Status == queue.Expired {
+		if timedOut(r.Outcome) {
+			return "it expired at " + at + "; nothing was executed"
+		}
+		return "it ended at " + at + ": " + term.Text(r.Outcome)
+	}
+	by := term.Text(r.Answer.Channel)
+	if r.Answer.By != "" {
+		by += " (" + term.Text(r.Answer.By) + ")"
+	}
+	fate := fmt.Sprintf("it was %s at %s by %s", AnswerText(r.Answer), at, by)
+	if r.Outcome != "" {
+		fate += "; " + term.Text(r.Outcome)
+	}
+	return fate
+}
+
+// timedOut says that an outcome tells of no other end than the deadline's.
+func timedOut(outcome string) bool {
+	return outcome == "" || strings.HasPrefix(outcome, "expired") || strings.HasPrefix(outcome, "nobody answered")
+}
+
+// TookEffect says that what became of an answered request is what the answer wanted.
+func TookEffect(r queue.Request) bool {
+	if strings.Contains(r.Outcome, "nothing was written") {
+		return false
+	}
+	return !r.Answer.Reply.Allows() || !strings.HasPrefix(r.Outcome, "denied") && !strings.HasPrefix(r.Outcome, "too late")
+}
+
+// TimeLeft is how long a request still waits, as minutes and seconds.
+func TimeLeft(r *queue.Request, now time.Time) string {
+	if r.Deadline.IsZero() {
+		return "   -"
+	}
+	d := max(0, r.Deadline.Sub(now)).Round(time.Second)
+	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// Prefix is as much of an id as names a request.
+func Prefix(id string) string { return term.Visible(id[:min(len(id), 8)]) }

@@ -1,0 +1,114 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/view"
+)
+
+// Beside is how many rows the question takes beside its facts.
+func (q *Question) Beside(width int) int { return 1 + len(q.decision(width)) + len(q.answers(width)) }
+
+// Rows is the question as it was given room by Fit: facts, the line of what is
+// out of sight, the decision, the choices and the keys. It takes no more rows than it
+// needs, so that the choices stand near what they are about.
+func (q *Question) Rows() []string {
+	b := q.body()
+	end := min(b.top+b.room, len(b.rows))
+	rows := painted(b.rows, b.Headed)[b.top:end]
+	rows = append(rows, q.ruler(b, end))
+	for _, row := range q.decision(b.width) {
+		rows = append(rows, Bold(row, q.Alarm))
+	}
+	return append(rows, q.answers(b.width)...)
+}
+
+// ruler ends the facts, and tells of those that are out of sight.
+func (q *Question) ruler(b *Question, end int) string {
+	text := ""
+	switch {
+	case len(b.rows) <= b.room:
+	case b.unread:
+		text = view.ReadOn(b.top, end, len(b.rows)) + " "
+	default:
+		text = b.sight.Rest(b.top, end, len(b.rows)) + " "
+	}
+	text = view.Cut(text, b.width)
+	return text + strings.Repeat("─", b.width-view.Width(text))
+}
+
+func (q *Question) decision(width int) []string {
+	rows := view.Wrap([]string{q.Decision}, width)
+	return rows[:min(len(rows), 2)]
+}
+
+// answers is the choices as a menu, where there is one, and what keys do.
+func (q *Question) answers(width int) (rows []string) {
+	var keys []string
+	all := offered(q.Choices)
+	for i, c := range all {
+		switch {
+		case !q.Menu && c.Key != "":
+			keys = append(keys, c.Key+" "+c.Brief)
+		case !q.Menu:
+		default:
+			rows = append(rows, q.choice(c, i == q.at, width))
+		}
+	}
+	if q.Menu {
+		keys = append(keys, "↑ ↓ move", "Return answer")
+	}
+	for _, c := range offered(q.Others) {
+		keys = append(keys, c.Key+" "+c.Brief)
+	}
+	legend := Flow(append(keys, q.Hints...), width)
+	if q.Prompt == "" && q.Grace.Early() {
+		legend = Fill([]string{"One moment…"}, len(legend))
+	}
+	rows = append(rows, legend...)
+	if q.Prompt != "" {
+		rows = append(rows, view.Cut(q.Prompt, width))
+	}
+	return rows
+}
+
+// choice is one row of the menu.
+func (q *Question) choice(c Choice, at bool, width int) string {
+	s := "  "
+	if at {
+		s = "> "
+	}
+	if q.Letters && c.Key != "" {
+		s += c.Key + "  "
+	}
+	if s = view.Cut(s+c.Label, width); at {
+		return bold.Render(s)
+	}
+	return s
+}
+
+// Flow puts the parts of a legend behind each other, broken between parts only.
+func Flow(parts []string, width int) []string {
+	var rows []string
+	row := ""
+	for _, part := range parts {
+		switch {
+		case row == "":
+			row = part
+		case view.Width(row)+3+view.Width(part) <= width:
+			row += " · " + part
+		default:
+			rows = append(rows, view.Cut(row, width))
+			row = part
+		}
+	}
+	return append(rows, view.Cut(row, width))
+}
+
+// Fill makes exactly n rows.
+func Fill(rows []string, n int) []string {
+	if len(rows) > n {
+		return rows[:n]
+	}
+	return append(rows, make([]string, n-len(rows))...)
+}

@@ -1,0 +1,129 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+const (
+	// atOnce is how many lines are shown before the person asks for more.
+	atOnce = 40
+	// more is the word that asks.
+	more = "more"
+)
+
+// Lines asks on a terminal that prints line after line: for those that cannot
+// move the cursor, for screen readers, and for input that is no terminal. huh's
+// own accessible mode is not used: it takes end of file for the preset answer
+// and knows no deadline.
+type Lines struct {
+	Out     io.Writer
+	In      func(ctx context.Context) (string, error) // reads a line
+	Flush   func() error                              // throws away what was typed and not read
+	Recheck func() error                              // it may be written on; nil: it always may
+	Width   int                                       // facts are wrapped to it; 0: not
+	Grace   time.Duration                             // what was typed sooner is no answer
+	Again   bool                                      // what is no choice asks again; otherwise it denies
+}
+
+// Ask shows p and gives the word that was typed of a choice. Return alone is the
+// first one. What is no choice, or one that is not offered, is the first one too,
+// or asks again.
+func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
+	var rest []string
+	need := 0
+	if p.Facts != nil {
+		rest, need = p.Facts(l.Width)
+	}
+	var sight view.Sight
+	var said string // to what was typed last
+	for all, n := len(rest), min(atOnce, len(rest)); ; {
+		shown := rest[:n]
+		rest, n = rest[n:], 0
+		sight.See(all-len(rest), need)
+		if err := l.write(p, said, shown, len(rest)); err != nil {
+			return "", err
+		}
+		line, err := l.Read(ctx, "> ")
+		if err != nil {
+			return "", err
+		}
+		said = ""
+		c := p.named(func(c *Choice) bool { return c.Word == line })
+		switch {
+		case line == more && len(rest) > 0:
+			n = min(atOnce, len(rest))
+		case c != nil && c.Closed == "" && c.Lets && !sight.End():
+			n, said = min(atOnce, len(rest)), "Nothing was answered: read to the end first. Here are the next lines:"
+		case c != nil && c.Closed == "":
+			return c.Word, nil
+		case !l.Again || line == "":
+			return p.Choices[0].Word, nil
+		case c != nil:
+			said = "Nothing was answered: " + c.Closed + "."
+		default:
+			said = term.Value(line) + " is no answer; nothing was answered."
+		}
+	}
+}
+
+func (l *Lines) write(p *Page, said string, facts []string, hidden int) error {
+	if l.Recheck != nil {
+		if err := l.Recheck(); err != nil {
+			return err
+		}
+	}
+	var b strings.Builder
+	b.WriteString(said + "\n")
+	for _, line := range facts {
+		b.WriteString(line + "\n")
+	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "%d more lines are not shown yet; type %q for them\n", hidden, more)
+	}
+	b.WriteString(p.Decision + " Type one word and press Return:\n")
+	for _, list := range [][]Choice{offered(p.Choices), offered(p.Others)} {
+		for _, c := range list {
+			fmt.Fprintf(&b, "  %-8s %s\n", c.Word, c.Label)
+		}
+	}
+	rest := "Anything else"
+	if l.Again {
+		rest = "Return alone"
+	}
+	for _, hint := range append([]string{rest + ": " + p.Choices[0].Brief}, p.Hints...) {
+		b.WriteString(strings.ToUpper(hint[:1]) + hint[1:] + ". ")
+	}
+	b.WriteString("\n")
+	if _, err := io.WriteString(l.Out, b.String()); err != nil {
+		return errors.Join(term.ErrHungUp, err)
+	}
+	return nil
+}
+
+// Read reads one line that was typed after the person could read what is asked.
+func (l *Lines) Read(ctx context.Context, prompt string) (string, error) {
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case <-time.After(l.Grace):
+	}
+	if err := l.Flush(); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(l.Out, prompt); err != nil {
+		return "", errors.Join(term.ErrHungUp, err)
+	}
+	line, err := l.In(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return line, err
+}

@@ -1,0 +1,29 @@
+package dialog
+
+import "fmt"
+
+// Reach is one way how far an answer for the session can go; its texts are harmless.
+type Reach struct {
+	Word  string // typed in full where there is no menu
+	Label string // what it lets through, in a few words
+	Title string // the same, with all that it leaves open
+}
+
+// Reaches asks how far an answer for the session goes. The first of all is the one that
+// is meant most often; what denies stands before it, and is preset.
+func Reaches(all []Reach) Page {
+	facts := []string{
+		"What you allow now ends with the session; no rule is written. What a rule denies stays denied, " +
+			"and what needs more care than this call is asked about all the same.", "",
+	}
+	p := Page{
+		Decision: "clawai asks: allow how much, until the session ends?",
+		Choices:  []Choice{{Word: Deny, Label: "Deny", Brief: "deny"}},
+	}
+	for _, r := range all {
+		facts = append(facts, fmt.Sprintf("%-10s %s", r.Word, r.Title))
+		p.Choices = append(p.Choices, Choice{Word: r.Word, Label: r.Label, Lets: true})
+	}
+	p.Facts = Text(facts...)
+	return p
+}

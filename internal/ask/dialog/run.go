@@ -1,0 +1,124 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Terminal is what a full screen needs of *term.Tty.
+type Terminal interface {
+	io.Writer
+	Recheck() error // it may be painted on
+	Keys() error    // gives every key as it is pressed
+	Lines() error   // undoes Keys
+	Size() (width, height int, err error)
+	Resized(ctx context.Context, changed func(width, height int))
+	ReadContext(ctx context.Context, p []byte) (int, error)
+}
+
+// Task is work beside a screen, which ends with ctx.
+type Task func(ctx context.Context, send func(tea.Msg))
+
+// Loop is one full screen. The zero value is ready for one Run.
+type Loop struct {
+	ctx     context.Context
+	program *tea.Program
+	work    sync.WaitGroup
+}
+
+// Go works beside the screen, which is open.
+func (l *Loop) Go(f Task) { l.work.Go(func() { f(l.ctx, l.program.Send) }) }
+
+// Run shows m on tty until it quits or ctx ends, whose cause is returned. The
+// terminal is as it was then, and nothing goes on beside it.
+func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) error {
+	if err := tty.Recheck(); err != nil {
+		return err
+	}
+	width, height, err := tty.Size()
+	if err != nil {
+		return err
+	}
+	if err := tty.Keys(); err != nil {
+		return err
+	}
+	profile := colorprofile.Ascii
+	if color {
+		profile = colorprofile.ANSI
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	in := &keyboard{from: func(p []byte) (int, error) { return tty.ReadContext(ctx, p) }, end: end}
+	l.ctx, l.program = ctx, tea.NewProgram(m,
+		tea.WithContext(ctx),
+		tea.WithInput(in),
+		tea.WithOutput(output{tty}),
+		tea.WithWindowSize(width, height),
+		// A terminal that can do the little that all of them can. The number of
+		// its colours is not looked up, for that starts "tmux info".
+		tea.WithEnvironment([]string{"TERM=vt100"}),
+		tea.WithColorProfile(profile),
+		tea.WithoutSignalHandler(), // who asks has its own, which ends ctx
+	)
+	l.Go(func(ctx context.Context, send func(tea.Msg)) {
+		tty.Resized(ctx, func(w, h int) { send(tea.WindowSizeMsg{Width: w, Height: h}) })
+	})
+	_, err = l.program.Run()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	in.stop()
+	l.work.Wait()
+	return errors.Join(err, tty.Lines())
+}
+
+// chatter is what bubbletea writes beside the picture: questions to the
+// terminal, whose answers would reach the program behind us when we end first,
+// and keyboard modes that a killed process would leave behind.
+var chatter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|[=>][0-9;]*[um])`)
+})
+
+// output is a terminal as bubbletea's output. It is no file to bubbletea, which
+// would look up its size from a goroutine that nobody waits for.
+type output struct{ w io.Writer }
+
+func (o output) Write(p []byte) (int, error) {
+	if _, err := o.w.Write(chatter().ReplaceAll(p, nil)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// keyboard is a terminal as bubbletea's input. It is not given as a file, for
+// bubbletea's way of cancelling a read leaves a goroutine behind. When the
+// terminal hangs up, bubbletea would wait on; end is called instead.
+type keyboard struct {
+	from func(p []byte) (int, error) // ends with whatever is shown
+	end  context.CancelCauseFunc
+
+	reading sync.Mutex
+}
+
+func (k *keyboard) Read(p []byte) (int, error) {
+	k.reading.Lock()
+	defer k.reading.Unlock()
+	n, err := k.from(p)
+	if err == nil {
+		return n, nil
+	}
+	k.end(err)
+	return 0, io.EOF
+}
+
+// stop returns when nothing reads the terminal any more.
+func (k *keyboard) stop() {
+	k.end(nil)
+	k.reading.Lock()
+	defer k.reading.Unlock()
+}

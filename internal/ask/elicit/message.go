@@ -1,0 +1,85 @@
+package elicit
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// How much a form holds. A client shows it in a box, without a way to leaf
+// through it; what is longer is asked elsewhere.
+const (
+	maxLines = 80
+	maxBytes = 12 << 10
+)
+
+var errTooLong = errors.New("the call holds more than a client's form can show")
+
+// message is the question as one text. The client may take it for plain text,
+// Markdown or HTML, so everything from the wire stands between fences, where
+// Markdown knows no markup, and without what HTML or a link begins with.
+func message(v view.Question, q gate.Question) (string, error) {
+	lines := v.Lines(0)
+	if d := q.Rule.Description; d != "" {
+		lines = append(lines, "rule       "+term.Value(d))
+	}
+	// What a value hides in its middle can be looked up nowhere from here. Only a
+	// call that needs no care may be asked about all the same.
+	body, ok := fits(append(slices.Clip(lines), v.Entire(0)...))
+	if !ok && len(v.Dangers) == 0 {
+		body, ok = fits(lines)
+	}
+	if !ok {
+		return "", errTooLong
+	}
+	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	var b strings.Builder
+	what, pending := "this call", "Nothing is done"
+	if q.Reply {
+		what, pending = "the answer to this call", "The answer is held"
+	}
+	b.WriteString("clawai asks the owner: let " + what + " through?\n\n")
+	b.WriteString(fence + "\n" + body + "\n" + fence + "\n\n")
+	if !q.Deadline.IsZero() {
+		b.WriteString("No answer by " + q.Deadline.Local().Format(time.TimeOnly) + " denies it. ")
+	}
+	b.WriteString(pending + " before you answer.")
+	return b.String(), nil
+}
+
+// fits is the lines as the text between the fences, if a form holds that much.
+func fits(lines []string) (body string, ok bool) {
+	body = inert(strings.Join(lines, "\n"))
+	return body, len(lines) <= maxLines && len(body) <= maxBytes
+}
+
+// inert writes what begins markup as an escape, in the notation of the rest: a
+// tag or an entity in HTML, a link in Markdown and in whatever makes links of
+// addresses. Fences do not help against the first and the last.
+func inert(s string) string {
+	return strings.NewReplacer(
+		"<", `\u{3c}`,
+		"&", `\u{26}`,
+		"](", `]\u{28}`,
+		"://", `\u{3a}//`,
+	).Replace(s)
+}
+
+// longestRun is how often c stands in a row at most.
+func longestRun(s string, c byte) (longest int) {
+	run := 0
+	for i := range len(s) {
+		if s[i] != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}

@@ -1,0 +1,92 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+var errTooSmall = errors.New("the window is too small to show the question")
+
+// form is a question alone on the terminal. Its letters choose nothing: with
+// them a line typed for the program behind us could walk to an allow.
+type form struct {
+	question dialog.Question
+	fits     bool
+	answer   string
+	err      error
+}
+
+// askForm shows the page on tty and gives the word of the choice. Esc and
+// Ctrl-C choose to deny; every error denies.
+func askForm(ctx context.Context, tty *term.Tty, p dialog.Page, grace time.Duration, color bool) (string, error) {
+	p.Hints = append([]string{"Esc " + p.Choices[0].Brief}, p.Hints...)
+	f := &form{question: dialog.Question{Page: p, Menu: true, Grace: &dialog.Grace{For: grace, Now: time.Now}}}
+	var loop dialog.Loop
+	if err := errors.Join(loop.Run(ctx, tty, f, color), f.err); err != nil {
+		return "", err
+	}
+	if f.answer == "" {
+		return "", errors.New("the question ended without an answer")
+	}
+	return f.answer, nil
+}
+
+func (f *form) Init() tea.Cmd { return nil }
+
+// drawMsg redraws the form when keys have become answers.
+type drawMsg struct{}
+
+func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	q := &f.question
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		first := !f.fits
+		if f.fits = q.Fit(msg.Width, msg.Height); !f.fits {
+			f.err = errTooSmall
+			return f, tea.Quit
+		}
+		if !first {
+			return f, nil
+		}
+		q.Grace.Begin()
+	case tea.PasteMsg:
+		q.Misfit()
+	case tea.KeyPressMsg:
+		if f.press(msg.String()); f.answer != "" {
+			return f, tea.Quit
+		}
+	default:
+		return f, nil
+	}
+	later := tea.Tick(q.Grace.For, func(time.Time) tea.Msg { return drawMsg{} })
+	// Servers may write to the same terminal; every key repaints it.
+	return f, tea.Batch(later, tea.ClearScreen)
+}
+
+func (f *form) press(key string) {
+	switch key {
+	case "esc", "ctrl+c", "ctrl+d":
+		if !f.question.Grace.Early() {
+			f.answer = f.question.Choices[0].Word
+			return
+		}
+	}
+	if did, c := f.question.Press(key); did == dialog.Chosen {
+		f.answer = c.Word
+	}
+}
+
+func (f *form) View() tea.View {
+	v := tea.View{AltScreen: true}
+	if f.fits && f.answer == "" {
+		v.Content = strings.Join(f.question.Rows(), "\n")
+	}
+	return v
+}

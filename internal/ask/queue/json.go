@@ -1,0 +1,179 @@
+package queue
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/policy"
+)
+
+// text is a string in a JSON column. JSON has only UTF-8, so other bytes are
+// {"bytes": "base64"}.
+type text string
+
+type rawText struct {
+	Bytes []byte `json:"bytes"`
+}
+
+func (t text) MarshalJSON() ([]byte, error) {
+	if !utf8.ValidString(string(t)) {
+		return json.Marshal(rawText{[]byte(t)})
+	}
+	return marshal(string(t))
+}
+
+func (t *text) UnmarshalJSON(src []byte) error {
+	if len(src) > 0 && src[0] == '{' {
+		var raw rawText
+		err := json.Unmarshal(src, &raw)
+		*t = text(raw.Bytes)
+		return err
+	}
+	return json.Unmarshal(src, (*string)(t))
+}
+
+// marshal leaves <, > and & readable.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// pack is what a JSON column holds of a list; nil is NULL.
+func pack[T any](v []T) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	b, err := marshal(v)
+	return string(b), err
+}
+
+// unpack is the other way; it keeps an earlier error.
+func unpack[T any](s sql.NullString, err *error) (v T) {
+	if s.Valid && *err == nil {
+		*err = json.Unmarshal([]byte(s.String), &v)
+	}
+	return v
+}
+
+// convert keeps nil and empty apart.
+func convert[To, From any](in []From, one func(From) To) (out []To) {
+	if in != nil {
+		out = make([]To, len(in))
+	}
+	for i, v := range in {
+		out[i] = one(v)
+	}
+	return out
+}
+
+func texts(in []string) []text { return convert(in, func(s string) text { return text(s) }) }
+
+func plain(in []text) []string { return convert(in, func(t text) string { return string(t) }) }
+
+// storedCall is a call in a JSON column.
+type storedCall struct {
+	Server    text   `json:"server"`
+	Method    text   `json:"method"`
+	Subject   string `json:"subject"`
+	Names     []text `json:"names"`
+	Arguments *text  `json:"arguments"`
+	Malformed text   `json:"malformed"`
+	Extra     *text  `json:"extra,omitempty"`
+}
+
+func packCalls(calls []policy.Call) (any, error) {
+	var out []storedCall // none is NULL
+	for _, c := range calls {
+		out = append(out, storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), texts(c.Names),
+			optional(c.Args), text(c.Malformed), optional(c.Extra)})
+	}
+	return pack(out)
+}
+
+// optional keeps nil and empty apart.
+func optional(b []byte) *text {
+	if b == nil {
+		return nil
+	}
+	t := text(b)
+	return &t
+}
+
+func (t *text) bytes() []byte {
+	if t == nil {
+		return nil
+	}
+	return []byte(*t)
+}
+
+// storedMore is the column of all further calls where one has an Extra. A clawai
+// that knows of none finds no list there and shows the row as broken, rather than
+// a part of a call as if it were the whole.
+type storedMore struct {
+	Extra *text           `json:"extra"` // of the first call
+	Calls json.RawMessage `json:"calls"`
+}
+
+func packMore(calls []policy.Call) (any, error) {
+	more, err := packCalls(calls[1:])
+	if err != nil || !slices.ContainsFunc(calls, func(c policy.Call) bool { return c.Extra != nil }) {
+		return more, err
+	}
+	stored := storedMore{Extra: optional(calls[0].Extra), Calls: json.RawMessage("[]")}
+	if more != nil {
+		stored.Calls = json.RawMessage(more.(string))
+	}
+	b, err := marshal(stored)
+	return string(b), err
+}
+
+// unpackMore gives the first call's Extra and the other calls.
+func unpackMore(s sql.NullString, err *error) (extra []byte, calls []policy.Call) {
+	if !strings.HasPrefix(s.String, "{") {
+		return nil, unpackCalls(s, err)
+	}
+	more := unpack[storedMore](s, err)
+	return more.Extra.bytes(), unpackCalls(sql.NullString{String: string(more.Calls), Valid: true}, err)
+}
+
+func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
+	for _, in := range unpack[[]storedCall](s, err) {
+		c := policy.Call{Server: string(in.Server), Method: string(in.Method), Subject: unpackSubject(in.Subject),
+			Names: plain(in.Names), Malformed: string(in.Malformed), Args: in.Arguments.bytes(), Extra: in.Extra.bytes()}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// storedOffer is a view.Offer in a JSON column.
+type storedOffer struct {
+	Scope   text `json:"scope"`
+	Title   text `json:"title"`
+	Session text `json:"session"`
+	Allow   text `json:"allow"`
+	Deny    text `json:"deny"`
+	Example text `json:"example"`
+}
+
+func packOffers(offers []view.Offer) (any, error) {
+	return pack(convert(offers, func(o view.Offer) storedOffer {
+		return storedOffer{text(o.Scope), text(o.Title), text(o.Session), text(o.Allow), text(o.Deny), text(o.Example)}
+	}))
+}
+
+func unpackOffers(s sql.NullString, err *error) []view.Offer {
+	return convert(unpack[[]storedOffer](s, err), func(o storedOffer) view.Offer {
+		return view.Offer{
+			Scope: string(o.Scope), Title: string(o.Title), Session: string(o.Session),
+			Allow: string(o.Allow), Deny: string(o.Deny), Example: string(o.Example),
+		}
+	})
+}

@@ -1,0 +1,224 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/gate"
+)
+
+const (
+	// enqueueTimeout is how long the channels wait for the queue to take a question, so
+	// that those who answer through it know its name. A database that is locked
+	// must not keep the terminal waiting.
+	enqueueTimeout = 500 * time.Millisecond
+	// resolveTimeout bounds what is told to the queue after a question has ended.
+	resolveTimeout = 500 * time.Millisecond
+	// reopenDelay is how long a queue that could not be opened is left alone.
+	reopenDelay = 10 * time.Second
+)
+
+// QueueClient is the queue, opened at the first question and again some time after
+// that failed.
+type QueueClient struct {
+	open func() (Enqueuer, error)
+
+	mu       sync.Mutex
+	enqueuer Enqueuer
+	failed   error
+	again    time.Time
+}
+
+// Enqueuer takes questions into the queue; see NewEnqueuer.
+type Enqueuer interface {
+	Put(ctx context.Context, r queue.Request) (Ticket, error)
+}
+
+// Ticket is one question in the queue; *queue.Ticket is the one there is.
+type Ticket interface {
+	ID() string
+	Wait(ctx context.Context) (queue.Answer, error)
+	Resolve(ctx context.Context, s queue.Status, a queue.Answer, outcome string) (queue.Answer, bool, error)
+	Outcome(ctx context.Context, text string) error
+}
+
+// NewEnqueuer is a session's side of the queue as a Enqueuer.
+func NewEnqueuer(p *queue.Proxy) Enqueuer { return enqueuer{p} }
+
+type enqueuer struct{ *queue.Proxy }
+
+func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
+	t, err := d.Proxy.Put(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// NewQueueClient gives a QueueClient that calls open when it must.
+func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
+
+func (l *QueueClient) put(ctx context.Context, r queue.Request) (Ticket, error) {
+	d, err := l.opened()
+	if err != nil {
+		return nil, err
+	}
+	return d.Put(ctx, r)
+}
+
+func (l *QueueClient) opened() (Enqueuer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.enqueuer != nil || time.Now().Before(l.again) {
+		return l.enqueuer, l.failed
+	}
+	l.enqueuer, l.failed = l.open()
+	if l.failed != nil {
+		l.enqueuer, l.again = nil, time.Now().Add(reopenDelay)
+	}
+	return l.enqueuer, l.failed
+}
+
+// entry is a question in the queue.
+type entry struct {
+	enqueued chan struct{} // closed when ticket is set, or will never be
+	ticket   Ticket        // nil when the queue did not take it
+	answers  chan inQueue  // the answer from the queue, or why there will be none
+	note     string        // what an "always" answer came to
+}
+
+type inQueue struct {
+	queue.Answer
+	err error
+}
+
+// enqueue puts q into the queue and waits a little until it is there.
+func (l *Chain) enqueue(ctx context.Context, q gate.Question) *entry {
+	p := &entry{enqueued: make(chan struct{}), answers: make(chan inQueue, 1)}
+	if l.o.Queue == nil {
+		close(p.enqueued)
+		p.answers <- inQueue{err: errors.New("there is no queue")}
+		return p
+	}
+	l.busy.Go(func() {
+		var got inQueue
+		got.err = l.attempt(ctx, func() (err error) {
+			p.ticket, err = l.o.Queue.put(ctx, l.request(q))
+			return err
+		})
+		close(p.enqueued) // after a failure was told: the question may be over at once
+		if got.err == nil {
+			got.err = l.attempt(ctx, func() (err error) {
+				got.Answer, err = p.ticket.Wait(ctx)
+				return err
+			})
+		}
+		p.answers <- got
+	})
+	select {
+	case <-p.enqueued:
+	case <-time.After(enqueueTimeout):
+	case <-ctx.Done():
+	}
+	return p
+}
+
+// attempt asks the queue for something; a failure while the question is open is told.
+func (l *Chain) attempt(ctx context.Context, ask func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the queue failed: %v", r)
+		}
+		if err != nil && ctx.Err() == nil {
+			l.o.OnError(fmt.Errorf("the queue does not take questions: %w", err))
+		}
+	}()
+	return ask()
+}
+
+// request is q with everything an answerer shows.
+func (l *Chain) request(q gate.Question) queue.Request {
+	r := queue.Request{
+		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
+		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
+	}
+	if q.Reply {
+		r.Findings, _ = json.Marshal(append([]string{}, q.Finds...)) // texts always marshal
+	}
+	if l.o.Risk(q) {
+		r.Risk = "dangerous"
+	}
+	if l.o.RuleWriter != nil {
+		r.Offers, r.NoOffer = l.o.RuleWriter.Offers(q)
+	}
+	return r
+}
+
+// id names the question in the queue; "" when it is not there yet.
+func (p *entry) id() string {
+	if t := p.ticketIfEnqueued(); t != nil {
+		return t.ID()
+	}
+	return ""
+}
+
+func (p *entry) ticketIfEnqueued() Ticket {
+	select {
+	case <-p.enqueued:
+		return p.ticket
+	default:
+		return nil
+	}
+}
+
+// resolve ends the question in the queue. False means that the queue had another
+// answer first, which holds. A queue that does not answer in time is told later:
+// what a person said elsewhere holds then.
+func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
+	type resolution struct {
+		queue.Answer
+		ours bool
+		err  error
+	}
+	done := make(chan resolution, 1)
+	l.busy.Go(func() {
+		<-p.enqueued
+		if p.ticket == nil {
+			done <- resolution{ours: true}
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), reopenDelay)
+		defer cancel()
+		first, ours, err := p.ticket.Resolve(ctx, s, a, outcome)
+		if err != nil {
+			l.o.OnError(fmt.Errorf("the queue could not be told that a question has ended: %w", err))
+		}
+		done <- resolution{first, ours, err}
+	})
+	select {
+	case r := <-done:
+		return r.Answer, r.ours || r.err != nil
+	case <-time.After(resolveTimeout):
+		return queue.Answer{}, true
+	}
+}
+
+// outcome tells the answerers what became of the question.
+func (l *Chain) outcome(p *entry, text string) {
+	t := p.ticketIfEnqueued()
+	if t == nil {
+		return
+	}
+	l.busy.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), reopenDelay)
+		defer cancel()
+		if err := t.Outcome(ctx, text); err != nil {
+			l.o.OnError(fmt.Errorf("the queue could not be told what became of a call: %w", err))
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package remember
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// bound is how far an answer for the session reaches: the policy with the rule that
+// "always" would write, which nobody writes.
+type bound struct {
+	policy *policy.Policy
+	title  string
+	shown  []string // why the call needed care that the person was asked about
+	view   view.Options
+}
+
+var _ gate.Bound = (*bound)(nil)
+
+func (b *bound) Title() string { return b.title }
+
+// Covers leaves to a person what holds more to care about than the call they saw.
+func (b *bound) Covers(cs []policy.Call) bool {
+	if b.policy.DecideAll(cs).Action != policy.Allow {
+		return false
+	}
+	reasons, ok := care(cs, b.view)
+	return ok && !slices.ContainsFunc(reasons, func(why string) bool { return !slices.Contains(b.shown, why) })
+}
+
+// care gives the reasons for care that an answer to another call may cover; false when
+// there are others.
+func care(cs []policy.Call, o view.Options) ([]string, bool) {
+	o.ReadFile, o.Unseen = nil, true
+	v, err := view.Of(cs, o)
+	if err != nil {
+		return nil, false
+	}
+	return view.Bounded(v.Dangers)
+}
+
+// Bound is how far an answer for the session reaches that names a scope of the offers.
+// note says it for the record. An error is one harmless line for the person.
+func (k *Writer) Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error) {
+	if k == nil {
+		return nil, "", errors.New("no answer reaches beyond its call here")
+	}
+	if b, err = k.bound(ctx, q, scope); err != nil {
+		return nil, "", errors.New(term.Text(err.Error()))
+	}
+	return b, "for this session: " + b.Title(), nil
+}
+
+func (k *Writer) bound(ctx context.Context, q gate.Question, word string) (gate.Bound, error) {
+	scope, err := policy.ParseScope(word)
+	if err != nil {
+		return nil, err
+	}
+	f, err := k.asked(q)
+	if err != nil {
+		return nil, err
+	}
+	rule, _, err := k.find(q, f)
+	if err != nil {
+		return nil, err
+	}
+	call := &q.Calls[0]
+	shown, ok := care(q.Calls, k.View)
+	if !q.Session || !ok {
+		return nil, fmt.Errorf("an answer for the session cannot reach beyond this call")
+	}
+	n, err := f.policy.Grant(rule, call, scope)
+	if err != nil {
+		return nil, err
+	}
+	p := &proposal{call: call, rule: rule, stated: f.policy.Sources()[rule.Index].Calls, old: f.policy, new: n.Policy}
+	if err := k.check(ctx, p); err != nil {
+		return nil, err
+	}
+	return &bound{policy: n.Policy, title: k.description(call, n, scope), shown: shown, view: k.View}, nil
+}

@@ -1,0 +1,156 @@
+package remember
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// Denied is what the record knows of calls that the rules denied.
+type Denied interface {
+	// Calls yields them, oldest or newest first. An error means that the record
+	// cannot be read whole; no rule is written then.
+	Calls() iter.Seq2[DeniedCall, error]
+	// Redacted says that a text of the record is not, or may not be, what was
+	// sent.
+	Redacted(text string) bool
+}
+
+// DeniedCall is one recorded call, as far as the record keeps it.
+type DeniedCall struct {
+	Call   policy.Call
+	Cut    bool     // arguments were left out
+	Looked []string // the kinds that were looked for: of others nobody knows whether it had some
+}
+
+// check judges the new policy against what the record says was denied. An error
+// says for the person why the rule must not be written.
+func (k *Writer) check(ctx context.Context, p *proposal) error {
+	for d, err := range k.Denied.Calls() {
+		if err != nil {
+			return fmt.Errorf("the record cannot be read whole, so the rule cannot be checked against it: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if k.opens(p, d) {
+			return fmt.Errorf("the rule would also let through a call that the policy denied: %s", named(&d.Call))
+		}
+	}
+	return nil
+}
+
+// opens says whether the rule may let a denied call through. What the record
+// does not keep is taken to be as the rule wants it.
+func (k *Writer) opens(p *proposal, d DeniedCall) bool {
+	c, exact := k.worstCase(p.call, d)
+	if kinds, ruled := p.old.Screens(policy.OnCall); ruled {
+		c.Screened = true
+		exact = exact && !slices.ContainsFunc(kinds, func(kind string) bool { return !slices.Contains(d.Looked, kind) })
+	}
+	for _, s := range p.stated {
+		switch key, _ := policy.CallKeyOf(s.Key); {
+		case key.Recorded:
+		case key.Fill == nil:
+			return true // nobody knows
+		default:
+			key.Fill(&c, p.call)
+			exact = false
+		}
+	}
+	if p.new.Decide(&c).Action != policy.Allow {
+		return false
+	}
+	was := p.old.Decide(&c).Action
+	// Of a call that is known in part, the record knows better that it was
+	// denied than the rules can find out now.
+	return was == policy.Deny || !exact && was != policy.Allow
+}
+
+// worstCase is the recorded call with everything unknown set to what the asking call
+// has there. It is exact when nothing else was unknown.
+func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
+	c, exact = d.Call, !d.Cut
+	c.Names = slices.Clone(c.Names)
+	for i, name := range c.Names {
+		if !k.Denied.Redacted(name) {
+			continue
+		}
+		if len(asked.Names) != 1 {
+			exact = false
+			continue
+		}
+		c.Names[i] = asked.Names[0]
+	}
+	if k.Denied.Redacted(c.Server) {
+		c.Server = asked.Server
+	}
+	if len(c.Args) == 0 && !d.Cut {
+		return c, exact
+	}
+	ours, known := fields(asked.Args), fields(c.Args)
+	if known == nil {
+		// Not an object: cut so short that it is a text, or nothing at all.
+		c.Args = asked.Args
+		return c, false
+	}
+	for name, value := range known {
+		if !k.unknown(value) {
+			continue
+		}
+		if own, ok := ours[name]; ok {
+			known[name] = own
+		} else {
+			exact = false
+		}
+	}
+	if d.Cut {
+		for name, own := range ours {
+			if _, ok := known[name]; !ok {
+				known[name] = own
+			}
+		}
+	}
+	c.Args, _ = json.Marshal(known) // raw messages that were just read
+	return c, exact
+}
+
+// unknown says whether a text anywhere in the value was redacted.
+func (k *Writer) unknown(value json.RawMessage) bool {
+	for d := json.NewDecoder(bytes.NewReader(value)); ; {
+		t, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if s, ok := t.(string); ok && k.Denied.Redacted(s) {
+			return true
+		}
+	}
+}
+
+// fields reads a JSON object; nil when it is none.
+func fields(args []byte) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(args, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// named is a recorded call in a few words.
+func named(c *policy.Call) string {
+	s := term.Visible(c.Method)
+	for _, name := range c.Names {
+		s += " " + term.Value(name)
+	}
+	if len(c.Args) > 0 {
+		s += " with " + term.Value(string(c.Args))
+	}
+	return s
+}

@@ -1,0 +1,140 @@
+package remember
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+)
+
+// description says in few words what a rule lets through: "Edit files below
+// ~/projects/app". It is harmless text.
+func (k *Writer) description(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	text := k.what(c, n, s)
+	if n.Cwd != "" {
+		text += " in " + k.place("", n.Cwd)
+	}
+	return text
+}
+
+func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	name := word(n.Name)
+	switch c.Subject {
+	case policy.ToolSubject, policy.PromptSubject:
+	case policy.ResourceSubject:
+		return "Read " + k.place("resources ", n.Name)
+	case policy.SamplingSubject:
+		return "Put this very text to the model"
+	case policy.ElicitationSubject:
+		return "Ask with this very message"
+	default:
+		return "Use " + name
+	}
+	verb, files := verbOf(c)
+	switch {
+	case len(n.Limits) == 0 && s == policy.Exact:
+		return "Call " + name
+	case len(n.Limits) == 0:
+		return "Call " + name + " with any arguments"
+	case s == policy.Exact:
+		return "Call " + name + " with the same " + list(limitNames(n))
+	case verb != "" && len(n.Limits) == 1 && isPlace(n.Limits[0].Globs):
+		text := verb + " " + k.places(files, n.Limits[0].Globs)
+		if s == policy.File && verb != readVerb && files == "files " {
+			text += ", any content"
+		}
+		return text
+	}
+	limits := make([]string, len(n.Limits))
+	for i, l := range n.Limits {
+		limits[i] = term.Text(l.Name()) + " " + k.places("", l.Globs)
+	}
+	return "Call " + name + " with " + list(limits)
+}
+
+// never is the description of the rule that denies the same.
+func never(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
+
+const readVerb = "Read"
+
+// verbOf is what a tool does, and to what, "" where its name does not tell. A rule is about one
+// tool: the answer to a tool that writes must not read like one to a tool that edits.
+func verbOf(c *policy.Call) (verb, files string) {
+	if c.Subject != policy.ToolSubject {
+		return "", ""
+	}
+	words := textclass.Words(c.Names[0])
+	has := func(list string) bool {
+		return slices.ContainsFunc(strings.Fields(list), func(w string) bool { return slices.Contains(words, w) })
+	}
+	says := textclass.Effects(words)
+	switch {
+	case says&(textclass.Executes|textclass.Reaches) != 0:
+	case textclass.ChangesFiles(words):
+		switch {
+		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // more, or other, than a file's content
+		case has("edit append apply insert modify patch prepend replace update"):
+			return "Edit", "files "
+		case has("directory dir folder mkdir"):
+			return "Create", "folders "
+		case has("write create make overwrite put save touch"):
+			return "Write", "files "
+		}
+	case has("read") && says&(textclass.Acts|textclass.Changes) == 0:
+		return readVerb, "files "
+	}
+	return "", ""
+}
+
+// onlyReads says that a call is of a tool whose name promises nothing else.
+func onlyReads(c *policy.Call) bool {
+	if c.Subject == policy.ResourceSubject {
+		return true
+	}
+	says := textclass.Effects(textclass.Words(c.Names[0]))
+	return says&textclass.Reads != 0 && says&(textclass.Acts|textclass.Changes|textclass.Executes) == 0
+}
+
+// isPlace says that every glob is a path.
+func isPlace(globs []string) bool {
+	return !slices.ContainsFunc(globs, func(g string) bool { return !strings.ContainsAny(g, `/\`) || strings.Contains(g, "://") })
+}
+
+func (k *Writer) places(what string, globs []string) string {
+	all := make([]string, len(globs))
+	for i, g := range globs {
+		if all[i] = k.place(what, g); i > 0 {
+			all[i] = strings.TrimPrefix(all[i], what)
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// place is a glob in words, with the home folder as ~.
+func (k *Writer) place(what, glob string) string {
+	dir := strings.TrimRight(glob, "*")
+	stars := len(glob) - len(dir)
+	folder := strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`)
+	shown := func(s string) string {
+		if s = view.Tilde(s, k.Options.Home); strings.ContainsAny(s, " \"") {
+			return term.Value(s)
+		}
+		return term.Visible(s)
+	}
+	switch {
+	case strings.ContainsAny(dir, "*?"), stars > 0 && !folder:
+		return what + "like " + term.Value(glob)
+	case stars == 0:
+		return shown(glob)
+	}
+	if len(dir) > 1 {
+		dir = strings.TrimRight(dir, `/\`)
+	}
+	if stars > 1 {
+		return what + "below " + shown(dir)
+	}
+	return what + "directly in " + shown(dir)
+}

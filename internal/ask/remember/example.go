@@ -1,0 +1,254 @@
+package remember
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+)
+
+// witness finds calls that a rule lets through beside the one it was written
+// for.
+type witness struct {
+	old, new *policy.Policy
+	rule     policy.Rule // the one that asked
+	home     string
+	reads    bool // the tool changes nothing
+}
+
+// allowed says that the new policy allows a call about which the old one asked
+// by the rule.
+func (w witness) allowed(c *policy.Call) bool {
+	d := w.old.Decide(c)
+	return d.Action == policy.Prompt && d.Rule != nil && *d.Rule == w.rule && w.new.Decide(c).Action == policy.Allow
+}
+
+// example describes a call that the rule lets through beside c, the one that is
+// the least like it of those tried; "" when none is found.
+func example(w witness, c *policy.Call, n *policy.Narrowed) string {
+	on := ""
+	if c.Server != "" {
+		on = " on " + term.Value(c.Server)
+	}
+	if c.Subject == policy.ResourceSubject {
+		for _, uri := range w.fillings(n.Name, c.Names[0]) {
+			other := *c
+			other.Names = []string{uri}
+			if uri != c.Names[0] && w.allowed(&other) {
+				return term.Value(uri) + on
+			}
+		}
+	}
+	if c.Subject != policy.ToolSubject && c.Subject != policy.PromptSubject {
+		return ""
+	}
+	args, ok := members(c.Args)
+	if !ok {
+		return ""
+	}
+	for _, changed := range w.variants(args, n) {
+		other := *c
+		other.Args = object(changed)
+		if w.allowed(&other) {
+			return term.Value(c.Names[0]) + on + described(args, changed)
+		}
+	}
+	return ""
+}
+
+// member is one argument of a call.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members reads a JSON object in its order.
+func members(args []byte) (all []member, ok bool) {
+	if len(args) == 0 {
+		return nil, true
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	for d.More() {
+		var m member
+		t, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		m.name, _ = t.(string)
+		if err := d.Decode(&m.value); err != nil {
+			return nil, false
+		}
+		all = append(all, m)
+	}
+	return all, true
+}
+
+func object(all []member) []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range all {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(text(m.name))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func text(s string) json.RawMessage {
+	b, _ := json.Marshal(s) // a string always can be
+	return b
+}
+
+// variants are the arguments changed, the most telling change first: everything
+// at once, then one argument alone, then one that was not there.
+func (w witness) variants(args []member, n *policy.Narrowed) (all [][]member) {
+	others := make([][]json.RawMessage, len(args))
+	most := 0
+	for i, m := range args {
+		others[i] = w.others(m, n)
+		most = max(most, len(others[i]))
+	}
+	for round := range most {
+		changed := slices.Clone(args)
+		for i, o := range others {
+			if len(o) > 0 {
+				changed[i].value = o[min(round, len(o)-1)]
+			}
+		}
+		all = append(all, changed)
+	}
+	for i, o := range others {
+		for _, value := range o {
+			changed := slices.Clone(args)
+			changed[i].value = value
+			all = append(all, changed)
+		}
+	}
+	return append(all, append(slices.Clone(args), member{"another_argument", text("anything")}))
+}
+
+// others are values that the rule may let through in place of a member's own.
+func (w witness) others(m member, n *policy.Narrowed) (values []json.RawMessage) {
+	var s string
+	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
+	add := func(texts ...string) {
+		for _, t := range texts {
+			if !isText || t != s {
+				values = append(values, text(t))
+			}
+		}
+	}
+	for _, l := range n.Limits {
+		if len(l.Path) != 1 || l.Path[0] != m.name {
+			continue
+		}
+		for _, g := range l.Globs {
+			add(w.fillings(g, s)...)
+		}
+		return values
+	}
+	switch {
+	case isText && (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~")):
+		if w.home != "" {
+			for _, file := range w.worst(true) {
+				add(w.home + "/" + file)
+			}
+		}
+		add("/etc/passwd", path.Join(path.Dir(s), "another"+path.Ext(s)))
+	case isText && strings.Contains(s, "://"):
+		add("https://another.example/")
+	case isText:
+		add("something else")
+	case m.value[0] == 't':
+		values = append(values, json.RawMessage("false"))
+	case m.value[0] == 'f':
+		values = append(values, json.RawMessage("true"))
+	case m.value[0] == '[':
+		values = append(values, json.RawMessage(`["something else"]`))
+	case m.value[0] != '{' && m.value[0] != 'n':
+		values = append(values, json.RawMessage("12345"))
+	}
+	return values
+}
+
+// fillings are texts that a glob matches beside its own, the most telling first:
+// those that nobody means to open, then one that ends as was does.
+func (w witness) fillings(glob, was string) (texts []string) {
+	if !strings.ContainsAny(glob, "*?") {
+		return nil
+	}
+	dir := strings.TrimRight(glob, "*")
+	ext := path.Ext(was)
+	if len(ext) > 8 || strings.ContainsAny(ext, " /") || strings.HasSuffix(glob, ext) {
+		ext = ""
+	}
+	fills := []string{"another/file" + ext, "another" + ext, "another"}
+	if dir != glob && (!strings.Contains(dir, "://") || strings.HasPrefix(dir, "file:")) {
+		fills = slices.Insert(fills, 0, w.worst(dir == "~/" || dir == w.home+"/")...)
+	}
+	for _, fill := range fills {
+		texts = append(texts, strings.NewReplacer("***", fill, "**", fill, "*", path.Base(fill), "?", "x").Replace(glob))
+	}
+	return texts
+}
+
+// worst are the files that nobody means to open, the worst first: what runs by itself
+// later, where the tool may write it, and then what is secret.
+func (w witness) worst(home bool) (files []string) {
+	if !w.reads {
+		files = textclass.RunsLater.Project
+		if home {
+			files = textclass.RunsLater.Home
+		}
+	}
+	if home {
+		return append(slices.Clip(files), keyFile, ".env")
+	}
+	return append(slices.Clip(files), ".env")
+}
+
+// keyFile is what lies in many homes.
+const keyFile = ".ssh/id_ed25519"
+
+// described lists the arguments of a call, those as before by name alone.
+func described(before, after []member) string {
+	var same, other []string
+	for i, m := range after {
+		name := word(m.name)
+		if i < len(before) && bytes.Equal(before[i].value, m.value) {
+			same = append(same, name)
+			continue
+		}
+		value := term.Text(string(m.value))
+		var s string
+		if json.Unmarshal(m.value, &s) == nil && m.value[0] == '"' {
+			value = term.Value(s)
+		}
+		other = append(other, name+" = "+value)
+	}
+	if len(same) == 0 {
+		return " with " + list(other)
+	}
+	return " with the same " + list(same) + ", and " + list(other)
+}
+
+// word is the name of an argument, in quotes unless it is plain.
+func word(name string) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if name != "" && strings.Trim(name, letters) == "" {
+		return name
+	}
+	return term.Value(name)
+}

@@ -1,0 +1,134 @@
+package remember
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// title says in plain words what a rule is about and what it leaves open. What
+// comes from the wire stands in quotes and is harmless.
+func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	on := " on every server (this one's name is not known)"
+	if n.Server != "" {
+		on = " on " + term.Value(n.Server)
+	}
+	if n.Cwd != "" {
+		on += " in " + term.Value(n.Cwd)
+	}
+	if len(n.Not) > 0 {
+		on += " (but for " + term.Text(strings.Join(n.Not, ", ")) + ")"
+	}
+	name := term.Value(n.Name)
+	switch c.Subject {
+	case policy.ToolSubject, policy.PromptSubject:
+		return callTitle(name+on, n, s)
+	case policy.ResourceSubject:
+		if s == policy.Exact {
+			return "this exact resource, " + name + on
+		}
+		return "every resource " + within(n.Name) + on
+	case policy.SamplingSubject:
+		return "this exact text, " + name + "," + on + "; the rest of the request may be anything"
+	case policy.ElicitationSubject:
+		return "this exact message, " + name + "," + on + "; the form below it may be any"
+	default:
+		return "every " + name + on + ", whatever its parameters"
+	}
+}
+
+// callTitle is the title of a rule about a tool or a prompt.
+func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
+	more, only := n.Only()
+	more = slices.DeleteFunc(slices.Clone(more), func(name string) bool {
+		return slices.ContainsFunc(n.Limits, func(l policy.Limit) bool { return l.Path[0] == name })
+	})
+	if s == policy.Exact {
+		text, tail := "this exact call, "+name, ""
+		if len(n.Limits) > 0 {
+			text += " with the same " + list(limitNames(n))
+		}
+		switch {
+		case len(more) > 0:
+			tail = "; " + term.Text(list(more)) + " may come with it"
+		case only:
+		case len(n.Limits) > 0:
+			tail = "; more arguments may come with it"
+		default:
+			tail = "; it may come with arguments"
+		}
+		return text + tail
+	}
+	if len(n.Limits) == 0 {
+		switch {
+		case len(more) > 0:
+			return name + " with any " + term.Text(list(more))
+		case only:
+			return name + " without arguments"
+		}
+		return name + " with any arguments"
+	}
+	if !only {
+		more = append(slices.Clone(n.Open), "all other arguments")
+	}
+	limits, others := make([]string, len(n.Limits)), ""
+	if len(more) > 0 {
+		others = "; " + term.Text(list(more)) + " may be anything"
+	}
+	for i, l := range n.Limits {
+		places := make([]string, len(l.Globs))
+		for j, g := range l.Globs {
+			places[j] = within(g)
+		}
+		limits[i] = term.Text(l.Name()) + " " + strings.Join(places, " or ")
+		if policy.EveryArgument(l.Path) {
+			limits[i], others = "every argument "+strings.Join(places, " or "), ""
+		}
+	}
+	return name + " with " + strings.Join(limits, ", ") + others
+}
+
+func limitNames(n *policy.Narrowed) []string {
+	names := make([]string, len(n.Limits))
+	for i, l := range n.Limits {
+		names[i] = term.Text(l.Name())
+		if policy.EveryArgument(l.Path) {
+			names[i] = "limits on every argument"
+		}
+	}
+	return names
+}
+
+// within says what a glob stands for, as far as it is a folder or one text.
+func within(glob string) string {
+	dir := strings.TrimRight(glob, "*")
+	stars := len(glob) - len(dir)
+	folder := strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`)
+	switch {
+	case strings.ContainsAny(dir, "*?"), stars > 0 && !folder:
+		return "like " + term.Value(glob)
+	case stars > 1:
+		return "in " + term.Value(dir) + " and below"
+	case stars == 1:
+		return "directly in " + term.Value(dir)
+	}
+	return "as " + term.Value(glob)
+}
+
+// list joins words as a sentence does.
+func words(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, word(name))
+	}
+	return all
+}
+
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -1,0 +1,183 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/policy"
+)
+
+// answeredByChannel is the answer of a channel, unless the queue had one first.
+func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
+	if ctx.Err() != nil {
+		return l.ended(ctx, q, p)
+	}
+	status := queue.Denied
+	if a.Reply.Allows() {
+		status = queue.Approved
+	}
+	first, ours := l.resolve(p, status, queue.Answer{Reply: a.Reply, Scope: a.Scope, Channel: a.Channel, By: a.By, Words: a.Words}, "")
+	if !ours {
+		other, err := l.answeredByQueue(ctx, q, p, first)
+		other.Note = joined(other.Note, a.Note) // a rule may have been written at the channel
+		return other, err
+	}
+	l.reach(ctx, q, &a)
+	p.note = a.Note
+	l.keep(q, p)
+	return a, nil
+}
+
+// answeredByQueue is the answer of the queue.
+func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
+	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
+	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
+		note, err := l.write(ctx, q, said)
+		if err != nil {
+			note = "nothing was written: " + err.Error()
+			a.Reply = gate.DenyOnce
+			if said.Reply == gate.AllowAlways {
+				a.Reply = gate.AllowOnce
+			}
+		}
+		a.Note = note
+	}
+	if said.Reply == gate.AllowSession {
+		a.Scope = said.Scope
+		l.reach(ctx, q, &a)
+	}
+	p.note = a.Note
+	l.keep(q, p)
+	return a, nil
+}
+
+// reach makes the bound of an answer for the session that goes beyond its call. One
+// that cannot be made leaves the call allowed, this once.
+func (l *Chain) reach(ctx context.Context, q gate.Question, a *gate.Answer) {
+	if a.Reply != gate.AllowSession || a.Scope == "" || a.Scope == policy.Exact.String() {
+		return
+	}
+	note, err := l.guardedNote(func() (note string, err error) {
+		a.Bound, note, err = l.o.RuleWriter.Bound(ctx, q, a.Scope)
+		return note, err
+	})
+	if err != nil {
+		a.Reply, a.Bound, note = gate.AllowOnce, nil, "allowed once, and not for the session: "+err.Error()
+	}
+	a.Note = joined(a.Note, note)
+}
+
+func (l *Chain) write(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
+	return l.guardedNote(func() (string, error) { return l.o.RuleWriter.Write(ctx, q, said.Scope, said.Reply) })
+}
+
+// guardedNote asks the RuleWriter for something.
+func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error) {
+	if l.o.RuleWriter == nil {
+		return "", errors.New("rules cannot be written here")
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("writing failed: %v", r)
+		}
+	}()
+	return ask()
+}
+
+// ended is a question that was taken back, or whose time is up. An answer that
+// was in the queue by then is too late for the gate, and its giver reads so.
+func (l *Chain) ended(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
+	cause := context.Cause(ctx)
+	text := ending(cause, queue.Undone(q.Reply))
+	if _, ours := l.resolve(p, queue.Expired, queue.Answer{}, text); !ours {
+		l.outcome(p, "too late: "+text)
+	}
+	return gate.Answer{Digest: q.Digest}, cause
+}
+
+// ending is the cause of an end, in words for the one who would have answered. undone is
+// what was kept from happening.
+func ending(cause error, undone string) string {
+	text := "the connection is gone"
+	switch {
+	case errors.Is(cause, gate.ErrResolved):
+		return cause.Error()
+	case errors.Is(cause, gate.ErrWithdrawn):
+		text = "withdrawn by the client"
+	case errors.Is(cause, errUnanswered), errors.Is(cause, context.DeadlineExceeded):
+		text = "expired at " + time.Now().Format(time.TimeOnly)
+	case errors.Is(cause, gate.ErrClosed):
+		text = "the session is over"
+	}
+	return text + "; " + undone
+}
+
+// keep remembers an answered question until Concluded.
+func (l *Chain) keep(q gate.Question, p *entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries[q.Number] = p
+}
+
+// Concluded tells those who read the queue what became of an answered call.
+func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
+	l.mu.Lock()
+	p := l.entries[q.Number]
+	delete(l.entries, q.Number)
+	l.mu.Unlock()
+	if p == nil {
+		return
+	}
+	text, undone := "went on to the server", queue.Undone(q.Reply)
+	if q.Reply {
+		text = "went on to the client"
+	}
+	switch {
+	case v.Code == gate.CodeDeniedByPerson:
+		text = undone // the answer says the rest
+	case v.Code == gate.CodeNotAnswered:
+		text = "too late: the time was up; " + undone
+	case v.Action != policy.Allow:
+		text = "denied: " + v.Reason + "; " + undone
+	}
+	l.outcome(p, joined(text, p.note))
+}
+
+// unasked is a question nobody is there to answer.
+func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
+	first, ours := l.resolve(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.Undone(q.Reply))
+	if !ours && lost == nil {
+		return l.answeredByQueue(ctx, q, p, first)
+	}
+	err := none
+	if lost != nil && l.o.Queue != nil {
+		err = fmt.Errorf("%w; queue: %w", none, lost)
+	}
+	hint := l.hint()
+	if hint != "" {
+		err = fmt.Errorf("%w; %s", err, hint)
+	}
+	return gate.Answer{Digest: q.Digest, Note: hint}, err
+}
+
+// hint says how to answer such a call the next time; "" where nothing of ours
+// would help.
+func (l *Chain) hint() string {
+	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*QueueChannel); return ok })
+	if l.o.Queue == nil || !l.o.Wait && !attended {
+		return ""
+	}
+	return hintNext
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

@@ -1,0 +1,222 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/dialog"
+	"github.com/clawai/clawai/internal/ask/remember"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+const terminal = "terminal"
+
+// defaultGrace is how long a question must have been in sight before a key is
+// an answer.
+const defaultGrace = 300 * time.Millisecond
+
+// Options say how a Terminal asks.
+type Options struct {
+	RuleWriter *remember.Writer // writes "always" rules; nil: not offered
+	Stderr     *StderrRelay     // keeps the server's own words off the terminal meanwhile; nil: they are not ours
+	Lock       string           // a file all proxies of this user share; needed
+	By         string           // the account of the one who sits there, for the record
+	View       view.Options     // its Project, Home and ReadFile; the rest comes from the question
+	TTY        string           // default /dev/tty
+	Grace      time.Duration    // default 300 ms
+	Plain      bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+}
+
+// Terminal asks on the controlling terminal when this process may own it.
+type Terminal struct {
+	o     Options
+	color bool          // unless NO_COLOR is set
+	turn  chan struct{} // one question at a time
+}
+
+var _ BatchChannel = (*Terminal)(nil)
+
+// NewTerminal gives an approver that opens the terminal for each question only.
+func NewTerminal(o Options) *Terminal {
+	o.TTY = cmp.Or(o.TTY, "/dev/tty")
+	o.Grace = cmp.Or(o.Grace, defaultGrace)
+	switch os.Getenv("TERM") {
+	case "", "dumb", "unknown":
+		o.Plain = true
+	}
+	o.Plain = o.Plain || !term.Screens || os.Getenv("CLAWAI_ACCESSIBLE") != ""
+	return &Terminal{o: o, color: os.Getenv("NO_COLOR") == "", turn: make(chan struct{}, 1)}
+}
+
+// Name is "terminal".
+func (t *Terminal) Name() string { return terminal }
+
+// Available is nil when the terminal is ours to ask on, or another clawai is
+// asking on it: then the question waits for it.
+func (t *Terminal) Available(context.Context, gate.Question) error {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	tty, err := term.Own(now, t.o.TTY, t.o.Lock)
+	if not, ok := errors.AsType[*term.NotOwned](err); ok && not.Reason == term.Busy {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tty.Close()
+}
+
+// Ask shows the question and waits for the answer, the deadline, or ctx. An
+// error means that nobody decided, and says how to allow such a call. While a
+// question is open, SIGINT, SIGTERM, SIGHUP and SIGQUIT end it as a deny with
+// the terminal restored; acting on them otherwise is the caller's own business.
+func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	ctx, stop := until(ctx, q.Deadline)
+	defer stop()
+	answer, err := t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (gate.Answer, error) {
+		return t.one(ctx, tty, q)
+	})
+	answer.Digest = q.Digest
+	if err != nil {
+		return noted(answer, err)
+	}
+	return answer, nil
+}
+
+// AskAll shows every question on one page.
+func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answer, oneByOne bool, err error) {
+	a, err = t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (a gate.Answer, err error) {
+		vs := make([]view.Question, len(qs))
+		for i, q := range qs {
+			if vs[i], err = t.view(q); err != nil {
+				return a, errors.Join(errTooMany, err) // the one that cannot be shown is refused alone
+			}
+		}
+		p, err := list(qs, vs)
+		if err != nil {
+			return a, err
+		}
+		word, err := t.show(ctx, tty, p)
+		oneByOne = word == wordEach
+		if word == dialog.Allow {
+			a.Reply = gate.AllowOnce
+		}
+		return a, err
+	})
+	if err != nil {
+		a, err = noted(a, err)
+	}
+	return a, oneByOne, err
+}
+
+// noted is a deny that nobody decided. The note goes to the agent and names no
+// path; the error goes to the owner's record and says what would help.
+func noted(a gate.Answer, err error) (gate.Answer, error) {
+	a.Reply = gate.DenyOnce
+	if not, ok := errors.AsType[*term.NotOwned](err); ok {
+		a.Note = not.Reason.String()
+		return a, fmt.Errorf("nobody could be asked; to allow such a call, add a rule for it above the rule that asks, "+
+			"or run the client where its terminal is free: %w", err)
+	}
+	for _, known := range []error{errUnanswered, errTooSmall, errTooMany, view.ErrTooMany, view.ErrUnreadable, term.ErrHungUp} {
+		if errors.Is(err, known) {
+			a.Note = known.Error()
+		}
+	}
+	return a, err
+}
+
+// withTerminal lets ask use the terminal, with nobody else on it.
+func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *term.Tty) (gate.Answer, error)) (answer gate.Answer, err error) {
+	answer = gate.Answer{Channel: terminal, By: t.o.By}
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return answer, context.Cause(ctx)
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer stop()
+	release, err := t.o.Stderr.hold(ctx)
+	if err != nil {
+		return answer, err
+	}
+	defer release()
+	tty, err := term.Own(ctx, t.o.TTY, t.o.Lock)
+	if err != nil {
+		return answer, err
+	}
+	said, err := guarded(func() (gate.Answer, error) { return ask(ctx, tty) })
+	answer.Reply, answer.Scope, answer.Note = said.Reply, said.Scope, said.Note
+	return answer, errors.Join(err, tty.Close())
+}
+
+// asked is a question in hand, with the rules that an answer could write.
+type asked struct {
+	question gate.Question
+	page     dialog.Page
+	offers   []view.Offer
+}
+
+// one asks about one question.
+func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (answer gate.Answer, err error) {
+	v, err := t.view(q)
+	if err != nil {
+		return answer, err
+	}
+	offers, whyNot := t.o.RuleWriter.Offers(q)
+	h := &asked{question: q, page: ask(q, v, offers, whyNot), offers: offers}
+	for {
+		answer.Scope = ""
+		word, err := t.show(ctx, tty, h.page)
+		if err != nil {
+			return answer, err
+		}
+		if word == dialog.Always || word == dialog.Never {
+			return t.always(ctx, tty, h, dialog.Reply(word))
+		}
+		answer.Reply = dialog.Reply(word)
+		if far := view.ForSession(offers); answer.Reply == gate.AllowSession && len(far) > 1 {
+			if word, err = t.show(ctx, tty, reaches(far, h.page.Hints)); err != nil || word == dialog.Deny {
+				return gate.Answer{}, err
+			}
+			answer.Scope = word
+		}
+		if !answer.Reply.Allows() || len(v.Dangers) == 0 {
+			return answer, nil
+		}
+		what := dialog.SureOnce
+		if answer.Reply == gate.AllowSession {
+			what = dialog.SureSession
+		}
+		sure := dialog.Sure(v.Headline(0), v.Dangers, what)
+		sure.Hints = h.page.Hints
+		switch word, err = t.show(ctx, tty, sure); {
+		case err != nil:
+			return gate.Answer{}, err
+		case word == dialog.Yes:
+			return answer, nil
+		}
+	}
+}
+
+func (t *Terminal) view(q gate.Question) (view.Question, error) {
+	o := t.o.View
+	o.Server, o.Rule, o.Why, o.Reply = q.Server, q.Rule, q.Why, q.Reply
+	return view.Of(q.Calls, o)
+}
+
+func (t *Terminal) show(ctx context.Context, tty *term.Tty, p dialog.Page) (string, error) {
+	if t.o.Plain {
+		return askPlain(ctx, tty, p, t.o.Grace)
+	}
+	return askForm(ctx, tty, p, t.o.Grace, t.color)
+}

@@ -1,0 +1,127 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Names of members, without _ and - and in lower case, by which file-writing
+// tools of well-known servers tell what they do.
+var (
+	fileKeys    = []string{"path", "filepath", "file", "filename", "targetfile"}
+	contentKeys = []string{"content", "contents", "filetext", "newcontent", "filecontent"}
+	oldKeys     = []string{"oldtext", "oldstr", "oldstring", "search", "oldcode"}
+	newKeys     = []string{"newtext", "newstr", "newstring", "replace", "newcode"}
+	insertKeys  = []string{"inserttext", "newstr", "text"}
+	patchKeys   = []string{"patch", "diff", "input"}
+)
+
+// replacement is one text that takes the place of another.
+type replacement struct{ old, new string }
+
+// change is what a call would do to one file. At most one of content, edits and
+// inserted is there.
+type change struct {
+	path     string
+	content  *string
+	edits    []replacement
+	inserted *string
+	at       string // where inserted goes
+}
+
+// size is how many bytes would be written.
+func (c *change) size() int {
+	n := 0
+	for _, s := range []*string{c.content, c.inserted} {
+		if s != nil {
+			n += len(*s)
+		}
+	}
+	for _, e := range c.edits {
+		n += len(e.old) + len(e.new)
+	}
+	return n
+}
+
+// member is the text of the first string member of the object at parent that
+// has one of the names.
+func member(leaves []leaf, parent string, names []string) (string, bool) {
+	for i := range leaves {
+		a := &leaves[i]
+		at, key := "", a.path
+		if j := strings.LastIndexByte(a.path, '.'); j >= 0 {
+			at, key = a.path[:j], a.path[j+1:]
+		}
+		if a.string && at == parent && slices.Contains(names, plainKey(key)) {
+			return a.text, true
+		}
+	}
+	return "", false
+}
+
+// changes reads what the arguments say: a file and its content, one text for
+// another, or a list of either.
+func changes(list []string, leaves []leaf) []change {
+	var parents []string
+	for i := range leaves {
+		parent := leaves[i].path[:max(0, strings.LastIndexByte(leaves[i].path, '.'))]
+		if !slices.Contains(parents, parent) && len(parents) < maxRequests {
+			parents = append(parents, parent)
+		}
+	}
+	var all []change
+	for _, parent := range parents {
+		file, ok := member(leaves, parent, fileKeys)
+		if !ok {
+			continue
+		}
+		c := change{path: file}
+		command, _ := member(leaves, parent, []string{"command"})
+		content, written := member(leaves, parent, contentKeys)
+		inserted, inserts := member(leaves, parent, insertKeys)
+		switch {
+		case command == "insert" && inserts:
+			c.inserted, c.at = &inserted, "after line "+number(leaves, parent, "insertline")
+		case written && hasAny(list, []string{"append", "prepend", "insert"}):
+			c.inserted, c.at = &content, "into the file"
+		case written:
+			c.content = &content
+		default:
+			c.edits = replacements(leaves, parents, parent)
+		}
+		if c.content != nil || c.inserted != nil || c.edits != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// number is a number member as written, in harmless text.
+func number(leaves []leaf, parent, name string) string {
+	for i := range leaves {
+		if a := &leaves[i]; !a.string && plainKey(a.key) == name && strings.HasPrefix(a.path, parent) {
+			return term.Value(a.text)
+		}
+	}
+	return "?"
+}
+
+// replacements are those of the object at parent and of the objects in its
+// list edits.
+func replacements(leaves []leaf, parents []string, parent string) []replacement {
+	var edits []replacement
+	below := strings.TrimPrefix(parent+".edits[", ".")
+	for _, p := range parents {
+		if p != parent && !strings.HasPrefix(p, below) {
+			continue
+		}
+		was, ok1 := member(leaves, p, oldKeys)
+		will, ok2 := member(leaves, p, newKeys)
+		if ok1 && (ok2 || p == parent) {
+			edits = append(edits, replacement{was, will})
+		}
+	}
+	return edits
+}

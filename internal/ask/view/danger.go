@@ -1,0 +1,324 @@
+package view
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/shell"
+)
+
+// The other reasons for care; the tables hold theirs.
+const (
+	whyMalformed = "is malformed: no rule may allow it"
+	whyBeside    = "sends more than its arguments, in a member that MCP does not know"
+	whyShell     = "runs commands or code"
+	whyUnread    = "runs a text or code that is not read here"
+	whyDeletes   = "deletes folders with all they hold"
+	whyTooLong   = "runs more text than can be looked through"
+	whyWipes     = "destroys something large"
+	whyOutside   = "writes outside the project folder"
+	whyNoFolder  = "writes where no project folder is known"
+	whySampling  = "puts a server's words to your model"
+	whyAddress   = "wants you to open an address"
+	whyAsks      = "asks you for a secret, which a form must not do"
+	whyDisguise  = "holds text that hides or passes for other text"
+)
+
+// maxLooked is how much text of commands, and of everything else, dangers are
+// looked for in, in bytes; maxTokens how many words of commands.
+const (
+	maxLooked = 64 << 10
+	maxTokens = 2000
+)
+
+// findings gathers reasons in their order, each with its first example.
+type findings struct {
+	order   []string
+	example map[string]string
+	count   map[string]int
+}
+
+func (f *findings) add(why, example string) {
+	if f.count == nil {
+		f.count, f.example = map[string]int{}, map[string]string{}
+	}
+	if f.count[why]++; f.count[why] == 1 {
+		f.order = append(f.order, why)
+		f.example[why] = example
+	}
+}
+
+// list gives them in words.
+func (f *findings) list() []string {
+	var list []string
+	for _, why := range f.order {
+		s, n := why, f.count[why]
+		switch example := f.example[why]; {
+		case example == "" && n > 1:
+			s += fmt.Sprintf(" (%d times)", n)
+		case n > 1:
+			s += fmt.Sprintf(": %s, and %d more", term.Value(example), n-1)
+		case example != "":
+			s += ": " + term.Value(example)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// dangerFinder looks for reasons in one call.
+type dangerFinder struct {
+	base string // what counts as the owner's where no project is known
+	findings
+	o      Options
+	words  []string // of the tool's name
+	shell  bool
+	writes bool
+	// mayWrite says that no name tells that the tool only reads, where nobody sees what it
+	// is given.
+	mayWrite bool
+	command  strings.Builder // what would be run
+	rest     strings.Builder // what is neither run nor prose
+	query    strings.Builder
+	cut      bool // not all of command is in it
+	// shellTexts are what a shell is given, shellWords the words behind a program.
+	shellTexts, shellWords []string
+}
+
+// dangers are the reasons why a call needs care, nil when it is routine.
+func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
+	o.Project = workFolder(o.Project, o.Home)
+	l := dangerFinder{o: o, base: ownFolder(o.Home)}
+	if c.Malformed != "" {
+		l.add(whyMalformed, c.Malformed)
+	}
+	for _, name := range unusual {
+		l.add(whyBeside, name)
+	}
+	switch c.Subject {
+	case policy.ToolSubject:
+		l.toolCall(c, w.leaves)
+	case policy.ResourceSubject:
+		for _, uri := range c.Names {
+			l.path(uri)
+			l.host("uri", uri)
+		}
+	case policy.SamplingSubject:
+		l.add(whySampling, "")
+	case policy.ElicitationSubject:
+		l.elicitation(c.Names)
+	}
+	l.disguises(r, w.odd)
+	return l.list()
+}
+
+func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
+	for _, name := range c.Names {
+		l.words = append(l.words, textclass.Words(name)...)
+		l.shell = l.shell || textclass.RunsText(name)
+	}
+	l.writes = textclass.ChangesFiles(l.words) && !slices.ContainsFunc(leaves, func(a leaf) bool { return a.key == "command" && a.text == "view" })
+	l.mayWrite = l.o.Unseen && (l.writes || !textclass.OnlyTells(l.words))
+	if l.shell {
+		l.add(whyShell, "")
+	}
+	if textclass.WipesOut(l.words) {
+		l.add(whyWipes, "")
+	}
+	// Words of a command may stand before the program in the arguments.
+	for _, later := range []bool{false, true} {
+		for i := range leaves {
+			if key := plainKey(leaves[i].key); slices.Contains(laterKeys, key) == later {
+				l.sort(key, leaves[i].text)
+			}
+		}
+	}
+	if l.cut {
+		l.add(whyTooLong, "")
+	}
+	l.table()
+	for i := range leaves {
+		a, key := &leaves[i], plainKey(leaves[i].key)
+		switch {
+		case l.isCommand(key):
+		case isPathKey(key), !slices.Contains(proseKeys, key) && looksLikePath(a.text):
+			l.path(a.text)
+		}
+		if !slices.Contains(proseKeys, key) || l.shell {
+			l.host(key, a.text)
+		}
+	}
+	l.tokens()
+	l.unseen(leaves)
+}
+
+func (l *dangerFinder) isCommand(key string) bool {
+	if l.shell {
+		return !slices.Contains(toldKeys, key)
+	}
+	return slices.Contains(commandKeys, key)
+}
+
+// sort puts an argument's text where its words are looked for.
+func (l *dangerFinder) sort(key, text string) {
+	switch {
+	case l.isCommand(key):
+		l.cut = fill(&l.command, text) || l.cut
+		switch {
+		case hasAny(l.words, otherLanguages):
+		case slices.Contains(shellKeys, key):
+			l.shellTexts = append(l.shellTexts, text)
+		case slices.Contains(laterKeys, key):
+			l.shellWords = append(l.shellWords, text)
+		}
+	case slices.Contains(queryKeys, key) && (key == "sql" || textclass.Effects(l.words)&textclass.Queries != 0):
+		fill(&l.query, text)
+	case !slices.Contains(proseKeys, key):
+		fill(&l.rest, text)
+	}
+}
+
+// fill adds as much of s as there is room for, head and tail, and says whether
+// something was left out.
+func fill(b *strings.Builder, s string) (left bool) {
+	room := max(0, maxLooked-b.Len())
+	if left = len(s) > room; left {
+		s = s[:cut(s, room/2)] + " … " + s[cut(s, len(s)-room/2):]
+	}
+	b.WriteString(s + " ")
+	return left
+}
+
+// table looks for the words of the table.
+func (l *dangerFinder) table() {
+	command, query, rest := readings(&l.command), readings(&l.query), readings(&l.rest)
+	for i := range compiledWords() {
+		w := &compiledWords()[i]
+		texts := command
+		switch w.where {
+		case inQuery:
+			texts = slices.Concat(command, query)
+		case inAny:
+			texts = slices.Concat(command, query, rest)
+		}
+		for _, text := range texts {
+			if found := w.find(text); found != "" {
+				l.add(w.why, strings.TrimSpace(found))
+				break
+			}
+		}
+	}
+}
+
+// readings are a text and, where it differs, what a shell reads in it.
+func readings(b *strings.Builder) []string {
+	s := strings.TrimSpace(b.String())
+	if s == "" {
+		return nil
+	}
+	if bare := undress.Replace(s); bare != s {
+		return []string{s, bare}
+	}
+	return []string{s}
+}
+
+// changing are commands that write files.
+var changing = []string{">", "tee", "cp", "mv", "rm", "ln", "sed", "install", "chmod", "chattr", "touch", "rsync", "scp", "truncate", "unlink", "dd"}
+
+func hasAny(list, of []string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(of, s) })
+}
+
+// tokens looks at the words of commands for places and addresses, in each reading.
+func (l *dangerFinder) tokens() {
+	texts := readings(&l.command)
+	lists := make([][]string, len(texts))
+	for i, text := range texts {
+		lists[i] = wordsOf(text)
+		l.writes = l.writes && i > 0 || strings.Contains(text, ">") || hasAny(lists[i], changing)
+	}
+	if l.o.Unseen {
+		l.searches(texts)
+		l.doubts()
+	}
+	seen := map[string]bool{}
+	for _, s := range slices.Concat(lists...) {
+		for _, path := range pathsIn(s) {
+			if !seen[path] {
+				seen[path] = true
+				l.places(path)
+			}
+		}
+		if l.o.Unseen && textclass.MayNameShut(s) {
+			l.shut(s)
+		}
+		if strings.Contains(s, "://") && !seen["://"+s] {
+			seen["://"+s] = true
+			l.host("", s)
+		}
+	}
+}
+
+// otherLanguages are words in the names of tools that run what is no shell's text.
+var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "code", "powershell", "pwsh", "sql", "applescript", "osascript", "r", "lua", "cmd"}
+
+// shellKeys are the arguments that hold a text for a shell, or a part of one.
+var shellKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "shell", "bash", "exec", "run"}
+
+// doubts looks in texts for a shell for what no word of them shows: nobody sees them, and who
+// allowed another call did not mean that.
+func (l *dangerFinder) doubts() {
+	texts := l.shellTexts
+	if len(texts) > 0 && len(l.shellWords) > 0 { // a program, and a list of its words
+		texts = append(slices.Clone(texts), strings.Join(texts, " ")+" "+strings.Join(l.shellWords, " "))
+	}
+	for _, text := range texts {
+		d := shell.DoubtsOf(text)
+		for _, doubt := range [][2]string{{whySecrets, d.Shut}, {whyUnread, d.Unread}, {whyDeletes, d.Deletes}} {
+			if why, words := doubt[0], doubt[1]; words != "" && l.count[why] == 0 {
+				l.add(why, words)
+			}
+		}
+	}
+}
+
+// shut looks for places of secrets where nobody sees the word: also for those that are
+// mostly harmless, and of which no question warns.
+func (l *dangerFinder) shut(word string) {
+	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
+		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && textclass.NamesShut(path) {
+			l.add(whySecrets, path)
+			return
+		}
+	}
+}
+
+// searches looks for commands that show what is in every file of a folder, in those too that
+// hold secrets.
+func (l *dangerFinder) searches(texts []string) {
+	for _, text := range texts {
+		if found := wideSearch().FindString(text); found != "" && !named().MatchString(found) {
+			l.add(whySecrets, strings.TrimSpace(found))
+			return
+		}
+	}
+}
+
+// named matches a search of files that it names by an ending of sources.
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s(?:-i?name|--include|-g|--i?glob)[ =]["']?\*[\w-]*\.(?:go|[jt]sx?|mjs|py|rb|java|kt|rs|c|cc|cpp|h|hpp|cs|swift|php|sh|md|txt|html|css|sql|proto)["']?(?:\s|$)`)
+})
+
+var wideSearch = sync.OnceValue(func() *regexp.Regexp {
+	const option, ends = `(?:[^\n;|&]*\s)?`, `(?:\s|=|$)`
+	return regexp.MustCompile(`\b(?:[ef]?grep|diff)\s` + option + `(?:-[a-zA-Z]*[rR][a-zA-Z]*|--(?:dereference-)?recursive|(?:-d|--directories)[ =]recurse)\s+(?:\S+\s*|[^\n;|&]*\s\.{1,2}/?(?:\s[^\n;|&]*)?)(?:$|[\n;|&])` +
+		`|\brg\s` + option + `(?:-u+|-\.|--hidden|--unrestricted|--no-ignore\S*)` + ends +
+		`|\bgit\s[^\n;|&]*\bgrep\s` + option + `--(?:no-index|untracked|no-exclude-standard)` + ends +
+		`|\bfind\s+(?:\.{1,2}/?\s[^\n;|&]*|-[^\n;|&]*)-exec(?:dir)?\s+(?:\S*/)?(?:cat|head|tail|less|more|strings|xxd|od|base64|grep|awk|sed)\s[^\n;|&]*`)
+})

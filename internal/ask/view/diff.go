@@ -1,0 +1,236 @@
+package view
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// MaxFile is how many bytes of a file, and of what would be written, are
+// compared.
+const MaxFile = 1 << 20
+
+// ErrTooLarge is Options.ReadFile's word for a file of more than MaxFile bytes.
+var ErrTooLarge = errors.New("too large for a comparison")
+
+// aNewFile is the note on a file that is not there yet.
+const aNewFile = "a new file"
+
+const (
+	maxDiff = 2000 // lines of all changes of a question
+	context = 3    // lines that stay, before and after each change
+)
+
+// differ makes the lines of all changes of a call.
+type differ struct {
+	read  func(string) ([]byte, error)
+	home  string
+	lines []DiffLine
+	left  *int
+	changed
+}
+
+// changed sums the changes of a call up.
+type changed struct {
+	files, plus, minus int
+	note               string // of the last one
+}
+
+// count is how many lines come and go: "+3 −1".
+func (c *changed) count() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
+
+// diff is what a tool call would change in files; nil when it cannot be told.
+func diff(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
+	d := differ{read: o.ReadFile, home: o.Home, left: left}
+	if patch, ok := member(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
+		d.patch(patch)
+		return d.lines, d.changed
+	}
+	if textclass.ChangesFiles(list) {
+		for _, c := range changes(list, leaves) {
+			d.change(&c)
+		}
+	}
+	return d.lines, d.changed
+}
+
+// change shows one change, against the file on disk where that can be read.
+func (d *differ) change(c *change) {
+	was, note, known := d.onDisk(c.path)
+	name := pathName(c.path, d.home).cut(maxName)
+	if c.size() > MaxFile {
+		d.tooLarge(name)
+		return
+	}
+	if c.inserted != nil {
+		d.show(name, c.at, compare(nil, split(*c.inserted)))
+		return
+	}
+	if c.content != nil {
+		if note == "" && !known {
+			return
+		}
+		d.show(name, cmp.Or(note, lastLine(was, *c.content)), compare(split(was), split(*c.content)))
+		return
+	}
+	will := was
+	for i, e := range c.edits {
+		at := fmt.Sprintf("change %d of %d", i+1, len(c.edits))
+		n := strings.Count(will, e.old)
+		switch {
+		case e.old == "" || note != "" || !known:
+		case n == 0:
+			note = at + ": the text to replace is not in the file"
+		case n > 1:
+			note = fmt.Sprintf("%s: the text to replace is in the file %d times; which of them goes, the server decides", at, n)
+		default:
+			will = strings.Replace(will, e.old, e.new, 1)
+			continue
+		}
+		known = false
+	}
+	if known {
+		d.show(name, lastLine(was, will), compare(split(was), split(will)))
+		return
+	}
+	var edits []edit
+	for _, e := range c.edits {
+		edits = append(edits, compare(split(e.old), split(e.new))...)
+	}
+	d.show(name, cmp.Or(note, "not compared with the file"), edits)
+}
+
+// onDisk is the file as it is; a note says what is to be known about it, and
+// known is false when there is nothing to compare with.
+func (d *differ) onDisk(name string) (text, note string, known bool) {
+	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
+	if d.read == nil || len(name) > maxName || !drive && (!rooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", "", false
+	}
+	b, err := d.read(name)
+	var failed *fs.PathError
+	switch {
+	case err == nil && len(b) <= MaxFile:
+		return string(b), "", true
+	case err == nil, errors.Is(err, ErrTooLarge):
+		return "", "the file on disk is too large for a comparison", false
+	case errors.Is(err, fs.ErrNotExist):
+		return "", aNewFile, true
+	case errors.As(err, &failed):
+		err = failed.Err
+	}
+	return "", "the file on disk cannot be read: " + term.Text(err.Error()), false
+}
+
+// lastLine says what the comparison of lines does not show.
+func lastLine(was, will string) string {
+	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
+	case was == will:
+		return "the file stays as it is"
+	case was == "" || will == "" || before == after:
+		return ""
+	case after:
+		return "the last line gets a line end"
+	}
+	return "the last line loses its line end"
+}
+
+// split cuts a text into lines without their ends.
+func split(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// patch shows a patch as it is.
+func (d *differ) patch(text string) {
+	if len(text) > MaxFile {
+		d.tooLarge("a patch")
+		return
+	}
+	var edits []edit
+	for _, line := range split(text) {
+		op := byte('@')
+		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 && !strings.HasPrefix(line, "+++ ") && !strings.HasPrefix(line, "--- ") {
+			op, line = line[0], line[1:]
+		}
+		edits = append(edits, edit{op, line})
+	}
+	d.show("a patch", "", edits)
+}
+
+// tooLarge tells of a change that is not shown.
+func (d *differ) tooLarge(name string) {
+	d.note, d.files = "too large for a comparison", d.files+1
+	d.lines = append(d.lines, DiffLine{'#', name + ": " + d.note})
+}
+
+// show adds the lines of one file below a headline.
+func (d *differ) show(name, note string, edits []edit) {
+	var own changed
+	for _, e := range edits {
+		switch e.op {
+		case '+':
+			own.plus++
+		case '-':
+			own.minus++
+		}
+	}
+	d.changed = changed{d.files + 1, d.plus + own.plus, d.minus + own.minus, note}
+	head := name + "  " + own.count()
+	if note != "" {
+		head += "; " + note
+	}
+	d.lines = append(d.lines, DiffLine{'#', head})
+	stays := 0
+	for i := range edits {
+		if !near(edits, i) {
+			stays++
+			continue
+		}
+		d.gap(&stays)
+		if *d.left == 0 {
+			d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… the next %s not shown here …", lines(len(edits)-i, "is", "are"))})
+			return
+		}
+		*d.left--
+		text := plainLine(edits[i].line)
+		if folded(edits[i].line) {
+			text = term.Value(edits[i].line)
+		}
+		d.lines = append(d.lines, DiffLine{edits[i].op, text})
+	}
+	d.gap(&stays)
+}
+
+func (d *differ) gap(stays *int) {
+	if *stays > 0 {
+		d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… %s …", lines(*stays, "stays", "stay"))})
+	}
+	*stays = 0
+}
+
+func lines(n int, one, many string) string {
+	if n == 1 {
+		return "1 line " + one
+	}
+	return fmt.Sprintf("%d lines %s", n, many)
+}
+
+// near says whether a line is a change or stands close to one.
+func near(edits []edit, i int) bool {
+	for j := max(0, i-context); j <= min(len(edits)-1, i+context); j++ {
+		if edits[j].op != ' ' {
+			return true
+		}
+	}
+	return false
+}

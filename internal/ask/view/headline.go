@@ -1,0 +1,257 @@
+package view
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+)
+
+// deed is what a call would do, as a headline says it: verb, object, tail. It goes by
+// the names of the tool and of its arguments, which are the server's words; the call
+// itself stands below it.
+type deed struct {
+	verb   string // ours, but for the name of a tool
+	object name
+	tail   string   // "  +3 −1"
+	counts bool     // it names the one file that changes, and by how much
+	told   []string // the arguments that are in it, as they are shown
+}
+
+// Headline says what is asked in one line of at most cells cells: who wants what, with
+// the middle of a long object left out. 0 is a line of at most 240.
+func (q Question) Headline(cells int) string {
+	if cells <= 0 {
+		cells = maxHeadline
+	}
+	who := q.who.cut(max(8, min(30, cells/3)))
+	switch n := len(q.Requests); {
+	case n == 0:
+		return clip(who+" wants what cannot be shown", cells)
+	case n > 1:
+		if q.Reply {
+			return clip(fmt.Sprintf("%s answers %d calls at once", who, n), cells)
+		}
+		return clip(fmt.Sprintf("%s wants %d things at once", who, n), cells)
+	}
+	return q.Requests[0].deed.text(who+" ", cells)
+}
+
+const maxHeadline = 240
+
+// Who is the server that asks, as a headline names it.
+func (q Question) Who() string { return q.who.cut(30) }
+
+// Row is the headline with as many of the arguments that it does not tell as there is
+// room for, in at most cells cells.
+func (q Question) Row(cells int) string {
+	s := q.Headline(cells)
+	if len(q.Requests) != 1 || q.Requests[0].deed.counts {
+		return s
+	}
+	r := &q.Requests[0]
+	for i := range r.Args {
+		if Width(s) >= cells {
+			break
+		}
+		if a := &r.Args[i]; !slices.Contains(r.deed.told, a.Value) {
+			s += "  " + a.Line()
+		}
+	}
+	return clip(s, cells)
+}
+
+// made says the same of a call that was made, and whose answer is asked about.
+func (d *deed) made() {
+	if rest, ok := strings.CutPrefix(d.verb, "wants to "); ok {
+		d.verb = "was asked to " + rest
+	}
+	if strings.HasPrefix(d.object.text, "notifications/") { // it answers no call
+		d.verb = "has sent"
+	}
+}
+
+func (d *deed) text(before string, cells int) string {
+	before += d.verb
+	room := cells - Width(before) - 1 - Width(d.tail)
+	if object := d.object.cut(max(room, 8)); object != "" {
+		before += " " + object
+	}
+	return clip(before+d.tail, cells)
+}
+
+// deedOf is what a call would do.
+func deedOf(c *policy.Call, r *Request, leaves []leaf, home string) deed {
+	named := func(i int) name {
+		if i >= 0 && i < len(c.Names) {
+			return nameOf(c.Names[i])
+		}
+		return name{}
+	}
+	switch c.Subject {
+	case policy.ToolSubject:
+		return toolDeed(c, r, leaves, home)
+	case policy.ResourceSubject:
+		return deed{verb: "wants to read", object: named(0), tail: more(len(c.Names))}
+	case policy.PromptSubject:
+		return deed{verb: "wants to give the prompt", object: named(0)}
+	case policy.SamplingSubject:
+		return deed{verb: "wants your model to read", object: named(len(c.Names) - 1).quoted(), tail: more(len(c.Names))}
+	case policy.ElicitationSubject:
+		if len(c.Names) > 1 {
+			return deed{verb: "wants you to open", object: named(1), tail: more(len(c.Names) - 1)}
+		}
+		return deed{verb: "wants to ask you", object: named(0).quoted()}
+	default:
+		return deed{verb: "wants to call", object: nameOf(c.Method)}
+	}
+}
+
+func more(n int) string {
+	if n > 1 {
+		return fmt.Sprintf(" and %d more", n-1)
+	}
+	return ""
+}
+
+// fileDeeds are what tools do to files, by a word in their name; the graver comes first,
+// since a name may hold two.
+var fileDeeds = []struct{ verb, words string }{
+	{"delete", "delete remove rm rmdir unlink trash erase purge destroy wipe"},
+	{"move", "move mv rename"},
+	{"copy", "copy cp clone"},
+	{"append to", "append"},
+	{"edit", "edit patch replace modify update insert"},
+	{"write", "write create save put overwrite touch make mkdir export download"},
+	{"list", "list ls tree"},
+	{"search", "search find grep glob"},
+	{"look at", "info stat metadata"},
+	{"read", "read cat view open get show head tail"},
+}
+
+// addressDeeds are what they do with an address.
+var addressDeeds = []struct{ verb, words string }{
+	{"open", "navigate goto open browse visit"},
+	{"fetch", "fetch get request download http read scrape crawl"},
+}
+
+var (
+	soughtKeys       = []string{"pattern", "query", "regex", "glob"}        // say what is looked for
+	plainCommandKeys = []string{"command", "cmd", "cmdline", "commandline"} // say what is run, whatever the tool's name
+)
+
+func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
+	var tool string
+	if len(c.Names) > 0 {
+		tool = c.Names[0]
+	}
+	list := textclass.Words(tool)
+	if textclass.RunsText(tool) {
+		if words := commandWords(leaves); len(words) > 0 {
+			return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: shown(words)}
+		}
+	}
+	if a := find(leaves, func(key string) bool {
+		return key == "sql" || textclass.Effects(list)&textclass.Queries != 0 && slices.Contains(queryKeys, key)
+	}); len(a) > 0 {
+		return deed{verb: "wants to run the SQL", object: nameOf(a[0]), told: shown(a[:1])}
+	}
+	paths := find(leaves, isPathKey)
+	paths = slices.DeleteFunc(paths, func(s string) bool { return strings.Contains(s, "://") })
+	if len(paths) > 0 {
+		return pathDeed(tool, list, paths, r, leaves, home)
+	}
+	if a := find(leaves, func(key string) bool { return slices.Contains([]string{"url", "uri", "href"}, key) }); len(a) > 0 {
+		for _, row := range addressDeeds {
+			if hasAny(list, strings.Fields(row.words)) {
+				return deed{verb: "wants to " + row.verb, object: nameOf(a[0]), tail: more(len(a)), told: shown(a[:1])}
+			}
+		}
+		return deed{verb: "wants to call " + nameOf(tool).cut(40) + " with", object: nameOf(a[0]), tail: more(len(a)), told: shown(a[:1])}
+	}
+	if words := find(leaves, func(key string) bool { return slices.Contains(plainCommandKeys, key) }); len(words) > 0 {
+		return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: shown(words)}
+	}
+	return deed{verb: "wants to call", object: nameOf(tool)}
+}
+
+func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home string) deed {
+	verb := ""
+	for _, row := range fileDeeds {
+		if verb == "" && hasAny(list, strings.Fields(row.words)) {
+			verb = row.verb
+		}
+	}
+	if command, ok := member(leaves, "", []string{"command"}); ok && len(r.Diff) == 0 && command == "view" {
+		verb = "read"
+	}
+	if verb == "write" && hasAny(list, []string{"directory", "folder", "dir", "mkdir"}) {
+		verb = "create the folder"
+	}
+	d := deed{verb: "wants to " + verb, object: pathName(paths[0], home), told: shown(paths[:1])}
+	switch {
+	case verb == "":
+		return deed{verb: "wants to call " + nameOf(tool).cut(40) + " on", object: d.object, tail: more(len(paths)), told: d.told}
+	case (verb == "move" || verb == "copy") && len(paths) == 2:
+		d.tail, d.told = " to "+pathName(paths[1], home).cut(40), shown(paths)
+	case verb == "search":
+		if sought := find(leaves, func(key string) bool { return slices.Contains(soughtKeys, key) }); len(sought) > 0 {
+			d.tail, d.told = " for "+nameOf(sought[0]).quoted().cut(30), append(d.told, shown(sought[:1])...)
+		}
+	case r.changed.files > 0:
+		if verb == "write" && r.changed.note == aNewFile {
+			d.verb = "wants to create"
+		}
+		d.tail, d.counts = more(r.changed.files)+"  "+r.changed.count(), r.changed.files == 1
+	default:
+		d.tail = more(len(paths))
+	}
+	return d
+}
+
+// commandWords is what a tool that runs something would run, the program first.
+func commandWords(leaves []leaf) []string {
+	is := func(later bool) []string {
+		return find(leaves, func(key string) bool {
+			return slices.Contains(commandKeys, key) && slices.Contains(laterKeys, key) == later
+		})
+	}
+	return append(is(false), is(true)...)
+}
+
+// shown is texts as the lines of arguments have them.
+func shown(texts []string) (values []string) {
+	for _, s := range texts {
+		values = append(values, term.Value(s))
+	}
+	return values
+}
+
+// find is the texts of the members whose plain name is one, in the order of the wire.
+func find(leaves []leaf, is func(key string) bool) (texts []string) {
+	for i := range leaves {
+		if a := &leaves[i]; a.string && a.text != "" && is(plainKey(a.key)) {
+			texts = append(texts, a.text)
+		}
+	}
+	return texts
+}
+
+// pathName is a path as a headline has it: below the home folder with ~, which only a
+// rooted path that says where it leads can have. A path that begins with ~ itself is in
+// quotes, for the server may take it by the letter.
+func pathName(s, home string) name {
+	if home != "" && path.Clean(s) == s {
+		if short := Tilde(s, home); short != s && bareName(short) {
+			return name{text: short}
+		}
+	}
+	if strings.HasPrefix(s, "~") {
+		return nameOf(s).quoted()
+	}
+	return nameOf(s)
+}

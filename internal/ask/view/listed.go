@@ -1,0 +1,98 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+)
+
+// listedMethod is that of a question about what a server lists. No message has it without
+// a subject.
+const listedMethod = "clawai/listed"
+
+// Listed is one difference of what a server lists from what was approved, or all of one
+// entry that is new.
+type Listed struct {
+	Entry   string `json:"entry"` // "tool get_issue"
+	Class   string `json:"class"` // "text", "new", ... (docs/pins.md)
+	At      string `json:"at"`    // "description"; "" for the whole
+	Was     string `json:"was"`
+	Is      string `json:"is"`
+	What    string `json:"what"`    // in words, where Was and Is do not say it
+	Refused bool   `json:"refused"` // no answer lets it pass
+}
+
+// ListedCall is what a person is asked about in place of a call.
+func ListedCall(server string, all []Listed) policy.Call {
+	args, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // texts can be written
+	}
+	return policy.Call{Server: server, Method: listedMethod, Args: args}
+}
+
+const whyListed = "an allow lets these words and parameters reach the agent from now on, in every session"
+
+// listed shows such a question: a headline for each entry, and what has become of its words.
+func (m *builder) listed(c *policy.Call) (Request, error) {
+	r := Request{Server: serverName(c.Server), Method: "what the server lists", Word: "method", Dangers: []string{whyListed}}
+	var all []Listed
+	if err := json.Unmarshal(c.Args, &all); err != nil {
+		return r, ErrUnreadable
+	}
+	entry, entries, refused := "", 0, 0
+	for i := range all {
+		d := &all[i]
+		if d.Entry != entry {
+			entry = d.Entry
+			entries++
+			if d.Refused {
+				refused++
+			}
+			r.Diff = append(r.Diff, DiffLine{'#', term.Text(entry) + d.outcome()})
+		}
+		if r.Diff = append(r.Diff, d.lines()...); len(r.Diff) > m.diff {
+			return r, ErrTooMany
+		}
+	}
+	m.diff -= len(r.Diff)
+	tail := ": 1 entry"
+	if entries > 1 {
+		tail = fmt.Sprintf(": %d entries", entries)
+	}
+	if refused > 0 {
+		tail += fmt.Sprintf(", %d refused whatever you say", refused)
+	}
+	r.deed = deed{verb: "lists what you have not approved", tail: tail}
+	return r, nil
+}
+
+func (d *Listed) outcome() string {
+	switch {
+	case d.Refused:
+		return " (" + d.Class + ": stays out whatever you say)"
+	case d.Class == "text":
+		return " (reads another way; until you allow it, it is as it was)"
+	case d.Class == "new":
+		return " (new; left out until you allow it)"
+	}
+	return " (" + d.Class + "; left out until you allow it)"
+}
+
+func (d *Listed) lines() (all []DiffLine) {
+	if d.At != "" {
+		all = append(all, DiffLine{'@', term.Text(d.At)})
+	}
+	if d.What != "" {
+		return append(all, DiffLine{'@', term.Text(d.What)})
+	}
+	for _, line := range Words(d.Was, d.Is) {
+		if strings.TrimSpace(line.Text) != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+package view
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// What Marks say, in their order.
+const (
+	markControl   = "control characters"
+	markDirection = "characters that turn the direction of text"
+	markTags      = "hidden tag characters"
+	markHidden    = "hidden characters"
+	markRight     = "right-to-left letters"
+	markAlike     = "look-alike letters"
+	markStacked   = "stacked marks"
+	markPrivate   = "private or unassigned characters"
+	markBroken    = "bytes that are no text"
+	markBlanks    = "long runs of blanks"
+)
+
+var allMarks = []string{markControl, markDirection, markTags, markHidden, markRight, markAlike, markStacked,
+	markPrivate, markBroken, markBlanks}
+
+const (
+	manyBlanks = 40      // in a row, line ends included
+	manyMarks  = 4       // combining, on one letter
+	maxAlike   = 1 << 20 // bytes in which look-alike letters are looked for
+)
+
+// marks says what is odd about s, all of it, but for look-alike letters, which
+// are found in the first and last half of maxAlike bytes: finding them is slow.
+func marks(s string) []string {
+	found := map[string]bool{}
+	blanks, stacked, letters := 0, 0, false
+	for i := 0; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+			if usual(r) {
+				blanks, stacked, letters = 0, 0, true
+				i += n
+				continue
+			}
+		}
+		switch r {
+		case ' ', '\n', '\t', '\r':
+			blanks++
+		default:
+			blanks = 0
+		}
+		if unicode.IsMark(r) {
+			stacked++
+		} else {
+			stacked = 0
+		}
+		switch {
+		case blanks > manyBlanks:
+			found[markBlanks] = true
+		case stacked > manyMarks:
+			found[markStacked] = true
+		case r < utf8.RuneSelf:
+			if r < ' ' && r != '\n' && r != '\t' && (r != '\r' || i+1 == len(s) || s[i+1] != '\n') || r == 0x7f {
+				found[markControl] = true
+			}
+		case r == utf8.RuneError && n == 1:
+			found[markBroken] = true
+		default:
+			if mark := markOf(r); mark != "" {
+				found[mark] = true
+			} else {
+				letters = true
+			}
+		}
+		i += n
+	}
+	if letters && alike(s) {
+		found[markAlike] = true
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	var list []string
+	for _, mark := range allMarks {
+		if found[mark] {
+			list = append(list, mark)
+		}
+	}
+	return list
+}
+
+// usual are the letters that most text beyond ASCII is in, and that by themselves
+// are never odd: Latin, Cyrillic, Han and Hangul ones.
+func usual(r rune) bool {
+	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
+}
+
+// markOf is what one character beyond ASCII is marked with by itself.
+func markOf(r rune) string {
+	switch {
+	case textclass.Tag.Has(r):
+		return markTags
+	case textclass.Control.Has(r):
+		return markControl
+	case textclass.Direction.Has(r):
+		return markDirection
+	case textclass.Hidden(r):
+		return markHidden
+	case textclass.RightToLeft.Has(r):
+		return markRight
+	case !unicode.IsGraphic(r):
+		return markPrivate
+	}
+	return ""
+}
+
+// alike looks for look-alike letters in as much of s as is affordable.
+func alike(s string) bool {
+	if len(s) <= maxAlike {
+		return term.Lookalike(s)
+	}
+	return term.Lookalike(s[:cut(s, maxAlike/2)]) || term.Lookalike(s[cut(s, len(s)-maxAlike/2):])
+}

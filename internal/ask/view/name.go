@@ -1,0 +1,109 @@
+package view
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// name is a name in a headline, as harmless text without quotes. Only one that nobody
+// could take for words of ours stands without them.
+type name struct {
+	text  string
+	quote bool
+}
+
+// maxNamed is how much of a text a headline looks at, in bytes at either end.
+const maxNamed = 1 << 10
+
+func nameOf(s string) name {
+	if len(s) > 2*maxNamed {
+		s = s[:cut(s, maxNamed)] + s[cut(s, len(s)-maxNamed):]
+	}
+	return name{text: term.Visible(s), quote: !bareName(s)}
+}
+
+func (n name) quoted() name {
+	n.quote = true
+	return n
+}
+
+// bareName says that a text is one word which can be nothing else.
+func bareName(s string) bool {
+	return s != "" && strings.Trim(s, bareLetters+"./~@:+,=%#?&") == ""
+}
+
+// cut is the name in at most cells cells, without its middle where it is longer.
+func (n name) cut(cells int) string {
+	if n.text == "" && !n.quote {
+		return ""
+	}
+	if n.quote {
+		return `"` + shorten(n.text, max(cells-2, 1)) + `"`
+	}
+	return shorten(n.text, cells)
+}
+
+// shorten is harmless text in at most cells cells, with … in the place of its middle
+// where it is longer; no value can show that sign.
+func shorten(s string, cells int) string {
+	if Width(s) <= cells {
+		return s
+	}
+	all := slices.Collect(units(s))
+	head, tail, used := 0, len(all), 1
+	for front := true; head < tail; front = !front {
+		at := tail - 1
+		if front {
+			at = head
+		}
+		if used += Width(all[at]); used > cells {
+			break
+		}
+		if front {
+			head++
+		} else {
+			tail--
+		}
+	}
+	for tail < len(all) && Width(all[tail]) == 0 { // a mark without its letter
+		tail++
+	}
+	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
+}
+
+// clip is harmless text in at most cells cells, with … in the place of its end.
+func clip(s string, cells int) string {
+	if Width(s) <= cells {
+		return s
+	}
+	used, n := 1, 0
+	all := slices.Collect(units(s))
+	for n < len(all) && used+Width(all[n]) <= cells {
+		used += Width(all[n])
+		n++
+	}
+	return strings.Join(all[:n], "") + "…"
+}
+
+// units is harmless text in the parts that must not be cut: characters and escapes. A
+// backslash of a plain line begins none, and is one by itself.
+func units(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s != "" {
+			_, n := utf8.DecodeRuneInString(s)
+			if strings.HasPrefix(s, `\u{`) || strings.HasPrefix(s, `\x{`) {
+				n = strings.IndexByte(s, '}') + 1
+			} else if s[0] == '\\' && len(s) > 1 && s[1] < utf8.RuneSelf {
+				n = 2
+			}
+			if !yield(s[:max(n, 1)]) {
+				return
+			}
+			s = s[max(n, 1):]
+		}
+	}
+}

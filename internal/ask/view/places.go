@@ -1,0 +1,138 @@
+package view
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// place is a place that is warned of: those of internal/text/textclass, and what is dangerous
+// to a person alone.
+type place struct {
+	textclass.Place
+	why   string
+	write bool // only a write is dangerous
+}
+
+const (
+	whySecrets  = "touches a place where secrets are kept"
+	whyLater    = "changes what runs by itself later"
+	whySystem   = "changes the system's own settings"
+	whyClient   = "changes what an editor or MCP client runs"
+	whyAgent    = "changes what agents are told in each session"
+	whyOwn      = "touches clawai's own rules or record"
+	whyPersonal = "reads what a browser keeps"
+)
+
+// places are made when a call is first shown.
+var places = sync.OnceValue(func() []place {
+	return append(screened(), []place{
+		{textclass.Place{Path: ".config/clawai", Hit: "~/.config/clawai/policy.toml", Miss: "/p/clawai/policy.toml"}, whyOwn, false},
+		{textclass.Place{Path: ".local/state/clawai", Hit: "~/.local/state/clawai/audit/x", Miss: "/p/state/clawai.go"}, whyOwn, false},
+		{textclass.Place{Path: "AppData/*/clawai", Hit: `C:\Users\a\AppData\Roaming\clawai\policy.toml`, Miss: "/p/AppData/x"}, whyOwn, false},
+
+		{textclass.Place{Path: "/etc", Hit: "/etc/hosts", Miss: "/p/etc/hosts"}, whySystem, true},
+		{textclass.Place{Path: "/boot", Hit: "/boot/grub/grub.cfg", Miss: "/p/boot/x"}, whySystem, true},
+		{textclass.Place{Path: "/usr", Hit: "/usr/local/bin/ls", Miss: "/p/usr/x"}, whySystem, true},
+		{textclass.Place{Path: "/System", Hit: "/System/Library/x", Miss: "/p/System/x"}, whySystem, true},
+		{textclass.Place{Path: "/Windows", Hit: `C:\Windows\System32\drivers\etc\hosts`, Miss: "/p/Windows/x"}, whySystem, true},
+	}...)
+})
+
+func screened() (all []place) {
+	add := func(rows []textclass.Place, write bool, why map[textclass.Keeper]string) {
+		for _, p := range rows {
+			if p.Path != "" {
+				all = append(all, place{p, why[p.Of], write})
+			}
+		}
+	}
+	add(textclass.SecretPlaces[:], false, map[textclass.Keeper]string{textclass.Owner: whySecrets, textclass.Browser: whyPersonal})
+	add(textclass.LaterPlaces[:], true, map[textclass.Keeper]string{textclass.Owner: whyLater, textclass.Client: whyClient, textclass.Agent: whyAgent})
+	return all
+}
+
+func rooted(plain string) bool { return strings.HasPrefix(plain, "/") }
+
+// located are the readings of a path: each with / between its parts, no . and
+// no .. but at the start, home in the place of ~, no drive and no scheme. A path
+// that is rooted begins with /; one from an unknown base with a variable or ~.
+func located(s, home string) []string {
+	s = strings.TrimSpace(s)
+	if len(s) > 5 && strings.EqualFold(s[:5], "file:") {
+		s = strings.TrimPrefix(s[5:], "//")
+		if s != "" && s[0] != '/' && s[0] != '\\' { // a host
+			_, s, _ = strings.Cut(s, "/")
+			s = "/" + s
+		}
+	}
+	readings := []string{s}
+	for range 2 { // %252e is decoded twice by some
+		decoded, err := url.PathUnescape(s)
+		if err != nil || decoded == s {
+			break
+		}
+		s = decoded
+		readings = append(readings, s)
+	}
+	for i, r := range readings {
+		r = strings.ReplaceAll(r, `\`, "/")
+		for _, v := range []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+			if rest, ok := strings.CutPrefix(r, v); ok && home != "" && (rest == "" || rest[0] == '/') {
+				r = strings.ReplaceAll(home, `\`, "/") + rest
+			}
+		}
+		if len(r) > 1 && r[1] == ':' && ('a' <= r[0]|0x20 && r[0]|0x20 <= 'z') {
+			r = r[2:]
+			if !rooted(r) {
+				r = "$drive/" + r
+			}
+		}
+		readings[i] = path.Clean(strings.ReplaceAll(r, "//", "/"))
+	}
+	return readings
+}
+
+// workFolder is the folder the work is in; "" when that is not known. Desktop
+// applications start servers in / or in the home folder, which nobody means as a
+// whole; neither is anything between them.
+func workFolder(project, home string) string {
+	if project == "" {
+		return ""
+	}
+	if at := located(project, "")[0]; at == "/" || home != "" && !outside(located(home, "")[0], at) {
+		return ""
+	}
+	return project
+}
+
+// ownFolder is the home folder as the place that a person's files are in: if every
+// write of a desktop application needed care, nobody would take any.
+func ownFolder(home string) string {
+	if home == "" || located(home, "")[0] == "/" {
+		return ""
+	}
+	return home
+}
+
+// outside says whether a reading of a path lies outside the folder.
+func outside(plain, folder string) bool {
+	switch {
+	case rooted(plain):
+		folder = located(folder, "")[0]
+		return folder == "." || folder != "/" && plain != folder && !strings.HasPrefix(plain, folder+"/")
+	case plain == ".." || strings.HasPrefix(plain, "../"):
+		return true
+	}
+	return unknownBase().MatchString(plain)
+}
+
+// unknownBase begins a path from a place only the server knows: a variable, a
+// drive's own folder, another's home.
+var unknownBase = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\$[A-Za-z_{]|%[A-Za-z_]+%|~[\w.+-]*(?:/|$))`)
+})

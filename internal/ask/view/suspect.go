@@ -1,0 +1,125 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// looksLikePath says so of an argument whose name does not.
+func looksLikePath(s string) bool {
+	for _, root := range []string{"~/", "../", "./", "file:", "$HOME", "%", `\\`, "/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/",
+		"/tmp/", "/opt/", "/mnt/", "/media/", "/srv/", "/dev/", "/proc/", "/sys/", "/boot/", "/private/", "/Library/", "/System/", "/Volumes/"} {
+		if strings.HasPrefix(s, root) {
+			return true
+		}
+	}
+	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
+}
+
+// path looks at an argument that names a file.
+func (l *dangerFinder) path(s string) {
+	if s == "" || len(s) > maxName || strings.Contains(s, "://") && !strings.HasPrefix(strings.ToLower(s), "file:") {
+		return
+	}
+	if l.writes {
+		for _, plain := range located(s, l.o.Home) {
+			if l.o.Project == "" && outside(plain, l.base) {
+				l.add(whyNoFolder, s)
+				break
+			} else if l.o.Project != "" && outside(plain, l.o.Project) {
+				l.add(whyOutside, s)
+				break
+			}
+		}
+	}
+	l.places(s)
+}
+
+// places looks a path up in the table of places.
+func (l *dangerFinder) places(s string) {
+	if len(s) > maxName {
+		return
+	}
+	seen := map[string]bool{}
+	for _, plain := range located(s, l.o.Home) {
+		inside := l.o.Project != "" && !outside(plain, l.o.Project)
+		for i := range places() {
+			p := &places()[i]
+			if p.write && !l.writes && !l.mayWrite || inside && p.why == whySystem || seen[p.why] || !p.Holds(plain) && !p.mayName(plain) && !(l.mayWrite && p.write && p.Within(plain)) {
+				continue
+			}
+			seen[p.why] = true
+			l.add(p.why, s)
+		}
+		for _, own := range l.o.Own {
+			if own != "" && rooted(plain) && !outside(plain, own) && !seen[whyOwn] {
+				seen[whyOwn] = true
+				l.add(whyOwn, s)
+			}
+		}
+	}
+}
+
+// host looks at an argument that names a host or an address.
+func (l *dangerFinder) host(key, s string) {
+	if !slices.Contains(hostKeys, key) {
+		key = ""
+	}
+	host, userinfo := hostOf(key, s)
+	if userinfo {
+		l.add(whyUserinfo, s)
+	}
+	if why := dangerousHost(host); why != "" {
+		l.add(why, s)
+	}
+}
+
+func (l *dangerFinder) elicitation(names []string) {
+	for i, s := range names {
+		if i > 0 {
+			l.add(whyAddress, s)
+			l.host("url", s)
+			continue
+		}
+		low := strings.ToLower(s[:cut(s, min(len(s), maxLooked))])
+		if slices.ContainsFunc(textclass.SecretPhrases, func(w string) bool { return strings.Contains(low, w) }) {
+			l.add(whyAsks, "")
+		}
+	}
+}
+
+// grave are the marks that are a danger even in prose.
+var grave = []string{markDirection, markTags}
+
+// ordinary are the marks that are no danger anywhere.
+var ordinary = []string{markRight, markStacked, markBlanks}
+
+// disguises looks at what is odd about names and values.
+func (l *dangerFinder) disguises(r *Request, names []string) {
+	for i := range r.Named {
+		l.disguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)
+	}
+	for i := range r.Args {
+		a := &r.Args[i]
+		key := a.Path[strings.LastIndexByte(a.Path, '.')+1:]
+		if j := strings.IndexByte(key, '['); j > 0 {
+			key = key[:j]
+		}
+		l.disguise(a, slices.Contains(proseKeys, plainKey(key)))
+	}
+	for _, name := range names {
+		for _, mark := range marks(name) {
+			l.add(whyDisguise+" ("+mark+")", name)
+		}
+	}
+}
+
+func (l *dangerFinder) disguise(a *Arg, prose bool) {
+	for _, mark := range a.Marks {
+		if slices.Contains(grave, mark) || !prose && !slices.Contains(ordinary, mark) {
+			l.add(whyDisguise+" ("+mark+")", "")
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// maxName is the length in bytes of a member name that is shown in a path;
+// maxBare of one that is shown without quotes.
+const (
+	maxName = 4096
+	maxBare = 64
+)
+
+// leaf is one value as those who look for dangers and changes need it. Nothing
+// in it is harmless.
+type leaf struct {
+	path   string // as in its Arg, where odd names are in quotes
+	key    string // the name of the nearest member it is in
+	text   string // a string decoded, or the token
+	string bool
+}
+
+// walker walks text that is known to be valid JSON, in the order of the wire.
+type walker struct {
+	jsonscan.Cursor
+	make   *builder
+	args   []Arg
+	leaves []leaf
+	odd    []string // member names that are in quotes in a path
+	top    []string // the members of the outermost object
+	err    error
+}
+
+// walk visits every value in the JSON text src.
+func walk(src []byte, m *builder) (walker, error) {
+	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, make: m}
+	w.Blanks()
+	if w.At == len(src) {
+		return w, nil
+	}
+	if !json.Valid(src) {
+		return w, ErrUnreadable
+	}
+	if !w.value("", "") && w.err == nil {
+		w.err = ErrTooMany // valid, and nests deeper than anyone reads
+	}
+	return w, w.err
+}
+
+func (w *walker) value(path, key string) bool {
+	switch v := jsonscan.Value(w.Src[w.At:]); v.Kind() {
+	case jsonscan.Object:
+		return w.object(path)
+	case jsonscan.Array:
+		return w.array(path, key)
+	case jsonscan.String:
+		text, ok := w.text()
+		w.leaf(leaf{path, key, text, true}, v.Kind())
+		return ok
+	default:
+		w.leaf(leaf{path, key, w.Word(), false}, v.Kind())
+		return true
+	}
+}
+
+func (w *walker) leaf(l leaf, kind jsonscan.Kind) {
+	w.add(l.path, kind.String(), l.text)
+	w.leaves = append(w.leaves, l)
+}
+
+func (w *walker) object(path string) bool {
+	more, ok := w.Enter('{')
+	if !more && path != "" {
+		w.add(path, "object", "{}")
+	}
+	for more {
+		key, named := w.text()
+		if path == "" {
+			w.top = append(w.top, key)
+		}
+		if member := w.join(path, key); !named || !w.Colon() || w.err != nil || !w.value(member, key) {
+			return false
+		}
+		more, ok = w.After('}')
+	}
+	return ok
+}
+
+func (w *walker) array(path, key string) bool {
+	more, ok := w.Enter('[')
+	if !more {
+		w.add(path, "array", "[]")
+	}
+	for i := 0; more; i++ {
+		if !w.value(fmt.Sprintf("%s[%d]", path, i), key) || w.err != nil {
+			return false
+		}
+		more, ok = w.After(']')
+	}
+	return ok
+}
+
+// text reads a string.
+func (w *walker) text() (string, bool) {
+	inside, ok := w.Quoted()
+	if !ok || strings.IndexByte(inside, '\\') < 0 {
+		return strings.Clone(inside), ok
+	}
+	return unescape([]byte(inside)), ok
+}
+
+func (w *walker) add(path, kind, text string) {
+	if w.err != nil {
+		return
+	}
+	a, err := w.make.value(path, kind, text)
+	w.args, w.err = append(w.args, a), err
+}
+
+// join is the path of a member. A name that would be folded in it is listed as
+// a value of its own, so that all of it can be seen.
+func (w *walker) join(path, key string) string {
+	if len(key) > maxName {
+		w.err = ErrTooMany
+		return ""
+	}
+	shown := key
+	if !bare(key) {
+		shown = term.Value(key)
+		w.odd = append(w.odd, key)
+	}
+	if folded(key) {
+		w.add(strings.TrimSpace(path+" (name)"), "name", key)
+	}
+	if path == "" {
+		return shown
+	}
+	return path + "." + shown
+}
+
+// unescape undoes the escapes of a valid JSON string. A lone surrogate keeps
+// its value, as three bytes that are no UTF-8, and so shows as such.
+func unescape(raw []byte) string {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		r, n := escape.Read(raw[i:])
+		switch {
+		case n == 0:
+			out = append(out, raw[i])
+			n = 1
+		case utf16.IsSurrogate(r):
+			out = append(out, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+		default:
+			out = utf8.AppendRune(out, r)
+		}
+		i += n
+	}
+	return string(out)
+}
+
+const bareLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+// bare says that a member name can be shown without quotes.
+func bare(key string) bool {
+	return key != "" && len(key) <= maxBare && strings.Trim(key, bareLetters) == ""
+}

@@ -1,0 +1,56 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// around is how many words that stay are shown beside a change.
+const around = 6
+
+// Words shows what becomes of a text, word by word, as harmless lines: what goes, what
+// comes, and a few of the words that stay around it.
+func Words(was, is string) []DiffLine {
+	edits := compare(strings.Fields(was), strings.Fields(is))
+	var lines []DiffLine
+	changed := false
+	for from := 0; from < len(edits); {
+		to := from
+		for to < len(edits) && edits[to].op == edits[from].op {
+			to++
+		}
+		op := edits[from].op
+		changed = changed || op != ' '
+		run := make([]string, 0, to-from)
+		for _, e := range edits[from:to] {
+			run = append(run, term.Text(e.line))
+		}
+		if op == ' ' {
+			run = beside(run, from > 0, to < len(edits))
+		}
+		if len(run) > 0 {
+			lines = append(lines, DiffLine{op, strings.Join(run, " ")})
+		}
+		from = to
+	}
+	if !changed {
+		return []DiffLine{{'#', "the words are the same; blanks or line ends differ"}}
+	}
+	return lines
+}
+
+// beside is what is shown of words that stay: those that touch a change.
+func beside(run []string, after, before bool) []string {
+	switch {
+	case after && before && len(run) > 2*around:
+		left := fmt.Sprintf("… %d words …", len(run)-2*around)
+		return append(append(run[:around:around], left), run[len(run)-around:]...)
+	case after && !before && len(run) > around:
+		return append(run[:around:around], "…")
+	case !after && before && len(run) > around:
+		return append([]string{"…"}, run[len(run)-around:]...)
+	}
+	return run
+}

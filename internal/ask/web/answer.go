@@ -1,0 +1,210 @@
+package web
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// answerBody is what the page says to one request.
+type answerBody struct {
+	ID        string `json:"id"`
+	Digest    string `json:"digest"` // hex, of the frame the page showed
+	Reply     string `json:"reply"`  // a word of replies
+	Scope     string `json:"scope"`  // of the offer, for those that last
+	Words     string `json:"words"`  // a note for the agent
+	Read      bool   `json:"read"`   // the end of the question has been in sight; view.Sight
+	Confirmed bool   `json:"confirmed"`
+	Bulk      bool   `json:"bulk"` // one of several that were answered together
+}
+
+// replies are the words of the page.
+var replies = map[string]gate.Reply{
+	"deny": gate.DenyOnce, "allow": gate.AllowOnce, "session": gate.AllowSession,
+	"always": gate.AllowAlways, "never": gate.DenyAlways,
+}
+
+const maxWords = 500 // characters of a note
+
+// The ids that the queue gives; nothing else is looked up.
+var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })
+
+func conflict(text string) *refusal { return &refusal{http.StatusConflict, text} }
+
+var (
+	unknownReply = &refusal{http.StatusBadRequest, "This is no answer that clawai knows. Nothing was answered."}
+	unknownScope = &refusal{http.StatusBadRequest, "No such rule was offered. Nothing was answered."}
+	unknownReach = &refusal{http.StatusBadRequest, "No answer for the session was offered that reaches so far. Nothing was answered."}
+	longNote     = &refusal{http.StatusBadRequest, "The note is longer than 500 characters. Nothing was answered."}
+	otherBytes   = conflict("The question is not the one that the page showed. Nothing was answered; load the page again.")
+	tooEarly     = &refusal{http.StatusTooEarly, "That was sooner than anybody reads. Nothing was answered; look, and answer again."}
+	unread       = conflict("Read the question to its end first, then allow. Nothing was answered.")
+	unconfirmed  = conflict("This one is dangerous, or lasts: it needs to be confirmed. Nothing was answered.")
+	notShown     = conflict("This call cannot be shown, so it can only be denied. Nothing was answered.")
+	notInBulk    = conflict("Several at once can only be denied or allowed once, and a dangerous one only denied. Nothing was answered.")
+	notLasting   = conflict("An answer for the session cannot hold for this call. Nothing was answered.")
+	goneAlready  = conflict("Too late: it is no longer in the queue; nothing was executed.")
+)
+
+// serveRequest sends all of one request that waits, or how it ended. That it ends while
+// the page opens it is no error, and of one a browser would tell on its console.
+func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *session) error {
+	q, err := s.find(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
+	if late, ok := errors.AsType[*refusal](err); ok && late.status == http.StatusConflict {
+		return reply(w, map[string]string{"ended": late.text})
+	}
+	if err != nil {
+		return err
+	}
+	d := s.details(&q)
+	in.addDetails(q.ID, d.care)
+	return reply(w, d)
+}
+
+// find gives a request that waits, by its whole id.
+func (s *Server) find(ctx context.Context, id string) (queue.Request, error) {
+	if !wholeID().MatchString(id) {
+		return queue.Request{}, notFound
+	}
+	q, err := s.o.Queue.Get(ctx, id)
+	switch {
+	case errors.Is(err, queue.ErrUnknown), errors.Is(err, queue.ErrAmbiguous), err == nil && q.ID != id:
+		return queue.Request{}, goneAlready
+	case err != nil:
+		return queue.Request{}, unreachable(err)
+	case q.Status != queue.Pending:
+		return queue.Request{}, conflict(tooLate(&q))
+	}
+	return q, nil
+}
+
+func unreachable(err error) *refusal {
+	return &refusal{http.StatusServiceUnavailable, "The queue could not be asked, and nothing was answered: " + term.Text(err.Error())}
+}
+
+// serveAnswer gives one answer to the queue.
+func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session) error {
+	var body answerBody
+	if err := read(w, r, &body); err != nil {
+		return err
+	}
+	q, err := s.find(r.Context(), body.ID)
+	if err != nil {
+		return err
+	}
+	a, err := s.checkAnswer(&body, &q, in)
+	if err != nil {
+		return err
+	}
+	// What was pressed is stored or refused, also when the page goes meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.write/2)
+	defer cancel()
+	now, err := s.o.Queue.Decide(ctx, q.ID, a)
+	if first, ok := errors.AsType[*queue.ResolvedError](err); ok {
+		return conflict(tooLate(&first.Request))
+	}
+	if err != nil {
+		return unreachable(err)
+	}
+	if !body.Bulk { // of many, the history tells
+		now = s.outcome(r.Context(), now)
+	}
+	return reply(w, map[string]string{"text": ending(&now)})
+}
+
+// checkAnswer makes the answer of what the page sent, if it may be given to q.
+func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (queue.Answer, error) {
+	said, ok := replies[body.Reply]
+	a := queue.Answer{Reply: said, Channel: Channel, By: s.o.By, Words: strings.TrimSpace(body.Words)}
+	if !ok {
+		return a, unknownReply
+	}
+	if body.Digest != hex.EncodeToString(q.Digest[:]) {
+		return a, otherBytes
+	}
+	if utf8.RuneCountInString(a.Words) > maxWords {
+		return a, longNote
+	}
+	lasts := said == gate.AllowAlways || said == gate.DenyAlways
+	far := said == gate.AllowSession && body.Scope != ""
+	was := in.sentOf(q.ID)
+	dangerous := said.Allows() && was.care < routine
+	switch {
+	case was.at.IsZero() || time.Since(was.at) < s.grace:
+		return a, tooEarly
+	case said.Allows() && was.care == denyOnly:
+		return a, notShown
+	case body.Bulk && (dangerous || said != gate.DenyOnce && said != gate.AllowOnce):
+		return a, notInBulk
+	case said == gate.AllowSession && !q.Lasting:
+		return a, notLasting
+	case said == gate.AllowSession && !reaches(q, body.Scope):
+		return a, unknownReach
+	case said.Allows() && (!was.whole || !body.Read):
+		return a, unread
+	case (lasts || far || dangerous) && !body.Confirmed:
+		return a, unconfirmed
+	case lasts && !offered(q, said, body.Scope):
+		return a, unknownScope
+	}
+	if lasts || far {
+		a.Scope = body.Scope
+	}
+	return a, nil
+}
+
+// reaches says whether the person was offered that an answer for the session goes so far.
+func reaches(q *queue.Request, scope string) bool {
+	return scope == "" || slices.ContainsFunc(view.ForSession(q.Offers), func(o view.Offer) bool { return o.Scope == scope })
+}
+
+// offered says whether the rule that the person confirmed was on the page.
+func offered(q *queue.Request, said gate.Reply, scope string) bool {
+	return slices.ContainsFunc(q.Offers, func(o view.Offer) bool {
+		return o.Scope == scope && (said == gate.AllowAlways && o.Allow != "" || said == gate.DenyAlways && o.Deny != "")
+	})
+}
+
+// outcome is the request with what became of its call, if that is known soon.
+func (s *Server) outcome(ctx context.Context, now queue.Request) queue.Request {
+	ctx, cancel := context.WithTimeout(ctx, s.limits.outcome)
+	defer cancel()
+	if later, err := s.o.Queue.Await(ctx, now.ID); err == nil {
+		return later
+	}
+	return now
+}
+
+// serveRevoke takes an answer for a session back. That can only tighten, so it
+// asks for no confirmation.
+func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request, _ *session) error {
+	var body struct {
+		ID string `json:"id"`
+	}
+	if err := read(w, r, &body); err != nil {
+		return err
+	}
+	if body.ID == "" || len(body.ID) > 200 {
+		return notFound
+	}
+	err := s.o.Queue.Revoke(r.Context(), body.ID)
+	switch {
+	case errors.Is(err, queue.ErrUnknown):
+		return conflict("It no longer held.")
+	case err != nil:
+		return &refusal{http.StatusServiceUnavailable, "It could not be revoked and may still hold: " + term.Text(err.Error())}
+	}
+	return reply(w, map[string]string{"text": "Revoked: the next such call asks again."})
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// historyLength is how many resolved requests a page shows.
+const historyLength = 50
+
+// pageState knows what one page has been told, and tells it what changed.
+type pageState struct {
+	s     *Server
+	in    *session
+	out   *events
+	rows  map[string]*row // pending, nil before the first event
+	past  map[string]*resolvedRow
+	sent  map[string][]byte // the newest data of an event that is sent whole
+	alone string            // trouble that lasts as long as the stream
+	words string            // the trouble that stands on the page
+}
+
+func newPageState(s *Server, in *session, out *events) *pageState {
+	return &pageState{s: s, in: in, out: out, past: map[string]*resolvedRow{}, sent: map[string][]byte{}}
+}
+
+// pendingEvent is a change of the list of what waits.
+type pendingEvent struct {
+	Fresh bool   `json:"fresh"` // forget the list that was there
+	Now   int64  `json:"now"`   // in ms, for the time that is left
+	Added []*row `json:"added"` // oldest first; they come below the others
+	Gone  []gone `json:"gone"`
+}
+
+type gone struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// update looks at the queue. The error is one of writing: the page has left.
+func (b *pageState) update(ctx context.Context) error {
+	pending, err := b.s.o.Queue.Pending(ctx)
+	if err != nil {
+		return b.trouble("The queue cannot be read: " + term.Text(err.Error()))
+	}
+	if err := b.pending(ctx, pending); err != nil {
+		return err
+	}
+	history, err := b.s.o.Queue.History(ctx, historyLength)
+	if err != nil {
+		return b.trouble("The history cannot be read: " + term.Text(err.Error()))
+	}
+	if err := b.whole("history", b.history(history)); err != nil {
+		return err
+	}
+	grants, err := b.s.o.Queue.Grants(ctx)
+	if err != nil {
+		return b.trouble("The answers that hold cannot be read: " + term.Text(err.Error()))
+	}
+	if err := b.whole("grants", grantRows(grants, b.s.o.Home)); err != nil {
+		return err
+	}
+	return b.trouble("")
+}
+
+func (b *pageState) pending(ctx context.Context, list []queue.Request) error {
+	ev := pendingEvent{Fresh: b.rows == nil, Now: time.Now().UnixMilli(), Added: []*row{}, Gone: []gone{}}
+	rows := make(map[string]*row, len(list))
+	for i := range list {
+		r := &list[i]
+		known := b.rows[r.ID]
+		if known == nil {
+			known = b.s.row(r)
+			ev.Added = append(ev.Added, known)
+		}
+		rows[r.ID] = known
+	}
+	for id := range b.rows {
+		if rows[id] == nil {
+			ev.Gone = append(ev.Gone, gone{id, b.ending(ctx, id)})
+		}
+	}
+	b.rows = rows
+	b.in.setPending(rows, time.Now())
+	if !ev.Fresh && len(ev.Added) == 0 && len(ev.Gone) == 0 {
+		return nil
+	}
+	return b.out.send("pending", ev)
+}
+
+func (b *pageState) ending(ctx context.Context, id string) string {
+	r, err := b.s.o.Queue.Get(ctx, id)
+	if err != nil {
+		return "It is no longer in the queue; nothing was executed that waited for it."
+	}
+	return ending(&r)
+}
+
+func (b *pageState) history(list []queue.Request) []*resolvedRow {
+	past, out := make(map[string]*resolvedRow, len(list)), make([]*resolvedRow, 0, len(list))
+	for i := range list {
+		r := &list[i]
+		known := b.past[r.ID]
+		if known == nil {
+			known = b.s.resolvedRow(r)
+		}
+		known.Text = ending(r) // the outcome comes later than the answer
+		past[r.ID] = known
+		out = append(out, known)
+	}
+	b.past = past
+	return out
+}
+
+// whole sends an event that replaces what the page had, when it differs.
+func (b *pageState) whole(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil || bytes.Equal(data, b.sent[name]) {
+		return err
+	}
+	b.sent[name] = data
+	return b.out.send(name, json.RawMessage(data))
+}
+
+// trouble shows a line on the page until it is called with another; "" takes it
+// away.
+func (b *pageState) trouble(text string) error {
+	if text == "" {
+		text = b.alone
+	}
+	if text == b.words {
+		return nil
+	}
+	b.words = text
+	return b.out.send("trouble", map[string]string{"text": text})
+}

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/event"
+)
+
+// Channel is how the queue and the record name an answer given here.
+const Channel = "web"
+
+// Queue is what the page needs of *queue.Queue.
+type Queue interface {
+	Watch(ctx context.Context) <-chan struct{}
+	Pending(ctx context.Context) ([]queue.Request, error)
+	History(ctx context.Context, n int) ([]queue.Request, error)
+	Get(ctx context.Context, id string) (queue.Request, error)
+	Decide(ctx context.Context, id string, a queue.Answer) (queue.Request, error)
+	Await(ctx context.Context, id string) (queue.Request, error)
+	Grants(ctx context.Context) ([]queue.Grant, error)
+	Revoke(ctx context.Context, grantID string) error
+}
+
+// Options of a Server. Queue and Attend are needed.
+type Options struct {
+	Queue       Queue
+	AddAnswerer func() (io.Closer, error) // called when a page connects and none was
+
+	// Records are the audit entries to show beside the questions: what there
+	// is, then what comes, until ctx ends. Nil shows none.
+	Records func(ctx context.Context) iter.Seq2[event.Entry, error]
+
+	Home     string                       // for ~; "" when unknown
+	Own      []string                     // view.Options.Own
+	ReadFile func(string) ([]byte, error) // view.Options.ReadFile; nil shows no changes
+	By       string                       // the account that answers
+	Opened   func()                       // told each time a link has been used; may be nil
+}
+
+// Listen opens a loopback address: 127.0.0.1, or ::1. Port 0 takes a free one.
+func Listen(port int, v6 bool) (net.Listener, error) {
+	network, host := "tcp4", "127.0.0.1"
+	if v6 {
+		network, host = "tcp6", "::1"
+	}
+	return net.Listen(network, net.JoinHostPort(host, strconv.Itoa(port)))
+}
+
+// Server serves the page. Use New.
+type Server struct {
+	o         Options
+	listener  net.Listener
+	host      string // the one value of Host that is answered
+	login     login
+	presence  presence
+	assets    map[string]asset
+	limits    limits
+	grace     time.Duration // how long a request must have been sent before an answer counts
+	heartbeat time.Duration // a silent stream says so this often
+}
+
+// New makes a server for l, which must listen on a loopback address. Serve
+// closes l.
+func New(o Options, l net.Listener) (*Server, error) {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		return nil, fmt.Errorf("%v is not a loopback address", l.Addr())
+	}
+	if o.Queue == nil || o.AddAnswerer == nil {
+		return nil, errors.New("a page without a queue")
+	}
+	if o.Opened == nil {
+		o.Opened = func() {}
+	}
+	assets, err := loadAssets()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		o: o, listener: l, host: addr.String(), assets: assets,
+		presence: presence{addAnswerer: o.AddAnswerer},
+		limits:   limits{header: 5 * time.Second, read: 10 * time.Second, write: 20 * time.Second, outcome: 2 * time.Second},
+		grace:    300 * time.Millisecond, heartbeat: 15 * time.Second,
+	}, nil
+}
+
+// Link makes the link that opens the page once. An earlier one that has not been
+// used stops working; a page that is open stays open until the new link is used.
+func (s *Server) Link() string { return "http://" + s.host + "/#" + s.login.newToken() }
+
+// limits are how long parts of an exchange may take.
+type limits struct {
+	header, read, write time.Duration // the request's header, all of it, the reply
+	outcome             time.Duration // of an answer, to learn what became of the call
+}
+
+// Bounds of one connection and one request.
+const (
+	idleTime  = 60 * time.Second
+	maxHeader = 1 << 20 // beyond the cookies that other ports of this address may have left in the browser
+	maxBody   = 8 << 10
+	maxPages  = 4 // pages that are connected at once
+)
+
+// Serve answers until ctx ends, and returns when every page has been let go. It
+// returns nil when ctx ended it.
+func (s *Server) Serve(ctx context.Context) error {
+	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	defer endStreams()
+	hs := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, WriteTimeout: s.limits.write, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       log.New(io.Discard, "", 0), // it would quote strangers on the terminal
+		BaseContext:    func(net.Listener) context.Context { return streams },
+	}
+	served := make(chan error, 1)
+	go func() { served <- hs.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	endStreams()
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if hs.Shutdown(wait) != nil {
+		_ = hs.Close()
+	}
+	if err == nil {
+		err = <-served
+	}
+	s.login.close()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,332 @@
+package web
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/ask/queue"
+	"github.com/clawai/clawai/internal/ask/view"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// Everything below is text that view or term has made harmless; the page puts
+// it into text nodes.
+
+// row is one waiting request in the list.
+type row struct {
+	ID        string `json:"id"`
+	Digest    string `json:"digest"` // hex; an answer repeats it
+	Title     string `json:"title"`
+	Short     string `json:"short"`
+	Server    string `json:"server"`
+	Client    string `json:"client"`
+	Project   string `json:"project"`
+	Dangerous bool   `json:"dangerous"`
+	Brief     bool   `json:"brief"`    // Title and Short are all of it
+	Created   int64  `json:"created"`  // in ms
+	Deadline  int64  `json:"deadline"` // in ms; 0 for none
+	care      care
+}
+
+const shortLength = 160 // characters of a row
+
+func (s *Server) row(r *queue.Request) *row {
+	out := &row{
+		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]),
+		Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
+		Created: r.Created.UnixMilli(),
+	}
+	if !r.Deadline.IsZero() {
+		out.Deadline = r.Deadline.UnixMilli()
+	}
+	q, err := s.view(r, false)
+	if err != nil {
+		out.Title, out.Dangerous = "A call that cannot be shown", true
+		out.Short = "deny it, or it denies by itself at its deadline"
+		return out
+	}
+	out.Title, out.Server = s.title(&q), q.Server
+	short := strings.TrimPrefix(q.Short(shortLength), "careful: ") // the page says so itself
+	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
+	out.care = careOf(r, &q)
+	out.Dangerous = out.care < routine
+	if q.Brief(shortLength) {
+		q, err = s.view(r, true) // a change to a file is more than a row tells
+		out.Brief = err == nil && q.Brief(shortLength)
+	}
+	return out
+}
+
+// careOf believes the queue and the view, whichever is stricter. A risk we do not
+// know counts as dangerous.
+func careOf(r *queue.Request, q *view.Question) care {
+	if r.Risk != "routine" || len(q.Dangers) > 0 {
+		return confirmed
+	}
+	return routine
+}
+
+// view is the request as harmless text; the error says why there is none.
+func (s *Server) view(r *queue.Request, changes bool) (view.Question, error) {
+	if r.Damage != nil {
+		return view.Question{}, r.Damage
+	}
+	return view.Of(r.Calls, s.options(r, changes))
+}
+
+func (s *Server) options(r *queue.Request, changes bool) view.Options {
+	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Why: r.Reason, Reply: r.Reply(), Project: r.Project, Home: s.o.Home, Own: s.o.Own}
+	if changes {
+		o.ReadFile = s.o.ReadFile
+	}
+	return o
+}
+
+// details is all a person must know to answer.
+type details struct {
+	ID        string    `json:"id"`
+	Digest    string    `json:"digest"`
+	Broken    string    `json:"broken"` // why it cannot be shown: then it can only be denied
+	Short     string    `json:"sum"`    // the beginning of the digest
+	Server    string    `json:"server"`
+	Client    string    `json:"client"`
+	Project   string    `json:"project"`
+	Rule      string    `json:"rule"`
+	Reason    string    `json:"reason"`
+	Dangerous bool      `json:"dangerous"`
+	Dangers   []string  `json:"dangers"`
+	Requests  []request `json:"requests"`
+	Lasting   bool      `json:"lasting"`
+	Session   []reach   `json:"session"` // how far an answer for the session can go, the preset first
+	Offers    []offer   `json:"offers"`
+	NoOffer   string    `json:"noOffer"`
+	care      care
+}
+
+type request struct {
+	Server  string   `json:"server"`
+	Method  string   `json:"method"`
+	Word    string   `json:"word"`
+	Names   []value  `json:"names"`
+	Args    []value  `json:"args"`
+	Extra   []value  `json:"extra"` // in params, beside the arguments
+	Changes []change `json:"changes"`
+	Dangers []string `json:"dangers"`
+}
+
+type value struct {
+	Path   string   `json:"path"`
+	Type   string   `json:"type"`
+	Value  string   `json:"value"`
+	Clean  string   `json:"clean"`
+	Whole  []string `json:"whole"` // null when Value is one line and all of it
+	Folded bool     `json:"folded"`
+	Marks  []string `json:"marks"`
+}
+
+type change struct {
+	Op   string `json:"op"` // "+", "-", " " or "#"
+	Text string `json:"text"`
+}
+
+type offer struct {
+	Scope   string   `json:"scope"`
+	Title   string   `json:"title"`
+	Allow   []string `json:"allow"` // lines
+	Deny    []string `json:"deny"`
+	Example string   `json:"example"`
+}
+
+// reach is one way how far an answer for the session can go.
+type reach struct {
+	Scope string `json:"scope"`
+	Lets  string `json:"lets"`  // in a few words
+	Title string `json:"title"` // with all that it leaves open
+}
+
+func (s *Server) details(r *queue.Request) *details {
+	out := &details{
+		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
+		Reason:  term.Text(r.Reason),
+		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Session: []reach{}, Requests: []request{},
+	}
+	for _, o := range view.ForSession(r.Offers) {
+		out.Session = append(out.Session, reach{o.Scope, term.Text(o.Session), term.Text(o.Title)})
+	}
+	for _, o := range r.Offers {
+		out.Offers = append(out.Offers, offer{o.Scope, term.Text(o.Title), textLines(o.Allow), textLines(o.Deny), term.Text(o.Example)})
+	}
+	q, err := s.view(r, true)
+	if err != nil {
+		out.Broken, out.Dangerous = term.Text(err.Error()), true
+		return out
+	}
+	out.Server, out.Rule, out.Short, out.Dangers = q.Server, q.Rule, q.Digest, q.Dangers
+	out.care = careOf(r, &q)
+	out.Dangerous = out.care < routine
+	for i := range q.Requests {
+		out.Requests = append(out.Requests, requestOf(&q.Requests[i]))
+	}
+	return out
+}
+
+func requestOf(r *view.Request) request {
+	own := len(r.Args) - r.Extra
+	out := request{
+		Server: r.Server, Method: r.Method, Word: r.Word, Dangers: r.Dangers,
+		Names: values(r.Named), Args: values(r.Args[:own]), Extra: values(r.Args[own:]), Changes: []change{},
+	}
+	for _, d := range r.Diff {
+		out.Changes = append(out.Changes, change{string(d.Op), d.Text})
+	}
+	return out
+}
+
+func values(args []view.Arg) []value {
+	out := make([]value, 0, len(args))
+	for i := range args {
+		a := &args[i]
+		v := value{Path: a.Path, Type: a.Type, Value: a.Value, Clean: a.Clean, Folded: a.Folded, Marks: a.Marks}
+		if a.Folded || len(a.Whole) > 1 {
+			v.Whole = a.Whole
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func textLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i := range lines {
+		lines[i] = term.Text(strings.TrimRight(lines[i], "\r"))
+	}
+	return lines
+}
+
+// resolvedRow is one request of the history.
+type resolvedRow struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"`
+	Time   int64  `json:"time"` // in ms
+	Text   string `json:"text"`
+	Note   string `json:"note"`
+}
+
+func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
+	out := &resolvedRow{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.Text(r.Answer.Words)}
+	q, err := s.view(r, false)
+	if err != nil {
+		out.Title = "A call that cannot be shown"
+		return out
+	}
+	out.Title = s.title(&q)
+	return out
+}
+
+// ending says in one sentence how a request was resolved.
+func ending(r *queue.Request) string {
+	at, outcome, undone := clock(r.Decided), term.Text(r.Outcome), queue.Undone(r.Reply())
+	switch r.Status {
+	case queue.Approved, queue.Denied:
+		return fmt.Sprintf("%s at %s %s%s.", answerText(r), at, by(r), outcomeText(r.Status, outcome, undone))
+	case queue.Expired:
+		why := strings.TrimSuffix(strings.TrimSuffix(outcome, undone), "; ")
+		if why == "" || strings.HasPrefix(why, "expired") {
+			return fmt.Sprintf("Expired at %s; %s.", at, undone)
+		}
+		return fmt.Sprintf("Ended at %s: %s; %s.", at, why, undone)
+	case queue.Pending:
+	}
+	return "It still waits."
+}
+
+// outcomeText ends the sentence by the proxy's word on what became of an answered call.
+func outcomeText(s queue.Status, outcome, undone string) string {
+	switch {
+	case s == queue.Denied && (outcome == "" || outcome == "denied"):
+		return "; " + undone
+	case outcome == "":
+		return ""
+	case strings.HasPrefix(outcome, "went on"):
+		return "; it " + outcome
+	case strings.HasPrefix(outcome, "denied"):
+		return "; it was " + outcome
+	}
+	return "; " + outcome
+}
+
+// tooLate is ending for somebody whose answer came second.
+func tooLate(r *queue.Request) string {
+	s := ending(r)
+	return "Too late: " + strings.ToLower(s[:1]) + s[1:]
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.Local().Format(time.TimeOnly)
+}
+
+func answerText(r *queue.Request) string {
+	switch r.Answer.Reply {
+	case gate.AllowOnce:
+		return "Allowed once"
+	case gate.AllowSession:
+		return "Allowed for the session" + scoped(r.Answer.Scope)
+	case gate.AllowAlways:
+		return "Always allowed" + scoped(r.Answer.Scope)
+	case gate.DenyAlways:
+		return "Always denied" + scoped(r.Answer.Scope)
+	}
+	return "Denied"
+}
+
+func scoped(scope string) string {
+	if scope == "" {
+		return ""
+	}
+	return " (" + term.Visible(scope) + ")"
+}
+
+func by(r *queue.Request) string {
+	where := "in the " + term.Text(r.Answer.Channel)
+	if r.Answer.Channel == Channel {
+		where = "on the page"
+	}
+	if r.Answer.By == "" {
+		return where
+	}
+	return where + ", by " + term.Text(r.Answer.By)
+}
+
+type grantRow struct {
+	ID      string `json:"id"`
+	Client  string `json:"client"`
+	Title   string `json:"title"`
+	Project string `json:"project"`
+	Since   int64  `json:"since"` // in ms
+	Uses    int    `json:"uses"`
+}
+
+func grantRows(list []queue.Grant, home string) []grantRow {
+	out := make([]grantRow, 0, len(list))
+	for i := range list {
+		g := &list[i]
+		title := "A call that cannot be shown"
+		if g.Reach != "" {
+			title = term.Text(g.Reach)
+		} else if q, err := view.Of(g.Calls, view.Options{Server: g.Server}); err == nil {
+			title = q.Short(shortLength)
+		}
+		out = append(out, grantRow{g.ID, term.Text(g.Client), title, term.Text(view.Tilde(g.Project, home)), g.Since.UnixMilli(), g.Uses})
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// presence attends the queue while at least one page is connected.
+type presence struct {
+	addAnswerer func() (io.Closer, error)
+	mu          sync.Mutex
+	pages       int
+	answerer    io.Closer
+}
+
+// enter counts a page in. An error other than tooMany means that the page is in,
+// but that the proxies do not know.
+func (p *presence) enter() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pages == maxPages {
+		return tooMany
+	}
+	p.pages++
+	if p.answerer != nil {
+		return nil
+	}
+	answerer, err := p.addAnswerer()
+	if err == nil {
+		p.answerer = answerer
+	}
+	return err
+}
+
+func (p *presence) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pages--; p.pages == 0 && p.answerer != nil {
+		_ = p.answerer.Close() // the lock goes with the process at the latest
+		p.answerer = nil
+	}
+}
+
+// events is one stream of server-sent events.
+type events struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+// sendTime is how long a page may take to read one event.
+const sendTime = 10 * time.Second
+
+// send writes one event. JSON has no line break, so the data is one line.
+func (e *events) send(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return e.write("event: " + name + "\ndata: " + string(data) + "\n\n")
+}
+
+func (e *events) write(s string) error {
+	if err := e.rc.SetWriteDeadline(time.Now().Add(sendTime)); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(e.w, s); err != nil {
+		return err
+	}
+	return e.rc.Flush()
+}
+
+// gap is the shortest time between two looks at the queue.
+const gap = 100 * time.Millisecond
+
+// serveEvents tells one page what waits, what was answered, what holds and what
+// was recorded, until the page leaves.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session) error {
+	err := s.presence.enter()
+	if errors.Is(err, tooMany) {
+		return err
+	}
+	defer s.presence.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	e := &events{w, http.NewResponseController(w)}
+	// The bound on reading a request would end the stream with it.
+	if err := e.rc.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
+	b := newPageState(s, in, e)
+	if err != nil {
+		b.alone = "Questions are shown here, but the proxies cannot see that this page is open: " + term.Text(err.Error())
+	}
+	s.stream(r.Context(), b)
+	return nil
+}
+
+func (s *Server) stream(ctx context.Context, b *pageState) {
+	ctx, cancel := context.WithCancel(ctx)
+	records, wait := s.follow(ctx)
+	defer wait()
+	defer cancel()
+	beat := time.NewTicker(s.heartbeat)
+	defer beat.Stop()
+	ticks := s.o.Queue.Watch(ctx)
+	due, rest := ticks, (<-chan time.Time)(nil)
+	var err error
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.in.ended:
+			_ = b.out.send("ended", map[string]string{"text": stranger.text})
+			return
+		case _, ok := <-due:
+			if !ok {
+				return
+			}
+			err = b.update(ctx)
+			due, rest = nil, time.After(gap)
+		case <-rest:
+			due, rest = ticks, nil
+		case e, ok := <-records:
+			if !ok {
+				records = nil
+				continue
+			}
+			err = b.out.send("record", recordLine(e))
+		case <-beat.C:
+			err = b.out.write(":\n\n")
+		}
+	}
+}
+
+// follow reads the record in a goroutine of its own, for reading it blocks.
+// wait returns when that has ended; ctx must have ended before.
+func (s *Server) follow(ctx context.Context) (entries <-chan *event.Entry, wait func()) {
+	if s.o.Records == nil {
+		return nil, func() {}
+	}
+	out, done := make(chan *event.Entry), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(out)
+		for e, err := range s.o.Records(ctx) {
+			if err != nil {
+				continue // damage is for clawai log verify; any other error is the last
+			}
+			select {
+			case out <- &e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, func() { <-done }
+}

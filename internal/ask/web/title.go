@@ -1,0 +1,46 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/ask/view"
+)
+
+// told are the names of arguments that say best what a call is about, best first.
+var told = []string{"path", "file_path", "filepath", "file", "filename", "source", "from", "uri", "url", "directory", "dir", "command", "cmd", "sql", "query"}
+
+// toldLength is how many characters of such an argument a title has.
+const toldLength = 72
+
+// title is what a call is about in one line: the tool, and the file, the address or the
+// command. The rest is in the details.
+func (s *Server) title(q *view.Question) string {
+	if len(q.Requests) != 1 {
+		return q.Title
+	}
+	best, text := len(told), ""
+	for _, a := range q.Requests[0].Args {
+		if at := slices.Index(told, strings.ToLower(a.Path)); at >= 0 && at < best && a.Type == "string" {
+			best, text = at, a.Whole[0]
+			if len(a.Whole) > 1 {
+				text += " …"
+			}
+		}
+	}
+	if text == "" {
+		return q.Title
+	}
+	return q.Title + ` "` + middle(view.Tilde(text, s.o.Home), toldLength) + `"`
+}
+
+// middle leaves out the middle of a text that is longer than n characters: the end of a
+// path tells more than its beginning.
+func middle(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	head := n / 3
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(n-head-1):])
+}

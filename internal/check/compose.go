@@ -1,0 +1,173 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/policy"
+)
+
+// Composed is a call written as a fixture.
+type Composed struct {
+	Text []byte // the file, ready to save
+	Name string // that a file of it can bear, without extension
+}
+
+// errNoFixture says that no request would be read as the call.
+var errNoFixture = errors.New("the call cannot be written as a fixture")
+
+// Compose writes the shortest request that the rules see as the call, with the
+// answer that is expected of it. The error says that there is none.
+func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
+	return ComposeReply(policy.OnCall, c, expected)
+}
+
+// ComposeReply writes the shortest of what can come back to a call, or the entry of a list that names
+// it, in which is found what the call says.
+func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
+	if len(c.Names) == 0 {
+		return Composed{}, errNoFixture
+	}
+	method, params := request(c)
+	var result, entry any
+	switch on {
+	case policy.OnReply:
+		result = answerOf(c)
+	case policy.OnList:
+		if method, entry = listing(c); method == "" {
+			return Composed{}, errNoFixture
+		}
+		params = nil
+	}
+	if method == "" || !utf8.Valid(c.Args) {
+		return Composed{}, errNoFixture
+	}
+	fx := struct {
+		Server      string          `json:"server,omitempty"`
+		Cwd         string          `json:"cwd,omitempty"`
+		OS          string          `json:"os,omitempty"`
+		Elsewhere   bool            `json:"elsewhere,omitempty"`
+		Method      string          `json:"method"`
+		Params      any             `json:"params,omitempty"`
+		Result      any             `json:"result,omitempty"`
+		List        any             `json:"list,omitempty"`
+		Annotations map[string]bool `json:"annotations,omitempty"`
+		Session     *[]string       `json:"session,omitempty"`
+		At          string          `json:"at,omitempty"`
+		Finds       *[]string       `json:"finds,omitempty"`
+		Expected    string          `json:"expected"`
+	}{Server: c.Server, Cwd: c.Cwd, OS: c.OS, Elsewhere: c.Elsewhere, Method: method, Params: params, Result: result, List: entry, Expected: expected.String()}
+	if c.Assurances != 0 {
+		fx.Annotations = c.Assurances.Hints()
+	}
+	if c.Seen&policy.Known != 0 {
+		words := append([]string{}, c.Seen.Words()...)
+		fx.Session = &words
+	}
+	if !c.At.IsZero() {
+		fx.At = c.At.Format(time.RFC3339)
+	}
+	var silent Fixture // of what is found: the detectors look
+	if c.Screened && len(c.Finds)+len(silent.found([][]byte{c.Args}, c.Texts(), policy.Kinds(), nil)) > 0 {
+		finds := append([]string{}, c.Finds...)
+		fx.Finds = &finds
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(fx); err != nil {
+		return Composed{}, errNoFixture
+	}
+	return Composed{Text: out.Bytes(), Name: fileName(c, expected)}, nil
+}
+
+// answerOf is what can come back to a call, with a text around which marks can stand.
+func answerOf(c *policy.Call) any {
+	type object = map[string]any
+	text := object{"type": "text", "text": "x"}
+	switch c.Subject {
+	case policy.ToolSubject:
+		return object{"content": []object{text}}
+	case policy.PromptSubject:
+		return object{"messages": []object{{"role": "user", "content": text}}}
+	case policy.ResourceSubject:
+		return object{"contents": []object{{"uri": c.Names[0], "text": "x"}}}
+	}
+	return object{}
+}
+
+// listing is the list that has an entry by which a call is named, and that entry; nil where there is
+// none.
+func listing(c *policy.Call) (method string, entry any) {
+	switch c.Subject {
+	case policy.ToolSubject:
+		return "tools/list", map[string]string{"name": c.Names[0]}
+	case policy.PromptSubject:
+		return "prompts/list", map[string]string{"name": c.Names[0]}
+	case policy.ResourceSubject:
+		return "resources/list", map[string]string{"uri": c.Names[0]}
+	}
+	return "", nil
+}
+
+// request is the method and the parameters that ask for a call.
+func request(c *policy.Call) (method string, params any) {
+	type object = map[string]any
+	name := c.Names[0]
+	named := struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+	}{name, c.Args}
+	if c.Subject == policy.ToolSubject && c.Method == builtin.Method {
+		return builtin.Method, named
+	}
+	switch c.Subject {
+	case policy.ToolSubject:
+		return "tools/call", named
+	case policy.PromptSubject:
+		return "prompts/get", named
+	case policy.ResourceSubject:
+		if len(c.Names) > 1 {
+			return "", nil
+		}
+		return "resources/read", object{"uri": name}
+	case policy.SamplingSubject:
+		var messages []object
+		for _, text := range c.Names {
+			messages = append(messages, object{"role": "user", "content": object{"type": "text", "text": text}})
+		}
+		return "sampling/createMessage", object{"messages": messages, "maxTokens": 100}
+	case policy.ElicitationSubject:
+		if len(c.Names) > 1 {
+			return "", nil
+		}
+		return "elicitation/create", object{"message": name, "requestedSchema": object{"type": "object", "properties": object{}}}
+	case policy.MethodSubject:
+		return name, nil
+	}
+	return "", nil
+}
+
+// fileName makes a name of the answer and what is asked for.
+func fileName(c *policy.Call, expected policy.Action) string {
+	out := []byte(expected.String() + "-")
+	for _, r := range c.Names[0] {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			out = append(out, byte(r))
+		case r >= 'A' && r <= 'Z':
+			out = append(out, byte(r)|0x20)
+		case out[len(out)-1] != '-':
+			out = append(out, '-')
+		}
+		if len(out) > 48 {
+			break
+		}
+	}
+	return string(bytes.TrimRight(out, "-"))
+}

@@ -1,0 +1,289 @@
+package cover
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Point is something about a rule that fixtures should show.
+type Point struct {
+	Rule    int
+	Line    int
+	What    string // the condition, or "the rule"
+	Way     string // "matches" or "fails"
+	Covered bool
+	By      string          // the first fixture that shows it
+	Hint    string          // of one that none shows: what a fixture would have to be
+	Fixture *check.Composed // one that would show it; nil when none is known
+}
+
+const theRule = "the rule"
+
+// Coverage is every point of a policy, in the order of the file.
+type Coverage struct {
+	Points []Point
+}
+
+// Measure asks of every rule whether some fixture comes to it and matches it, of
+// every glob and listed value whether it alone makes its rule match, and of every
+// condition whether it alone keeps its rule from matching. It finds out by
+// changing the rule and tracing the fixtures again. src is the text that p was
+// read from.
+func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
+	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList)
+	if err != nil {
+		return Coverage{}, err
+	}
+	d, err := read(file, src, p, o.Policy)
+	if err != nil {
+		return Coverage{}, err
+	}
+	m := meter{document: d, cases: cases, came: make([][]reachingCall, len(d.sources))}
+	m.trace()
+	for i, r := range d.rules { // what the file extends is not its own to test
+		m.source, m.text = d.sources[i], r
+		m.rule(i)
+	}
+	m.reach(p, o)
+	return Coverage{m.points}, nil
+}
+
+// ownRules counts the rules of the file itself, which stand first.
+func ownRules(sources []policy.Source) int {
+	if i := slices.IndexFunc(sources, func(s policy.Source) bool { return s.From != "" }); i >= 0 {
+		return i
+	}
+	return len(sources)
+}
+
+type meter struct {
+	*document
+	cases  []testCase
+	came   [][]reachingCall // by rule: the calls that come to it
+	points []Point
+
+	source policy.Source
+	text   policytext.Rule
+	above  map[int]bool // the rules above that match one of the calls that come to it
+}
+
+// reachingCall is a call of a case that came to a rule.
+type reachingCall struct {
+	in      int // the case
+	call    *policy.Call
+	matches bool
+	matched []int32 // the rules above that it matches
+}
+
+// trace finds out which call comes to which rule.
+func (m *meter) trace() {
+	for k := range m.cases {
+		p, readings := m.policy.Of(m.cases[k].on), m.cases[k].readings()
+		if p == nil {
+			continue
+		}
+		for j := range readings {
+			call := &readings[j]
+			var matched []int32
+			for _, s := range p.Trace(call).Steps {
+				matches := s.Match != policy.NoMatch
+				if s.Reached {
+					m.came[s.Rule] = append(m.came[s.Rule], reachingCall{k, call, matches, matched[:len(matched):len(matched)]})
+				}
+				if s.Reached && matches {
+					matched = append(matched, int32(s.Rule))
+				}
+			}
+		}
+	}
+}
+
+func (m *meter) rule(i int) {
+	m.above = map[int]bool{}
+	found := ""
+	for _, v := range m.came[i] {
+		for _, j := range v.matched {
+			m.above[int(j)] = true
+		}
+		if v.matches && found == "" {
+			found = m.cases[v.in].path
+		}
+	}
+	m.point(i, theRule, "matches", found, m.thing()+" that every condition of the rule fits, and that no rule above decides")
+	typed := constraints(m.source)
+	leaves := m.text.Leaves(typed...)
+	for j := range leaves {
+		l := &leaves[j]
+		if setting(l, typed) {
+			continue
+		}
+		call, _ := policy.CallKeyOf(l.Path[0])
+		switch l.Path[0] {
+		case m.source.About.Key():
+			m.values(i, l)
+		case "not":
+			m.exceptions(i, l)
+		default:
+			if call.Proof == policy.FoundKinds {
+				m.values(i, l)
+			}
+			if !call.Glob {
+				break
+			}
+			fallthrough
+		case "args", "where":
+			m.values(i, l)
+			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), append(l.Remove(), m.opened(leaves)...))
+		case "args_only":
+			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
+		}
+	}
+	for _, c := range m.source.Calls {
+		// Without a find, a rule about what comes back judges something else, and one that redacts nothing.
+		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.Alters())
+		if c.Globs == nil && !needed {
+			m.fails(i, c.Key, c.Key, m.text.Without(c.Key))
+		}
+	}
+}
+
+// exceptions asks of each glob of an exception whether it keeps the rule from matching.
+func (m *meter) exceptions(i int, l *policytext.Leaf) {
+	for j, one := range l.Value.Elements {
+		if len(l.Value.Elements) > 1 {
+			only := string(m.src[one.Start:one.End])
+			m.fails(i, name(l)+" "+only, name(l)+" "+only, []policytext.Edit{without(l, j)})
+		}
+	}
+	if len(l.Value.Elements) < 2 {
+		m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
+	}
+}
+
+// opened are edits after which a rule is about no further arguments: that whose
+// condition is taken away would be one.
+func (m *meter) opened(leaves []policytext.Leaf) []policytext.Edit {
+	edits := append(m.text.Without("args_only"), m.text.Without("args_open")...)
+	if m.source.Action != policy.Allow || len(m.source.Paths()) < 2 {
+		return edits
+	}
+	at := leaves[slices.IndexFunc(leaves, func(l policytext.Leaf) bool { return l.Path[0] == "action" })].Value.End
+	return append(edits, policytext.Edit{Start: at, End: at, Text: "\nargs_open = true"})
+}
+
+// constraints are the paths of a rule's typed constraints.
+func constraints(s policy.Source) [][]string {
+	var paths [][]string
+	for _, w := range s.Where {
+		paths = append(paths, slices.Concat([]string{"where"}, w.Path, []string{w.Key}))
+	}
+	return paths
+}
+
+// setting reports that a leaf is part of a constraint: by itself it keeps no rule
+// from matching.
+func setting(l *policytext.Leaf, typed [][]string) bool {
+	return slices.ContainsFunc(typed, func(path []string) bool {
+		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
+	})
+}
+
+// reach looks for calls that come to the rules that no fixture comes to.
+func (m *meter) reach(p *policy.Policy, o Options) {
+	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
+	if !slices.ContainsFunc(m.points, missed) {
+		return
+	}
+	found := prove.Reach(p, prove.Options{Work: cmp.Or(o.Work, enough)})
+	for i := range m.points {
+		pt := &m.points[i]
+		if !missed(*pt) {
+			continue
+		}
+		switch f := found[pt.Rule]; {
+		case f.Status == prove.Covered:
+			pt.Hint = "none can: rules above take every call (clawai policy lint)"
+		case f.Witness != nil:
+			if composed, err := check.Compose(f.Witness, p.Decide(f.Witness).Action); err == nil {
+				pt.Fixture = &composed
+			}
+		}
+	}
+}
+
+// values asks of each value of a list whether it makes the rule match.
+func (m *meter) values(i int, l *policytext.Leaf) {
+	list := l.Value.Elements
+	if len(list) < 2 {
+		return
+	}
+	for j := range list {
+		only := string(m.src[list[j].Start:list[j].End])
+		found := m.find(i, func(reachingCall) bool { return true }, l.Set("["+only+"]"))
+		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("%s that the rule matches by this value of %s", m.thing(), name(l)))
+	}
+}
+
+// fails asks of a condition whether it keeps the rule from matching a call that
+// fits the rule otherwise.
+func (m *meter) fails(i int, condition, what string, without []policytext.Edit) {
+	found := m.find(i, func(v reachingCall) bool { return !v.matches }, without...)
+	m.point(i, what, "fails", found,
+		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.thing(), condition))
+}
+
+// find is the first case with such a call that a rule matches once it is edited. A
+// rule above that matches none of the calls takes no part in that, and one below
+// neither.
+func (m *meter) find(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
+	if !slices.ContainsFunc(m.came[i], such) {
+		return ""
+	}
+	p, err := m.only(func(j int) bool { return j == i || m.above[j] }, edits...)
+	if err != nil {
+		return ""
+	}
+	at := len(m.above)
+	for _, v := range m.came[i] {
+		if !such(v) {
+			continue
+		}
+		if s := p.Of(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
+			return m.cases[v.in].path
+		}
+	}
+	return ""
+}
+
+// thing is what the rule at hand judges, in words.
+func (m *meter) thing() string {
+	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list"}[m.source.On]
+}
+
+func (m *meter) point(rule int, what, way, by, hint string) {
+	p := Point{Rule: rule, Line: m.source.Pos.Line, What: what, Way: way, Covered: by != "", By: by}
+	if by == "" {
+		p.Hint = hint
+	}
+	m.points = append(m.points, p)
+}
+
+// oneLine joins the lines of a value.
+func oneLine(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
+
+// Score counts the points.
+func (c Coverage) Score() (covered, total int) {
+	for _, p := range c.Points {
+		if p.Covered {
+			covered++
+		}
+	}
+	return covered, len(c.Points)
+}

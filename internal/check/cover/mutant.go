@@ -1,0 +1,337 @@
+package cover
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Mutant is a policy with one small change, as a slip of its author would make.
+type Mutant struct {
+	Rule  int    // index of the changed rule
+	Line  int    // of the rule
+	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-kind, drop-condition, flip, bound, swap
+	Name  string // the rule and the change, the same wherever the rule stands
+	scope *scope
+	edits []policytext.Edit
+	// short is the same change of a list that has only the element it is about: nil where
+	// the change is about no element of a list.
+	short *shortened
+	// denies says that every rule from Rule on that is about its subject denies what
+	// the change is about, before it and after it.
+	denies bool
+}
+
+// shortened is a change of one element of a list, where the list has no other elements, or
+// one other that stays. A call that shows it often shows the change of the whole list, and is
+// found in a time that does not grow with the list.
+type shortened struct{ before, after policytext.Edit }
+
+// load parses the mutant: the part of it that its scope keeps, or all of it.
+func (m *Mutant) load(keep func(int) bool) (*policy.Policy, error) {
+	return m.scope.document.only(keep, m.edits...)
+}
+
+// read takes a policy's text apart. src is what p was read from.
+func read(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
+	doc, err := policytext.Read(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	d := &document{file: file, src: src, options: o, policy: p, sources: p.Sources(), rules: doc.Rules()}
+	// The file's own rules come first; what it extends is not its own to change.
+	if own := ownRules(d.sources); len(d.rules) != own {
+		return nil, fmt.Errorf("%s: %d rules where the policy has %d", file, len(d.rules), own)
+	}
+	return d, nil
+}
+
+// editsCalls says that a rule only edits what a server asks of the client: nothing is known of
+// those.
+func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject && s.On == policy.OnCall }
+
+// undecided counts the file's rules that are left alone.
+func (d *document) undecided() (n int) {
+	for i := range d.rules {
+		if editsCalls(&d.sources[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// mutants lists every mutant, in the order of the file. Some may not load.
+func mutants(d *document) []Mutant {
+	m := mutator{document: d}
+	for i := range m.rules {
+		if editsCalls(&m.sources[i]) {
+			continue
+		}
+		m.scope = d.scope(i)
+		m.rule(i)
+	}
+	return m.out
+}
+
+type mutator struct {
+	*document
+	scope *scope // of the rule at hand
+	out   []Mutant
+}
+
+func (m *mutator) add(rule int, kind, what string, edits ...policytext.Edit) {
+	s := m.sources[rule]
+	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
+		Name:   fmt.Sprintf("%s: %s", titled(&s), what),
+		denies: s.On == policy.OnCall && (m.deniesFrom(rule) && kind != "action" || m.deniesSlashes(rule, what, kind)),
+	})
+}
+
+// titled is what a rule does of what, in few words.
+func titled(s *policy.Source) string {
+	on := ""
+	if s.On != policy.OnCall {
+		on = s.On.String() + " of "
+	}
+	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.Key()+" "+named(s)))
+}
+
+// named is what a rule says of names.
+func named(s *policy.Source) string {
+	if s.Unnamed() {
+		return "anything"
+	}
+	return policytext.OneOrList(policytext.QuoteAll(s.Names))
+}
+
+// deniesSlashes reports that only names with a slash in them are answered by other
+// rules once the name of a rule that denies is widened or narrowed, and that no rule
+// from there on could do anything but deny them.
+func (m *mutator) deniesSlashes(i int, what, kind string) bool {
+	subject := m.sources[i].Subject
+	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.Key()+" ") ||
+		m.sources[i].Action != policy.Deny || subject != policy.ToolSubject && subject != policy.PromptSubject {
+		return false
+	}
+	return !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
+		slashes := func(name string) bool { return strings.Contains(name, "**") || strings.ContainsAny(name, "/?") }
+		return s.Subject == subject && s.Action != policy.Deny && slices.ContainsFunc(s.Names, slashes)
+	})
+}
+
+// deniesFrom reports that a call which no rule above i decides is denied.
+func (m *mutator) deniesFrom(i int) bool {
+	subject := m.sources[i].Subject
+	return subject != policy.MethodSubject && !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {
+		return s.Subject == subject && s.Action != policy.Deny
+	})
+}
+
+func (m *mutator) rule(i int) {
+	r := &m.rules[i]
+	m.add(i, "drop-rule", "drop the rule", policytext.Edit{Start: r.Start, End: r.End})
+	leaves, parts := r.Leaves(), map[string]int{}
+	for j := range leaves {
+		l := &leaves[j]
+		switch l.Path[0] {
+		case "action":
+			m.actions(i, l)
+		case "args":
+			m.globs(i, l)
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "where":
+			m.constraint(i, l)
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "not":
+			m.globs(i, l)
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		case "args_only":
+			for j := range l.Value.Elements {
+				m.without(i, l, j, "drop-glob")
+			}
+			m.add(i, "drop-condition", "drop args_only", l.Remove()...)
+			if m.sources[i].Action == policy.Allow && len(m.sources[i].Paths()) > 0 {
+				cut := l.Remove()
+				cut[0].Text = "args_open = true\n"
+				m.add(i, "widen", "args_only to args_open", cut...)
+			}
+		case "args_open":
+			m.add(i, "drop-condition", "drop args_open", l.Remove()...)
+		case m.sources[i].About.Key():
+			m.globs(i, l)
+		default:
+			call, found := policy.CallKeyOf(l.Path[0])
+			if !found {
+				break // an effect
+			}
+			if call.Glob {
+				m.globs(i, l)
+			}
+			for j := range l.Value.Elements {
+				if call.Proof == policy.FoundKinds {
+					m.without(i, l, j, "drop-kind")
+				}
+			}
+			parts[call.Name]++
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		}
+	}
+	whole := r.Leaves(constraints(m.sources[i])...)
+	for j := range whole {
+		if l := &whole[j]; l.Path[0] == "where" && l.Value.Kind == policytext.TableValue {
+			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+		}
+	}
+	for _, c := range m.sources[i].Calls {
+		if parts[c.Key] > 1 {
+			m.add(i, "drop-condition", "drop "+c.Key, r.Without(c.Key)...)
+		}
+	}
+	m.swap(i)
+}
+
+// actions gives the rule each other action, and one about what comes back the next that
+// is looser and the next that is stricter. What only a question, or an allow, can have goes with it.
+func (m *mutator) actions(i int, l *policytext.Leaf) {
+	for _, to := range others(&m.sources[i]) {
+		edits := []policytext.Edit{l.Set(policytext.Quote(to.String()))}
+		for _, key := range []string{"ask", "args_open"} {
+			edits = append(edits, m.rules[i].Without(key)...)
+		}
+		m.add(i, "action", "action to "+to.String(), edits...)
+	}
+}
+
+func others(s *policy.Source) (to []policy.Action) {
+	if s.On == policy.OnCall {
+		return slices.DeleteFunc([]policy.Action{policy.Allow, policy.Prompt, policy.Deny}, func(a policy.Action) bool { return a == s.Action })
+	}
+	fits := func(a policy.Action) bool {
+		_, err := s.On.ParseAction(a.String())
+		return err == nil && (a != policy.Redact || s.Finds != nil)
+	}
+	for a := s.Action + 1; a <= policy.Allow && len(to) == 0; a++ {
+		if fits(a) {
+			to = append(to, a)
+		}
+	}
+	for a := s.Action; a > policy.Deny; a-- {
+		if fits(a - 1) {
+			return append(to, a-1)
+		}
+	}
+	return to
+}
+
+// globs changes the globs of a condition one by one.
+func (m *mutator) globs(i int, l *policytext.Leaf) {
+	values := []policytext.Value{l.Value}
+	if l.Value.Kind == policytext.ListValue {
+		values = l.Value.Elements
+	}
+	for j, v := range values {
+		change := func(kind, to string) {
+			if to != v.Text {
+				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), policytext.Edit{Start: v.Start, End: v.End, Text: policytext.Quote(to)})
+				m.shorten(l, []string{policytext.Quote(v.Text)}, []string{policytext.Quote(to)})
+			}
+		}
+		change("widen", widen(v.Text))
+		change("narrow", strings.ReplaceAll(v.Text, "**", "*"))
+		m.without(i, l, j, "drop-glob")
+	}
+}
+
+// without takes one element out of a list that has others.
+func (m *mutator) without(i int, l *policytext.Leaf, element int, kind string) {
+	list := l.Value.Elements
+	if len(list) < 2 {
+		return
+	}
+	m.add(i, kind, fmt.Sprintf("%s without %s", name(l), m.src[list[element].Start:list[element].End]), without(l, element))
+	other := 0
+	if element == 0 {
+		other = 1
+	}
+	text := func(i int) string { return string(m.src[list[i].Start:list[i].End]) }
+	m.shorten(l, []string{text(element), text(other)}, []string{text(other)})
+}
+
+// shorten notes the elements, in TOML, that stand for a list before and after the last change.
+func (m *mutator) shorten(l *policytext.Leaf, before, after []string) {
+	if len(l.Value.Elements) > len(before) {
+		list := func(elements []string) policytext.Edit { return l.Set("[" + strings.Join(elements, ", ") + "]") }
+		m.out[len(m.out)-1].short = &shortened{list(before), list(after)}
+	}
+}
+
+// without takes an element out of a list of several.
+func without(l *policytext.Leaf, element int) policytext.Edit {
+	list := l.Value.Elements
+	if element+1 < len(list) {
+		return policytext.Edit{Start: list[element].Start, End: list[element+1].Start}
+	}
+	return policytext.Edit{Start: list[element-1].End, End: list[element].End}
+}
+
+// constraint changes a typed constraint as far as that makes another one.
+func (m *mutator) constraint(i int, l *policytext.Leaf) {
+	for j := range l.Value.Elements {
+		m.without(i, l, j, "drop-glob")
+	}
+	text := l.Value.Text
+	if l.Value.Kind != policytext.OtherValue {
+		return
+	}
+	switch text {
+	case "true", "false":
+		to := strconv.FormatBool(text == "false")
+		m.add(i, "flip", fmt.Sprintf("%s to %s", name(l), to), l.Set(to))
+		return
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return
+	}
+	for _, to := range []int64{n - 1, n + 1} {
+		m.add(i, "bound", fmt.Sprintf("%s %d to %d", name(l), n, to), l.Set(strconv.FormatInt(to, 10)))
+	}
+}
+
+// swap changes places with the next rule where that can matter: two rules of one
+// subject that answer differently.
+func (m *mutator) swap(i int) {
+	if i+1 == len(m.rules) || !together(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
+		return
+	}
+	a, b := m.rules[i], m.rules[i+1]
+	text := func(r policytext.Rule) string { return string(m.src[r.Start:r.End]) }
+	next := m.sources[i+1]
+	m.scope = m.document.scope(i, i+1)
+	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %s", next.Action, named(&next)),
+		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
+}
+
+// widen makes every star of a glob two, but for one behind
+// "**/", where that says the same.
+func widen(glob string) string {
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		b.WriteByte(glob[i])
+		if glob[i] != '*' || strings.HasSuffix(glob[:i], "**/") {
+			continue
+		}
+		b.WriteByte('*')
+		for i+1 < len(glob) && glob[i+1] == '*' {
+			i++
+		}
+	}
+	return b.String()
+}
+
+// name is a leaf's key as a policy has it.
+func name(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }

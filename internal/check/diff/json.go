@@ -1,0 +1,148 @@
+package diff
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/replay"
+)
+
+// Document is the report for programs. Its shape is described in docs/diff.md;
+// members are added, never renamed.
+type Document struct {
+	OldRevision string           `json:"old_policy_revision"`
+	NewRevision string           `json:"new_policy_revision"`
+	Changed     bool             `json:"changed"`
+	Counts      map[Kind]int     `json:"counts"`
+	Changes     []ChangeDocument `json:"changes"`
+	Undecided   []DoubtDocument  `json:"undecided"`
+	Replies     *ReplyDocument   `json:"replies,omitempty"`
+	Fixtures    *FixtureSection  `json:"fixtures,omitempty"`
+	Record      *RecordSection   `json:"record,omitempty"`
+}
+
+// AnswerDocument is what a policy says.
+type AnswerDocument struct {
+	Action    string        `json:"action"`
+	OutOfBand bool          `json:"out_of_band,omitempty"`
+	Rule      *RuleDocument `json:"rule"` // null: no rule
+}
+
+// RuleDocument is where a rule stands.
+type RuleDocument struct {
+	Index int `json:"index"` // from 0
+	check.RuleRef
+}
+
+// ChangeDocument is one class of calls.
+type ChangeDocument struct {
+	Kind    Kind            `json:"kind"`
+	Old     AnswerDocument  `json:"old"`
+	New     AnswerDocument  `json:"new"`
+	Example string          `json:"example"`           // one line
+	Fixture json.RawMessage `json:"fixture,omitempty"` // that expects the new answer
+}
+
+// DoubtDocument is what could not be decided.
+type DoubtDocument struct {
+	Old    AnswerDocument `json:"old"`
+	New    AnswerDocument `json:"new"`
+	Reason string         `json:"reason"`
+}
+
+// FixtureSection is what became of fixtures.
+type FixtureSection struct {
+	Judged  int               `json:"judged"`
+	Changes []FixtureDocument `json:"changes"`
+}
+
+// FixtureDocument is one fixture that is answered differently.
+type FixtureDocument struct {
+	Fixture  string         `json:"fixture"`
+	Kind     Kind           `json:"kind"`
+	Old      AnswerDocument `json:"old"`
+	New      AnswerDocument `json:"new"`
+	Expected string         `json:"expected,omitempty"`
+}
+
+// RecordSection is what became of recorded decisions.
+type RecordSection struct {
+	Decisions int                `json:"decisions"`
+	Unchanged int                `json:"unchanged"`
+	Counts    map[Kind]int       `json:"counts"`
+	NotJudged map[string]int     `json:"not_judged"`
+	Damaged   int                `json:"damaged"`
+	Examples  []RecordedDocument `json:"examples"`
+	Answers   *replay.Answers    `json:"answers,omitempty"`
+}
+
+// RecordedDocument is one recorded call that is answered differently.
+type RecordedDocument struct {
+	Kind   Kind           `json:"kind"`
+	Record string         `json:"record"`
+	Time   time.Time      `json:"time"`
+	Call   string         `json:"call"` // one line
+	Times  int            `json:"times"`
+	Old    AnswerDocument `json:"old"`
+	New    AnswerDocument `json:"new"`
+}
+
+func document(a *Answer) AnswerDocument {
+	d := AnswerDocument{Action: a.Action.String(), OutOfBand: a.OutOfBand}
+	if r := a.Rule; r != nil {
+		d.Rule = &RuleDocument{r.Index, *check.RefOf(r)}
+	}
+	return d
+}
+
+// Document gives the report for programs.
+func (r *Report) Document() Document {
+	d := Document{
+		OldRevision: r.OldRevision, NewRevision: r.NewRevision, Changed: r.Changed(), Counts: r.Counts(),
+		Changes: []ChangeDocument{}, Undecided: []DoubtDocument{}, Replies: r.Replies.document(),
+	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		d.Changes = append(d.Changes, ChangeDocument{c.Kind, document(&c.Old), document(&c.New), c.example(), c.Fixture})
+	}
+	for i := range r.Doubts {
+		c := &r.Doubts[i]
+		d.Undecided = append(d.Undecided, DoubtDocument{document(&c.Old), document(&c.New), c.Reason})
+	}
+	if r.Fixtures != nil {
+		d.Fixtures = r.Fixtures.section()
+	}
+	if r.Record != nil {
+		d.Record = r.Record.section()
+	}
+	return d
+}
+
+func (f *Fixtures) section() *FixtureSection {
+	s := &FixtureSection{Judged: f.Judged, Changes: []FixtureDocument{}}
+	for i := range f.Changes {
+		c := &f.Changes[i]
+		doc := FixtureDocument{Fixture: c.Path, Kind: c.Kind, Old: document(&c.Old), New: document(&c.New)}
+		if c.Expected != nil {
+			doc.Expected = c.Expected.String()
+		}
+		s.Changes = append(s.Changes, doc)
+	}
+	return s
+}
+
+func (r *Record) section() *RecordSection {
+	s := &RecordSection{
+		Decisions: r.Decisions, Unchanged: r.Unchanged, Counts: r.Counts, NotJudged: map[string]int{},
+		Damaged: r.Damaged, Examples: []RecordedDocument{}, Answers: r.Answers,
+	}
+	for why, n := range r.NotJudged {
+		s.NotJudged[string(why)] = n
+	}
+	for i := range r.Examples {
+		x := &r.Examples[i]
+		s.Examples = append(s.Examples, RecordedDocument{x.Kind, x.ID, x.Time, oneLine(&x.Call), x.Times, document(&x.Old), document(&x.New)})
+	}
+	return s
+}

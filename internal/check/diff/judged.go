@@ -1,0 +1,142 @@
+package diff
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
+)
+
+// Fixtures is what both policies say of fixtures.
+type Fixtures struct {
+	Judged  int
+	Changes []FixtureChange // most dangerous first
+}
+
+// FixtureChange is a fixture that is answered differently.
+type FixtureChange struct {
+	Path     string
+	Kind     Kind
+	Old, New Answer
+	Expected *policy.Action // as the file says; nil when it does not
+}
+
+// AddFixtures judges fixtures by both policies. server stands in where one names
+// none.
+func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixture, server string) {
+	if r.Fixtures == nil {
+		r.Fixtures = &Fixtures{}
+	}
+	for _, fx := range fixtures {
+		r.Fixtures.Judged++
+		was, is := check.Judge(before, fx, server), check.Judge(after, fx, server)
+		old, now := prove.AnswerBy(was.Action, was.Rule), prove.AnswerBy(is.Action, is.Rule)
+		if kind := KindOf(old, now); kind != "" {
+			r.Fixtures.Changes = append(r.Fixtures.Changes, FixtureChange{fx.Path, kind, old, now, fx.Expected})
+		}
+	}
+	slices.SortStableFunc(r.Fixtures.Changes, func(a, b FixtureChange) int {
+		return danger(a.Kind, &a.Old) - danger(b.Kind, &b.Old)
+	})
+}
+
+// Record is what both policies say of recorded calls.
+type Record struct {
+	Decisions int
+	Unchanged int
+	Counts    map[Kind]int
+	NotJudged map[replay.Why]int
+	Damaged   int // places that cannot be read
+	Examples  []Recorded
+	Answers   *replay.Answers // what came back; nil: neither policy is about it
+}
+
+// Recorded is one recorded call that is answered differently. The same call again
+// is counted and not listed.
+type Recorded struct {
+	Kind     Kind
+	ID       string
+	Time     time.Time
+	Call     policy.Call
+	Old, New Answer
+	Times    int // how often it is on record
+}
+
+// Changed says that some recorded call is answered differently.
+func (r *Record) Changed() bool { return len(r.Counts) > 0 || r.Answers.Changed() }
+
+// maxDistinct bounds the different calls that are told apart.
+const maxDistinct = 1 << 12
+
+// AddRecord judges recorded decisions by both policies and keeps up to n examples
+// of each kind. What the rules of the day said plays no part.
+func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
+	rec := &Record{Counts: map[Kind]int{}, NotJudged: map[replay.Why]int{}}
+	r.Record = rec
+	var replies replay.Replies
+	known, kept := map[string]int{}, map[Kind]int{}
+	for e, err := range records {
+		var damage *event.Damage
+		if errors.As(err, &damage) {
+			rec.Damaged++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, reply := range replies.Take(&e) {
+			if before.Rules(&reply) || after.Rules(&reply) {
+				x := replay.Between(before, after, &reply)
+				rec.Answers = rec.Answers.Add(&x, n)
+			}
+		}
+		if !replay.Judged(&e) {
+			continue
+		}
+		rec.Decisions++
+		x, why := recorded(before, after, &e)
+		switch {
+		case why != "":
+			rec.NotJudged[why]++
+			continue
+		case x.Kind == "":
+			rec.Unchanged++
+			continue
+		}
+		rec.Counts[x.Kind]++
+		key := string(x.Kind) + "\x00" + x.Call.Server + "\x00" + oneLine(&x.Call)
+		if at, again := known[key]; again {
+			rec.Examples[at].Times++
+		} else if kept[x.Kind] < n && len(known) < maxDistinct {
+			known[key] = len(rec.Examples)
+			kept[x.Kind]++
+			rec.Examples = append(rec.Examples, x)
+		}
+	}
+	slices.SortStableFunc(rec.Examples, func(a, b Recorded) int { return danger(a.Kind, &a.Old) - danger(b.Kind, &b.Old) })
+	return nil
+}
+
+func recorded(before, after *replay.Judge, e *event.Entry) (Recorded, replay.Why) {
+	c, why := replay.Rebuild(e)
+	if why != "" {
+		return Recorded{}, why
+	}
+	old, why := before.Judge(&c)
+	if why != "" {
+		return Recorded{}, why
+	}
+	now, why := after.Judge(&c)
+	if why != "" {
+		return Recorded{}, why
+	}
+	x := Recorded{ID: e.Record, Time: e.Time, Call: c.Call, Old: prove.AnswerBy(old.Action, old.Rule), New: prove.AnswerBy(now.Action, now.Rule), Times: 1}
+	x.Kind = KindOf(x.Old, x.New)
+	return x, ""
+}

@@ -1,0 +1,138 @@
+package diff
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/policy"
+)
+
+// Replies is what two policies make of what comes back.
+type Replies struct {
+	Same    bool // the rules about it are the same
+	Changes []ReplyChange
+	// Whole says that beside Changes no two rules make anything else of it; else they are the
+	// examples that were found.
+	Whole bool
+}
+
+// ReplyChange is an example of what comes back that becomes something else: both policies
+// were asked.
+type ReplyChange struct {
+	prove.Reply
+	Fixture []byte // that expects the new answer; nil when none can be written
+}
+
+func compareReplies(before, after *policy.Policy) *Replies {
+	about := func(p *policy.Policy) bool { return p.Of(policy.OnReply) != nil || p.Of(policy.OnList) != nil }
+	if !about(before) && !about(after) {
+		return nil
+	}
+	r := &Replies{Same: before.AltersAlike(after, policy.OnReply) && before.AltersAlike(after, policy.OnList)}
+	var found []prove.Reply
+	found, r.Whole = prove.Replies(before, after)
+	for _, x := range found {
+		c := ReplyChange{Reply: x}
+		if fx, err := check.ComposeReply(x.On, &x.Call, check.Strictest(&x.New)); err == nil {
+			c.Fixture = fx.Text
+		}
+		r.Changes = append(r.Changes, c)
+	}
+	slices.SortStableFunc(r.Changes, func(a, b ReplyChange) int { return cmp.Compare(a.opens(), b.opens()) })
+	return r
+}
+
+// opens orders changes: what lets most through comes first.
+func (c *ReplyChange) opens() int { return int(check.Strictest(&c.Old)) - int(check.Strictest(&c.New)) }
+
+// example is what came back, in one line.
+func (c *ReplyChange) example() string {
+	call := c.Call
+	call.Finds = nil
+	s := "answer to "
+	switch {
+	case c.On == policy.OnList:
+		s = "in a list, what is called by "
+	case call.Subject == policy.NoSubject:
+		s = "answer to a call that is not known"
+	}
+	s += oneLine(&call)
+	if len(c.Call.Finds) > 0 {
+		s += ", found " + strings.Join(c.Call.Finds, ", ")
+	}
+	return s
+}
+
+// becomes is what is made of it, and by which rule.
+func becomes(d *policy.Decision) string { return by(prove.Done(d), ruleOf(d)) }
+
+// ruleOf is the rule that decides, or the first that alters.
+func ruleOf(d *policy.Decision) *check.RuleRef {
+	if d.Rule == nil && len(d.Alters) > 0 {
+		return check.RefOf(d.Alters[0].Rule)
+	}
+	return check.RefOf(d.Rule)
+}
+
+// Summary is the comparison in one clause.
+func (r *Replies) Summary() string {
+	n := len(r.Changes)
+	s := fmt.Sprintf("of what comes back, %d kinds of answers or entries become something else", n)
+	switch {
+	case r.Same && r.Whole:
+		return "the rules about what comes back are the same"
+	case n == 0 && r.Whole:
+		return "the rules about what comes back make the same of it"
+	case n == 0:
+		s = "of what comes back, no example was found that becomes something else, which is no proof"
+	case n == 1:
+		s = "of what comes back, 1 kind of answers or entries becomes something else"
+	}
+	if n > 0 && !r.Whole {
+		s += "; others may, for these are the examples that were found"
+	}
+	return s
+}
+
+// ReplyDocument is the comparison for programs.
+type ReplyDocument struct {
+	Same    bool                  `json:"same"`
+	Proved  bool                  `json:"proved"` // that nothing else becomes something else
+	Changes []ReplyChangeDocument `json:"changes"`
+}
+
+// ReplyChangeDocument is one example.
+type ReplyChangeDocument struct {
+	On      string              `json:"on"`
+	Finds   []string            `json:"finds,omitempty"`
+	Old     ReplyAnswerDocument `json:"old"`
+	New     ReplyAnswerDocument `json:"new"`
+	Example string              `json:"example"`
+	Fixture json.RawMessage     `json:"fixture,omitempty"`
+}
+
+// ReplyAnswerDocument is what a policy makes of it.
+type ReplyAnswerDocument struct {
+	Done string         `json:"done"` // as in the report for people
+	Rule *check.RuleRef `json:"rule"` // null: no rule
+}
+
+func (r *Replies) document() *ReplyDocument {
+	if r == nil {
+		return nil
+	}
+	d := &ReplyDocument{Same: r.Same, Proved: r.Whole, Changes: []ReplyChangeDocument{}}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		d.Changes = append(d.Changes, ReplyChangeDocument{
+			On: c.On.String(), Finds: c.Call.Finds, Example: c.example(), Fixture: c.Fixture,
+			Old: ReplyAnswerDocument{prove.Done(&c.Old), ruleOf(&c.Old)}, New: ReplyAnswerDocument{prove.Done(&c.New), ruleOf(&c.New)},
+		})
+	}
+	return d
+}

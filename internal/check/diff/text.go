@@ -1,0 +1,289 @@
+package diff
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/policy"
+)
+
+// titles are the kinds for people.
+var titles = map[Kind]string{
+	NewlyAllowed: "newly allowed", NoLongerAsked: "no longer asked", LimitChanged: "allowed under another limit",
+	NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
+}
+
+// shown bounds one text on a line, in characters.
+const shown = 300
+
+// oneLine is a call on one line, as it is, which no terminal should see.
+func oneLine(c *policy.Call) string {
+	parts := []string{c.Method}
+	for _, name := range c.Names {
+		if name != c.Method {
+			parts = append(parts, name)
+		}
+	}
+	if len(c.Args) > 0 {
+		parts = append(parts, escape.Readable(c.Args))
+	}
+	if c.Server != "" {
+		parts = append(parts, "on", c.Server)
+	}
+	if len(c.Finds) > 0 {
+		parts = append(parts, "carrying", strings.Join(c.Finds, ", "))
+	}
+	if !c.At.IsZero() {
+		parts = append(parts, "at", c.At.UTC().Format(time.RFC3339))
+	}
+	return strings.Join(parts, " ")
+}
+
+// example is the call that shows a change, in one line.
+func (c *Change) example() string {
+	if c.Unseen {
+		return oneLine(c.Example) + ", in which nothing could look for what it carries"
+	}
+	return oneLine(c.Example)
+}
+
+// plain makes a text harmless on a terminal and on one line, and cuts it.
+func plain(s string) string {
+	if utf8.RuneCountInString(s) > shown {
+		s = string([]rune(s)[:shown]) + "…"
+	}
+	return term.Text(s)
+}
+
+// answer is an action and the rule that gives it.
+func answer(a *Answer) string {
+	s := a.Action.String()
+	if a.OutOfBand {
+		s += " (out of band)"
+	}
+	if l := limit(a); l.Limited() {
+		count := fmt.Sprint(l.Count)
+		if l.Sum != "" {
+			count = l.Most() + " of " + l.Sum
+		}
+		s += fmt.Sprintf(" (%s each %s)", count, l.Every)
+	}
+	return s + ", " + ruleText(a.Rule)
+}
+
+func ruleText(r *policy.Rule) string {
+	if r == nil {
+		return "no rule"
+	}
+	s := fmt.Sprintf("%s:%d", term.Text(r.Pos.File), r.Pos.Line)
+	if r.Description != "" {
+		s += ` "` + plain(r.Description) + `"`
+	}
+	return s
+}
+
+// WriteText tells a person at a terminal.
+func (r *Report) WriteText(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	line := func(format string, a ...any) { fmt.Fprintf(w, format+"\n", a...) }
+	last := ""
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if title := titles[c.Kind]; title != last {
+			line("%s", capital(title))
+			last = title
+		}
+		line("  for example %s", plain(c.example()))
+		line("    was %s", answer(&c.Old))
+		line("    is  %s", answer(&c.New))
+	}
+	r.textDoubts(line)
+	if r.Replies != nil && len(r.Replies.Changes) > 0 {
+		line("What comes back")
+		for i := range r.Replies.Changes {
+			c := &r.Replies.Changes[i]
+			line("  for example %s", plain(c.example()))
+			line("    was %s", becomes(&c.Old))
+			line("    is  %s", becomes(&c.New))
+		}
+		line("")
+	} else if len(r.Changes)+len(r.Doubts) > 0 {
+		line("")
+	}
+	r.textFixtures(line)
+	r.textRecord(line)
+	line("%s", r.Summary())
+	return w.Flush()
+}
+
+// textDoubts tells what was not decided; of calls in uncommon spellings, how
+// many classes there are.
+func (r *Report) textDoubts(line func(string, ...any)) {
+	spelling := 0
+	for i := range r.Doubts {
+		d := &r.Doubts[i]
+		if d.Spelling {
+			spelling++
+			continue
+		}
+		line("Not decided: %s", plain(d.Reason))
+		if d.whole() {
+			continue
+		}
+		line("    was %s", answer(&d.Old))
+		line("    is  %s", answer(&d.New))
+	}
+	if spelling > 0 {
+		line("Not decided for %s: %s", map[bool]string{true: "1 class of calls", false: fmt.Sprintf("%d classes of calls", spelling)}[spelling == 1], prove.ReasonSpelling)
+	}
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func (r *Report) textFixtures(line func(string, ...any)) {
+	if r.Fixtures == nil {
+		return
+	}
+	for i := range r.Fixtures.Changes {
+		c := &r.Fixtures.Changes[i]
+		line("fixture %s: %s%s", plain(c.Path), titles[c.Kind], against(c))
+		line("    was %s", answer(&c.Old))
+		line("    is  %s", answer(&c.New))
+	}
+	line("%d of %d fixtures change", len(r.Fixtures.Changes), r.Fixtures.Judged)
+}
+
+// against says that a fixture expects another answer than the new one.
+func against(c *FixtureChange) string {
+	if c.Expected == nil || *c.Expected == c.New.Action {
+		return ""
+	}
+	return fmt.Sprintf(" (expected %s)", c.Expected)
+}
+
+func (r *Report) textRecord(line func(string, ...any)) {
+	if r.Record == nil {
+		return
+	}
+	for i := range r.Record.Examples {
+		x := &r.Record.Examples[i]
+		times := ""
+		if x.Times > 1 {
+			times = fmt.Sprintf(", %d times", x.Times)
+		}
+		line("recorded %s  %s: %s%s", x.Time.Local().Format(time.DateTime), term.Text(x.ID), titles[x.Kind], times)
+		line("  %s", plain(oneLine(&x.Call)))
+		line("    was %s", answer(&x.Old))
+		line("    is  %s", answer(&x.New))
+	}
+	line("%s", r.Record.summary())
+	whys := func(counts map[replay.Why]int) {
+		for _, why := range replay.Whys() {
+			if n := counts[why]; n > 0 {
+				line("  not judged, %d: %s", n, why)
+			}
+		}
+	}
+	whys(r.Record.NotJudged)
+	if a := r.Record.Answers; a != nil {
+		for i := range a.Examples {
+			x := &a.Examples[i]
+			if x.Class == replay.NotJudged {
+				continue
+			}
+			line("recorded %s  %s: %s", x.Time.Local().Format(time.DateTime), term.Text(x.Record), x.Class.Words())
+			line("  %s", answered(x))
+			line("    was %s", by(x.Was, x.OldRule))
+			line("    is  %s", by(x.Is, x.NewRule))
+		}
+		line("%s", a.Summary())
+		whys(a.NotJudged)
+	}
+}
+
+// answered is what came back, in one harmless line.
+func answered(x *replay.Example) string {
+	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
+	if x.Args != "" {
+		s += " " + x.Args
+	}
+	if x.Server != "" {
+		s += " on " + x.Server
+	}
+	if len(x.Finds) > 0 {
+		s += ", found " + strings.Join(x.Finds, ", ")
+	}
+	return plain(s)
+}
+
+func by(what string, r *check.RuleRef) string {
+	if r == nil {
+		return what + ", no rule"
+	}
+	s := what + ", " + plain(r.File) + ":" + strconv.Itoa(r.Line)
+	if r.Description != "" {
+		s += " " + strconv.Quote(plain(r.Description))
+	}
+	return s
+}
+
+func (r *Record) summary() string {
+	changed := 0
+	for _, n := range r.Counts {
+		changed += n
+	}
+	s := fmt.Sprintf("%d of %d recorded decisions change", changed, r.Decisions)
+	if counts := counted(r.Counts); counts != "" {
+		s += ": " + counts
+	}
+	if r.Damaged > 0 {
+		s += fmt.Sprintf("; %d places of the record cannot be read", r.Damaged)
+	}
+	return s
+}
+
+func counted(counts map[Kind]int) string {
+	var parts []string
+	for _, k := range Kinds() {
+		if n := counts[k]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, titles[k]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Summary is the difference of the policies in one sentence.
+func (r *Report) Summary() string {
+	if r.Replies == nil {
+		return r.summary()
+	}
+	return r.summary() + "; " + r.Replies.Summary()
+}
+
+func (r *Report) summary() string {
+	var s string
+	switch n := len(r.Changes); {
+	case n == 0 && len(r.Doubts) == 0:
+		return "no call is answered differently"
+	case n == 0:
+		s = "no call was found that is answered differently"
+	case n == 1:
+		s = "1 class of calls is answered differently: " + counted(r.Counts())
+	default:
+		s = fmt.Sprintf("%d classes of calls are answered differently: %s", n, counted(r.Counts()))
+	}
+	if n := len(r.Doubts); n > 0 {
+		s += fmt.Sprintf("; %d not decided", n)
+	}
+	return s
+}

@@ -1,0 +1,243 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Document is the explanation for programs. Its shape is described in
+// docs/explain.md; members are added, never renamed.
+type Document struct {
+	Revision string         `json:"policy_revision"`
+	Decision string         `json:"decision"` // allow, deny, prompt
+	Rule     *RuleDocument  `json:"rule,omitempty"`
+	Reading  string         `json:"reading,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	Refused  string         `json:"refused,omitempty"` // the message does not reach the rules
+	Calls    []CallDocument `json:"calls"`
+}
+
+// RuleDocument is where a rule stands and what it does.
+type RuleDocument struct {
+	Index       int    `json:"index"` // from 0
+	File        string `json:"file"`
+	Line        int    `json:"line"`
+	Action      string `json:"action"`
+	Description string `json:"description,omitempty"`
+	OutOfBand   bool   `json:"out_of_band,omitempty"`
+	// Limit is set when only so many calls pass; nothing is counted here.
+	Limit *LimitDocument `json:"limit,omitempty"`
+}
+
+// LimitDocument is how often a rule lets calls through.
+type LimitDocument struct {
+	Calls   int    `json:"calls"`
+	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; calls is then 0
+	Most    string `json:"most,omitempty"` // so much of it, as a decimal number
+	Seconds int    `json:"seconds"`        // within any stretch of this length
+	Per     string `json:"per"`            // rule, tool, server; of a limit over all tools all, tool, server
+	Over    string `json:"over"`           // what becomes of more: deny or prompt
+}
+
+// CallDocument is one call and what the rules say of it.
+type CallDocument struct {
+	Server  string          `json:"server,omitempty"`
+	Method  string          `json:"method"`
+	Subject string          `json:"subject"`
+	Names   []string        `json:"names"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	At      *time.Time      `json:"at,omitempty"`
+	Cwd     string          `json:"cwd,omitempty"`
+	OS      string          `json:"os,omitempty"`
+	// Elsewhere says that relative paths may start at other folders, too.
+	Elsewhere bool            `json:"elsewhere,omitempty"`
+	Decision  string          `json:"decision"`
+	Rule      *RuleDocument   `json:"rule,omitempty"`
+	Reading   string          `json:"reading,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Cut       bool            `json:"cut,omitempty"`
+	Values    []ValueDocument `json:"values"`
+	Steps     []StepDocument  `json:"steps"`
+	Layers    []LayerDocument `json:"layers,omitempty"`
+	// Limits over all tools that the call counts against.
+	Limits []TableDocument `json:"limits,omitempty"`
+}
+
+// TableDocument is a limit over all tools: where it stands and how often it lets calls through.
+type TableDocument struct {
+	File        string        `json:"file"`
+	Line        int           `json:"line"`
+	Description string        `json:"description,omitempty"`
+	Limit       LimitDocument `json:"limit"`
+}
+
+// LayerDocument is what the rules of a policy say that stands over this one.
+type LayerDocument struct {
+	Name  string         `json:"name"`
+	File  string         `json:"file"`
+	Steps []StepDocument `json:"steps"`
+}
+
+// ValueDocument is one value that the rules looked at.
+type ValueDocument struct {
+	Argument string            `json:"argument"` // as args.path; "uri" for a resource
+	Readings []ReadingDocument `json:"readings"`
+}
+
+// ReadingDocument is one way to read a value.
+type ReadingDocument struct {
+	Text    string   `json:"text"`
+	How     []string `json:"how,omitempty"` // what made it, in words for people
+	Absent  bool     `json:"absent,omitempty"`
+	Refused string   `json:"refused,omitempty"`
+}
+
+// StepDocument is what one rule says.
+type StepDocument struct {
+	Rule      RuleDocument     `json:"rule"`
+	Match     string           `json:"match"`               // no, maybe, yes
+	Reached   bool             `json:"reached"`             // something was still undecided
+	Condition string           `json:"condition,omitempty"` // tool, server, when, args.path, where.path, args_only, subject
+	Want      []string         `json:"want,omitempty"`
+	Got       string           `json:"got,omitempty"` // a name or server
+	Reading   *ReadingDocument `json:"reading,omitempty"`
+	Took      *ReadingDocument `json:"took,omitempty"`
+}
+
+// Document gives the explanation for programs.
+func (e *Explanation) Document() Document {
+	d := Document{
+		Revision: e.Revision, Decision: e.Decision.Action.String(), Reading: e.Decision.Reading, Reason: e.Decision.Reason,
+		Refused: e.Refused, Calls: []CallDocument{},
+	}
+	if r := e.Decision.Rule; r != nil {
+		doc := ruleDocument(r)
+		d.Rule = &doc
+	}
+	for i := range e.Calls {
+		d.Calls = append(d.Calls, e.call(&e.Calls[i]))
+	}
+	return d
+}
+
+func ruleDocument(r *policy.Rule) RuleDocument {
+	d := RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand, nil}
+	if r.Rate.Limited() {
+		d.Limit = limitDocument(&r.Rate)
+	}
+	return d
+}
+
+func limitDocument(l *policy.Rate) *LimitDocument {
+	return &LimitDocument{l.Count, l.Sum, l.Most(), int(l.Every.Seconds()), l.Per.String(), l.Over.String()}
+}
+
+func (e *Explanation) call(j *Judged) CallDocument {
+	c := CallDocument{
+		Server: j.Server, Method: j.Method, Subject: j.Subject.Key(), Names: j.Names,
+		Decision: j.Decision.Action.String(), Reading: j.Decision.Reading, Reason: j.Decision.Reason, Cut: j.Cut,
+		Values: []ValueDocument{},
+	}
+	if json.Valid(j.Args) {
+		c.Args = j.Args
+	}
+	if !j.At.IsZero() {
+		c.At = &j.At
+	}
+	c.Cwd, c.OS, c.Elsewhere = j.Cwd, j.OS, j.Elsewhere
+	if r := j.Decision.Rule; r != nil {
+		doc := ruleDocument(r)
+		c.Rule = &doc
+	}
+	for i := range j.Values {
+		v := &j.Values[i]
+		doc := ValueDocument{Argument: argument(v.Path)}
+		for k := range v.Readings {
+			doc.Readings = append(doc.Readings, *readingDocument(&v.Readings[k]))
+		}
+		c.Values = append(c.Values, doc)
+	}
+	for i := range j.Limits {
+		l := &j.Limits[i]
+		doc := TableDocument{l.Pos.File, l.Pos.Line, l.Description, *limitDocument(&l.Rate)}
+		if l.Rate.Per == policy.PerRule {
+			doc.Limit.Per = "all"
+		}
+		c.Limits = append(c.Limits, doc)
+	}
+	c.Steps = steps(&j.Trace, e.sources)
+	for i := range j.Layers {
+		l := &j.Layers[i]
+		c.Layers = append(c.Layers, LayerDocument{l.Name, l.File, steps(&l.Trace, l.sources)})
+	}
+	return c
+}
+
+func steps(t *policy.Trace, sources []policy.Source) []StepDocument {
+	docs := []StepDocument{}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		src := &sources[s.Rule]
+		doc := StepDocument{
+			Rule: ruleDocument(&src.Rule), Match: s.Match.String(), Reached: s.Reached,
+			Want: s.At.Want, Got: s.At.Got, Reading: readingDocument(s.At.Reading), Took: readingDocument(s.Took),
+		}
+		if s.At.Kind != policy.Unasked {
+			doc.Condition = key(&s.At, src.Subject)
+		}
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+func readingDocument(r *policy.Reading) *ReadingDocument {
+	if r == nil {
+		return nil
+	}
+	return &ReadingDocument{r.Text, r.How, r.Absent, r.Refused}
+}
+
+func argument(path []string) string {
+	if path == nil {
+		return "uri"
+	}
+	return policytext.Key("args", path...)
+}
+
+// unseen lists the arguments that no rule in question has a condition on.
+func (j *Judged) unseen() (names []string) {
+	seen := map[string]bool{}
+	for i := range j.Values {
+		path := j.Values[i].Path
+		if policy.EveryArgument(path) {
+			return nil
+		}
+		if len(path) > 0 {
+			seen[strings.ToLower(path[0])] = true
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(j.Args))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() && len(names) < fewValues {
+		name, err := d.Token()
+		var skip json.RawMessage
+		if err == nil {
+			err = d.Decode(&skip)
+		}
+		if err != nil {
+			return names
+		}
+		if s, _ := name.(string); !seen[strings.ToLower(s)] {
+			names = append(names, term.Text(policytext.Key("args", s)))
+		}
+	}
+	return names
+}

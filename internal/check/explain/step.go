@@ -1,0 +1,308 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// fold is one line for a run of rules, indented as what is said of single rules.
+func (t *printer) fold(steps []policy.Step, subject string) {
+	var names, subjects, unasked, after, hits int
+	var first *policy.Rule
+	for i := range steps {
+		switch s := &steps[i]; {
+		case s.At.Kind == policy.SubjectKind, s.At.Kind == policy.OtherOn:
+			subjects++
+		case other(s):
+			names++
+		case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+			unasked++
+		default:
+			after++
+			if s.Match == policy.NoMatch {
+				continue
+			}
+			if hits++; first == nil {
+				first = &t.sources[s.Rule].Rule
+			}
+		}
+	}
+	var parts []string
+	add := func(n int, format string, a ...any) {
+		rules := map[bool]string{true: "1 rule ", false: fmt.Sprintf("%d rules ", n)}[n == 1]
+		if n > 0 {
+			parts = append(parts, rules+fmt.Sprintf(format, a...))
+		}
+	}
+	if subjects > 0 && names > 0 {
+		add(names+subjects, "about other things")
+	} else {
+		add(names, "about %s", named[subject])
+		add(subjects, "not about %s", plural[subject])
+	}
+	add(unasked, "not asked")
+	switch hits {
+	case 0:
+		add(after, "with nothing left to decide")
+	case 1:
+		add(after, "with nothing left to decide (the %s at %s would match)", first.Action, at(first))
+	default:
+		add(after, "with nothing left to decide (the %s at %s and %d more would match)", first.Action, at(first), hits-1)
+	}
+	t.line("       %s", strings.Join(parts, ", "))
+}
+
+// named and plural are what rules with other globs, or other keys, are about.
+var (
+	named = map[string]string{
+		"tool": "other tools", "prompt": "other prompts", "method": "other methods",
+		"sampling": "other texts", "elicitation": "other texts", "resource": "other resources",
+	}
+	plural = map[string]string{
+		"tool": "tools", "resource": "resources", "prompt": "prompts", "sampling": "sampling",
+		"elicitation": "elicitation", "method": "bare methods",
+	}
+)
+
+// step tells of one rule: its answer, place, action and description, and below
+// it what its answer hung on.
+func (t *printer) step(s *policy.Step) {
+	src := &t.sources[s.Rule]
+	word := s.Match.String()
+	if !s.Reached && !other(s) {
+		word = "-"
+	}
+	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.width, at(&src.Rule), src.Action)
+	if src.Description != "" {
+		line += "  " + quoted(src.Description)
+	}
+	t.line("%s", strings.TrimRight(line, " "))
+	for _, why := range t.why(s, src) {
+		t.line("       %s", why)
+	}
+}
+
+func (t *printer) why(s *policy.Step, src *policy.Source) (lines []string) {
+	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
+	switch {
+	case s.Reached || other(s):
+	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+		add("was not asked")
+	case s.Match == policy.NoMatch:
+		add("nothing was left to decide; it would not match")
+	default:
+		add("nothing was left to decide; it would match")
+	}
+	if s.At.Kind != policy.Unasked {
+		add("%s", t.condition(&s.At, s.Match, src))
+	}
+	if s.Reached && s.Match != policy.NoMatch && src.Rate.Limited() {
+		add("limit: %s; what was counted is not looked at", rate(&src.Rate))
+	}
+	if r := s.Took; r != nil && s.Match == policy.Matches && (len(r.How) > 0 || r.Refused != "") {
+		add("it matches %s", reading(r))
+	}
+	return lines
+}
+
+// rate is a limit in words, with what it counts and what becomes of more.
+func rate(r *policy.Rate) string {
+	line := r.AtMost()
+	if r.Per != policy.PerRule {
+		line += fmt.Sprintf(" for each %s", r.Per)
+	}
+	if r.Over == policy.Prompt {
+		return line + ", and a person is asked about more"
+	}
+	return line + ", and more are denied"
+}
+
+// condition says what a condition wants and what the call has instead, or why it
+// cannot be decided.
+func (t *printer) condition(c *policy.Condition, m policy.Match, src *policy.Source) string {
+	if c.Kind == policy.FurtherArgument {
+		return further(c)
+	}
+	verb := "wants"
+	if c.Not {
+		verb = "excepts"
+	}
+	wants := fmt.Sprintf("%s %s %s", key(c, src.Subject), verb, t.globs(c))
+	maybe := m == policy.Perhaps
+	switch c.Kind {
+	case policy.SubjectKind:
+		return fmt.Sprintf("is about %s", plural[c.Want[0]])
+	case policy.OtherOn:
+		return "judges what comes back (on = \"" + c.Want[0] + "\")"
+	case policy.CallCondition:
+		k, _ := policy.CallKeyOf(c.Key)
+		switch {
+		case maybe:
+			return wants + "; " + k.Unknown
+		case k.Glob:
+			return wants + "; " + k.Is + " " + term.Value(c.Got)
+		}
+		return wants + "; " + k.Is + " " + term.Text(c.Got)
+	}
+	r := c.Reading
+	switch {
+	case c.Kind == policy.NameGlob && r == nil:
+		return wants + "; the call has " + term.Value(c.Got)
+	case r == nil:
+		return wants + "; the call has no such argument"
+	case maybe && policy.EveryArgument(c.Path):
+		return wants + "; the call has others as well, such as " + reading(r)
+	case maybe:
+		return wants + "; whether " + reading(r) + " is such cannot be known"
+	}
+	return wants + "; the call has " + reading(r)
+}
+
+// further says what an argument that no condition names keeps a rule from.
+func further(c *policy.Condition) string {
+	name := term.Text(policytext.Key("args", c.Path...))
+	if len(c.Want) > 0 {
+		return fmt.Sprintf("args_only = %s; the call has %s as well", term.Text(c.Want[0]), name)
+	}
+	return fmt.Sprintf("the rule does not name %s, which %s: name it, or write args_only or args_open", name, c.Got)
+}
+
+func (t *printer) globs(c *policy.Condition) string {
+	if k, found := policy.CallKeyOf(c.Key); c.Kind == policy.Constraint || found && !k.Glob {
+		return term.Text(strings.Join(c.Want, ", "))
+	}
+	var shown []string
+	for i, g := range c.Want {
+		if i == fewGlobs && !t.all {
+			shown = append(shown, fmt.Sprintf("%d more", len(c.Want)-i))
+			break
+		}
+		shown = append(shown, quoted(g))
+	}
+	if len(shown) > 1 {
+		return "one of " + strings.Join(shown, ", ")
+	}
+	return strings.Join(shown, "")
+}
+
+// key is a condition as the policy names it.
+func key(c *policy.Condition, s policy.Subject) string {
+	if c.Not {
+		positive := *c
+		positive.Not = false
+		return "not." + key(&positive, s)
+	}
+	switch c.Kind {
+	case policy.CallCondition:
+		return c.Key
+	case policy.FurtherArgument:
+		return "args_only"
+	case policy.ArgumentGlob:
+		return term.Text(policytext.Key("args", c.Path...))
+	case policy.Constraint:
+		return term.Text(policytext.Key("where", c.Path...))
+	case policy.NameGlob:
+		return s.Key()
+	}
+	return "subject"
+}
+
+// quoted is a text of the policy in quotes, harmless. Policies quote backslashes
+// in ways of their own: they stay as they are.
+func quoted(s string) string { return `"` + term.Text(s) + `"` }
+
+// verdict tells the answer and what gave it.
+func (t *printer) verdict() {
+	e, d := t.e, &t.e.Decision
+	switch {
+	case e.Refused != "":
+		t.line("refused before the rules: %s", term.Text(e.Refused))
+		return
+	case e.passed():
+		t.line("allow: no rule governs this message; it is passed on and recorded")
+		return
+	case d.Rule == nil:
+		t.line("%s: %s", d.Action, e.unruled())
+		return
+	}
+	word := d.Action.String()
+	if d.Rule.OutOfBand {
+		word += " (out of band)"
+	}
+	line := fmt.Sprintf("%s, by %s", word, at(d.Rule))
+	if d.Rule.Description != "" {
+		line += " " + quoted(d.Rule.Description)
+	}
+	t.line("%s", line)
+	if d.Reading != "" {
+		t.line("  because a server may read the call as %s", term.Value(d.Reading))
+	}
+	if d.Reason != "" {
+		t.line("  because of a %s", term.Text(d.Reason))
+	}
+	if !e.own(d.Rule) {
+		t.line("  which stands over the policy and can only tighten it")
+	} else if e.maybe(d.Rule.Index) {
+		t.line("  it cannot be known whether the rule matches, and what may match tightens")
+	} else if e.several() {
+		t.line("  the strictest answer of those above holds")
+	}
+}
+
+// unruled says why a call that no rule decided has the answer it has.
+func (e *Explanation) unruled() string {
+	d := &e.Decision
+	switch {
+	case d.Action == policy.Allow:
+		return "no rule restricts this method; it is passed on and recorded"
+	case d.Reason != "":
+		return term.Text(d.Reason)
+	case d.Reading != "":
+		return "no rule matches the call read as " + term.Value(d.Reading)
+	}
+	return cmp.Or(e.partly(), "no rule matches")
+}
+
+// partly says that rules match some readings, or one call of several, and none
+// the rest; or that some may match.
+func (e *Explanation) partly() (why string) {
+	for i := range e.Calls {
+		for _, rule := range e.Calls[i].Reached() {
+			if e.Calls[i].Steps[rule].Match == policy.Matches {
+				return "no rule matches all of it"
+			}
+			why = "no rule matches for certain, and one that may match opens nothing"
+		}
+	}
+	return why
+}
+
+func (e *Explanation) maybe(rule int) bool {
+	found := false
+	for i := range e.Calls {
+		switch s := &e.Calls[i].Steps[rule]; {
+		case s.Match == policy.Matches && s.Reached:
+			return false
+		case s.Match == policy.Perhaps:
+			k, _ := policy.CallKeyOf(s.At.Key)
+			found = found || k.Proof != policy.Tightening // of which it is said above
+		}
+	}
+	return found
+}
+
+// several says that rules of different actions were met.
+func (e *Explanation) several() bool {
+	actions := map[policy.Action]bool{}
+	for i := range e.Calls {
+		for _, rule := range e.Calls[i].Reached() {
+			actions[e.sources[rule].Action] = true
+		}
+	}
+	return len(actions) > 1
+}

@@ -1,0 +1,80 @@
+package learn
+
+import (
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// secretGlobs are what learned policies keep shut, below any folder.
+func secretGlobs() (globs []string) {
+	for _, p := range textclass.SecretPlaces {
+		globs = append(globs, p.Shut...)
+	}
+	return globs
+}
+
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	for _, p := range textclass.SecretPlaces {
+		for _, pattern := range p.Names {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxValue is the longest text that is written into a policy.
+const maxValue = 200
+
+// writable says that a text may stand in a policy: it can be seen, means itself
+// in a glob, and is no secret by its look.
+func writable(s string) bool {
+	if s == "" || len(s) > maxValue || redact.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
+		return false
+	}
+	for _, r := range s {
+		if !textclass.Seen(r) || r == unicode.ReplacementChar {
+			return false
+		}
+	}
+	if redact.Text(s) != s {
+		return false
+	}
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("/ =:,;&", r) }) {
+		if random(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// random says that a word looks drawn by lot: a token, a hash, a name of one
+// occasion.
+func random(word string) bool {
+	if len(word) < 16 {
+		return false
+	}
+	digits, letters, turns, before := 0, 0, 0, ' '
+	for _, r := range word {
+		kind := ' '
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+			kind = '0'
+		case unicode.IsLetter(r):
+			letters++
+			kind = 'a'
+		}
+		if kind != before {
+			turns++
+		}
+		before = kind
+	}
+	return digits >= 3 && letters >= 3 && turns >= 5
+}

@@ -1,0 +1,88 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
+)
+
+// checked keeps the rules that hold what they promise, by the real policy: every
+// call they were learned from is answered so, and no call that was denied is
+// answered otherwise.
+func (l *Learner) checked(rules []*Rule) []*Rule {
+	var kept []*Rule
+	for _, r := range rules {
+		if why := l.alone(r); why != "" {
+			l.Skipped[why] += r.Tally.Calls
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// alone judges by a policy that has this one rule more.
+func (l *Learner) alone(r *Rule) string {
+	j, err := l.judgeWith([]*Rule{r})
+	if err != nil {
+		return "no rule can be written: " + err.Error()
+	}
+	calls := slices.Clone(r.calls)
+	r.calls, r.Open = nil, nil
+	r.Tally = tally{}
+	for _, s := range calls {
+		if j.Policy().Decide(&s.call).Action == r.Action {
+			r.take(s)
+		} else {
+			l.Skipped["read in another way, the call is no such call"] += s.tally.Calls
+		}
+	}
+	if len(r.calls) == 0 {
+		return "no rule answers such a call"
+	}
+	action := r.Action
+	if why := l.decide(r); why != "" || r.Action != action {
+		return "seen too seldom, or too long ago"
+	}
+	for i := range l.denied {
+		d, why := j.Judge(&l.denied[i])
+		if why != "" && l.denied[i].Server == r.Server && slices.Contains(l.denied[i].Names, r.Name) {
+			return "a denied call may be one of these: the record does not keep it whole"
+		}
+		if why == "" && d.Action != policy.Deny {
+			return "it would also let through a call that was denied"
+		}
+	}
+	return ""
+}
+
+func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
+	text, err := l.Compose(rules)
+	if err != nil {
+		return nil, err
+	}
+	return replay.NewJudge("learned", text, l.o.ParseOptions)
+}
+
+// Check judges a record by the policy as it is and as it would be. The error
+// names the first call that a rule denied and that would not be denied any more.
+func Check(before, after *replay.Judge, e *event.Entry) error {
+	if !replay.Judged(e) {
+		return nil
+	}
+	c, why := replay.Rebuild(e)
+	if why != "" {
+		return nil
+	}
+	was, why := before.Judge(&c)
+	if why != "" || was.Action != policy.Deny || was.Rule == nil {
+		return nil
+	}
+	if is, why := after.Judge(&c); why != "" || is.Action != policy.Deny {
+		return fmt.Errorf("record %s was denied by a rule and would not be any more: nothing is written", e.Record)
+	}
+	return nil
+}

@@ -1,0 +1,271 @@
+package learn
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// Compose writes the policy: the one that is extended with the rules in it, or a
+// new one.
+func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
+	if l.judge == nil {
+		return l.compose(rules)
+	}
+	sources := l.judge.Policy().Sources()
+	own := slices.DeleteFunc(slices.Clone(sources), func(s policy.Source) bool { return s.Pos.File != l.o.File })
+	st := styleOf(l.o.Policy, own)
+	text := l.o.Policy
+	above := map[int][]*Rule{}
+	var loose []*Rule
+	for _, r := range rules {
+		if r.Above == nil {
+			loose = append(loose, r)
+		} else {
+			above[r.Above.Index] = append(above[r.Above.Index], r)
+		}
+	}
+	// From the last on: what stands above keeps its place.
+	for i := len(sources) - 1; i >= 0; i-- {
+		if len(above[i]) == 0 {
+			continue
+		}
+		parts := l.inFolders(above[i], st)
+		for _, r := range above[i] {
+			part, err := l.narrowed(r, st)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, part)
+		}
+		var err error
+		if text, err = policy.InsertAbove(text, sources[i].Rule, strings.Join(parts, "\n")); err != nil {
+			return nil, err
+		}
+	}
+	if len(loose) > 0 {
+		// No rule speaks of these calls, so that they stand behind all rules.
+		parts := l.inFolders(loose, st)
+		for _, r := range loose {
+			parts = append(parts, l.comment(r)+st.write(r.pairs(st)))
+		}
+		text = policytext.Append(text, strings.Join(parts, "\n"))
+	}
+	if _, err := policy.Parse(cmp.Or(l.o.File, "learned"), text, l.o.ParseOptions); err != nil {
+		return nil, fmt.Errorf("the policy would not load with what was learned: %w", err)
+	}
+	return text, nil
+}
+
+func (l *Learner) compose(rules []*Rule) ([]byte, error) {
+	st := styleOf(nil, nil)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Learned by clawai on %s from %d recorded decisions. Read it before you use it.\n# The first rule that matches decides; what no rule matches is denied.\n", l.o.Now.Format(time.DateOnly), l.Seen)
+	for _, part := range everywhere(rules, st) {
+		b.WriteString("\n" + part)
+	}
+	for _, r := range rules {
+		b.WriteString("\n" + l.comment(r) + st.write(r.pairs(st)))
+	}
+	b.WriteString("\n# Everything else is denied: no rule matches it.\n")
+	text := []byte(b.String())
+	if _, err := policy.Parse("learned", text, l.o.ParseOptions); err != nil {
+		return nil, fmt.Errorf("what was learned does not load: %w", err)
+	}
+	return text, nil
+}
+
+// pairs are what a rule says.
+func (r *Rule) pairs(st style) []policytext.Pair {
+	pairs := []policytext.Pair{
+		st.pair("action", r.Action.String()), st.pair(r.Subject.Key(), r.Name), st.pair("server", r.Server),
+	}
+	for _, c := range r.Conditions {
+		pairs = append(pairs, st.pair(policytext.Key("args", c.Arg), c.Globs...))
+	}
+	return append(append(pairs, r.wheres(st)...), st.pair("description", r.Describe()))
+}
+
+// wheres are the typed constraints of a rule: what must not be there, and where
+// the links of a path may lead.
+func (r *Rule) wheres(st style) (pairs []policytext.Pair) {
+	for _, name := range r.Absent {
+		pairs = append(pairs, policytext.Pair{Key: policytext.Key("where", name, "present"), Value: "false"})
+	}
+	for _, c := range r.Conditions {
+		if dirs := foldersOf(c.Globs); r.links && r.Class != Executes && len(dirs) > 0 {
+			pairs = append(pairs, policytext.Pair{Key: policytext.Key("where", c.Arg, "under"), Value: policytext.List(st.texts(dirs))})
+		}
+	}
+	return pairs
+}
+
+// foldersOf are the folders that local places lie in; none when some place is not
+// local.
+func foldersOf(globs []string) (dirs []string) {
+	for _, g := range globs {
+		if !strings.HasPrefix(g, "/") && !strings.HasPrefix(g, "~/") {
+			return nil
+		}
+		if dir := g[:strings.LastIndexByte(g, '/')]; dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func (l *Learner) comment(r *Rule) string {
+	s := "# Learned on " + l.o.Now.Format(time.DateOnly) + " from " + r.Evidence() + ".\n"
+	if len(r.Open) > 0 {
+		open := make([]string, 0, len(r.Open))
+		for _, name := range r.Open {
+			open = append(open, policytext.Key(name))
+		}
+		slices.Sort(open)
+		s += "# Arguments it does not name stay open: " + strings.Join(open, ", ") + ".\n"
+	}
+	return s
+}
+
+// narrowed writes a rule that stands above the one that asked and keeps every
+// condition of that: whatever it matches, the other matches too.
+func (l *Learner) narrowed(r *Rule, st style) (string, error) {
+	call, scope := r.sample()
+	n, err := l.judge.Policy().Narrow(*r.Above, &call, scope, r.Action)
+	if err != nil {
+		return "", err
+	}
+	written, err := policy.Parse("learned", []byte(n.Text), l.o.ParseOptions)
+	if err != nil {
+		return "", err
+	}
+	asked, now := l.judge.Policy().Sources()[r.Above.Index], written.Sources()
+	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keeps(asked.Calls, now[0].Calls) || !sameExceptions(&asked.Not, &now[0].Not) {
+		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
+	}
+	doc, err := policytext.Read([]byte(n.Text))
+	if err != nil {
+		return "", err
+	}
+	var pairs []policytext.Pair
+	for _, s := range doc.Statements[1:] {
+		k, v := policytext.Key(s.Key[0], s.Key[1:]...), n.Text[s.Value.Start:s.Value.End]
+		for _, c := range r.Conditions {
+			if k == policytext.Key("args", c.Arg) {
+				v = st.globs(within(c.Globs, limitOf(n, c.Arg)))
+			}
+		}
+		switch k {
+		case "resource":
+			v = st.text(within([]string{r.Name}, []string{n.Name})[0])
+		case "description":
+			v = st.text(r.Describe())
+		case "action", "tool", "prompt":
+			v = st.requote(v)
+		default:
+			if call, _ := policy.CallKeyOf(k); call.Glob {
+				v = st.requote(v)
+			}
+		}
+		pairs = append(pairs, policytext.Pair{Key: k, Value: v})
+	}
+	pairs = append(pairs, r.wheres(st)...)
+	if !slices.ContainsFunc(pairs, func(p policytext.Pair) bool { return p.Key == "description" }) {
+		pairs = append(pairs, st.pair("description", r.Describe()))
+	}
+	return l.comment(r) + st.write(pairs), nil
+}
+
+// sameExceptions says that rules leave out the same.
+func sameExceptions(a, b *policy.Exceptions) bool {
+	return slices.Equal(a.Names, b.Names) &&
+		slices.EqualFunc(a.Calls, b.Calls, func(x, y policy.Stated) bool { return x.Key == y.Key && x.Text == y.Text }) &&
+		slices.EqualFunc(a.Args, b.Args, func(x, y policy.ArgSource) bool {
+			return slices.Equal(x.Path, y.Path) && slices.Equal(x.Globs, y.Globs)
+		})
+}
+
+// keeps says that a rule has every condition on calls that another has.
+func keeps(asked, now []policy.Stated) bool {
+	return !slices.ContainsFunc(asked, func(a policy.Stated) bool {
+		return !slices.ContainsFunc(now, func(n policy.Stated) bool { return n.Key == a.Key })
+	})
+}
+
+// requote writes a string that is in double quotes in the author's.
+func (st style) requote(v string) string {
+	if st.literal && !strings.ContainsAny(v, `\'`) && len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
+		return "'" + v[1:len(v)-1] + "'"
+	}
+	return v
+}
+
+// limitOf is what a narrowed rule says of an argument.
+func limitOf(n *policy.Narrowed, arg string) []string {
+	for _, limit := range n.Limits {
+		if len(limit.Path) == 1 && limit.Path[0] == arg {
+			return limit.Globs
+		}
+	}
+	return nil
+}
+
+// within keeps the globs that lie inside one of outer, and outer where none do:
+// then the rule that asked is the narrower one.
+func within(globs, outer []string) []string {
+	var kept []string
+	for _, g := range globs {
+		for _, o := range outer {
+			dir, star := strings.TrimRight(o, "*"), len(o)-len(strings.TrimRight(o, "*"))
+			rest, below := strings.CutPrefix(g, dir)
+			if g == o || below && strings.HasSuffix(dir, "/") && (star == 2 || star == 1 && !strings.Contains(rest, "/") && !strings.HasSuffix(g, "**")) {
+				kept = append(kept, g)
+				break
+			}
+		}
+	}
+	if len(kept) == 0 {
+		return outer
+	}
+	return kept
+}
+
+// sample is a call inside a rule, by which the rule that asked is narrowed.
+func (r *Rule) sample() (policy.Call, policy.Scope) {
+	c := r.calls[0].call
+	c.At = time.Time{}
+	switch {
+	case r.Subject == policy.ResourceSubject:
+		c.Names = []string{inside(r.Name)}
+		return c, policy.Folder
+	case len(r.Conditions) == 0:
+		c.Args = r.calls[0].call.Args
+		return c, policy.Tool
+	case r.Class == Executes:
+		return c, policy.Exact
+	}
+	args := map[string]any{}
+	for _, cond := range r.Conditions {
+		texts := make([]string, len(cond.Globs))
+		for i, g := range cond.Globs {
+			texts[i] = inside(g)
+		}
+		args[cond.Arg] = texts
+	}
+	c.Args, _ = json.Marshal(args) // texts always can be
+	return c, policy.Folder
+}
+
+// inside is a text that a learned glob matches.
+func inside(glob string) string {
+	if dir := strings.TrimRight(glob, "*"); dir != glob {
+		return dir + "x"
+	}
+	return glob
+}

@@ -1,0 +1,50 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+)
+
+// answers finds allows that "always" wrote about a command of one folder, and which hold
+// in every folder: the question spoke of the folder that was at hand.
+func answers(l *linter) {
+	l.each(func(_ int, r *policy.Source) {
+		if !opens(r) || r.From != "" || !l.answered(r) || slices.ContainsFunc(r.Calls, func(s policy.Stated) bool { return s.Key == "cwd" }) {
+			return
+		}
+		for _, a := range r.Args {
+			if !slices.ContainsFunc(r.Names, func(tool string) bool { return policy.RunsArgument(tool, a.Path[len(a.Path)-1]) }) {
+				continue
+			}
+			for _, glob := range a.Globs {
+				word := policy.RelativeWord(glob)
+				if word == "" || strings.ContainsAny(glob, "*?") {
+					continue
+				}
+				l.add(r, a.Pos, check.Finding{Code: WideAnswer,
+					Message: fmt.Sprintf("an answer about %q in one folder wrote this rule, and it holds in every folder", word),
+					Fix:     "add the folder that was meant to the rule: cwd = \"/home/you/project\""})
+				return
+			}
+		}
+	})
+}
+
+// answered reports whether the comment above a rule says that "always" wrote it.
+func (l *linter) answered(r *policy.Source) bool {
+	for i := r.Pos.Line - 2; i >= 0 && i < len(l.lines); i-- {
+		line := bytes.TrimSpace(l.lines[i])
+		if !bytes.HasPrefix(line, []byte("#")) {
+			return false
+		}
+		if bytes.HasPrefix(line, []byte("# Written on ")) && bytes.Contains(line, []byte(`after the answer "always" (`)) {
+			return true
+		}
+	}
+	return false
+}

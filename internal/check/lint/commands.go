@@ -1,0 +1,97 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// A glob compares letters, and a command or a statement can go on behind those
+// that were meant.
+var (
+	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
+	reads        = pattern(`(?i)^\s*(select|with|show|explain|describe)\b`)
+
+	// plainPattern is a glob that says the same as a pattern of commands does: words,
+	// and what follows them.
+	plainPattern = pattern(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
+)
+
+// commands finds allows that compare a shell command or SQL with a glob.
+func commands(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		if !opens(r) || l.reach[i].Witness == nil {
+			return
+		}
+		for _, a := range r.Args {
+			name := plainName(a.Path[len(a.Path)-1])
+			for _, g := range a.Globs {
+				last := strings.LastIndexByte(g, '*')
+				if last < 0 || strings.Trim(g, "* ") == "" {
+					continue
+				}
+				more, fix := "", ""
+				switch f := family(name); {
+				case slices.Contains(commandNames, name):
+					more, fix = " x; id", commandFix(a)
+				case f != nil && f[0] == "sql" && reads().MatchString(g):
+					more, fix = " 1; DROP TABLE x", policytext.Key("where", a.Path...)+`.sql = "read-only"`
+				default:
+					continue
+				}
+				begin := strings.TrimRight(filled(strings.TrimRight(g[:last], "*")), " ")
+				if l.goesOn(i, r, a, g, []string{begin + more + filled(g[last+1:]), begin + more[1:] + filled(g[last+1:])}, fix) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// goesOn tries texts in which more follows.
+func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, texts []string, fix string) bool {
+	for _, text := range texts {
+		c := with(l.reach[i].Witness, a.Path, text)
+		if c == nil {
+			return false
+		}
+		if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
+			continue
+		}
+		f := check.Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
+			Fix: fmt.Sprintf("write %s in its place, which reads the text as a server does", fix)}
+		l.show(&f, c)
+		l.add(r, a.Pos, f)
+		return true
+	}
+	return false
+}
+
+// commandFix is the constraint that says the same of commands, as far as globs do.
+func commandFix(a policy.ArgSource) string {
+	var patterns []string
+	for _, g := range a.Globs {
+		m := plainPattern().FindStringSubmatch(g)
+		switch {
+		case m == nil:
+			return policytext.Key("where", a.Path...) + ` = { command = ["git status", "ls **"] } with the commands that are meant`
+		case strings.HasSuffix(g, "*"):
+			patterns = append(patterns, m[1]+" **")
+		default:
+			patterns = append(patterns, g)
+		}
+	}
+	return policytext.Key("where", a.Path...) + " = { command = " + policytext.List(policytext.QuoteAll(patterns)) + " }"
+}
+
+// pattern is compiled when it is first used: every start of the proxy would wait for
+// one that is compiled in a package variable.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

@@ -1,0 +1,153 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// pathGlob says that a glob names places.
+func pathGlob(g string) bool {
+	return strings.HasPrefix(g, "/") || strings.HasPrefix(g, "~") || strings.HasPrefix(g, "**/") ||
+		strings.HasPrefix(g, "file:") || drive().MatchString(g)
+}
+
+var drive = pattern(`^[A-Za-z]:[/\\]`)
+
+// hostStar is a URL whose host has a ** in it or an open end: the star may stand
+// for a slash, and then the host was another.
+var hostStar = pattern(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
+
+// hosts finds allows for a web address that fit a stranger's as well.
+func hosts(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		if !opens(r) {
+			return
+		}
+		for _, a := range r.Args {
+			for _, g := range a.Globs {
+				l.host(i, r, a, g)
+			}
+		}
+		if r.Subject == policy.ResourceSubject {
+			for _, g := range r.Names {
+				l.host(i, r, policy.ArgSource{}, g)
+			}
+		}
+	})
+}
+
+func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
+	m := hostStar().FindStringSubmatch(g)
+	base := l.reach[i].Witness
+	if m == nil || base == nil || m[2]+m[4] == "" && m[5] == "" {
+		return // https://** is meant as it stands
+	}
+	scheme, before, star, after, rest := m[1], m[2], m[3], m[4], m[5]
+	plain := strings.NewReplacer("**", "x", "*", "x").Replace(rest)
+	evil := ""
+	switch {
+	case before != "" && after == "" && (star == "**" || rest == "" || rest[0] == '/'):
+		evil = scheme + before + ".evil.example" + plain
+		if strings.HasSuffix(before, ".") {
+			evil = scheme + before + "evil.example" + plain
+		}
+	case star == "**" && after != "":
+		evil = scheme + "evil.example/" + strings.NewReplacer("*", "x").Replace(after) + plain
+	default:
+		return
+	}
+	c := addressed(base, a.Path, evil)
+	if c == nil {
+		return
+	}
+	if d := l.policy.Decide(c); d.Action != policy.Allow || d.Rule == nil || d.Rule.Index != i {
+		return
+	}
+	f := check.Finding{Code: DeepStarCrosses, Message: fmt.Sprintf("%q matches addresses of other hosts", g), Fix: hostFix(a.Path, scheme, before, after)}
+	if star == "*" {
+		f.Why = "Where the end of a host is open, a stranger's address can be made to fit."
+	}
+	l.show(&f, c)
+	l.add(r, a.Pos, f)
+}
+
+// hostFix says what to write for an address: the host as it stands, closed with a
+// slash, or the hosts below a domain as a server reads them.
+func hostFix(path []string, scheme, before, after string) string {
+	switch {
+	case after == "" && !strings.HasSuffix(before, "."):
+		return fmt.Sprintf("close the host with a slash: %q and %q", scheme+before, scheme+before+"/**")
+	case strings.HasPrefix(after, ".") && before == "" && len(path) > 0 && !strings.ContainsAny(after, "*?"):
+		return fmt.Sprintf("write %s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
+			policytext.Key("where", path...), strings.TrimSuffix(scheme, "://"), "*"+after)
+	}
+	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
+}
+
+// addressed is with for an argument or, without one, for the URI of a resource.
+func addressed(base *policy.Call, path []string, value string) *policy.Call {
+	if len(path) > 0 {
+		return with(base, path, value)
+	}
+	c := *base
+	c.Names = []string{value}
+	return &c
+}
+
+// What reads like a class, an alternation or an escape of other globs.
+var (
+	class  = pattern(`\[[^\[\]:.]+\]`)
+	braces = pattern(`\{[^{}]*,[^{}]*\}`)
+	escape = pattern(`\\[*?\[\]{}]`)
+
+	windows = pattern(`^([A-Za-z]:|\\|\*+)\\`)
+)
+
+// brackets finds such text.
+func brackets(l *linter) {
+	l.each(func(_ int, r *policy.Source) {
+		texts := func(pos policy.Position, name string, globs []string) {
+			for _, g := range globs {
+				for _, re := range []*regexp.Regexp{class(), braces(), escape()} {
+					found := re.FindString(g)
+					if re == escape() && windows().MatchString(g) {
+						continue // backslashes are what it is made of
+					}
+					if found != "" {
+						l.bracket(r, pos, name, g, found)
+						break
+					}
+				}
+			}
+		}
+		texts(policy.Position{}, r.Subject.Key(), r.Names)
+		for _, c := range r.Calls {
+			texts(policy.Position{}, c.Key, c.Globs)
+		}
+		for _, a := range r.Args {
+			texts(a.Pos, policytext.Key("args", a.Path...), a.Globs)
+		}
+		for _, e := range exceptionsOf(r) {
+			texts(e.pos, e.key, e.globs)
+		}
+	})
+}
+
+func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found string) {
+	f := check.Finding{Code: LiteralBracket,
+		Message: fmt.Sprintf("%s in %s = %q stands for itself", found, name, g),
+		Fix:     "write one glob for each choice, in a list or in rules of their own"}
+	switch {
+	case found[0] == '\\':
+		f.Fix = "globs have no escapes; ? matches any one character, a star among them"
+	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
+		!pathGlob(g) && strings.Contains(g, " "):
+		f.Severity = check.Note // text may well hold brackets
+	}
+	l.add(r, pos, f)
+}

@@ -1,0 +1,129 @@
+// Package lint finds what a policy's author probably did not mean: rules that
+// no call reaches, denials that an allow above takes the calls of, globs that
+// read like another language's. What it says of calls it proves (internal/check/prove)
+// and shows with a call that the policy itself was asked about. Pure.
+package lint
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// Options is what is known beside the policy.
+type Options struct {
+	// File is the file that the text is of; "" for the one of the policy's own
+	// rules. Rules that it extends are not its owner's to mend: what is said of
+	// them stands at the rules of the owner that are the cause, or not at all.
+	File string
+	// Servers are the tools that servers declared, by the server's name.
+	Servers map[string][]string
+	// Arguments are the names of arguments that tools were seen to take.
+	Arguments map[string][]string
+	Work      int // see prove.Options
+}
+
+// Report is the findings of one policy, in the order of its lines.
+type Report struct {
+	Findings  []check.Finding
+	Undecided []Undecided // rules of which it could not be told whether a call reaches them
+	Rules     int
+}
+
+// Undecided is such a rule.
+type Undecided struct {
+	Pos    policy.Position
+	Reason string
+}
+
+// Run looks at a policy. src is its text.
+func Run(p *policy.Policy, src []byte, o Options) *Report {
+	l := &linter{
+		policy: p, sources: p.Sources(), lines: bytes.Split(src, []byte("\n")), options: o,
+		proof: prove.New(p, prove.Options{Work: o.Work}), report: &Report{}, globs: map[string]*glob.Pattern{},
+	}
+	l.report.Rules = len(l.sources)
+	if o.File == "" && len(l.sources) > 0 && l.sources[0].From == "" {
+		l.options.File = l.sources[0].Pos.File
+	}
+	l.reach = l.proof.Reach()
+	for _, check := range []func(*linter){
+		duplicates, unreachable, denials, allows, breaks, stars, hosts, commands, unseen, brackets, repeats, idle, closed, links, tools, otherNames, open, further, limits, replies, trusts, answers,
+	} {
+		check(l)
+	}
+	slices.SortStableFunc(l.report.Findings, func(a, b check.Finding) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), b.Severity.Compare(a.Severity))
+	})
+	return l.report
+}
+
+// linter is one run.
+type linter struct {
+	policy  *policy.Policy
+	sources []policy.Source
+	lines   [][]byte
+	options Options
+	proof   *prove.Analysis
+	reach   []prove.Finding
+	report  *Report
+
+	globs    map[string]*glob.Pattern // compiled, by their text
+	reported map[int]bool             // rules that a finding already calls superfluous
+}
+
+// add places a finding at a rule of the owner's; pos is where in it, when it is not
+// the header.
+func (l *linter) add(rule *policy.Source, pos policy.Position, f check.Finding) {
+	if rule.From != "" {
+		return
+	}
+	if pos == (policy.Position{}) {
+		pos = rule.Pos
+	}
+	f.Pos = pos
+	f.Severity = cmp.Or(f.Severity, kindOf(f.Code).Severity)
+	f.EndLine = l.lineOf(rule.End)
+	if pos.Line >= 1 && pos.Line <= len(l.lines) {
+		f.Text = string(bytes.TrimRight(l.lines[pos.Line-1], "\r"))
+	}
+	f.Why = cmp.Or(f.Why, kindOf(f.Code).Why)
+	l.report.Findings = append(l.report.Findings, f)
+}
+
+// lineOf is the line in which a byte of the file lies.
+func (l *linter) lineOf(at int) int {
+	for i, line := range l.lines {
+		if at -= len(line) + 1; at < 0 {
+			return i + 1
+		}
+	}
+	return len(l.lines)
+}
+
+// show gives a finding its witness.
+func (l *linter) show(f *check.Finding, c *policy.Call) {
+	if c == nil {
+		return
+	}
+	d := l.policy.Decide(c)
+	if composed, err := check.Compose(c, d.Action); err == nil {
+		f.Fixture = composed.Text
+	}
+	f.Call = l.oneLine(c, &d)
+}
+
+// at names the rule at a place for people.
+func (l *linter) at(pos policy.Position) string { return "the rule " + l.location(pos) }
+
+func (l *linter) location(pos policy.Position) string {
+	if pos.File == l.options.File {
+		return "on line " + itoa(pos.Line)
+	}
+	return "at " + policy.FileName(pos.File) + ":" + itoa(pos.Line)
+}

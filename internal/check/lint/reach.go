@@ -1,0 +1,277 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/prove"
+	"github.com/clawai/clawai/policy"
+)
+
+// duplicates finds rules with the conditions of one above.
+func duplicates(l *linter) {
+	l.reported = map[int]bool{}
+	seen := map[string]int{}
+	l.each(func(i int, r *policy.Source) {
+		key := conditions(r)
+		first, found := seen[key]
+		if !found { // of rules that look at further arguments, only alike ones repeat each other
+			key += beside(r)
+			first, found = seen[key]
+		}
+		if !found {
+			seen[key] = i
+			return
+		}
+		l.reported[i] = true
+		above := &l.sources[first]
+		if r.From != "" {
+			l.repeated(above, r)
+			return
+		}
+		f := check.Finding{Code: DuplicateRule,
+			Message: fmt.Sprintf("the same conditions as %s", l.at(above.Pos)),
+			Fix:     "remove one of the two", Related: []check.Related{{Pos: above.Pos, Message: "the first of the two, which decides"}}}
+		if above.Action != r.Action {
+			f.Message += fmt.Sprintf(", which says %s: this %s is never asked", above.Action, r.Action)
+			f.Fix = "decide which of the two is meant, and remove the other"
+		}
+		l.add(r, policy.Position{}, f)
+	})
+}
+
+// repeated places a duplicate of a rule that is extended at the one above. It is
+// what one writes to overrule the other, and weighs something where that opens.
+func (l *linter) repeated(above, r *policy.Source) {
+	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
+		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.at(r.Pos)),
+		Fix:     "remove this rule, unless it is to hold whatever is extended", Related: []check.Related{{Pos: r.Pos, Message: "the second of the two, which is never asked"}}}
+	if above.Action != r.Action {
+		f.Message += fmt.Sprintf(", and says %s: that is never asked", r.Action)
+		f.Fix = "remove this rule, unless it is meant to overrule the other"
+	}
+	if opens(above) && !opens(r) {
+		f.Severity = check.Warning
+	}
+	l.add(above, policy.Position{}, f)
+}
+
+// beside is a text that is equal for rules that ask the same of further arguments; ""
+// is for those that take any.
+func beside(r *policy.Source) string {
+	switch {
+	case !r.Watches():
+		return ""
+	case r.Further.Only:
+		return "\x00only\x01" + strings.Join(slices.Sorted(slices.Values(r.Further.Names)), "\x02")
+	}
+	return "\x00innocent"
+}
+
+// conditions is a text that is equal for rules with the same conditions, but for those
+// on further arguments.
+func conditions(r *policy.Source) string {
+	parts := []string{r.Subject.Key(), asSet(r.Names)}
+	var more []string
+	for _, a := range r.Args {
+		more = append(more, "a\x01"+strings.Join(a.Path, "\x02")+"\x01"+asSet(a.Globs))
+	}
+	for _, w := range r.Where {
+		more = append(more, "w\x01"+strings.Join(w.Path, "\x02")+"\x01"+w.Key+"\x01"+w.Text)
+	}
+	for _, e := range exceptionsOf(r) {
+		more = append(more, "n\x01"+e.key+"\x01"+asSet(e.globs))
+	}
+	for _, c := range r.Calls {
+		text := c.Text
+		if c.Globs != nil {
+			text = asSet(c.Globs)
+		}
+		more = append(more, "c\x01"+c.Key+"\x01"+text)
+	}
+	slices.Sort(more)
+	return strings.Join(append(parts, more...), "\x00")
+}
+
+// asSet is a text that is equal for lists of the same globs.
+func asSet(globs []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x02")
+}
+
+// everything says that a glob on a name is no condition.
+func everything(g string) bool { return strings.Trim(g, "*") == "" }
+
+// unreachable reports rules that no call comes to, or none that they surely
+// match, and counts those of which that could not be told.
+func unreachable(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		found := &l.reach[i]
+		switch {
+		case !l.reported[i] && r.Not.Any() && l.proof.Excepted(i):
+			l.reported[i] = true
+			l.add(r, policy.Position{}, check.Finding{Code: UnreachableRule, Message: "no call is sure to match: the exceptions take every one that the rule is about",
+				Fix: "make them narrower, or remove the rule"})
+			return
+		case found.Status == prove.Undecided:
+			if r.From == "" {
+				l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, found.Reason})
+			}
+			return
+		case l.reported[i]:
+			return
+		case found.Status == prove.Reached && !found.Perhaps:
+			return
+		}
+		// A rule that some call may come to is not judged when its conditions are
+		// of the kind that only a value in hand can tell.
+		by := found.By
+		if found.Status == prove.Reached {
+			if by = l.holders(i); by == nil {
+				return
+			}
+		}
+		l.reported[i] = true
+		l.superfluous(i, r, by, found)
+	})
+}
+
+// holders are the rules above that match whatever rule i surely does: one of
+// them alone, where that is proved.
+func (l *linter) holders(i int) []int {
+	for k := range i {
+		if l.proof.Within(i, k) {
+			return []int{k}
+		}
+	}
+	return nil
+}
+
+func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Finding) {
+	if r.From != "" {
+		l.overruled(i, r, by, found)
+		return
+	}
+	f := check.Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
+	if found.Status == prove.Reached {
+		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are %s", l.linesOf(by), verbEnd(by), unsure(r))
+	}
+	if found.AsWritten {
+		f.Message += " (proved for values as written)"
+	}
+	if found.Bare {
+		f.Message += beyond(by)
+	}
+	f.Fix = "move the rule above " + them(by) + ", or remove it"
+	var allow int
+	allows := false
+	for _, k := range by {
+		above := &l.sources[k]
+		f.Related = append(f.Related, check.Related{Pos: above.Pos, Message: fmt.Sprintf("%s: matches first", above.Action)})
+		if opens(above) && !allows {
+			allow, allows = k, true
+		}
+	}
+	if allows && !opens(r) {
+		f.Code = DenyNeverWins
+		f.Message = strings.Replace(f.Message, "no call gets here", fmt.Sprintf("this %s never wins", r.Action), 1)
+		l.show(&f, l.proof.Both(allow, i))
+	}
+	l.add(r, policy.Position{}, f)
+}
+
+// overruled is superfluous for a rule that is extended: it stands at the first
+// rule of the owner's that takes its calls, an allow where one does. To take over
+// calls is what a rule above is for, so that only an allow weighs something.
+func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Finding) {
+	own := slices.DeleteFunc(slices.Clone(by), func(k int) bool { return l.sources[k].From != "" })
+	if len(own) == 0 {
+		return
+	}
+	f := check.Finding{Code: UnreachableRule, Severity: check.Note, Fix: "name less in this rule, unless it is meant to overrule the other",
+		Related: []check.Related{{Pos: r.Pos, Message: fmt.Sprintf("%s: is never asked", r.Action)}}}
+	owner := own[0]
+	allow := slices.IndexFunc(own, func(k int) bool { return opens(&l.sources[k]) })
+	lost := "no call gets to " + l.at(r.Pos)
+	if allow >= 0 && !opens(r) {
+		owner = own[allow]
+		f.Code, f.Severity = DenyNeverWins, ""
+		f.Fix = fmt.Sprintf("name less in this rule, or put a %s of your own above it", r.Action)
+		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.location(r.Pos))
+		l.show(&f, l.proof.Both(owner, i))
+	}
+	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))
+	if found.Status == prove.Reached {
+		f.Message += " that is sure to match; what is left are " + unsure(r)
+	}
+	if found.AsWritten {
+		f.Message += " (proved for values as written)"
+	}
+	if found.Bare {
+		f.Message += beyond(by)
+	}
+	l.add(&l.sources[owner], policy.Position{}, f)
+}
+
+// unsure is what a rule may match and the rules above are not sure to take.
+func unsure(r *policy.Source) string {
+	if len(r.Where) > 0 {
+		return "values of which a constraint is not sure, such as texts with line breaks around them"
+	}
+	return "paths whose place is not known"
+}
+
+func verbEnd(by []int) string {
+	if len(by) == 1 {
+		return "s"
+	}
+	return ""
+}
+
+func them(by []int) string {
+	if len(by) == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// denials finds allows that take calls from a deny below which is no wider rule:
+// a wider one is the ground on which the allow is an exception.
+func denials(l *linter) {
+	l.each(func(j int, deny *policy.Source) {
+		if deny.Action != policy.Deny || l.reported[j] {
+			return
+		}
+		for i := range j {
+			allow := &l.sources[i]
+			if !opens(allow) || l.reported[i] || allow.Subject != deny.Subject || allow.From != "" || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
+				continue
+			}
+			c := l.proof.Both(i, j)
+			if c == nil {
+				continue
+			}
+			f, stands := check.Finding{Code: AllowAboveDeny,
+				Message: fmt.Sprintf("%s allows calls that this rule would deny", l.at(allow.Pos)),
+				Fix:     fmt.Sprintf("move this rule above line %d, unless the allow is meant as an exception", allow.Pos.Line),
+				Related: []check.Related{{Pos: allow.Pos, Message: "allows them first"}}}, deny
+			if deny.From != "" {
+				stands = allow
+				f.Message = fmt.Sprintf("this rule allows calls that %s would deny", l.at(deny.Pos))
+				f.Fix = "put a deny of your own for them above this rule, unless it is meant as an exception"
+				f.Related = []check.Related{{Pos: deny.Pos, Message: "would deny them"}}
+			}
+			l.show(&f, c)
+			l.add(stands, policy.Position{}, f)
+			return // one is enough to see it
+		}
+	})
+}
+
+// specific says that a deny is about something: not about every call of its
+// subject.
+func specific(r *policy.Source) bool {
+	return !slices.ContainsFunc(r.Names, everything) || len(r.Args)+len(r.Where) > 0 ||
+		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Globs != nil })
+}

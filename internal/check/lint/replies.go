@@ -1,0 +1,73 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+)
+
+// replies reports what rules about replies and lists probably do not mean, and that of
+// whether anything comes to them nothing is proved.
+func replies(l *linter) {
+	seen := map[string]*policy.Source{}
+	for i := range l.sources {
+		r := &l.sources[i]
+		if r.Subject != policy.NoSubject {
+			continue
+		}
+		if r.Action == policy.Redact && slices.ContainsFunc(r.Finds, doubted) {
+			l.add(r, policy.Position{}, check.Finding{Code: RedactedDoubt,
+				Message: "it takes out what may be no secret: " + strings.Join(slices.DeleteFunc(slices.Clone(r.Finds), func(k string) bool { return !doubted(k) }), ", "),
+				Fix:     `name kinds that are sure, such as "secret", or warn`})
+		}
+		l.starPasses(r)
+		key := r.On.String() + r.About.Key() + "\x00" + conditions(r) + "\x00" + beside(r)
+		above := seen[key]
+		switch {
+		case above != nil && r.From == "":
+			l.add(r, policy.Position{}, check.Finding{Code: DuplicateRule, Message: "the same conditions as " + l.at(above.Pos),
+				Fix: "remove one of the two", Related: []check.Related{{Pos: above.Pos, Message: "the first of the two, which decides"}}})
+		case above == nil:
+			seen[key] = r
+		}
+		if above == nil && r.From == "" {
+			l.report.Undecided = append(l.report.Undecided, Undecided{r.Pos, l.reach[i].Reason})
+		}
+	}
+}
+
+// starPasses reports a glob that a name with a slash is not matched by, where such a name
+// then meets nothing as strict: servers call their tools what they like, and what no rule
+// about what comes back matches goes on.
+func (l *linter) starPasses(r *policy.Source) {
+	if r.On == policy.OnCall || r.Action == policy.Allow {
+		return
+	}
+	for _, g := range r.Names {
+		stops := stopping(g, false)
+		uri := r.About == policy.ResourceSubject || r.About == policy.MethodSubject // these have slashes in their places
+		if len(stops) == 0 || uri && g != "*" {
+			continue
+		}
+		c := policy.Call{Subject: r.About, Names: []string{stops[len(stops)-1].deep}, Server: "x"}
+		if len(r.Servers) > 0 {
+			c.Server = filled(r.Servers[0])
+		}
+		kinds := r.Finds[:min(1, len(r.Finds))]
+		if slices.Contains(kinds, "*") {
+			kinds = policy.Kinds()[:1]
+		}
+		if d := l.policy.DecideReply(r.On, []policy.Call{c}, kinds); check.Strictest(&d) <= r.Action {
+			continue
+		}
+		l.add(r, policy.Position{}, check.Finding{Code: StarStops, Message: fmt.Sprintf("%q stops at a slash, and what comes back under a name with one passes", g),
+			Why: "A server can put a slash into a name, and what no rule about what comes back matches goes on.", Fix: fmt.Sprintf("write %q", deepened(g))})
+	}
+}
+
+// doubted are kinds of which what is found is often something else: the value of a name
+// such as password stands in every fourth source file (docs/detection.md).
+func doubted(kind string) bool { return kind == "secret:likely" || kind == "*" }

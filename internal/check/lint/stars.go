@@ -1,0 +1,207 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+)
+
+// stars finds globs that stop at a slash where that seems not to be meant.
+func stars(l *linter) {
+	l.each(func(i int, r *policy.Source) {
+		conditions := r.Args
+		if isText(r) || r.Subject == policy.ResourceSubject {
+			conditions = []policy.ArgSource{{Globs: r.Names}}
+		}
+		if l.reach[i].Witness == nil {
+			return
+		}
+		for _, a := range conditions {
+			for _, g := range a.Globs {
+				stops := stopping(g, names(r, a))
+				if r.Action != policy.Deny && l.starOpens(i, r, a, g, stops) || opens(r) {
+					continue
+				}
+				l.starDenies(i, r, a, g, stops)
+			}
+		}
+	})
+}
+
+// isText says that a rule's own glob is about prose.
+func isText(r *policy.Source) bool {
+	return r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
+}
+
+// names says that a condition is about places.
+func names(r *policy.Source, a policy.ArgSource) bool {
+	if len(a.Path) == 0 {
+		return r.Subject == policy.ResourceSubject
+	}
+	f := family(a.Path[len(a.Path)-1])
+	return f != nil && f[0] == families[0][0]
+}
+
+// stop is a place at which a glob stops at slashes.
+type stop struct {
+	near    string // a text that the glob matches
+	deep    string // one with a slash more that it does not match
+	tail    string // what such a text has behind a folder; "" when the glob says where it begins
+	wide    string // the glob that was perhaps meant
+	literal bool   // there is no star: it is a relative path
+	within  bool   // in a folder that the glob names, and of files of one kind
+}
+
+// stopping lists these places. The texts of a glob that is about places may stand
+// in any folder.
+func stopping(g string, places bool) (stops []stop) {
+	for k := 0; k < len(g); k++ {
+		if g[k] != '*' {
+			continue
+		}
+		if run := len(g[k:]) - len(strings.TrimLeft(g[k:], "*")); run > 1 {
+			k += run - 1
+			continue
+		}
+		before, after := g[:k], g[k+1:]
+		if (places || pathGlob(g)) && before != "" && !strings.HasSuffix(before, "/") {
+			continue // id_rsa* is about the names of files
+		}
+		s := stop{near: filled(before) + "x" + filled(after), deep: filled(before) + "x/x" + filled(after), wide: before + "**" + after,
+			within: places && before != "" && after != "" && after[0] != '/'}
+		if !places && !pathGlob(g) {
+			s.wide = deepened(g)
+		}
+		if before == "" {
+			s.tail = "/x" + filled(after)
+			if places && after != "" {
+				s.wide = "**/*" + after
+			}
+		}
+		stops = append(stops, s)
+	}
+	if places && !pathGlob(g) && !strings.HasPrefix(g, "*") && !strings.HasPrefix(g, ".") || dotFile(g) && places {
+		if !strings.Contains(g, ":") && !strings.Contains(g, `\`) {
+			stops = append(stops, stop{near: filled(g), deep: "x/" + filled(g), tail: "/" + filled(g), wide: "**/" + g, literal: true})
+		}
+	}
+	return stops
+}
+
+// deepened is a glob of which every * is a **.
+func deepened(g string) string {
+	parts := strings.Split(g, "**")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], "*", "**")
+	}
+	return strings.Join(parts, "**")
+}
+
+// dotFile says that a glob begins with the name of a hidden file.
+func dotFile(g string) bool {
+	return len(g) > 1 && g[0] == '.' && g[1] != '.' && g[1] != '/' && g[1] != '*'
+}
+
+// starDenies looks for a call that a rule would refuse but for a slash, and that is
+// allowed.
+func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) {
+	bases := append([]opening{{i, *l.reach[i].Witness}}, l.openings(i)...)
+	for _, s := range stops {
+		for _, base := range bases {
+			near := addressed(&base.call, a.Path, s.near)
+			if near == nil || base.rule != i && !l.takes(r, &base, a) {
+				continue
+			}
+			if d := l.policy.Decide(near); d.Rule == nil || d.Rule.Index != i {
+				continue
+			}
+			for _, text := range s.texts(folderIn(&base.call, a.Path)) {
+				deep := addressed(&base.call, a.Path, text)
+				if l.policy.Decide(deep).Action != policy.Allow {
+					continue
+				}
+				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.message(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+				if !strings.HasSuffix(g, "/*") {
+					f.Fix = fmt.Sprintf("write %q", s.wide)
+					f.Why = "* stops at a slash, so the rule does not match a text that has one."
+				}
+				if s.literal {
+					f.Why = "A glob matches from the first character to the last."
+				}
+				if s.within || !names(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || family(a.Path[len(a.Path)-1]) == nil) {
+					f.Severity = check.Note // it may well be meant so, and of a word it is not known whether it can have slashes
+				}
+				l.show(&f, deep)
+				l.add(r, a.Pos, f)
+				return
+			}
+		}
+	}
+}
+
+// takes says that the call of an allow can have an argument of rule r: r names
+// its tools, the allow names an argument of the kind, or looks at none, or the tool was
+// seen to take it.
+func (l *linter) takes(r *policy.Source, base *opening, a policy.ArgSource) bool {
+	conditions := conditionsOf(&l.sources[base.rule])
+	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
+		slices.ContainsFunc(conditions, func(c condition) bool {
+			return slices.Equal(c.path, a.Path) || akin(c.name(), a.Path[len(a.Path)-1])
+		})
+}
+
+// texts are those that the glob does not match.
+func (s *stop) texts(folder string) []string {
+	out := []string{s.deep}
+	if s.tail != "" && folder != "" {
+		out = append(out, folder+s.tail)
+	}
+	return out
+}
+
+// message says what is wrong with the glob.
+func (s *stop) message(g string) string {
+	switch {
+	case s.literal:
+		return "is a relative path, and the same name in a folder is allowed"
+	case strings.HasSuffix(g, "/*"):
+		return "covers no deeper path, and those are allowed"
+	}
+	return "stops at a slash, and what has one there is allowed"
+}
+
+// starOpens looks for a call that a rule would open but for a slash, and of which
+// no rule speaks.
+func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) bool {
+	stops = slices.DeleteFunc(slices.Clone(stops), func(s stop) bool { return s.literal })
+	folder := strings.HasSuffix(g, "/*") && (pathGlob(g) || strings.Contains(g, "://"))
+	text := !folder && (isText(r) || g == "*" || strings.Contains(g, " "))
+	if len(stops) == 0 || !opens(r) && !isText(r) || !folder && !text {
+		return false
+	}
+	s := stops[len(stops)-1]
+	near, deep := addressed(l.reach[i].Witness, a.Path, s.near), addressed(l.reach[i].Witness, a.Path, s.deep)
+	if near == nil {
+		return false
+	}
+	first, second := l.policy.Decide(near), l.policy.Decide(deep)
+	if first.Rule == nil || first.Rule.Index != i || second.Action != policy.Deny || second.Rule != nil {
+		return false
+	}
+	f := check.Finding{Code: StarStops, Severity: check.Note, Message: fmt.Sprintf("%q opens no folder below", g), Why: "* stops at a slash.",
+		Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+	if isText(r) {
+		f.Severity = check.Warning
+	}
+	if text {
+		f.Message = fmt.Sprintf("%q stops at a slash, and a text with one is denied", g)
+		f.Why = "Texts hold slashes: dates, addresses, paths, either/or."
+		f.Fix = fmt.Sprintf("write %q", s.wide)
+	}
+	l.show(&f, deep)
+	l.add(r, a.Pos, f)
+	return true
+}

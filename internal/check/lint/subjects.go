@@ -1,0 +1,74 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+// closed says which subjects a policy of tool rules leaves shut.
+func closed(l *linter) {
+	if len(l.sources) == 0 {
+		return
+	}
+	about := map[policy.Subject]bool{}
+	l.each(func(_ int, r *policy.Source) { about[r.Subject] = true })
+	if !about[policy.ToolSubject] {
+		return
+	}
+	for s := policy.ResourceSubject; s <= policy.ElicitationSubject; s++ {
+		if about[s] {
+			return // whoever wrote of one of them knows
+		}
+	}
+	l.add(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
+		Message: "no rule opens resources, prompts, sampling or elicitation",
+		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
+}
+
+// links finds allows for folders that no constraint ties to the disk.
+func links(l *linter) {
+	l.each(func(_ int, r *policy.Source) {
+		if !opens(r) {
+			return
+		}
+		for _, a := range r.Args {
+			tied := slices.ContainsFunc(r.Where, func(w policy.WhereSource) bool { return w.Key == "under" && slices.Equal(w.Path, a.Path) })
+			at := slices.IndexFunc(a.Globs, func(g string) bool { return onDisk(g) && strings.ContainsAny(g, "*?") })
+			if tied || at < 0 {
+				continue
+			}
+			l.add(r, a.Pos, check.Finding{Code: LinksLeadOut,
+				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.Key("args", a.Path...), a.Globs[at]),
+				Fix:     underFix(a)})
+			return
+		}
+	})
+}
+
+// onDisk says that a glob names a place as under takes them: no URI.
+func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
+
+// underFix says what to write: the folders of all globs, so that nothing that they
+// allow is lost but what links lead out of.
+func underFix(a policy.ArgSource) string {
+	key := policytext.Key("where", a.Path...)
+	var folders []string
+	for _, g := range a.Globs {
+		folder := g
+		if at := strings.IndexAny(g, "*?"); at >= 0 {
+			folder = g[:strings.LastIndexByte(g[:at], '/')+1]
+		}
+		folder = strings.TrimSuffix(folder, "/")
+		if !onDisk(g) || folder == "" || strings.HasPrefix(folder, "~") && folder != "~" && folder[1] != '/' || strings.Contains(folder, `\`) {
+			return fmt.Sprintf("add %s = { under = [...] } with the folders that it may be in, which resolves links first", key)
+		}
+		folders = append(folders, policytext.Quote(folder))
+	}
+	slices.Sort(folders)
+	return fmt.Sprintf("add %s = { under = %s }, which resolves links first", key, policytext.List(slices.Compact(folders)))
+}

@@ -1,0 +1,21 @@
+package lint
+
+import (
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/policy"
+)
+
+// trusts finds tables about servers at which nothing looks. The level may be that of a
+// layer, and a layer's tables are for the policy below it.
+func trusts(l *linter) {
+	if l.policy.Flow() != policy.Off || l.policy.Layer() != "" || l.policy.Labelled() {
+		return
+	}
+	for _, t := range l.policy.Trusts() {
+		if t.Pin > 0 && t.Decides == nil && t.Traits == (policy.Traits{}) {
+			continue // a pin is looked at by itself
+		}
+		l.add(&policy.Source{Rule: policy.Rule{Pos: t.Pos}, From: t.From}, policy.Position{}, check.Finding{Code: IdleTrust,
+			Message: "nothing looks at what this says of the server", Fix: `write [flow] with level = "ask", or a rule with after`})
+	}
+}

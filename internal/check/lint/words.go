@@ -1,0 +1,123 @@
+package lint
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/policytext"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// oneLine writes a call and its answer: read_file {"path":"/x"} is allowed by
+// the rule on line 7.
+func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
+	var b strings.Builder
+	b.WriteString(c.Subject.Key() + " " + strings.Join(shown(c.Names), ", "))
+	if len(c.Args) > 0 {
+		b.WriteString(" " + string(c.Args))
+	}
+	if c.Server != "" && c.Server != anyServer {
+		b.WriteString(" at server " + strconv.Quote(c.Server))
+	}
+	if len(c.Finds) > 0 {
+		b.WriteString(" carrying " + strings.Join(c.Finds, ", "))
+	}
+	b.WriteString(map[policy.Action]string{policy.Allow: " is allowed", policy.Deny: " is denied", policy.Prompt: " is asked about"}[d.Action])
+	switch {
+	case d.Rule != nil:
+		b.WriteString(" by " + l.at(d.Rule.Pos))
+	case d.Reason != "":
+		b.WriteString(": " + d.Reason)
+	default:
+		b.WriteString(": no rule matches")
+	}
+	return b.String()
+}
+
+// anyServer is the name of a witness's server where the rules name none.
+const anyServer = "x"
+
+// shown quotes names that would not read well as they are.
+func shown(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		if out[i] = n; n == "" || strings.ContainsFunc(n, func(r rune) bool { return r == ' ' || r == '"' || !strconv.IsPrint(r) }) {
+			out[i] = strconv.Quote(n)
+		}
+	}
+	return out
+}
+
+// written is how a policy has one glob or a list of them.
+func written(globs []string) string { return policytext.OneOrList(policytext.QuoteAll(globs)) }
+
+// listed writes names as a list in a sentence, not too long.
+func listed(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and " + itoa(len(names)-most) + " more"
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// linesOf names rules by their lines.
+func (l *linter) linesOf(rules []int) string {
+	var lines, places []string
+	for _, i := range rules {
+		pos := l.sources[i].Pos
+		places = append(places, l.at(pos))
+		if pos.File == l.options.File {
+			lines = append(lines, itoa(pos.Line))
+		}
+	}
+	if len(places) == 1 || len(lines) < len(places) {
+		return listed(places)
+	}
+	return "the rules on lines " + listed(lines)
+}
+
+// with is a call of a tool with one more argument, or another value of it.
+func with(base *policy.Call, path []string, value string) *policy.Call {
+	if policy.EveryArgument(path) {
+		path = []string{"x"}
+	}
+	args := map[string]any{}
+	if base.Args != nil && json.Unmarshal(base.Args, &args) != nil {
+		return nil
+	}
+	at := args
+	for _, name := range path[:len(path)-1] {
+		below, ok := at[name].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			at[name] = below
+		}
+		at = below
+	}
+	at[path[len(path)-1]] = value
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil
+	}
+	c := *base
+	c.Args = raw
+	return &c
+}
+
+// opens says that a rule allows.
+func opens(r *policy.Source) bool { return r.Action == policy.Allow }
+
+// each visits the rules that decide calls.
+func (l *linter) each(visit func(i int, r *policy.Source)) {
+	for i := range l.sources {
+		if l.sources[i].Subject != policy.NoSubject {
+			visit(i, &l.sources[i])
+		}
+	}
+}

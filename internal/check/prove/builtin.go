@@ -1,0 +1,147 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// A built-in tool of a client has two names, and so have some of its arguments: a rule
+// that matches either matches the call. The model's calls have one name. What is proved
+// of them holds for calls of built-in tools where no rule tells the two names apart, and
+// is left undecided where one does.
+
+// ReasonBuiltin is why a class is undecided that is of built-in tools alone.
+const ReasonBuiltin = "rules about the built-in tools of agents changed, which have two names each (docs/hooks.md); these were not compared"
+
+const reasonEscapes = "a rule above leaves an agent's built-in tool alone by one of its two names (docs/hooks.md)"
+
+// builtins notes that the two policies may answer a built-in tool differently.
+func (d *difference) builtins() {
+	old, after := toolRules(d.before), toolRules(d.after)
+	for _, id := range builtin.Clients() {
+		for _, class := range builtin.Classes() {
+			for _, own := range builtin.Names(id, class.Name) {
+				a, oldApart := about(old, id, own, class)
+				b, newApart := about(after, id, own, class)
+				if (oldApart || newApart) && !slices.Equal(a, b) && !d.plainly(id, own, append(a, b...)) {
+					d.classes = append(d.classes, Class{Undecided: true, Reason: ReasonBuiltin})
+					return
+				}
+			}
+		}
+	}
+}
+
+// plainly decides about rules that look at names alone: by the one call that there is.
+func (d *difference) plainly(client, own string, rules []string) bool {
+	c := policy.Call{Server: client, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{own}}
+	was, is := d.before.Decide(&c), d.after.Decide(&c)
+	old, after := AnswerBy(was.Action, was.Rule), AnswerBy(is.Action, is.Rule)
+	if old.Action == after.Action && old.OutOfBand == after.OutOfBand {
+		return !slices.ContainsFunc(rules, func(r string) bool { return strings.Contains(r, looking) })
+	}
+	if !slices.ContainsFunc(d.classes, func(k Class) bool { return !k.Undecided && k.Old == old && k.New == after }) {
+		d.classes = append(d.classes, Class{Old: old, New: after, Witness: &c})
+	}
+	return true
+}
+
+// looking begins what a rule says of anything but names.
+const looking = "\x00"
+
+// toolRule is a rule about tools with its globs on names compiled.
+type toolRule struct {
+	*policy.Source
+	names, not, servers []*glob.Pattern
+}
+
+func toolRules(p *policy.Policy) (all []toolRule) {
+	sources := p.Sources()
+	for i := range sources {
+		if sources[i].Subject == policy.ToolSubject {
+			all = append(all, asToolRule(&sources[i]))
+		}
+	}
+	return all
+}
+
+func asToolRule(s *policy.Source) toolRule {
+	return toolRule{s, compiled(s.Names), compiled(s.Not.Names), compiled(s.Servers)}
+}
+
+func compiled(globs []string) (all []*glob.Pattern) {
+	for _, g := range globs {
+		if p, err := glob.Compile(g); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func matches(globs []*glob.Pattern, name string) bool {
+	return slices.ContainsFunc(globs, func(g *glob.Pattern) bool { return g.Match(name) })
+}
+
+// about lists, as texts, the rules that may be about a built-in tool; apart says that one
+// of them is so by its class alone, or names an argument that has another name. Without
+// such a rule the call is answered as that of a server's tool by the same name, with the
+// names that the class has for arguments.
+func about(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
+	tool := builtin.Of(client, own)
+	for i := range all {
+		s := &all[i]
+		one, other := matches(s.names, own), matches(s.names, class.Name)
+		if !one && !other || s.servers != nil && !matches(s.servers, client) {
+			continue
+		}
+		apart = apart || !one || matches(s.not, own) != matches(s.not, class.Name)
+		for _, path := range s.Paths() {
+			apart = apart || tool.Shared(path[0]) != ""
+		}
+		rules = append(rules, written(s.Source))
+	}
+	return rules, apart
+}
+
+// written is a rule without its place.
+func written(s *policy.Source) string {
+	text := fmt.Sprintf("%v %v %v %q %q %q", s.Action, s.OutOfBand, s.Rate, s.Names, s.Servers, s.Not.Names)
+	if s.Watches() || s.Rate.Limited() {
+		text += looking + fmt.Sprint(s.Further)
+	}
+	for _, a := range slices.Concat(s.Args, s.Not.Args) {
+		text += fmt.Sprintf(looking+"%q %q", a.Path, a.Globs)
+	}
+	for _, w := range s.Where {
+		text += fmt.Sprintf(looking+"%q %s %s", w.Path, w.Key, w.Text)
+	}
+	for _, c := range slices.Concat(s.Calls, s.Not.Calls) {
+		if c.Key != "server" || len(s.Not.Calls) > 0 {
+			text += fmt.Sprintf(looking+"%s %s", c.Key, c.Text)
+		}
+	}
+	return text
+}
+
+// escapes says whether a rule leaves a built-in tool alone by one of its names that it
+// matches by the other: then it covers less than the model takes it to.
+func escapes(s *policy.Source) bool {
+	if s.Subject != policy.ToolSubject || s.Not.Names == nil {
+		return false
+	}
+	for _, id := range builtin.Clients() {
+		for _, class := range builtin.Classes() {
+			for _, own := range builtin.Names(id, class.Name) {
+				if _, apart := about([]toolRule{asToolRule(s)}, id, own, builtin.Class{Name: class.Name}); apart {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

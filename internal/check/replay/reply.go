@@ -1,0 +1,350 @@
+package replay
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/policy"
+)
+
+// Reply is what the record says of an answer to a call, or of one entry of a list.
+type Reply struct {
+	on    policy.On
+	entry *event.Entry
+	of    *event.Entry // the call that is answered; nil of a list, and where it is not known
+	call  Call         // that one, or the call that would name the entry
+	why   Why          // why rules cannot be asked, "" when they can
+	found []string     // kinds
+	stray []string     // kinds that were found, here or in another entry
+
+	// Was is what was done: the action, and what was altered, in the words of the record.
+	Was    policy.Action
+	words  []string
+	failed bool // it was withheld for what the rules could not be carried out on
+}
+
+// Replies finds what came back to calls in records that come in their order.
+type Replies struct {
+	young, old map[string]*event.Entry // calls without an answer so far, by their record
+	bytes      int                     // of the lines of young
+}
+
+// Bounds of the calls that wait for their answers; of more, the oldest are forgotten.
+const (
+	maxWaiting      = 1 << 11
+	maxWaitingBytes = 8 << 20
+)
+
+// Take gives what came back by a record: the entries of a list, an answer, or nothing.
+// What a server says by itself, and what no rule had a part in, is none.
+func (rs *Replies) Take(e *event.Entry) []Reply {
+	switch {
+	case e.Ref == "":
+		rs.wait(e)
+		return nil
+	case e.Kind != event.Outcome && e.Kind != event.Listed && e.Kind != event.Decision, e.Server == "" && e.ServerGuess == "hub":
+		return nil // a hub's own words are not judged
+	}
+	r := Reply{on: policy.OnReply, entry: e, of: rs.answered(e.Ref), found: findsOf(e)}
+	if !r.done() || r.of != nil && r.of.Method == builtin.Method { // an agent's own tools answer past the rules
+		return nil
+	}
+	if len(e.Declared) > 0 {
+		return r.entries()
+	}
+	r.rebuild()
+	return []Reply{r}
+}
+
+// wait keeps a call until it is answered.
+func (rs *Replies) wait(e *event.Entry) {
+	if e.Kind != event.Passed && (e.Kind != event.Decision || e.Decision != "allow") {
+		return
+	}
+	if rs.young == nil || len(rs.young) == maxWaiting || rs.bytes > maxWaitingBytes {
+		rs.old, rs.young, rs.bytes = rs.young, map[string]*event.Entry{}, 0
+	}
+	call := *e
+	call.Raw = nil
+	rs.young[e.Record], rs.bytes = &call, rs.bytes+len(e.Raw)
+}
+
+func (rs *Replies) answered(ref string) *event.Entry {
+	for _, waiting := range []map[string]*event.Entry{rs.young, rs.old} {
+		if e := waiting[ref]; e != nil {
+			delete(waiting, ref)
+			return e
+		}
+	}
+	return nil
+}
+
+// done reads what became of it; false where that was for no rule to say.
+func (r *Reply) done() bool {
+	e := r.entry
+	r.Was, r.words = policy.Allow, slices.Sorted(slices.Values(e.Altered))
+	switch {
+	case e.Kind != event.Decision:
+	case e.Policy != "": // of the calls that it carries
+		return false
+	case e.Stage == "ask":
+		r.Was = policy.Prompt
+	case e.Stage == "reply":
+		r.Was, r.words = policy.Deny, nil
+		r.failed = e.Reason != "" && !strings.HasPrefix(e.Reason, "read as ")
+	default:
+		return false
+	}
+	return true
+}
+
+// touched says that something was done to it.
+func (r *Reply) touched() bool { return r.Was != policy.Allow || len(r.words) > 0 }
+
+// rebuild notes which call was answered.
+func (r *Reply) rebuild() {
+	of := r.of
+	switch {
+	case r.entry.Method == "batch":
+		r.why = Several
+	case of == nil:
+		r.why = NoCall
+	case of.Kind == event.Decision:
+		r.call, r.why = Rebuild(of)
+	case strings.HasPrefix(of.Method, "tasks/"):
+		r.why = Unrecorded // which call the task is of
+	default:
+		r.call.Call = policy.Call{Server: of.Server, Method: of.Method, Subject: policy.MethodSubject, Names: []string{of.Method}}
+	}
+	r.asked()
+}
+
+// asked readies the call for rules about what comes back, which hold at its time and are
+// asked kind by kind.
+func (r *Reply) asked() { r.call.At, r.call.empty = r.entry.Time, true }
+
+// entries are those of a list, each with what was found and done there.
+func (r *Reply) entries() (all []Reply) {
+	e := r.entry
+	places := findsAt(e)
+	for n, name := range e.Declared {
+		one := *r
+		one.on, one.of, one.found = policy.OnList, nil, places[strconv.Itoa(n)]
+		if places == nil {
+			one.stray = r.found
+		}
+		one.call.Call = check.Offered(e.Method, name)
+		one.call.Server = e.Server
+		one.why = markOf(name)
+		one.asked()
+		if r.Was != policy.Deny {
+			one.entryDone(name)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (r *Reply) entryDone(name string) {
+	said := r.words
+	r.words = nil
+	for _, word := range said {
+		switch {
+		case word == "leave out "+name:
+			r.Was = policy.Deny
+		case word == "redact "+name:
+			r.words = []string{"redact"}
+		case word == "keep "+name+" as approved", strings.HasPrefix(word, "leave out "+name+" ("):
+			r.why = Pinned
+		case markOf(word) != "":
+			r.why = markOf(word)
+		}
+	}
+}
+
+// findsAt are the kinds that were found, by the entry of the list; nil where the record has
+// not each place.
+func findsAt(e *event.Entry) map[string][]string {
+	places := map[string][]string{}
+	for _, line := range e.Finds {
+		kind, at, _ := strings.Cut(line, " ")
+		_, at, whole := strings.Cut(at, " ")
+		path := strings.Split(at, "/") // "", "result", "tools", "0"
+		if !whole || !slices.Contains(policy.Kinds(), kind) {
+			return nil
+		}
+		if len(path) > 3 {
+			if n, err := strconv.Atoi(path[3]); err != nil || n >= len(e.Declared) {
+				return nil
+			}
+			places[path[3]] = append(places[path[3]], kind)
+		}
+	}
+	return places
+}
+
+// unknown are the kinds of which nobody knows whether they were found.
+func (r *Reply) unknown(kinds []string) (all []string) {
+	for _, kind := range kinds {
+		looked := slices.Contains(r.entry.Looked, kind) && slices.Contains(policy.Kinds(), kind) && !slices.Contains(r.stray, kind)
+		if !looked && !slices.Contains(r.found, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// JudgeReply decides a recorded reply. As each kind is judged by itself, the answer is certain
+// if none of the kinds that nobody looked for would change it.
+func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
+	kinds, ruled := j.policy.Screens(r.on)
+	switch {
+	case !ruled:
+		return policy.Decision{Action: policy.Allow}, ""
+	case r.why != "":
+		return policy.Decision{}, r.why
+	}
+	unknown := r.unknown(kinds)
+	readings := append(slices.Clone(r.found), unknown...)
+	for i := range j.replies[r.on] {
+		if why := r.doubted(&j.replies[r.on][i], readings); why != "" {
+			return policy.Decision{}, why
+		}
+	}
+	calls := []policy.Call{r.call.Call}
+	d := j.policy.DecideReply(r.on, calls, r.found)
+	for _, kind := range unknown {
+		with := j.policy.DecideReply(r.on, calls, append(slices.Clone(r.found), kind))
+		if r.told(&with) != r.told(&d) {
+			return policy.Decision{}, Unrecorded
+		}
+	}
+	if r.failed && d.Action != policy.Deny || r.on == policy.OnList && r.Was == policy.Deny && d.Action == policy.Allow && len(d.Alters) > 0 {
+		return policy.Decision{}, Uncarried
+	}
+	return d, ""
+}
+
+// doubted says why a rule that may have a say in one of the readings cannot be asked.
+func (r *Reply) doubted(l *layer, readings []string) Why {
+	rules, why := doubtful(l.policy, l.sources, &r.call)
+	if len(rules) == 0 {
+		return ""
+	}
+	steps := r.call.unsure(l.policy)
+	for _, i := range rules {
+		finds := l.sources[i].Finds
+		concerned := finds == nil || slices.ContainsFunc(readings, func(kind string) bool {
+			return slices.Contains(finds, kind) || slices.Contains(finds, "*")
+		})
+		if concerned && !r.call.spared(&steps[i]) {
+			return why
+		}
+	}
+	return ""
+}
+
+// said are the words of the record for what rules alter.
+func (r *Reply) said(d *policy.Decision) (words []string) {
+	for _, a := range d.Alters {
+		word := a.Rule.Action.String()
+		if a.Rule.Action == policy.Redact && r.on == policy.OnReply {
+			word += " " + a.Kind
+		}
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// CompareReply judges a recorded reply and compares with what was done.
+func (j *Judge) CompareReply(r *Reply) Example {
+	x := r.example(told(r.Was, r.words))
+	if r.entry.RuleLine > 0 && r.on == policy.OnReply {
+		x.OldRule = &check.RuleRef{File: r.entry.RuleFile, Line: r.entry.RuleLine, Description: r.entry.RuleText}
+	}
+	d, why := j.JudgeReply(r)
+	x.becomes(r, &d, why)
+	return x
+}
+
+// Between compares what two policies say of a recorded reply, whatever was done.
+func Between(before, after *Judge, r *Reply) Example {
+	old, why := before.JudgeReply(r)
+	x := r.example(r.told(&old))
+	x.OldRule = decidedBy(&old)
+	d := policy.Decision{}
+	if why == "" {
+		d, why = after.JudgeReply(r)
+	}
+	x.becomes(r, &d, why)
+	return x
+}
+
+// Rules says that the policy has rules about such a reply.
+func (j *Judge) Rules(r *Reply) bool {
+	_, ruled := j.policy.Screens(r.on)
+	return ruled
+}
+
+func (r *Reply) example(was string) Example {
+	x := Example{Record: r.entry.Record, Time: r.entry.Time, Server: r.entry.Server, Method: r.entry.Method, Finds: r.found, Was: was}
+	switch {
+	case r.on == policy.OnList:
+		x.Names = shorten(r.call.Names)
+	case r.of != nil:
+		x.Names, x.Args = shorten(r.of.Names), shownArgs(r.of)
+	}
+	return x
+}
+
+// becomes notes the new answer.
+func (x *Example) becomes(r *Reply, d *policy.Decision, why Why) {
+	if why != "" {
+		x.Class, x.Why = NotJudged, why
+		return
+	}
+	x.Is, x.Reason, x.NewRule, x.Action = r.told(d), d.Reason, decidedBy(d), check.Strictest(d)
+	if r.outright(d) {
+		x.Action = policy.Deny
+	}
+	if x.Class = Unchanged; x.Is != x.Was {
+		x.Class = newly[x.Action]
+	}
+}
+
+// decidedBy is the rule that decides, or the first that alters.
+func decidedBy(d *policy.Decision) *check.RuleRef {
+	if d.Rule == nil && len(d.Alters) > 0 {
+		return check.RefOf(d.Alters[0].Rule)
+	}
+	return check.RefOf(d.Rule)
+}
+
+// told is an answer in words: an action, and what is altered.
+func told(a policy.Action, words []string) string {
+	switch {
+	case len(words) == 0:
+		return a.String()
+	case a == policy.Prompt:
+		words = append([]string{a.String()}, words...)
+	}
+	return strings.Join(words, ", ")
+}
+
+// outright says that nothing of it goes on: of a list's entry, that a person is not asked yet.
+func (r *Reply) outright(d *policy.Decision) bool {
+	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
+}
+
+// told is what rules do, in words.
+func (r *Reply) told(d *policy.Decision) string {
+	if r.outright(d) {
+		return policy.Deny.String()
+	}
+	return told(d.Action, r.said(d))
+}

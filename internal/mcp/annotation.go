@@ -1,0 +1,57 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// maxToolName is the longest name, in bytes, of a tool whose annotations are kept.
+const maxToolName = 1 << 10
+
+// Tools is what the result of a tools/list says to the good of each tool, by name
+// (MCP 2025-03-26 server/tools, ToolAnnotations). Of one that it names twice that is what
+// is said each time. It is bounded; a tool that is not in it was not listed.
+func Tools(result []byte) map[string]policy.Assurances {
+	tools := map[string]policy.Assurances{}
+	size := 0
+	for entry := range jsonscan.Of(result).Member("tools").Elements() {
+		member := entry.Member("name")
+		if member.Kind() != jsonscan.String {
+			continue
+		}
+		name := member.Text()
+		said, _ := assured(entry.Member("annotations"))
+		if before, twice := tools[name]; twice {
+			tools[name] = before & said
+			continue
+		}
+		if size += len(name); len(name) > maxToolName || size > maxDeclaredBytes || len(tools) == maxDeclared {
+			continue
+		}
+		tools[strings.Clone(name)] = said
+	}
+	return tools
+}
+
+// Assured reads the annotations of a tool. unread is a member that is no hint of the
+// protocol, or has another value than true and false: nothing is said by it.
+func Assured(annotations []byte) (said policy.Assurances, unread string) {
+	return assured(jsonscan.Of(annotations))
+}
+
+func assured(annotations jsonscan.Value) (said policy.Assurances, unread string) {
+	var readOnly, destructive, idempotent, openWorld *bool
+	hints := map[string]**bool{"readOnlyHint": &readOnly, "destructiveHint": &destructive, "idempotentHint": &idempotent, "openWorldHint": &openWorld}
+	for key, value := range annotations.Members() {
+		word := string(value) == "true"
+		to := hints[key.Text()]
+		if to == nil || !word && string(value) != "false" {
+			unread = key.Text()
+			continue
+		}
+		*to = &word
+	}
+	return policy.Annotated(readOnly, destructive, idempotent, openWorld), unread
+}

@@ -1,0 +1,175 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// The bounds of one session's memory of input requests. What falls out is
+// judged by its own texts, which is no weaker than not having been asked.
+const (
+	maxAsked      = 256
+	maxAskedBytes = 1 << 20
+)
+
+// Asked remembers the input requests that one session let through, so that the
+// answers in a client's retry (params.inputResponses) can be judged as what was
+// asked. It is a value of the caller's, for one goroutine at a time; the zero
+// value remembers nothing.
+type Asked struct {
+	entries []asked // oldest first
+	bytes   int
+}
+
+type asked struct {
+	key    string
+	digest [sha256.Size]byte
+	call   policy.Call
+}
+
+// Remember notes input requests that the gate let through.
+func (a *Asked) Remember(in Inputs) {
+	for i := range in.Calls {
+		if a.has(in.Keys[i], in.digests[i]) {
+			continue
+		}
+		e := asked{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: own(in.Calls[i])}
+		a.entries = append(a.entries, e)
+		a.bytes += e.size()
+		for len(a.entries) > maxAsked || a.bytes > maxAskedBytes {
+			a.bytes -= a.entries[0].size()
+			a.entries = append(a.entries[:0], a.entries[1:]...)
+		}
+	}
+}
+
+// Known reports that every one of these requests, byte for byte and under the
+// same key, was let through before: a task that is polled repeats what it still
+// waits for, and a person need not be asked again for each poll.
+func (a *Asked) Known(in Inputs) bool {
+	for i := range in.Calls {
+		if !a.has(in.Keys[i], in.digests[i]) {
+			return false
+		}
+	}
+	return len(in.Calls) > 0
+}
+
+// Answers is what the rules judge in a message's inputResponses, besides its own
+// call. An answer to remembered requests is judged as each of those that has its
+// key and kind; any other, by the texts that would leave with it (none: ""). An
+// answer of no known shape is malformed. The refusal is of the whole frame.
+func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
+	if m.InputResponses == nil {
+		return nil, nil
+	}
+	all := jsonscan.Of(m.InputResponses)
+	if all.Kind() != jsonscan.Object {
+		if all.Kind() == jsonscan.Null {
+			return nil, nil
+		}
+		return nil, refuse(f, CodeResponses, "inputResponses is not an object")
+	}
+	var calls []policy.Call
+	n := 0
+	for key, answer := range all.Members() {
+		if n++; n > maxInputs {
+			return nil, refuse(f, CodeResponses, "more answers than a result may ask for")
+		}
+		if answer.Kind() != jsonscan.Object { // which the server would say, too: a malformed request, and no call to deny
+			return nil, refuse(f, CodeResponses, "inputResponses holds an answer that is not an object")
+		}
+		name := key.Text()
+		own := answered(answer, server)
+		known := false
+		for i := range a.entries {
+			if e := &a.entries[i]; e.key == name && e.call.Method == own.Method && own.Malformed == "" {
+				calls, known = append(calls, e.call), true
+			}
+		}
+		if !known {
+			calls = append(calls, own)
+		}
+	}
+	return calls, nil
+}
+
+// answered is the call an answer stands for, told by the member that only its
+// kind has: roots, action (elicitation) or role (sampling).
+func answered(answer jsonscan.Value, server string) policy.Call {
+	c := policy.Call{Server: server}
+	kinds := 0
+	for key := range answer.Members() {
+		switch name := key.Text(); {
+		case strings.EqualFold(name, "roots"):
+			c.Method, c.Subject = "roots/list", policy.MethodSubject
+		case strings.EqualFold(name, "action"):
+			c.Method, c.Subject = "elicitation/create", policy.ElicitationSubject
+		case strings.EqualFold(name, "role"):
+			c.Method, c.Subject = "sampling/createMessage", policy.SamplingSubject
+		default:
+			continue
+		}
+		kinds++
+	}
+	if kinds != 1 || folding(answer) {
+		c.Malformed = "an answer that is not one of sampling, elicitation or roots"
+		return c
+	}
+	switch c.Subject {
+	case policy.MethodSubject:
+		c.Names = []string{c.Method}
+	case policy.ElicitationSubject:
+		scalars(answer.Member("content"), &c.Names)
+	default:
+		readMessage(answer, &c, 0)
+	}
+	if len(c.Names) == 0 {
+		c.Names = []string{""}
+	}
+	tooMany(&c)
+	return c
+}
+
+// scalars adds every string, number and boolean in v, at any depth.
+func scalars(v jsonscan.Value, to *[]string) {
+	v.Leaves(func(_ string, leaf jsonscan.Value) {
+		if leaf.Kind() == jsonscan.String {
+			push(to, leaf.Text())
+		} else {
+			push(to, string(leaf))
+		}
+	})
+}
+
+func (a *Asked) has(key string, digest [sha256.Size]byte) bool {
+	for i := range a.entries {
+		if a.entries[i].digest == digest && a.entries[i].key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *asked) size() int {
+	n := len(e.key) + len(e.call.Extra)
+	for _, name := range e.call.Names {
+		n += len(name)
+	}
+	return n
+}
+
+// own is a copy of a call that does not keep its frame alive.
+func own(c policy.Call) policy.Call {
+	names := make([]string, len(c.Names))
+	for i, name := range c.Names {
+		names[i] = strings.Clone(name)
+	}
+	c.Method, c.Names, c.Extra = strings.Clone(c.Method), names, bytes.Clone(c.Extra)
+	return c
+}

@@ -1,0 +1,50 @@
+package mcp
+
+import (
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// longestMethod bounds the work nearMethod does; the longest of the protocol's
+// own names has forty-one bytes.
+const longestMethod = 256
+
+// hidden reports a name that holds a character a person cannot see or that
+// moves what they see, or bytes that are not UTF-8.
+func hidden(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7f {
+			return strings.ContainsFunc(s, textclass.OddInName)
+		}
+	}
+	return false
+}
+
+// nearMethod reports a method that is not the protocol's but becomes so when a
+// server is lenient: blanks and invisible characters dropped, percent-decoded,
+// full-width forms and backslashes made plain, the path cleaned, case folded.
+func nearMethod(name string) bool {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\\' || r == '∕' || r == '⁄':
+			return '/'
+		case unicode.IsSpace(r) || textclass.OddInName(r):
+			return -1
+		}
+		return textclass.Narrow(r)
+	}, name)
+	if decoded, err := url.PathUnescape(plain); err == nil && decoded != plain {
+		return nearMethod(decoded)
+	}
+	plain = strings.Trim(path.Clean("/"+plain), "/.")
+	for i := range table {
+		if strings.EqualFold(plain, table[i].Name) {
+			return true
+		}
+	}
+	return false
+}

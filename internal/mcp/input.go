@@ -1,0 +1,154 @@
+package mcp
+
+import (
+	"crypto/sha256"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// Inputs are the requests a server makes of the client inside an answer or a
+// notification instead of sending them itself. The slices run in parallel.
+type Inputs struct {
+	Calls []policy.Call
+	Keys  []string // the server's name for each; may repeat in one session
+
+	digests [][sha256.Size]byte // of each request's bytes
+}
+
+// InputCalls finds what a server asks of the client in a response or a
+// notification of its own: inputRequests of a result (MCP 2026-07-28 basic/mrtr),
+// of a task's state in tasks/get, notifications/tasks (tasks extension) or a
+// result's task, and of the result or error a finished task holds; and the
+// elicitations of the error -32042 (MCP 2025-11-25 client/elicitation). Each is judged like the request it
+// stands for; one of a method the protocol does not allow there is malformed.
+// Wrong shapes refuse the frame. resultType is not asked: a client may not either.
+func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
+	c := collector{server: server}
+	switch f.Kind {
+	case frame.Response:
+		c.state(jsonscan.Of(f.Result), &f.Index, 2)
+		c.failure(jsonscan.Of(f.Error))
+	case frame.Notification:
+		c.state(jsonscan.Of(f.Params), &f.Index, 2)
+	default: // a server's own requests are read by Read
+	}
+	if c.why != "" {
+		return Inputs{}, refuse(f, CodeRequests, c.why)
+	}
+	return c.in, nil
+}
+
+// maxInputs bounds the requests of one frame, and the answers of one retry.
+const maxInputs = 256
+
+// collector gathers input requests; why is the first thing wrong with them.
+type collector struct {
+	server string
+	in     Inputs
+	why    string
+}
+
+// state looks at a result or a task's state. depth bounds how many results may
+// lie inside each other.
+func (c *collector) state(o jsonscan.Value, index *jsonscan.Index, depth int) {
+	for key, value := range o.Indexed(index) {
+		switch name := key.Text(); {
+		case name == "inputRequests":
+			c.requests(value)
+		case (name == "result" || name == "task") && depth > 1:
+			c.state(value, &jsonscan.Index{}, depth-1)
+		case name == "error":
+			c.failure(value)
+		case foldsTo(name, "inputRequests"):
+			c.why = reasonFolded
+		}
+		if c.why != "" {
+			return
+		}
+	}
+}
+
+// requests reads one inputRequests object.
+func (c *collector) requests(v jsonscan.Value) {
+	if v.Kind() == jsonscan.Null {
+		return
+	}
+	if v.Kind() != jsonscan.Object {
+		c.why = "inputRequests is not an object"
+		return
+	}
+	for key, entry := range v.Members() {
+		method, params := entry.Member("method"), entry.Member("params")
+		switch {
+		case method.Kind() != jsonscan.String:
+			c.why = "an input request without a method"
+		case params != "" && params.Kind() != jsonscan.Object:
+			c.why = "an input request whose params are not an object"
+		case folding(entry):
+			c.why = "an input request with members that differ in case only"
+		default:
+			c.request(key.Text(), method.Text(), params, entry)
+		}
+		if c.why != "" {
+			return
+		}
+	}
+}
+
+// request adds one input request.
+func (c *collector) request(key, method string, params, entry jsonscan.Value) {
+	if len(c.in.Calls) == maxInputs {
+		c.why = "more input requests than anyone would answer"
+		return
+	}
+	var judged one
+	judged.call(policy.MethodSubject, method, c.server)
+	switch method {
+	case "sampling/createMessage", "elicitation/create":
+		row := methodNamed(method)
+		fs := readFields(params, &jsonscan.Index{})
+		if fs.near != "" {
+			c.why = reasonFolded
+		} else if r := ambiguous(&fs, row, false); r != nil {
+			c.why = r.Reason
+		}
+		judged.calls[0].Subject = row.Subject
+		judged.calls[0].Names = judged.names[:0]
+		fs.judged(row.params, &judged.calls[0])
+		fs.readExtra(row.params, &judged.calls[0])
+	case "roots/list":
+		fs := readFields(params, &jsonscan.Index{})
+		fs.readExtra(none, &judged.calls[0])
+	default:
+		judged.calls[0].Malformed = "a server may not ask for this method in an answer"
+	}
+	if key == formKey { // the answer would be taken for one to our form
+		judged.calls[0].Malformed = imitates
+	}
+	c.in.Calls = append(c.in.Calls, judged.calls[0])
+	c.in.Keys = append(c.in.Keys, key)
+	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
+}
+
+// failure looks at an error for the URLs its reader is asked to visit.
+func (c *collector) failure(e jsonscan.Value) {
+	list := e.Member("data").Member("elicitations")
+	if list == "" || c.why != "" {
+		return
+	}
+	if list.Kind() != jsonscan.Array {
+		c.why = "elicitations is not an array"
+		return
+	}
+	for entry := range list.Elements() {
+		if entry.Kind() != jsonscan.Object {
+			c.why = "an elicitation that is not an object"
+			return
+		}
+		if c.request(entry.Member("elicitationId").Text(), "elicitation/create", entry, entry); c.why != "" {
+			return
+		}
+	}
+}

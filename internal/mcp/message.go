@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// Message is what one frame means. Its slices alias the frame's.
+type Message struct {
+	Method *Method // the row of the method table; nil for a response or a method of no version
+	Class  Class
+
+	// Calls is what the rules judge, strictest wins. None: nothing but the
+	// record concerns itself with this message.
+	Calls []policy.Call
+
+	ProgressToken  []byte // the JSON token of params._meta.progressToken; nil when absent
+	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
+	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
+	RequestState   []byte // the JSON token of params.requestState; nil when it is no string
+
+	// Tasks are the handles of the tasks that a request or a notification is
+	// about; what it may do is a matter of the calls that became them.
+	Tasks []string
+
+	// Modern: the frame belongs to the era of 2026-07-28, in which results
+	// carry a resultType. It is a property of each frame, not of a connection.
+	Modern bool
+
+	room one // of the first of Calls
+}
+
+// Initialize reports the request whose answer settles a legacy session's
+// version (see Negotiated).
+func (m *Message) Initialize() bool { return m.Method != nil && m.Method.Name == "initialize" }
+
+// The codes of the refusals this room adds to internal/wire/frame's. They never change
+// meaning.
+const (
+	CodeDirection = "direction"        // this side does not send this method
+	CodeKind      = "kind"             // a request without an id, a notification with one
+	CodeDisguised = "method_disguised" // not a protocol method, but one to a lenient reader
+	CodeHidden    = "method_hidden"    // control or invisible characters in the method
+	CodeLong      = "method_long"
+	CodeRequests  = "input_requests"  // inputRequests of the wrong shape
+	CodeResponses = "input_responses" // inputResponses of the wrong shape
+)
+
+const reasonFolded = "a member differs from one of the protocol's in case only"
+
+// one holds a call and its single name.
+type one struct {
+	calls [1]policy.Call
+	names [1]string
+}
+
+// Read says what a request, notification or response sent in direction d means.
+// server is the name of the server as the client's configuration calls it. A
+// refusal means that the frame must not cross; shapes that only make a judged
+// call unfit are told as policy.Call.Malformed instead, so that they are denied
+// and recorded like any other call. The elements of a batch are read one by one.
+func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
+	m := &Message{}
+	if r := m.Read(f, d, server); r != nil {
+		return Message{}, r
+	}
+	return *m, nil
+}
+
+// Read is the same for a message that there is room for, a zero one; its Calls lie in it.
+func (m *Message) Read(f *frame.Frame, d Direction, server string) *frame.Refusal {
+	if d != ClientToServer && d != ServerToClient {
+		return refuse(f, CodeDirection, "nobody sent this message")
+	}
+	m.Class = Pass
+	switch f.Kind {
+	case frame.Response:
+		return nil
+	case frame.Request, frame.Notification:
+	default:
+		return refuse(f, CodeKind, "not a request, a notification or a response")
+	}
+	m.Method = methodNamed(f.Method)
+	if r := refusesMethod(f, m.Method, d); r != nil {
+		return r
+	}
+	fs := readFields(jsonscan.Of(f.Params), &f.Index)
+	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses])) {
+		return refuse(f, frame.CodeFolded, reasonFolded)
+	}
+	if m.Method == nil {
+		if f.Kind == frame.Request {
+			m.Calls = m.room.call(policy.MethodSubject, f.Method, server)
+			fs.readExtra(none, &m.Calls[0])
+		}
+	} else if r := m.judge(f, &fs, server); r != nil {
+		return r
+	} else {
+		m.readTasks(&fs)
+	}
+	m.readEnvelope(f, &fs)
+	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && fs.at[fURI] == "" {
+		// A method that this version has not got, and nothing that any reader
+		// could take for what it is about: the server says that it is gone.
+		m.Class, m.Calls = Pass, m.room.call(policy.MethodSubject, m.Method.Name, server)
+		fs.readExtra(none, &m.Calls[0])
+	}
+	return nil
+}
+
+// refusesMethod says why a frame's method may not cross in this direction and
+// form at all, whatever the rules say.
+func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
+	switch {
+	case row == nil:
+		if len(f.Method) > longestMethod {
+			return refuse(f, CodeLong, "the method is longer than any method is")
+		}
+		if nearMethod(f.Method) {
+			return refuse(f, CodeDisguised, "the method becomes one of the protocol's when trimmed, folded or cleaned")
+		}
+		if hidden(f.Method) {
+			return refuse(f, CodeHidden, "the method holds control or invisible characters")
+		}
+		if f.Kind == frame.Request && strings.HasPrefix(f.Method, "notifications/") {
+			return refuse(f, CodeKind, "a notification does not carry an id")
+		}
+	case row.Notification && f.Kind == frame.Request:
+		return refuse(f, CodeKind, "a notification does not carry an id")
+	case !row.Notification && f.Kind == frame.Notification:
+		return refuse(f, CodeKind, "this method is a request and must carry an id")
+	case row.From&d == 0 && !row.Notification:
+		return refuse(f, CodeDirection, "this method is not sent by this side")
+	}
+	return nil
+}
+
+// judge fills in the calls of a method the table knows.
+func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusal {
+	m.Class = m.Method.Class
+	if m.Method.Subject == policy.NoSubject {
+		return nil
+	}
+	c := &m.room
+	m.Calls = c.call(m.Method.Subject, m.Method.Name, server)
+	fs.readExtra(m.Method.params, &c.calls[0])
+	if m.Method.params == none {
+		return nil
+	}
+	c.calls[0].Names = c.names[:0]
+	fs.judged(m.Method.params, &c.calls[0])
+	if m.Method.params == subscriptions && len(c.calls[0].Names) == 0 && c.calls[0].Malformed == "" {
+		m.Class, m.Calls = Pass, nil // a subscription to no resource reads nothing
+	}
+	if r := ambiguous(fs, m.Method, f.Unambiguous); r != nil {
+		return refuse(f, r.Code, r.Reason)
+	}
+	return nil
+}
+
+// call is a call whose only name is its method.
+func (c *one) call(s policy.Subject, method, server string) []policy.Call {
+	c.names[0] = method
+	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
+	return c.calls[:]
+}
+
+// readEnvelope fills in what the pump needs to know beside the calls.
+func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
+	m.InputResponses = fs.at[fInputResponses].Bytes()
+	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {
+		m.RequestState = state.Bytes()
+	}
+	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && token(id) {
+		m.Cancels = id.Bytes()
+	}
+	if fs.at[fMeta] != "" {
+		meta := fs.readMeta()
+		m.ProgressToken, m.Modern = meta.progressToken, meta.modern
+	}
+}
+
+// token reports a value that may be a request id or a progress token.
+func token(v jsonscan.Value) bool {
+	k := v.Kind()
+	return k == jsonscan.String || k == jsonscan.Number
+}
+
+// Negotiated is the protocol version an initialize result settles on, "" when
+// it names none. Only "2025-03-26" admits batches.
+func Negotiated(result []byte) string {
+	return jsonscan.Of(result).Member("protocolVersion").Text()
+}
+
+// refuse is the refusal of a frame that internal/wire/frame admitted.
+func refuse(f *frame.Frame, code, reason string) *frame.Refusal {
+	return &frame.Refusal{Code: code, Reason: reason, ID: f.ID, Request: f.Kind == frame.Request}
+}

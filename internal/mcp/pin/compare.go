@@ -1,0 +1,251 @@
+package pin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/clawai/clawai/internal/text/inspect"
+)
+
+// Change is one difference of an entry, or of what a server says of itself.
+type Change struct {
+	Class Class
+	At    string          // where: member names with dots, "" for the whole
+	Was   json.RawMessage // nil when it was not there
+	Is    json.RawMessage // nil when it is gone
+	What  string          // in words, where Was and Is do not say it; never a part of a text
+}
+
+// Words are what a value says: a text itself, anything else as JSON.
+func Words(v json.RawMessage) string {
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text
+	}
+	return string(v)
+}
+
+// Difference is what is different in one entry; Changes are in the order of At.
+type Difference struct {
+	Kind    Kind
+	Name    string
+	Class   Class // the gravest of Changes
+	Changes []Change
+}
+
+// Diff says what an entry has become; nil when it is the same. Both have one kind and one
+// name.
+func Diff(was, is Entry) []Change {
+	if bytes.Equal(was.text, is.text) {
+		return nil
+	}
+	var d differ
+	old, now := was.members(), is.members()
+	for _, name := range both(old, now) {
+		before, after := old[name], now[name]
+		if !same(old, now, name) {
+			d.member(members[is.Kind][name], name, before, after)
+		}
+	}
+	if len(d.found) == 0 { // {} for true, a null for nothing: other bytes that say the same
+		d.add(Shown, "", nil, nil)
+		d.found[0].What = "written in another way"
+	}
+	return append(d.found, suspects(is)...)
+}
+
+// differ gathers changes.
+type differ struct {
+	found    []Change
+	contrary bool // that a part is tighter does not make the whole tighter
+}
+
+func (d *differ) add(class Class, at string, was, is any) {
+	if class == Narrowed && d.contrary {
+		class = Widened
+	}
+	d.found = append(d.found, Change{Class: class, At: at, Was: raw(was), Is: raw(is)})
+}
+
+func raw(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	return written(v)
+}
+
+// both are the names of the members of either, sorted.
+func both(was, is map[string]any) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// same: absent and null are not.
+func same(was, is map[string]any, name string) bool {
+	before, had := was[name]
+	after, has := is[name]
+	return had == has && equal(before, after)
+}
+
+func equal(a, b any) bool { return bytes.Equal(written(a), written(b)) }
+
+func (d *differ) member(how rating, at string, was, is any) {
+	switch how {
+	case asName:
+	case asShown:
+		d.add(Shown, at, was, is)
+	case asText:
+		d.add(Text, at, was, is)
+	case asHints:
+		d.hints(at, was, is)
+	case asSchema:
+		d.schema(at, was, is)
+	case asArgs:
+		d.arguments(at, was, is)
+	default:
+		d.add(Widened, at, was, is)
+	}
+}
+
+// holds are the values by which a hint holds a tool back (schema.ts, ToolAnnotations): to
+// lose one asks. Absent is no value.
+var holds = map[string]bool{"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}
+
+func (d *differ) hints(at string, was, is any) {
+	before, wasObject := object(was)
+	after, isObject := object(is)
+	if !wasObject || !isObject {
+		d.add(Loosened, at, was, is)
+		return
+	}
+	for _, name := range both(before, after) {
+		if same(before, after, name) {
+			continue
+		}
+		class := Shown
+		if held, known := holds[name]; known && before[name] == held || !known && name != "title" {
+			class = Loosened
+		}
+		d.add(class, at+"."+name, before[name], after[name])
+	}
+}
+
+// object is an object; an absent one has no members.
+func object(v any) (map[string]any, bool) {
+	if v == nil {
+		return nil, true
+	}
+	o, ok := v.(map[string]any)
+	return o, ok
+}
+
+// arguments are those of a prompt: a list of name, description and required.
+func (d *differ) arguments(at string, was, is any) {
+	before, wasNamed := byName(was)
+	after, isNamed := byName(is)
+	if !wasNamed || !isNamed {
+		d.add(Widened, at, was, is)
+		return
+	}
+	for _, name := range both(before, after) {
+		old, had := before[name].(map[string]any)
+		now, has := after[name].(map[string]any)
+		at := at + "." + name
+		switch {
+		case !had:
+			d.add(Widened, at, nil, now)
+		case !has:
+			d.add(Narrowed, at, old, nil)
+		default:
+			for _, member := range both(old, now) {
+				if how := map[string]rating{"description": asText, "title": asText, "_meta": asShown}[member]; !same(old, now, member) {
+					d.member(how, at+"."+member, old[member], now[member])
+				}
+			}
+		}
+	}
+}
+
+func byName(v any) (map[string]any, bool) {
+	elements, ok := v.([]any)
+	if v == nil {
+		ok = true
+	}
+	all := map[string]any{}
+	for _, element := range elements {
+		o, _ := element.(map[string]any)
+		name, _ := o["name"].(string)
+		if name == "" || all[name] != nil {
+			return nil, false
+		}
+		all[name] = o
+	}
+	return all, ok
+}
+
+// exact are the kinds that no text of an honest list has.
+var exact = sync.OnceValue(func() inspect.Kinds {
+	kinds, err := inspect.ParseKinds([]string{string(inspect.Hidden), string(inspect.Control), string(inspect.TemplateToken)})
+	if err != nil {
+		panic(err)
+	}
+	return kinds.Closely()
+})
+
+// suspects are what an entry holds that nobody needs to approve.
+func suspects(e Entry) []Change {
+	if isPlain(e.text) {
+		return nil
+	}
+	return suspectsIn(e.members())
+}
+
+func suspectsIn(tree map[string]any) (found []Change) {
+	leaves("", tree, func(at, text string) {
+		for _, f := range inspect.Text(text, exact()) {
+			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
+			return // one for a text is enough to refuse it
+		}
+	})
+	return found
+}
+
+// leaves visits every text of a tree, names of members too.
+func leaves(at string, v any, visit func(at, text string)) {
+	switch v := v.(type) {
+	case string:
+		visit(at, v)
+	case []any:
+		for _, element := range v {
+			leaves(at, element, visit)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			visit(at, name)
+			leaves(joined(at, name), v[name], visit)
+		}
+	}
+}
+
+func joined(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}
+
+// Gravest is the class that weighs most.
+func Gravest(all []Change) (worst Class) {
+	for _, c := range all {
+		if c.Class == 0 {
+			return 0
+		}
+		worst = max(worst, c.Class)
+	}
+	return worst
+}

@@ -1,0 +1,196 @@
+package pin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// Lock is what servers said of themselves when somebody approved it, by the names that
+// rules know them by.
+type Lock map[string]Server
+
+// lists are the members of a server's block that have entries.
+var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
+
+// Text is the file: JSON with two blanks of indent, sorted, LF, no time and no place in it.
+// What cannot be seen is escaped; everything that can be read stands there whole.
+func (l Lock) Text() []byte {
+	servers := map[string]any{}
+	for name, s := range l {
+		servers[name] = s.block()
+	}
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	to.SetIndent("", "  ")
+	if err := to.Encode(map[string]any{"formula": Formula, "servers": servers}); err != nil {
+		panic(err) // a tree of parse has nothing that cannot be written
+	}
+	return seen(b.Bytes())
+}
+
+func (s *Server) block() map[string]any {
+	start := s.Start
+	if start == nil {
+		start = []string{}
+	}
+	block := map[string]any{"start": start, "version": s.Version, "instructions": s.Instructions}
+	for _, kind := range Kinds {
+		entries := map[string]any{}
+		for name, e := range s.entries[kind] {
+			entries[name] = map[string]any{"digest": e.Digest(), "entry": json.RawMessage(e.text)}
+		}
+		block[lists[kind]] = entries
+	}
+	return block
+}
+
+// seen escapes what a person does not see. Outside of its texts, JSON has nothing of it
+// but line ends.
+func seen(src []byte) []byte {
+	if isSeen(src) {
+		return src
+	}
+	out := make([]byte, 0, len(src))
+	for len(src) > 0 {
+		plain := 0
+		for plain < len(src) && (src[plain] >= ' ' && src[plain] <= '~' || src[plain] == '\n') {
+			plain++
+		}
+		out = append(out, src[:plain]...)
+		if src = src[plain:]; len(src) == 0 {
+			break
+		}
+		r, n := utf8.DecodeRune(src)
+		switch {
+		case r == '\n' || textclass.Seen(r):
+			out = append(out, src[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		src = src[n:]
+	}
+	return out
+}
+
+// isSeen reports whether a text has nothing but ASCII that is seen, as most have.
+func isSeen(src []byte) bool {
+	for _, c := range src {
+		if (c < ' ' || c > '~') && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadLock reads such a file, whatever its blanks and its order are. What it does not know,
+// and an entry that is not what its digest says, are errors: merged by hand or by a
+// program, it may hold what nobody has approved.
+func ReadLock(src []byte) (Lock, error) {
+	tree, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	file, err := only(tree, "formula", "servers")
+	if err != nil {
+		return nil, err
+	}
+	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
+		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", written(formula), Formula)
+	}
+	servers, ok := file["servers"].(map[string]any)
+	if !ok {
+		return nil, errors.New("servers is no object")
+	}
+	l := Lock{}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		s, err := readServer(servers[name])
+		if err != nil {
+			return nil, fmt.Errorf("server %q: %w", name, err)
+		}
+		l[name] = s
+	}
+	return l, nil
+}
+
+func readServer(v any) (s Server, err error) {
+	block, err := only(v, append(lists[:], "start", "version", "instructions")...)
+	if err != nil {
+		return s, err
+	}
+	var isText, isVersion, isWords bool
+	s.Instructions, isText = block["instructions"].(string)
+	s.Version, isVersion = block["version"].(string)
+	s.Start, isWords = words(block["start"])
+	if !isText || !isVersion || !isWords {
+		return s, errors.New("instructions and version are texts, and start is a list of texts")
+	}
+	for _, kind := range Kinds {
+		entries, ok := block[lists[kind]].(map[string]any)
+		if !ok {
+			return s, fmt.Errorf("%s is no object", lists[kind])
+		}
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			e, err := readPinned(kind, name, entries[name])
+			if err != nil {
+				return s, fmt.Errorf("%s %q: %w", kind, name, err)
+			}
+			if err := s.Add(e); err != nil {
+				return s, err
+			}
+		}
+	}
+	return s, nil
+}
+
+func readPinned(kind Kind, name string, v any) (Entry, error) {
+	pinned, err := only(v, "digest", "entry")
+	if err != nil {
+		return Entry{}, err
+	}
+	object, ok := pinned["entry"].(map[string]any)
+	if !ok {
+		return Entry{}, errors.New("entry is no object")
+	}
+	e, err := Read(kind, written(object))
+	switch {
+	case err != nil:
+		return Entry{}, err
+	case e.Name != name:
+		return Entry{}, fmt.Errorf("its %s is %q", kind.key(), e.Name)
+	case pinned["digest"] != e.Digest():
+		return Entry{}, errors.New("its digest is another; was it edited, or merged?")
+	}
+	return e, nil
+}
+
+// only is an object with just these members.
+func only(v any, names ...string) (map[string]any, error) {
+	o, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("it is no object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%q is not known here", name)
+		}
+	}
+	for _, name := range names {
+		if _, there := o[name]; !there {
+			return nil, fmt.Errorf("%q is missing", name)
+		}
+	}
+	return o, nil
+}

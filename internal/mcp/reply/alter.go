@@ -1,0 +1,266 @@
+package reply
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/mcp/schema"
+	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// Change is what shall be done to a message. The zero value changes nothing.
+type Change struct {
+	Redact  []int    // which of Findings are taken out, in ascending order
+	Takes   bool     // a rule takes something out, wherever it stands
+	Fence   string   // the id of the marks around the whole; "" for none
+	Warn    []string // kinds of which the reader is told
+	Server  string   // its name, for the marks
+	LeftOut []int    // entries of a list that are left out, in ascending order
+	Pinned  bool     // the message is one of With
+	Call    string   // the record id of the call that is answered; "" when there is none
+	// Output is what the structured content must fit when something of it was changed; nil
+	// where nothing is known.
+	Output *schema.Schema
+}
+
+// Why a change cannot be carried out: the message is withheld.
+var (
+	errFixed  = errors.New("something that is to be taken out stands where nothing may be altered: in a number, a blob, or a request to the client")
+	errPart   = errors.New("not all of it could be looked at, so that not all of it can be taken out")
+	errShape  = errors.New("it has no place for a mark around it")
+	errUnfit  = errors.New("with what is taken out, it does not fit the output schema of the tool, or cannot be held to it")
+	errForged = errors.New("it has a mark of its own in the name of clawai")
+)
+
+// edit is another text for a part of the message; one that begins where it ends goes in
+// between.
+type edit struct {
+	span
+	to string
+}
+
+// Alter is the message as changed, within the limits that it was admitted under. An error
+// means that it must not go on; its words hold nothing of the message. Nil is a message in
+// which there was nothing to change.
+func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
+	edits, err := m.redactions(c, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.LeftOut) > 0 {
+		edits = append(edits, m.cuts(c.LeftOut)...)
+	}
+	if m.list != "" && (c.Pinned || len(edits) > 0) {
+		edits = append(edits, m.private()...)
+	}
+	if c.Fence != "" || len(c.Warn) > 0 {
+		blocks, err := m.blocks(c)
+		if err != nil {
+			return nil, err
+		}
+		if edits = append(edits, blocks...); len(edits) == 0 && len(c.Warn) == 0 {
+			return nil, nil // it says nothing
+		}
+	}
+	if edits, err = m.meta(edits, c); err != nil {
+		return nil, err
+	}
+	raw := spliced(m.raw, edits)
+	var f frame.Frame
+	if err := f.Parse(raw, limits); err != nil {
+		return nil, fmt.Errorf("with the changes it is no message any more: %w", err)
+	}
+	if c.Output != nil && m.bends(edits) {
+		with := Message{raw: f.Result, root: m.root, payload: span{0, len(f.Result)}}
+		if with.Hold(c.Output); len(with.Findings) > 0 {
+			return nil, errUnfit
+		}
+	}
+	return raw, nil
+}
+
+// bends says whether structured content is altered.
+func (m *Message) bends(edits []edit) bool {
+	body, _ := m.answer()
+	content := body.Member(structured)
+	if content == "" {
+		return false
+	}
+	from := m.offset(content)
+	return slices.ContainsFunc(edits, func(e edit) bool { return e.start >= from && e.end <= from+len(content) })
+}
+
+// redactions takes findings out, and everything else that says the same.
+func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
+	switch {
+	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
+		return nil, errPart
+	case len(c.Redact) == 0:
+		return nil, nil
+	}
+	same := map[string]string{} // values and their marks
+	for _, i := range c.Redact {
+		f := &m.Findings[i]
+		if f.Fixed {
+			return nil, errFixed
+		}
+		to := n.shownAs(f)
+		switch {
+		case f.Of != "":
+			to = n.marker(f.Kind, f.value) + " This text is withheld whole: it was not looked at to its end, because more was found in it than clawai counts (" + f.Of + ")."
+		case to == "":
+			to = n.marker(f.Kind, f.value)
+			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
+				same[f.value] = to
+			}
+		}
+		edits = append(edits, edit{span{f.start, f.end}, to})
+	}
+	again, err := m.again(same)
+	if err != nil {
+		return nil, err
+	}
+	return m.merged(append(edits, again...)), nil
+}
+
+// minSame is how long a secret is, in bytes, that is taken out wherever it stands: a
+// shorter one may be an ordinary word elsewhere.
+const minSame = 8
+
+// maxShown is how many bytes of what cannot be seen are shown as escapes.
+const maxShown = 48
+
+// shownAs is what cannot be seen as escapes: nothing is lost, and nothing is done by it. ""
+// is for what is withheld: what is long, and characters that stand for letters or bytes.
+func (n *Numbers) shownAs(f *Finding) string {
+	if k := inspect.Kind(f.Kind); k != inspect.Hidden && k != inspect.Control || len(f.value) > maxShown {
+		return ""
+	}
+	var b strings.Builder
+	var all []string
+	selectors := 0
+	for _, r := range f.value {
+		if textclass.Selector.Has(r) {
+			selectors++
+		}
+		switch {
+		case textclass.Tag.Has(r), selectors > 1:
+			return ""
+		case r < ' ' || r > '~' || r == '"' || r == '\\' || textclass.OddInReply(r):
+			escape := fmt.Sprintf("<U+%04X>", r)
+			all = append(all, escape)
+			b.WriteString(escape)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	for _, escape := range all {
+		n.showed(escape)
+	}
+	return b.String()
+}
+
+// again finds the other places at which the same values stand.
+func (m *Message) again(same map[string]string) (edits []edit, err error) {
+	if len(same) == 0 {
+		return nil, nil
+	}
+	starts := byStart(same)
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.opaque}
+	w.see = func(name, value token) (string, bool) {
+		for _, t := range [2]token{name, value} {
+			if t.end == 0 {
+				continue
+			}
+			for _, f := range nested(t.said, equal(t.said, starts, same), 1, func(s string) []inspect.Found { return equal(s, starts, same) }) {
+				if t.number || len(w.path) > 0 && w.path[0] == "inputRequests" {
+					err = errFixed
+				} else if len(edits) > maxText/minSame {
+					err = errPart
+				}
+				from, to := t.raw(m.raw, f.Start, f.End)
+				edits = append(edits, edit{span{from, to}, f.What})
+			}
+		}
+		return name.said, err == nil
+	}
+	if !w.value() && err == nil {
+		err = errPart
+	}
+	return edits, err
+}
+
+// byStart are values by their first bytes, of which they have minSame at the least: with many of them,
+// a text is still read once.
+func byStart(same map[string]string) map[string][]string {
+	all := make(map[string][]string, len(same))
+	for value := range same {
+		all[value[:minSame]] = append(all[value[:minSame]], value)
+	}
+	return all
+}
+
+// equal is where one of the values stands in a text; What is its mark.
+func equal(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
+	for at := 0; at+minSame <= len(text); at++ {
+		for _, value := range starts[text[at:at+minSame]] {
+			if strings.HasPrefix(text[at:], value) {
+				found = append(found, inspect.Found{What: same[value], Start: at, End: at + len(value)})
+			}
+		}
+	}
+	return found
+}
+
+// merged are edits in their order; of those that overlap, one that covers both, with the
+// mark of the longest.
+func (m *Message) merged(edits []edit) (all []edit) {
+	slices.SortStableFunc(edits, func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+	})
+	for _, e := range edits {
+		if len(all) == 0 || e.start >= all[len(all)-1].end {
+			all = append(all, e)
+			continue
+		}
+		last := &all[len(all)-1]
+		if e.end-e.start > last.end-last.start || !strings.HasPrefix(last.to, "["+withheld) {
+			last.to = e.to
+		}
+		last.end = max(last.end, e.end)
+	}
+	return all
+}
+
+// spliced is raw with the edits. One that lies in another's part is gone with it.
+func spliced(raw []byte, edits []edit) []byte {
+	slices.SortStableFunc(edits, func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end-a.start, b.end-b.start))
+	})
+	more := 0
+	for _, e := range edits {
+		more += len(e.to)
+	}
+	out := make([]byte, 0, len(raw)+more)
+	at := 0
+	for _, e := range edits {
+		if e.start < at {
+			continue
+		}
+		out = append(append(out, raw[at:e.start]...), e.to...)
+		at = e.end
+	}
+	return append(out, raw[at:]...)
+}
+
+// quoted is a text as a JSON string of plain ASCII.
+func quoted(text string) string {
+	return string(append(escape.Append([]byte{'"'}, text), '"'))
+}

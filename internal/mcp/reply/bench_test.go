@@ -1,0 +1,62 @@
+package reply
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+)
+
+// sources is source code of Go's own, about a MiB.
+func sources(b *testing.B) string {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(root)), "src", "net", "http", "*.go"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		src, err := os.ReadFile(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all.Write(src)
+	}
+	return all.String()
+}
+
+// BenchmarkLook is a look for everything, at a reply of source code, and what taking all
+// keys out of it adds.
+func BenchmarkLook(b *testing.B) {
+	code := sources(b)
+	for name, size := range map[string]int{"64KiB": 64 << 10, "1MiB": 1 << 20} {
+		text, _ := json.Marshal(code[:size] + token1)
+		line := []byte(result(`{"content":[{"type":"text","text":` + string(text) + `}]}`))
+		wanted, _ := ParseWanted([]string{"*"})
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			n := numbers()
+			for b.Loop() {
+				f, err := frame.Parse(line, frame.DefaultLimits())
+				if err != nil {
+					b.Fatal(err)
+				}
+				m, err := Look(&f, "tools/call", wanted)
+				if err != nil || len(m.Findings) == 0 {
+					b.Fatal(err, m.Findings)
+				}
+				if _, err := m.Alter(&Change{Redact: m.all("secret")}, n, frame.DefaultLimits()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package reply
+
+import (
+	"errors"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// Carried finds what a call carries: in objects that go with it, its arguments and what
+// stands beside them, each admitted and empty for none, and in texts that a server sends
+// to a model or a user. The places are those in an object. An error leaves open what
+// there is.
+func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, err error) {
+	for _, object := range objects {
+		if len(object) == 0 {
+			continue
+		}
+		m := &Message{raw: object, whole: true, payload: span{0, len(object)}}
+		l := looker{m: m, wanted: wanted, room: maxText}
+		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(object))}, pass: func([]string, string, string) bool { return false }}
+		w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
+		if !w.value() || !m.Whole() {
+			return nil, errors.New("not all of the arguments could be looked at")
+		}
+		all = append(all, m.Findings...)
+	}
+	for _, text := range texts {
+		m := &Message{whole: true}
+		l := looker{m: m, wanted: wanted, room: maxText}
+		if len(text) > maxText || !l.add(place{entry: -1}, token{end: len(text), said: text, number: true}, 0, l.look(text)) || !m.Whole() {
+			return nil, errors.New("not all of the text could be looked at")
+		}
+		all = append(all, m.Findings...)
+	}
+	return all, nil
+}
+
+// Replace is an array of messages with others in place of some; nil is one that stays.
+func Replace(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
+	whole := Message{raw: f.Raw}
+	var edits []edit
+	for i, e := range f.Elements {
+		if with[i] != nil {
+			at := whole.offset(jsonscan.Of(e.Raw))
+			edits = append(edits, edit{span{at, at + len(e.Raw)}, string(with[i])})
+		}
+	}
+	raw := spliced(f.Raw, edits)
+	var out frame.Frame
+	if err := out.Parse(raw, limits); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}

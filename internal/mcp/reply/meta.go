@@ -1,0 +1,222 @@
+package reply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// metaKey is the member of _meta that tells the client what was changed.
+const metaKey = "io.github.clawai/reply"
+
+// offset is where a part of the message begins.
+func (m *Message) offset(part jsonscan.Value) int {
+	return int(uintptr(unsafe.Pointer(unsafe.StringData(string(part)))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.raw))))
+}
+
+// meta adds to the edits the one that tells of them, where the message has room for it:
+// errors have none.
+func (m *Message) meta(edits []edit, c *Change) ([]edit, error) {
+	payload := m.value()
+	if m.root == "/error" || payload.Kind() != jsonscan.Object {
+		return edits, nil
+	}
+	at, into, some := m.payload.start+1, `"_meta":{%s}`, false
+	for range payload.Members() {
+		some = true
+		break
+	}
+	if meta := payload.Member("_meta"); meta != "" {
+		if meta.Kind() != jsonscan.Object {
+			return nil, errShape
+		}
+		at, into, some = m.offset(meta)+1, "%s", false
+		for name := range meta.Members() {
+			if some = true; name.Text() == metaKey {
+				return nil, errForged
+			}
+		}
+	}
+	text := fmt.Sprintf(into, `"`+metaKey+`":`+m.told(c))
+	if some {
+		text += ","
+	}
+	return append(edits, edit{span{at, at}, text}), nil
+}
+
+// told is what the client is told: what was done, what was found, and the record of the
+// call that is answered.
+func (m *Message) told(c *Change) string {
+	var changed, finds []string
+	for _, one := range []struct {
+		done bool
+		word string
+	}{{len(c.Redact) > 0, "redact"}, {c.Fence != "", "fence"}, {len(c.Warn) > 0, "warn"}, {len(c.LeftOut) > 0, "deny"}, {c.Pinned, "pin"}} {
+		if one.done {
+			changed = append(changed, quoted(one.word))
+		}
+	}
+	for _, k := range m.Kinds() {
+		n := 0
+		for i := range m.Findings {
+			if m.Findings[i].Kind == k {
+				n++
+			}
+		}
+		finds = append(finds, quoted(k)+":"+strconv.Itoa(n))
+	}
+	text := `{"changed":[` + strings.Join(changed, ",") + `],"finds":{` + strings.Join(finds, ",") + `}`
+	if c.Call != "" {
+		text += `,"record":` + quoted(c.Call)
+	}
+	return text + "}"
+}
+
+// Kinds are those of the findings, each once, in order.
+func (m *Message) Kinds() (kinds []string) {
+	for i := range m.Findings {
+		kinds = append(kinds, m.Findings[i].Kind)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// Entries are the names of a list's entries, in order: "" is one without a name. ok is
+// whether the message is a list at all.
+func (m *Message) Entries() (names []string, ok bool) {
+	for _, l := range lists {
+		if l.member != m.list || m.list == "" {
+			continue
+		}
+		for entry := range m.value().Member(m.list).Elements() {
+			names = append(names, entry.Member(l.name).Text())
+		}
+		return names, true
+	}
+	return nil, false
+}
+
+// Named says whether a finding stands in what an entry of a list is called by: taken out
+// of there, nobody could call it any more.
+func (m *Message) Named(f *Finding) bool {
+	for _, l := range lists {
+		if l.member == m.list && f.Pointer == m.root+"/"+l.member+"/"+strconv.Itoa(f.Entry)+"/"+l.name {
+			return true
+		}
+	}
+	return false
+}
+
+// EntryTexts are the entries of a list as JSON, in order. Last says that no page follows
+// the list's.
+func (m *Message) EntryTexts() (entries [][]byte, last bool) {
+	if m.list == "" {
+		return nil, false
+	}
+	for e := range m.value().Member(m.list).Elements() {
+		entries = append(entries, e.Bytes())
+	}
+	next := m.value().Member("nextCursor")
+	return entries, next == "" || next.Kind() == jsonscan.Null
+}
+
+// Introduction is what a server says of itself in its answer to a handshake.
+func (m *Message) Introduction() (instructions, version string) {
+	return strings.Clone(m.value().Member("instructions").Text()), strings.Clone(m.value().Member("serverInfo").Member("version").Text())
+}
+
+// EntryAt is where an entry of a list stands, as a JSON pointer.
+func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list + "/" + strconv.Itoa(n) }
+
+// With is the message as a line with other texts, as JSON, in the place of these entries, and
+// in that of the instructions, where it has some. It is to be looked at by itself: what goes
+// on is judged, not what it stands for.
+func (m *Message) With(entries map[int][]byte, instructions *string) []byte {
+	var edits []edit
+	put := func(v jsonscan.Value, to string) {
+		at := m.offset(v)
+		edits = append(edits, edit{span{at, at + len(v)}, to})
+	}
+	n := 0
+	for e := range m.value().Member(m.list).Elements() {
+		if to, there := entries[n]; there {
+			put(e, string(to))
+		}
+		n++
+	}
+	if said := m.value().Member("instructions"); instructions != nil && said != "" {
+		put(said, quoted(*instructions))
+	}
+	return spliced(m.raw, edits)
+}
+
+// errBent is what a client may read in another way than we do.
+var errBent = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
+
+// Bent is an error where clients may find entries of the list, or instructions, that we do
+// not: some take names of members in any case.
+func (m *Message) Bent() error {
+	known, kind := "instructions", jsonscan.String
+	if m.list != "" {
+		known, kind = m.list, jsonscan.Array
+	}
+	for name, v := range m.value().Members() {
+		if frame.FoldsTo(name.Text(), known) && (name.Text() != known || v.Kind() != kind && v.Kind() != jsonscan.Null) {
+			return errBent
+		}
+	}
+	return nil
+}
+
+// cuts leave entries of a list out, each with a comma.
+func (m *Message) cuts(out []int) (edits []edit) {
+	var all []span
+	for e := range m.value().Member(m.list).Elements() {
+		at := m.offset(e)
+		all = append(all, span{at, at + len(e)})
+	}
+	chosen := func(i int) bool { _, ok := slices.BinarySearch(out, i); return ok }
+	for i := 0; i < len(all); i++ {
+		if !chosen(i) {
+			continue
+		}
+		j := i
+		for j+1 < len(all) && chosen(j+1) {
+			j++
+		}
+		cut := span{all[i].start, all[j].end}
+		if j+1 < len(all) {
+			cut.end = all[j+1].start
+		} else if i > 0 {
+			cut.start = all[i-1].end
+		}
+		edits = append(edits, edit{cut, ""})
+		i = j
+	}
+	return edits
+}
+
+// maxTTL is how long an altered list may be kept by a client, in milliseconds.
+const maxTTL = 60_000
+
+// private keeps an altered list from whoever shares a cache, where it says how it may be
+// kept (MCP 2026-07-28).
+func (m *Message) private() (edits []edit) {
+	if scope := m.value().Member("cacheScope"); scope != "" && scope != `"private"` {
+		at := m.offset(scope)
+		edits = append(edits, edit{span{at, at + len(scope)}, `"private"`})
+	}
+	if ttl := m.value().Member("ttlMs"); ttl != "" {
+		if ms, err := strconv.ParseFloat(string(ttl), 64); err != nil || ms > maxTTL {
+			at := m.offset(ttl)
+			edits = append(edits, edit{span{at, at + len(ttl)}, strconv.Itoa(maxTTL)})
+		}
+	}
+	return edits
+}

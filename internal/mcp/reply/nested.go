@@ -1,0 +1,154 @@
+package reply
+
+import (
+	"strings"
+
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// raw is where a part of what a token says is written in the message.
+func (t *token) raw(message []byte, start, end int) (from, to int) {
+	inside := t.start + len(`"`)
+	if !t.escaped {
+		return inside + start, inside + end
+	}
+	if t.places.inside == "" {
+		t.places.inside = string(jsonscan.Of(message[inside : t.end-len(`"`)]))
+	}
+	from, to = t.places.of(start, end)
+	return inside + from, inside + to
+}
+
+// places are where parts of what the inside of a JSON string says are written. Asked in
+// order, it reads the string once.
+type places struct {
+	inside   string
+	said, at int // where a part begins that was asked for: in what is said, and inside
+}
+
+// of is where one part is written. A part that ends within a character has all of it.
+func (p *places) of(start, end int) (from, to int) {
+	if start < p.said {
+		p.said, p.at = 0, 0
+	}
+	from = -1
+	for said, at := p.said, p.at; at < len(p.inside); {
+		rest := p.inside[at:min(len(p.inside), at+end-said+utf8.UTFMax)]
+		n, size := strings.IndexByte(rest, '\\'), 0
+		if n == 0 {
+			n, size = escaped(p.inside[at:])
+		} else {
+			if n < 0 {
+				n = len(rest)
+			}
+			size = n
+		}
+		plain := p.inside[at] != '\\'
+		if from < 0 && said+size > start {
+			from = at
+			if plain {
+				for from += start - said; from > at && !utf8.RuneStart(p.inside[from]); from-- {
+				}
+			}
+			p.said, p.at = said+from-at, from
+		}
+		if said+size >= end {
+			if to = at + n; plain {
+				for to = at + end - said; to < at+n && !utf8.RuneStart(p.inside[to]); to++ {
+				}
+			}
+			return from, to
+		}
+		said, at = said+size, at+n
+	}
+	return max(from, 0), len(p.inside)
+}
+
+// escaped is how long the escape is that a text begins with, and what it says.
+func escaped(text string) (n, size int) {
+	r, n := escape.Read([]byte(text[:min(len(text), 12)]))
+	switch size = utf8.RuneLen(r); {
+	case n == 0:
+		return 1, 1
+	case size < 0:
+		size = utf8.RuneLen(utf8.RuneError)
+	}
+	return n, size
+}
+
+// nested adds to what was found in a text what the strings of JSON in it say behind their
+// escapes; look is how each of them is looked at. An object or an array begins a line or where
+// another has ended: a server may send several, and mark them in Markdown. A string is all of
+// the text: others stand in source code, whose escapes are to be read as they are.
+func nested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
+	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
+		return found
+	}
+	c := jsonscan.Cursor{Src: text}
+	visit := func(from int) {
+		inside := text[from+1 : c.At-1]
+		if strings.IndexByte(inside, '\\') < 0 {
+			return
+		}
+		b, sound := escape.Decode(nil, inside)
+		if !sound {
+			return
+		}
+		said := string(b)
+		where := places{inside: inside}
+		for _, f := range nested(said, look(said), level+1, look) {
+			start, end := where.of(f.Start, f.End)
+			found = append(found, inspect.Found{Kind: f.Kind, What: f.What, Of: f.Of, Start: from + 1 + start, End: from + 1 + end})
+		}
+	}
+	for c.Blanks(); c.At < len(text); c.Blanks() {
+		from := c.At
+		if strings.IndexByte(`{["`, c.Peek()) < 0 {
+			n := strings.IndexByte(text[from:], '\n')
+			if n < 0 {
+				break
+			}
+			c.At += n + 1
+			continue
+		}
+		before := len(found)
+		ok := strings1(&c, visit)
+		end := c.At
+		if c.Blanks(); !ok || text[from] == '"' && (c.At < len(text) || strings.TrimSpace(text[:from]) != "") {
+			found = found[:before]
+		}
+		c.At = max(end, from+1)
+	}
+	return found
+}
+
+// strings1 visits every string of the value at the cursor, which then stands behind it;
+// from is where it began.
+func strings1(c *jsonscan.Cursor, visit func(from int)) bool {
+	one := func() bool { return strings1(c, visit) }
+	switch c.Peek() {
+	case '"':
+		from := c.At
+		if _, ok := c.Quoted(); !ok {
+			return false
+		}
+		visit(from)
+		return true
+	case '{':
+		more, ok := c.Enter('{')
+		for more {
+			if c.Peek() != '"' || !one() || !c.Colon() || !one() {
+				return false
+			}
+			more, ok = c.After('}')
+		}
+		return ok
+	case '[':
+		return c.Elements(one)
+	}
+	return c.Skip()
+}

@@ -1,0 +1,127 @@
+package reply
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// token is a string or a number of a message, as it is written.
+type token struct {
+	start, end int // of the message, with the quotes
+	said       string
+	escaped    bool // it is written with escapes
+	number     bool
+	places     places // of what it says
+}
+
+// walker visits the members and the elements of a value that was admitted.
+type walker struct {
+	c    jsonscan.Cursor
+	base int // where Src begins in the message
+	path []string
+	// see is given a name, which is zero in an array, and its value, which is zero where
+	// that is neither a string nor a number. It says how the name is written in the
+	// places of what lies below; false ends the walk.
+	see func(name, value token) (segment string, ok bool)
+	// pass says that a text or a number here is not for anybody to look at; rest begins with it.
+	pass func(path []string, name, rest string) bool
+}
+
+func (w *walker) value() bool {
+	switch w.c.Peek() {
+	case '{':
+		more, ok := w.c.Enter('{')
+		for more {
+			if !w.member() {
+				return false
+			}
+			more, ok = w.c.After('}')
+		}
+		return ok
+	case '[':
+		n := 0
+		return w.c.Elements(func() bool {
+			ok := w.element(n)
+			n++
+			return ok
+		})
+	}
+	return w.c.Skip()
+}
+
+// member visits the next member of an object.
+func (w *walker) member() bool {
+	name, ok := w.token()
+	if !ok || !w.c.Colon() {
+		return false
+	}
+	if next := w.c.Peek(); next != '{' && next != '[' && w.pass(w.path, name.said, w.c.Src[w.c.At:]) {
+		return w.c.Skip()
+	}
+	return w.visit(name, "")
+}
+
+func (w *walker) element(n int) bool {
+	return w.visit(token{}, strconv.Itoa(n))
+}
+
+func (w *walker) visit(name token, segment string) bool {
+	var value token
+	leaf := w.c.Peek() != '{' && w.c.Peek() != '['
+	if leaf {
+		var sound bool
+		if value, sound = w.token(); !sound {
+			return false
+		}
+	}
+	if leaf && value.end == 0 && name.end == 0 { // true, false, null
+		return true
+	}
+	w.path = append(w.path, segment)
+	seg, ok := w.see(name, value)
+	if name.end > 0 {
+		w.path[len(w.path)-1] = seg
+	}
+	if ok && !leaf {
+		ok = w.value()
+	}
+	w.path = w.path[:len(w.path)-1]
+	return ok
+}
+
+// token reads a string or a number; another word gives none.
+func (w *walker) token() (t token, ok bool) {
+	from := w.c.At
+	if w.c.Peek() == '"' {
+		t.said, ok = w.c.Text()
+		t.start, t.end = w.base+from, w.base+w.c.At
+		t.escaped = len(t.said) != w.c.At-from-len(`""`)
+		return t, ok
+	}
+	word := w.c.Word()
+	if word != "" && (word[0] == '-' || '0' <= word[0] && word[0] <= '9') {
+		t = token{start: w.base + from, end: w.base + w.c.At, said: word, number: true}
+	}
+	return t, word != ""
+}
+
+// pointer is a place as RFC 6901 writes it.
+func pointer(root string, path []string) string {
+	var b strings.Builder
+	b.WriteString(root)
+	for _, s := range path {
+		b.WriteByte('/')
+		if len(s) > maxSegment {
+			s = "*"
+		}
+		_, _ = segments.WriteString(&b, s)
+	}
+	return b.String()
+}
+
+// maxSegment is how long a name may be, in bytes, that a place tells.
+const maxSegment = 64
+
+var segments = strings.NewReplacer("~", "~0", "/", "~1")

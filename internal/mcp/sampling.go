@@ -1,0 +1,129 @@
+package mcp
+
+import (
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// readSampling reads sampling/createMessage: the system prompt, each text in
+// each message, and what the model is told of the tools it may use. A request
+// without text has the one text "".
+func readSampling(fs *fields, c *policy.Call) {
+	if system := fs.at[fSystemPrompt]; system.Kind() == jsonscan.String {
+		push(&c.Names, system.Text())
+	} else if !missing(system) {
+		c.Malformed = "params.systemPrompt is not a string"
+	}
+	messages := fs.at[fMessages]
+	if messages.Kind() != jsonscan.Array {
+		c.Malformed = "params.messages is missing or not an array"
+	}
+	for message := range messages.Elements() {
+		readMessage(message, c, 0)
+	}
+	if tools := fs.at[fTools]; tools.Kind() == jsonscan.Array {
+		descriptions(tools, &c.Names)
+	}
+	if len(c.Names) == 0 {
+		push(&c.Names, "")
+	}
+}
+
+// maxResults bounds how many tool results may lie inside each other. No version
+// puts one into another, and each level is walked again.
+const maxResults = 2
+
+// readMessage adds the texts of one sampling message, or of a tool result inside
+// that many others, whose content is one block or, since 2025-11-25, an array of
+// them.
+func readMessage(message jsonscan.Value, c *policy.Call, results int) {
+	content := message.Member("content")
+	switch content.Kind() {
+	case jsonscan.Object:
+		readBlock(content, c, results)
+	case jsonscan.Array:
+		for block := range content.Elements() {
+			readBlock(block, c, results)
+		}
+	default:
+		c.Malformed = "a message has no content"
+	}
+}
+
+// readBlock adds the texts of one content block. Pictures and sound have none;
+// a block of a kind no version defines gives every string it holds.
+func readBlock(block jsonscan.Value, c *policy.Call, results int) {
+	if block.Kind() != jsonscan.Object {
+		c.Malformed = "a content block that is not an object"
+		return
+	}
+	switch block.Member("type").Text() {
+	case "text":
+		if text := block.Member("text"); text.Kind() == jsonscan.String {
+			push(&c.Names, text.Text())
+			return
+		}
+		c.Malformed = "a text block without text"
+	case "image", "audio":
+	case "tool_use":
+		texts(block.Member("input"), &c.Names)
+	case "tool_result":
+		texts(block.Member("structuredContent"), &c.Names)
+		if block.Member("content").Kind() < jsonscan.Array {
+			return
+		}
+		if results == maxResults {
+			c.Malformed = "tool results inside each other"
+			return
+		}
+		readMessage(block, c, results+1)
+	case "resource":
+		resource := block.Member("resource")
+		texts(resource.Member("uri"), &c.Names)
+		texts(resource.Member("text"), &c.Names)
+	case "resource_link":
+		for _, told := range []string{"uri", "name", "title", "description"} {
+			texts(block.Member(told), &c.Names)
+		}
+	default:
+		texts(block, &c.Names)
+	}
+}
+
+// readElicitation reads elicitation/create: the message and, in URL mode, the
+// URL. A URL counts whatever the mode says.
+func readElicitation(fs *fields, c *policy.Call) {
+	message, url := fs.at[fMessage], fs.at[fURL]
+	if message.Kind() == jsonscan.String {
+		push(&c.Names, message.Text())
+	} else {
+		c.Malformed = "params.message is missing or not a string"
+	}
+	if url.Kind() == jsonscan.String {
+		push(&c.Names, url.Text())
+	} else if url != "" {
+		c.Malformed = "params.url is not a string"
+	}
+	if speaksAsUs(message.Text()) || anySpeaksAsUs(fs.params.Member("requestedSchema")) {
+		c.Malformed = imitates
+	}
+}
+
+// texts adds every string in v, at any depth.
+func texts(v jsonscan.Value, to *[]string) {
+	v.Leaves(func(_ string, leaf jsonscan.Value) {
+		if leaf.Kind() == jsonscan.String {
+			push(to, leaf.Text())
+		}
+	})
+}
+
+// descriptions adds every string that a member named description or title
+// holds, at any depth: what a tool's schema tells a model.
+func descriptions(v jsonscan.Value, to *[]string) {
+	v.Leaves(func(name string, leaf jsonscan.Value) {
+		if leaf.Kind() == jsonscan.String && (name == "description" || name == "title") {
+			push(to, leaf.Text())
+		}
+	})
+}

@@ -1,0 +1,320 @@
+package schema
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// check is one look at a value.
+type check struct {
+	left      int // steps
+	depth     int
+	unchecked string   // why something was not, the first time
+	unfit     string   // the keyword that did not fit last, and
+	at        []string // where that is
+}
+
+func (c *check) because(why string) {
+	if c.unchecked == "" {
+		c.unchecked = why
+	}
+}
+
+// fails is Unfit, here.
+func (c *check) fails(keyword string) Verdict {
+	c.unfit, c.at = keyword, c.at[:0]
+	return Unfit
+}
+
+// both is what two conditions say together.
+func both(a, b Verdict) Verdict {
+	switch {
+	case a == Unfit || b == Unfit:
+		return Unfit
+	case a == Unchecked || b == Unchecked:
+		return Unchecked
+	}
+	return Fits
+}
+
+// node asks whether a value fits a schema.
+func (c *check) node(n *node, v jsonscan.Value) (is Verdict) {
+	if c.left -= 1 + len(v)/64; c.left < 0 {
+		return Unchecked
+	}
+	if c.depth++; c.depth > maxLevels {
+		c.because("schemas or values nest too deep")
+		c.depth--
+		return Unchecked
+	}
+	defer func() { c.depth-- }()
+	is = Fits
+	if n.unknown != "" {
+		c.because(n.unknown)
+		is = Unchecked
+	}
+	if n.nothing {
+		return c.fails("false")
+	}
+	if is = both(is, c.itself(n, v)); is == Unfit {
+		return Unfit
+	}
+	if is = both(is, c.kind(n, v)); is == Unfit {
+		return Unfit
+	}
+	return both(is, c.logic(n, v))
+}
+
+// itself asks what is said of values of all types.
+func (c *check) itself(n *node, v jsonscan.Value) (is Verdict) {
+	is = Fits
+	if n.types != 0 {
+		if is = c.types(n.types, v); is == Unfit {
+			return c.fails("type")
+		}
+	}
+	if n.enum != nil {
+		c.left -= len(v) / 4
+		one, ok := canonical(nil, v, 0)
+		switch {
+		case !ok:
+			c.because("a number is too large")
+			is = Unchecked
+		case !n.enum[string(one)]:
+			return c.fails("enum")
+		}
+	}
+	if n.ref != nil {
+		is = both(is, c.node(n.ref, v))
+	}
+	return is
+}
+
+func (c *check) types(of kinds, v jsonscan.Value) Verdict {
+	if of&(1<<v.Kind()) != 0 {
+		return Fits
+	}
+	if v.Kind() == jsonscan.Number && of&(1<<integer) != 0 {
+		d, ok := number(v)
+		switch {
+		case !ok:
+			c.because("a number is too large")
+			return Unchecked
+		case d.whole():
+			return Fits
+		}
+	}
+	return Unfit
+}
+
+// kind asks what is said of values of its type.
+func (c *check) kind(n *node, v jsonscan.Value) Verdict {
+	switch v.Kind() {
+	case jsonscan.Number:
+		return c.number(n, v)
+	case jsonscan.String:
+		return c.text(n, v)
+	case jsonscan.Array:
+		return c.array(n, v)
+	case jsonscan.Object:
+		return c.object(n, v)
+	}
+	return Fits
+}
+
+func (c *check) number(n *node, v jsonscan.Value) (is Verdict) {
+	if len(n.bounds)+len(n.multiple) == 0 {
+		return Fits
+	}
+	d, ok := number(v)
+	if !ok {
+		c.because("a number is too large")
+		return Unchecked
+	}
+	for i := range n.bounds {
+		b := &n.bounds[i]
+		by := d.compare(&b.is)
+		if b.above {
+			by = -by
+		}
+		if by < 0 || by == 0 && b.not {
+			return c.fails(b.keyword)
+		}
+	}
+	is = Fits
+	for i := range n.multiple {
+		switch one := d.multipleOf(&n.multiple[i]); one {
+		case Unfit:
+			return c.fails("multipleOf")
+		case Unchecked:
+			c.because("a number is too large")
+			is = Unchecked
+		}
+	}
+	return is
+}
+
+func (c *check) text(n *node, v jsonscan.Value) (is Verdict) {
+	if n.pattern == nil && n.length == (count{}) {
+		return Fits
+	}
+	text := v.Text()
+	if n.length != (count{}) {
+		if long := utf8.RuneCountInString(text); !n.length.takes(long) {
+			return c.fails(n.length.failing(long, "minLength", "maxLength"))
+		}
+	}
+	is = Fits
+	if n.pattern != nil {
+		if is = n.pattern.match(c, text); is == Unfit {
+			return c.fails("pattern")
+		}
+	}
+	return is
+}
+
+// takes says whether n is within; most is one more than there may be, or 0.
+func (o count) takes(n int) bool { return n >= o.least && (o.most == 0 || n < o.most) }
+
+func (o count) failing(n int, least, most string) string {
+	if n < o.least {
+		return least
+	}
+	return most
+}
+
+func (c *check) array(n *node, v jsonscan.Value) (is Verdict) {
+	if len(n.prefix) == 0 && n.items == nil && n.some == nil && !n.unique && n.size == (count{}) {
+		return Fits
+	}
+	is = Fits
+	i, sure, perhaps := 0, 0, 0
+	var seen map[string]bool
+	for e := range v.Elements() {
+		if c.left--; c.left < 0 {
+			return Unchecked
+		}
+		of := n.items
+		if i < len(n.prefix) {
+			of = n.prefix[i]
+		}
+		if of != nil {
+			if is = both(is, c.node(of, e)); is == Unfit {
+				c.at = append(c.at, strconv.Itoa(i))
+				return Unfit
+			}
+		}
+		if n.some != nil {
+			switch c.node(n.some, e) {
+			case Fits:
+				sure++
+			case Unchecked:
+				perhaps++
+			case Unfit:
+			}
+		}
+		if n.unique {
+			c.left -= 8 + len(e)/4
+			one, ok := canonical(nil, e, 0)
+			switch {
+			case !ok:
+				c.because("a number is too large")
+				is = Unchecked
+			case seen[string(one)]:
+				return c.fails("uniqueItems")
+			case seen == nil:
+				seen = map[string]bool{}
+			}
+			if ok {
+				seen[string(one)] = true
+			}
+		}
+		i++
+	}
+	if !n.size.takes(i) {
+		return c.fails(n.size.failing(i, "minItems", "maxItems"))
+	}
+	if n.some == nil {
+		return is
+	}
+	switch o := n.contains; {
+	case sure+perhaps < o.least || o.most > 0 && sure >= o.most:
+		return c.fails("contains")
+	case !o.takes(sure) || !o.takes(sure+perhaps):
+		return Unchecked
+	}
+	return is
+}
+
+func (c *check) object(n *node, v jsonscan.Value) (is Verdict) {
+	if n.properties == nil && len(n.patterns) == 0 && n.others == nil && n.names == nil && len(n.required) == 0 && n.members == (count{}) {
+		return Fits
+	}
+	is = Fits
+	required, many := 0, 0 // no name stands twice
+	for name, value := range v.Members() {
+		if c.left--; c.left < 0 {
+			return Unchecked
+		}
+		word := name.Text()
+		if is = both(is, c.member(n, name, word, value)); is == Unfit {
+			return Unfit
+		}
+		if n.required[word] {
+			required++
+		}
+		many++
+	}
+	if required < len(n.required) {
+		return c.fails("required")
+	}
+	if !n.members.takes(many) {
+		return c.fails(n.members.failing(many, "minProperties", "maxProperties"))
+	}
+	return is
+}
+
+// member asks what an object's schema says of one member.
+func (c *check) member(n *node, name jsonscan.Value, word string, value jsonscan.Value) (is Verdict) {
+	is = Fits
+	if n.names != nil {
+		if is = c.node(n.names, name); is == Unfit {
+			return Unfit
+		}
+	}
+	inside := func(of *node) bool {
+		if is = both(is, c.node(of, value)); is == Unfit {
+			c.at = append(c.at, word)
+		}
+		return is != Unfit
+	}
+	of, known := n.properties[word]
+	if known && !inside(of) {
+		return Unfit
+	}
+	doubt := n.vague
+	for _, p := range n.patterns {
+		switch p.form.match(c, word) {
+		case Fits:
+			if known = true; !inside(p.of) {
+				return Unfit
+			}
+		case Unchecked:
+			doubt = true
+		case Unfit:
+		}
+	}
+	switch {
+	case doubt:
+		c.because("a pattern is about plain ASCII alone")
+		return both(is, Unchecked)
+	case !known && n.others != nil && !inside(n.others):
+		if n.others.nothing {
+			c.unfit = "additionalProperties"
+		}
+		return Unfit
+	}
+	return is
+}

@@ -1,0 +1,54 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// canonical adds a value to b as all values that are equal to it are written: members in
+// order, numbers by their worth. false where it nests too deep, or has a number too large.
+func canonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
+	if level > maxLevels {
+		return b, false
+	}
+	switch v.Kind() {
+	case jsonscan.String:
+		return append(escape.Append(append(b, '"'), v.Text()), '"'), true
+	case jsonscan.Number:
+		d, ok := number(v)
+		if d.negative {
+			b = append(b, '-')
+		}
+		return strconv.AppendInt(append(append(b, d.digits...), 'e'), int64(d.power), 10), ok
+	case jsonscan.Array:
+		b = append(b, '[')
+		for e := range v.Elements() {
+			var ok bool
+			if b, ok = canonical(b, e, level+1); !ok {
+				return b, false
+			}
+			b = append(b, ',')
+		}
+		return append(b, ']'), true
+	case jsonscan.Object:
+		var members []string
+		for name, value := range v.Members() {
+			one, _ := canonical(nil, name, level+1) // a string always has one
+			one, ok := canonical(append(one, ':'), value, level+1)
+			if !ok {
+				return b, false
+			}
+			members = append(members, string(one))
+		}
+		slices.Sort(members)
+		b = append(b, '{')
+		for _, m := range members {
+			b = append(append(b, m...), ',')
+		}
+		return append(b, '}'), true
+	}
+	return append(b, v...), true
+}

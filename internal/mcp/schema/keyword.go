@@ -1,0 +1,117 @@
+package schema
+
+import "github.com/clawai/clawai/internal/wire/jsonscan"
+
+// keyword is one that makes a schema tighter.
+type keyword struct {
+	read func(r *reader, n *node, v jsonscan.Value) (ok bool)
+	// since says that draft 7 does not have it, until that draft 2020-12 does not: readers
+	// that mind the dialect and those that do not see another schema then.
+	since, until bool
+}
+
+// notes are keywords that no value can fail to fit. What $defs hold is read where it is
+// referred to.
+var notes = map[string]bool{
+	"title": true, "description": true, "$comment": true, "default": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
+	"format": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+	"$defs": true, "definitions": true, "$anchor": true, "$dynamicAnchor": true,
+}
+
+// keywords are those that are checked (JSON Schema Core and Validation, 2020-12 and draft 7).
+var keywords map[string]keyword
+
+func init() { // it refers to itself
+	keywords = map[string]keyword{
+		"$ref":  {read: (*reader).reference},
+		"type":  {read: (*reader).types},
+		"enum":  {read: (*reader).enumOf},
+		"const": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.enum(n, v) }},
+
+		"minimum": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.bound(n, bound{keyword: "minimum"}, v) }},
+		"maximum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
+			return r.bound(n, bound{keyword: "maximum", above: true}, v)
+		}},
+		"exclusiveMinimum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
+			return r.bound(n, bound{keyword: "exclusiveMinimum", not: true}, v)
+		}},
+		"exclusiveMaximum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
+			return r.bound(n, bound{keyword: "exclusiveMaximum", above: true, not: true}, v)
+		}},
+		"multipleOf": {read: (*reader).multipleOf},
+
+		"minLength":     {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.length.least, v) }},
+		"maxLength":     {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.length.most, v) }},
+		"minItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.size.least, v) }},
+		"maxItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.size.most, v) }},
+		"minProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.members.least, v) }},
+		"maxProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.members.most, v) }},
+		"minContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.contains.least, v) }},
+		"maxContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.contains.most, v) }},
+		"pattern": {read: func(r *reader, n *node, v jsonscan.Value) bool {
+			n.pattern = r.pattern(n, v.Text())
+			return v.Kind() == jsonscan.String
+		}},
+		"uniqueItems": {read: func(_ *reader, n *node, v jsonscan.Value) bool {
+			n.unique = v == "true"
+			return v.Kind() == jsonscan.Boolean
+		}},
+
+		"required":             {read: (*reader).required},
+		"properties":           {read: (*reader).properties},
+		"patternProperties":    {read: (*reader).patterns},
+		"additionalProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.others, v) }},
+		"propertyNames":        {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.names, v) }},
+		"prefixItems":          {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.prefix, v) }},
+		"items":                {read: (*reader).items},
+		"additionalItems":      {until: true, read: (*reader).additionalItems},
+		"contains":             {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.some, v) }},
+
+		"allOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.all, v) }},
+		"anyOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.any, v) }},
+		"oneOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.one, v) }},
+		"not":   {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.not, v) }},
+		"if":    {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.when, v) }},
+		"then":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.yes, v) }},
+		"else":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.otherwise, v) }},
+	}
+}
+
+func (r *reader) multipleOf(n *node, v jsonscan.Value) bool {
+	d, ok := number(v)
+	if !ok || d.negative || d.digits == "" {
+		return false
+	}
+	n.multiple = append(n.multiple, d)
+	return true
+}
+
+func (r *reader) properties(n *node, v jsonscan.Value) bool {
+	n.properties = map[string]*node{}
+	return r.named(v, func(name string, of *node) bool {
+		n.properties[name], r.names[name] = of, true
+		return true
+	})
+}
+
+func (r *reader) patterns(n *node, v jsonscan.Value) bool {
+	return r.named(v, func(name string, of *node) bool {
+		if form := r.pattern(n, name); form != nil {
+			n.patterns = append(n.patterns, patterned{form, of})
+		} else {
+			n.vague = true
+		}
+		return true
+	})
+}
+
+// items is a schema of all that prefix has none for, or in draft 7 an array of them.
+func (r *reader) items(n *node, v jsonscan.Value) bool {
+	if r.old && v.Kind() == jsonscan.Array {
+		return r.list(&n.prefix, v)
+	}
+	return r.sub(&n.items, v)
+}
+
+// additionalItems means something beside an array of items alone.
+func (r *reader) additionalItems(n *node, v jsonscan.Value) bool { return r.sub(&n.behind, v) }

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// decimal is a number by its worth, however many digits it has: 0.digits times ten to
+// power, where digits neither begin nor end with 0, and are none for zero.
+type decimal struct {
+	negative bool
+	digits   string
+	power    int
+}
+
+// number reads a number; false where its exponent has more than 31 bits.
+func number(v jsonscan.Value) (d decimal, ok bool) {
+	if v.Kind() != jsonscan.Number {
+		return d, false
+	}
+	text, exponent := string(v), ""
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		text, exponent = text[:at], text[at+1:]
+	}
+	if exponent != "" {
+		power, err := strconv.ParseInt(exponent, 10, 31)
+		if err != nil {
+			return d, false
+		}
+		d.power = int(power)
+	}
+	text, d.negative = strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	d.digits = whole
+	if fraction != "" {
+		d.digits = whole + fraction
+	}
+	d.power += len(whole)
+	short := strings.TrimLeft(d.digits, "0")
+	d.power -= len(d.digits) - len(short)
+	if d.digits = strings.TrimRight(short, "0"); d.digits == "" {
+		return decimal{}, true
+	}
+	return d, true
+}
+
+// whole says that nothing stands behind the point.
+func (d *decimal) whole() bool { return len(d.digits) <= d.power || d.digits == "" }
+
+// compare is below, at or above 0 as d is smaller than e, the same, or greater.
+func (d *decimal) compare(e *decimal) int {
+	if c := d.sign() - e.sign(); c != 0 || d.sign() == 0 {
+		return c
+	}
+	c := d.power - e.power
+	if c == 0 {
+		c = strings.Compare(d.digits, e.digits)
+	}
+	return c * d.sign()
+}
+
+func (d *decimal) sign() int {
+	switch {
+	case d.digits == "":
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
+// maxDigits is how long the numbers are that are divided.
+const maxDigits = 300
+
+// multipleOf divides.
+func (d *decimal) multipleOf(e *decimal) Verdict {
+	if d.digits == "" {
+		return Fits
+	}
+	low := min(d.power-len(d.digits), e.power-len(e.digits)) // of the last digit of both
+	if d.power-low > maxDigits || e.power-low > maxDigits {
+		return Unchecked
+	}
+	a, b := d.times(low), e.times(low)
+	if a.Rem(a, b); a.Sign() == 0 {
+		return Fits
+	}
+	return Unfit
+}
+
+// times is d, without its sign, divided by ten to the power of low.
+func (d *decimal) times(low int) *big.Int {
+	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-len(d.digits)-low), 10)
+	return n
+}

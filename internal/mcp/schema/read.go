@@ -1,0 +1,307 @@
+package schema
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// node is one schema: everything that it says holds together. The zero value lets all
+// values pass.
+type node struct {
+	nothing bool   // no value passes
+	unknown string // what is said besides, and is not checked
+	ref     *node
+
+	types             kinds // none is any
+	enum              map[string]bool
+	bounds            []bound
+	multiple          []decimal
+	length, size      count // of strings, of arrays
+	members, contains count // of objects, of what contains is about
+	pattern           *pattern
+	unique            bool
+
+	prefix               []*node
+	items                *node // those behind prefix
+	some                 *node // contains
+	required             map[string]bool
+	properties           map[string]*node
+	patterns             []patterned
+	vague                bool  // there are patterns that are not checked
+	others               *node // additionalProperties
+	names                *node
+	all, any, one        []*node
+	not                  *node
+	when, yes, otherwise *node // if, then, else
+	behind               *node // additionalItems
+}
+
+// bound is a limit of a number: below it, or above.
+type bound struct {
+	keyword    string
+	is         decimal
+	above, not bool // from above; the limit itself is out
+}
+
+// count is how many there may be.
+type count struct{ least, most int }
+
+type patterned struct {
+	form *pattern
+	of   *node
+}
+
+// kinds is a set of types: a bit for each jsonscan.Kind, and one for integers.
+type kinds uint16
+
+const integer = jsonscan.Object + 1
+
+var kindOf = map[string]kinds{
+	"null": 1 << jsonscan.Null, "boolean": 1 << jsonscan.Boolean, "number": 1<<jsonscan.Number | 1<<integer, "integer": 1 << integer,
+	"string": 1 << jsonscan.String, "array": 1 << jsonscan.Array, "object": 1 << jsonscan.Object,
+}
+
+// reader reads one document.
+type reader struct {
+	src   jsonscan.Value
+	old   bool // of draft 7
+	left  int  // steps
+	depth int
+	refs  map[string]*node // by what leads to them
+	names map[string]bool  // of all properties
+	forms int              // instructions of all patterns
+	why   string           // nothing can be said of the whole
+}
+
+// took counts what reading v once costs; false when nothing is left.
+func (r *reader) took(v jsonscan.Value) bool {
+	r.left -= 1 + len(v)/32
+	return r.left >= 0
+}
+
+// node reads v into n.
+func (r *reader) node(n *node, v jsonscan.Value) {
+	r.depth++
+	defer func() { r.depth-- }()
+	switch {
+	case !r.took(v):
+	case r.depth > maxLevels:
+		n.unknown = "schemas nest too deep"
+	case v == "false":
+		n.nothing = true
+	case v == "true":
+	case v.Kind() != jsonscan.Object:
+		n.unknown = "what stands for a schema is none"
+	default:
+		r.keywords(n, v)
+	}
+}
+
+// keywords reads every member, and then what several say together.
+func (r *reader) keywords(n *node, v jsonscan.Value) {
+	tightens, least, refers := 0, false, false
+	for name, value := range v.Members() {
+		word := name.Text()
+		k, known := keywords[word]
+		switch {
+		case word == "$schema" || word == "$id":
+			if r.depth > 1 {
+				r.why = word + " within a schema is not checked"
+			}
+		case notes[word], strings.HasPrefix(word, "x-"):
+		case !known:
+			n.unknown = "a keyword is not known, or not checked"
+		case k.since && r.old, k.until && !r.old:
+			n.unknown = word + " is not of this dialect"
+		case !k.read(r, n, value):
+			*n = node{unknown: "a keyword has a value that it cannot have"}
+			return
+		default:
+			tightens++
+			least, refers = least || word == "minContains", refers || word == "$ref"
+		}
+	}
+	if r.old && refers && tightens > 1 {
+		*n = node{unknown: "what stands beside $ref is read in two ways"}
+	}
+	if len(n.prefix) > 0 && n.items == nil {
+		n.items = n.behind
+	}
+	if !least {
+		n.contains.least = 1
+	}
+}
+
+// sub reads a schema that stands in another.
+func (r *reader) sub(to **node, v jsonscan.Value) bool {
+	*to = &node{}
+	r.node(*to, v)
+	return true
+}
+
+// list reads an array of schemas.
+func (r *reader) list(to *[]*node, v jsonscan.Value) bool {
+	if v.Kind() != jsonscan.Array {
+		return false
+	}
+	for e := range v.Elements() {
+		n := &node{}
+		if r.node(n, e); r.left < 0 {
+			return false
+		}
+		*to = append(*to, n)
+	}
+	return len(*to) > 0
+}
+
+// named reads an object of schemas.
+func (r *reader) named(v jsonscan.Value, add func(name string, n *node) bool) bool {
+	if v.Kind() != jsonscan.Object {
+		return false
+	}
+	for name, value := range v.Members() {
+		n := &node{}
+		if r.node(n, value); r.left < 0 || !add(name.Text(), n) {
+			return false
+		}
+	}
+	return true
+}
+
+// count reads a number of things.
+func (r *reader) count(to *int, v jsonscan.Value) bool {
+	d, ok := number(v)
+	if !ok || d.negative || !d.whole() {
+		return false
+	}
+	if d.power > 9 {
+		*to = 1 << 30 // more than a value has
+		return true
+	}
+	n, err := strconv.Atoi(d.digits + strings.Repeat("0", d.power-len(d.digits)))
+	*to = n
+	return err == nil || d.digits == ""
+}
+
+// most is count of a limit from above; 0 stands for none, and one more for itself.
+func (r *reader) most(to *int, v jsonscan.Value) bool {
+	ok := r.count(to, v)
+	*to++
+	return ok
+}
+
+func (r *reader) bound(n *node, b bound, v jsonscan.Value) (ok bool) {
+	if b.is, ok = number(v); ok {
+		n.bounds = append(n.bounds, b)
+	}
+	return ok
+}
+
+func (r *reader) types(n *node, v jsonscan.Value) bool {
+	if v.Kind() == jsonscan.String {
+		n.types = kindOf[v.Text()]
+		return n.types != 0
+	}
+	for e := range v.Elements() {
+		one := kindOf[e.Text()]
+		if one == 0 {
+			n.types = 0
+			return false
+		}
+		n.types |= one
+	}
+	return n.types != 0
+}
+
+// enum reads values of which one must be that.
+func (r *reader) enum(n *node, values ...jsonscan.Value) bool {
+	all := make(map[string]bool, len(values))
+	for _, v := range values {
+		if r.left -= len(v) / 4; r.left < 0 {
+			return false
+		}
+		one, ok := canonical(nil, v, 0)
+		if !ok {
+			return false
+		}
+		all[string(one)] = true
+	}
+	if n.enum == nil {
+		n.enum = all
+		return true
+	}
+	for one := range n.enum { // enum beside const
+		if !all[one] {
+			delete(n.enum, one)
+		}
+	}
+	return true
+}
+
+func (r *reader) enumOf(n *node, v jsonscan.Value) bool {
+	var all []jsonscan.Value
+	for e := range v.Elements() {
+		if r.left -= 2; r.left < 0 {
+			return false
+		}
+		all = append(all, e)
+	}
+	return len(all) > 0 && r.enum(n, all...)
+}
+
+func (r *reader) required(n *node, v jsonscan.Value) bool {
+	n.required = map[string]bool{}
+	for e := range v.Elements() {
+		if r.left--; e.Kind() != jsonscan.String || r.left < 0 {
+			return false
+		}
+		n.required[e.Text()] = true
+	}
+	return v.Kind() == jsonscan.Array
+}
+
+// reference finds what a $ref leads to, in the same document.
+func (r *reader) reference(n *node, v jsonscan.Value) bool {
+	to, local := strings.CutPrefix(v.Text(), "#")
+	to, err := url.PathUnescape(to)
+	if !local || err != nil || to != "" && to[0] != '/' {
+		n.unknown = "a reference leads out of the schema, or to an anchor"
+		return true
+	}
+	if n.ref = r.refs["#"+to]; n.ref != nil {
+		return true
+	}
+	at := r.src
+	for _, segment := range strings.Split(to, "/")[1:] {
+		if !r.took(at) {
+			return false
+		}
+		at = member(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(segment))
+		if at == "" || at.Member("$id") != "" {
+			n.unknown = "a reference leads nowhere, or into another schema"
+			return true
+		}
+	}
+	n.ref = &node{}
+	r.refs["#"+to] = n.ref
+	r.node(n.ref, at)
+	return true
+}
+
+// member is what a segment of a pointer leads to.
+func member(v jsonscan.Value, segment string) jsonscan.Value {
+	if v.Kind() != jsonscan.Array {
+		return v.Member(segment)
+	}
+	i := 0
+	for e := range v.Elements() {
+		if strconv.Itoa(i) == segment {
+			return e
+		}
+		i++
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// maxNames bounds the texts or URIs of one call, so that a frame of tiny ones
+// does not grow many times over in memory. One more is kept, to be told.
+const maxNames = 1 << 16
+
+func push(names *[]string, s string) {
+	if len(*names) <= maxNames {
+		*names = append(*names, s)
+	}
+}
+
+// judged fills in a call's Names, Args and Malformed.
+func (fs *fields) judged(s shape, c *policy.Call) {
+	switch s {
+	case none:
+	case named:
+		readNamed(fs, c)
+	case oneURI:
+		readURI(fs, c)
+	case subscriptions:
+		readSubscriptions(fs, c)
+	case sampling:
+		readSampling(fs, c)
+	case elicitation:
+		readElicitation(fs, c)
+	}
+	tooMany(c)
+}
+
+func tooMany(c *policy.Call) {
+	if len(c.Names) > maxNames {
+		c.Malformed = "more texts than the gate reads"
+	}
+}
+
+// missing says whether a value is absent or null.
+func missing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
+
+// readNamed reads tools/call and prompts/get: params.name and params.arguments.
+func readNamed(fs *fields, c *policy.Call) {
+	name, args := fs.at[fName], fs.at[fArguments]
+	text := name.Text()
+	switch {
+	case name.Kind() != jsonscan.String:
+		c.Malformed = "params.name is missing or not a string"
+		return
+	case hidden(text):
+		c.Malformed = "the name holds control or invisible characters"
+	case args.Kind() == jsonscan.Object:
+		c.Args = args.Bytes()
+	case !missing(args):
+		c.Malformed = "params.arguments is not an object"
+	}
+	push(&c.Names, text)
+}
+
+// readURI reads the methods that take one resource: params.uri.
+func readURI(fs *fields, c *policy.Call) {
+	uri := fs.at[fURI]
+	if uri.Kind() != jsonscan.String {
+		c.Malformed = "params.uri is missing or not a string"
+		return
+	}
+	push(&c.Names, uri.Text())
+}
+
+// readSubscriptions reads subscriptions/listen: each URI of
+// params.notifications.resourceSubscriptions. None of them leaves no name.
+func readSubscriptions(fs *fields, c *policy.Call) {
+	asked := fs.at[fNotifications]
+	if asked != "" && asked.Kind() != jsonscan.Object {
+		c.Malformed = "params.notifications is not an object"
+		return
+	}
+	uris := asked.Member("resourceSubscriptions")
+	if missing(uris) {
+		return
+	}
+	if uris.Kind() != jsonscan.Array {
+		c.Malformed = "resourceSubscriptions is not an array"
+		return
+	}
+	for uri := range uris.Elements() {
+		if uri.Kind() != jsonscan.String {
+			c.Malformed = "resourceSubscriptions holds something that is not a string"
+			return
+		}
+		push(&c.Names, uri.Text())
+	}
+}

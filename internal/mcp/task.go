@@ -1,0 +1,78 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// Outcome is what an answer says of the call besides its content: whether it failed, and
+// the handles under which it goes on. Those are the taskId of a result's task (MCP
+// 2025-11-25 basic/utilities/tasks), and of a result whose resultType is "task" (tasks
+// extension of 2026-07-28); a client may take up either.
+func Outcome(f *frame.Frame) (failed bool, tasks []string) {
+	var task, own, kind jsonscan.Value
+	for name, value := range jsonscan.Of(f.Result).Indexed(&f.Index) {
+		switch name.Text() {
+		case "isError":
+			failed = value == "true"
+		case "task":
+			task = value.Member("taskId")
+		case "taskId":
+			own = value
+		case "resultType":
+			kind = value
+		}
+	}
+	if kind.Text() != "task" {
+		own = ""
+	}
+	for _, id := range []jsonscan.Value{task, own} {
+		if id.Kind() == jsonscan.String {
+			tasks = append(tasks, strings.Clone(id.Text())) // not to keep a large result for it
+		}
+	}
+	return failed || f.Error != nil, tasks
+}
+
+// AsksForTask says that a call may be answered with a task: before 2026-07-28 one that
+// asks for it, and no other (MCP 2025-11-25 basic/utilities/tasks).
+func AsksForTask(c policy.Call) bool {
+	return jsonscan.Of(c.Extra).Member("task").Kind() != jsonscan.Absent
+}
+
+// readTasks notes the tasks that a message is about: whoever sends it must have
+// made the calls that became them.
+func (m *Message) readTasks(fs *fields) {
+	switch m.Method.Name {
+	case "tasks/get", "tasks/cancel", "tasks/result", "tasks/update", "notifications/tasks", "notifications/tasks/status":
+		m.task(fs.at[fTaskID], "taskId is not a string")
+	case "subscriptions/listen":
+		ids := fs.at[fNotifications].Member("taskIds")
+		if ids.Kind() != jsonscan.Array && !missing(ids) {
+			m.malformed("taskIds is not an array")
+		}
+		for id := range ids.Elements() {
+			m.task(id, "taskIds holds something that is not a string")
+		}
+	}
+}
+
+func (m *Message) task(id jsonscan.Value, otherwise string) {
+	switch id.Kind() {
+	case jsonscan.String:
+		m.Tasks = append(m.Tasks, id.Text())
+	case jsonscan.Absent:
+	default:
+		m.malformed(otherwise)
+	}
+}
+
+// malformed makes sure that no rule allows the message.
+func (m *Message) malformed(why string) {
+	m.Calls = append(m.Calls, policy.Call{
+		Method: m.Method.Name, Subject: policy.MethodSubject, Names: []string{m.Method.Name}, Malformed: why,
+	})
+}

@@ -1,0 +1,65 @@
+package mcp
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+)
+
+// subjectWord names a call for a reader: the tool "x", the resource "u", ...
+func subjectWord(c policy.Call) string {
+	word := ""
+	switch c.Subject {
+	case policy.ToolSubject:
+		word = "the tool"
+	case policy.ResourceSubject:
+		word = "the resource"
+	case policy.PromptSubject:
+		word = "the prompt"
+	case policy.SamplingSubject:
+		return "a sampling request of the server"
+	case policy.ElicitationSubject:
+		return "a question of the server to its user"
+	default:
+		return "the method " + quoted(c.Method)
+	}
+	if len(c.Names) == 0 {
+		return word + " of a " + quoted(c.Method) + " that names none"
+	}
+	if len(c.Names) > 1 {
+		return word + " " + quoted(c.Names[0]) + " and " + strconv.Itoa(len(c.Names)-1) + " more"
+	}
+	return word + " " + quoted(c.Names[0])
+}
+
+// quoted is a name from the wire, visible and in quotes.
+func quoted(s string) string { return `"` + shown(s, 200, `"\`) + `"` }
+
+// visible is a text of the owner's, or one that stands outside quotes.
+func visible(s string, limit int) string { return shown(s, limit, "") }
+
+// shown keeps at most limit characters and writes those that cannot be seen as
+// escapes, and puts a backslash before those of special, so that a text can
+// neither hide a part of itself nor end the quotes around it.
+func shown(s string, limit int, special string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > limit {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case strings.ContainsRune(special, r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case textclass.OddInName(r) || !strconv.IsPrint(r):
+			b.WriteString(`\u{` + strconv.FormatInt(int64(r), 16) + `}`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

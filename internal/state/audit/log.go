@@ -1,0 +1,216 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/text/redact"
+)
+
+// ErrClosed is returned by Record after Close.
+var ErrClosed = errors.New("the record is closed")
+
+// Log is the record of one session. It is safe for concurrent use.
+type Log struct {
+	dir string
+	o   Options
+
+	// long writes arguments that take long, so that other records need not wait for it.
+	long struct {
+		sync.Mutex
+		enc encoder
+	}
+
+	mu        sync.Mutex
+	enc       encoder
+	chain     chain
+	seg       *segment // nil when closed
+	rotateAt  int64
+	buf       []byte
+	ids       []byte
+	failed    failure   // reset by the next write that succeeds
+	unsynced  bool      // the disk failed beside the calls; no record before it works again
+	nextLook  time.Time // when to see again whether the file is still whole
+	nextCheck time.Time // and whether it is still in its place
+
+	cleanups  sync.WaitGroup
+	cleanupMu sync.Mutex    // one at a time
+	closing   bool          // no further tidying begins
+	ending    chan struct{} // closed with closing
+}
+
+// Session is the id that every record of this log begins with.
+func (l *Log) Session() string { return l.enc.session }
+
+// Hide keeps values that are known to be secret out of what is written from now on.
+func (l *Log) Hide(k *redact.Known) {
+	l.long.Lock()
+	defer l.long.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.enc.Hide(k)
+	l.long.enc.Hide(k)
+	l.enc.said = [2]lately{} // as it was written before
+}
+
+// Record writes events in order with one write and fills in their ids. On an
+// error none of them may be acted on; their ids are empty.
+func (l *Log) Record(events ...*event.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	long := l.longArgs(events)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seg == nil {
+		return ErrClosed
+	}
+	now := l.o.Now()
+	if err := l.reopenIfMoved(now); err != nil {
+		return fmt.Errorf("the record: %w", err)
+	}
+	if l.unsynced {
+		if err := l.seg.file.Sync(); err != nil {
+			return fmt.Errorf("the record: %w", err)
+		}
+		l.unsynced = false
+	}
+	if l.seg.size >= l.rotateAt {
+		l.rotate(now)
+	}
+	// Worked on a copy, so that a panic below leaves the log as it was.
+	c := l.chain
+	l.buf = l.buf[:0]
+	if l.failed.refused > 0 {
+		l.buf = l.enc.recovery(l.failed.separator(l.buf), &c, now, &l.failed)
+	}
+	for _, ev := range events {
+		if ev.Time.IsZero() {
+			ev.Time = now
+		}
+		ev.Record = l.id(c.next)
+		start := len(l.buf)
+		l.enc.written = long[ev]
+		l.buf = l.enc.event(l.buf, &c, ev)
+		l.buf = c.seal(l.buf, start)
+	}
+	if err := l.write(c, events); err != nil {
+		return err
+	}
+	l.spare()
+	return nil
+}
+
+// longArgs are the arguments of those events whose arguments are long, as they are
+// recorded: 64 MiB take 50 ms to redact and to digest.
+func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
+	const long = 256 << 10
+	for _, ev := range events {
+		if len(ev.Args) <= long {
+			continue
+		}
+		if written == nil {
+			written = make(map[*event.Event][]byte)
+			l.long.Lock()
+			defer l.long.Unlock()
+		}
+		written[ev] = l.long.enc.args(nil, ev.Args)
+		l.long.enc.Spare(long)
+	}
+	return written
+}
+
+// write puts l.buf into the file and moves the chain to c.
+func (l *Log) write(c chain, events []*event.Event) error {
+	n, err := l.seg.append(l.buf)
+	if err == nil && l.o.Sync == SyncEach {
+		err = l.seg.file.Sync()
+	}
+	if err == nil {
+		l.chain, l.failed = c, failure{}
+		return nil
+	}
+	for _, ev := range events {
+		ev.Record = ""
+	}
+	l.failed.torn(&l.chain, l.buf, n, len(events))
+	l.failed.reason = err.Error()
+	return fmt.Errorf("the record: %w", err)
+}
+
+// id is that of the line seq. Many ids share memory that nobody writes to again.
+func (l *Log) id(seq uint64) string {
+	const longest, many = 32, 64
+	if cap(l.ids)-len(l.ids) < longest {
+		l.ids = make([]byte, 0, longest*many)
+	}
+	start := len(l.ids)
+	l.ids = l.enc.record(l.ids, seq)
+	return unsafe.String(&l.ids[start], len(l.ids)-start)
+}
+
+// spare gives the memory of an unusually large batch back.
+func (l *Log) spare() {
+	const usual = 1 << 20
+	if cap(l.buf) > usual {
+		l.buf = nil
+	}
+	if cap(l.enc.unquoted) > usual {
+		l.enc.unquoted = nil
+	}
+	l.enc.Spare(usual)
+}
+
+// Close ends the session's record. What it returns does not undo any record. A
+// record whose last write failed, and fails again, is left to the next session
+// to account for.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if !l.closing {
+		l.closing = true
+		close(l.ending)
+	}
+	l.mu.Unlock()
+	l.cleanups.Wait()
+	if err := l.close(); err != nil {
+		return fmt.Errorf("closing the record: %w", err)
+	}
+	return nil
+}
+
+func (l *Log) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seg == nil {
+		return nil
+	}
+	seg := l.seg
+	err := l.heal()
+	if err == nil && l.o.Sync == SyncInterval {
+		err = seg.file.Sync() // what was recorded since the last time
+	}
+	if (err == nil || seg.isLost()) && !seg.shared { // what was recorded is missed where its file is lost
+		bad := withLedger(l.dir, l.o.Now, func(led *ledger) error {
+			return led.append(seg.closing(&l.chain))
+		})
+		if err = errors.Join(err, bad); err == nil {
+			err = seg.retire()
+		}
+	}
+	l.seg = nil
+	return errors.Join(err, seg.close())
+}
+
+// heal writes the account of an earlier failure alone.
+func (l *Log) heal() error {
+	if l.failed.refused == 0 {
+		return nil
+	}
+	c := l.chain
+	l.buf = l.enc.recovery(l.failed.separator(l.buf[:0]), &c, l.o.Now(), &l.failed)
+	return l.write(c, nil)
+}

@@ -1,0 +1,146 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/clawai/clawai/internal/text/redact"
+)
+
+// Options of Open. The zero value is the product's default.
+type Options struct {
+	Redact   redact.Mode
+	MaxBytes int64 // a segment that has grown to this is closed and a new one begun; 0 means 32 MiB
+	Retention
+	Sync
+	KeyFile string // key of the keyed digests; "" means record.key beside dir
+	Now     func() time.Time
+	// Brief is for a record of one call: the other segments are left to those who have more
+	// time, Open and Close look at none of them.
+	Brief bool
+	// Shared names the agent's session to which the one call of this record belongs; the
+	// calls of one share a segment (shared.go). "" is for a record of many calls, or of
+	// one that belongs to none.
+	Shared string
+}
+
+func (o Options) withDefaults(dir string) Options {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 32 << 20
+	}
+	o.Retention = o.Retention.withDefaults()
+	if o.KeyFile == "" {
+		o.KeyFile = filepath.Join(filepath.Dir(dir), "record.key")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Open begins the record of a new session in dir, which it makes when missing.
+// It refuses a directory or file that other users can write, a symbolic link,
+// and anything that is no regular file.
+func Open(dir string, o Options) (*Log, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the record: %w", err)
+	}
+	l := &Log{dir: dir, o: o.withDefaults(dir), ending: make(chan struct{})}
+	if err := l.open(); err != nil {
+		return nil, fmt.Errorf("the record in %q cannot be written: %w", dir, err)
+	}
+	if !l.o.Brief {
+		l.cleanUp()
+	}
+	if l.o.Sync == SyncInterval {
+		l.syncOften()
+	}
+	return l, nil
+}
+
+func (l *Log) open() error {
+	if err := makeDir(l.dir); err != nil {
+		return err
+	}
+	if l.o.Shared != "" && l.share(l.o.Shared) == nil {
+		return nil
+	}
+	session, err := newSession()
+	if err != nil {
+		return err
+	}
+	return l.begin(session, segmentName(l.o.Now(), session))
+}
+
+// begin makes the first segment of a session.
+func (l *Log) begin(session, file string) error {
+	return withLedger(l.dir, l.o.Now, func(led *ledger) error {
+		if err := l.useKey(session, loadKey); err != nil {
+			return err
+		}
+		c := newChain() // one that fails leaves the log as it was: another may be begun
+		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.brief())
+		if err != nil {
+			return err
+		}
+		if err := led.append(seg.opening()); err != nil {
+			return errors.Join(err, seg.discard())
+		}
+		l.seg, l.chain, l.rotateAt = seg, c, l.o.MaxBytes
+		return nil
+	})
+}
+
+// brief says that few records will come.
+func (l *Log) brief() bool { return l.o.Brief || l.o.Shared != "" }
+
+// useKey makes what writes records, with the key that a function gives.
+func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (err error) {
+	var key []byte
+	if l.o.Redact != redact.Full {
+		if key, err = read(l.o.KeyFile); err != nil {
+			return fmt.Errorf("the key: %w", err)
+		}
+	}
+	l.enc = encoder{Redactor: redact.New(l.o.Redact, key), session: session}
+	l.long.enc = encoder{Redactor: redact.New(l.o.Redact, key)}
+	return nil
+}
+
+// makeDir makes the directory when it is missing, and checks it.
+func makeDir(dir string) error {
+	err := checkDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = checkDir(dir)
+		}
+	}
+	return err
+}
+
+// checkDir refuses a directory that others could change under us.
+func checkDir(dir string) error {
+	fi, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return fmt.Errorf("%q is no directory", dir)
+	}
+	if err := checkPrivate(dir, fi); err != nil {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if fi, err = os.Lstat(parent); err != nil {
+		return err
+	}
+	if fi.Mode()&(fs.ModeSticky|fs.ModeSymlink) != 0 {
+		return nil // others cannot rename what is ours; a link is the owner's choice
+	}
+	return checkPrivate(parent, fi)
+}

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/clawai/clawai/internal/state/access"
+	"github.com/clawai/clawai/policy"
+)
+
+// maxPolicy bounds what is read into memory; 100,000 rules take about a
+// fifth of it.
+const maxPolicy = 64 << 20
+
+// Loaded is a policy and where it came from.
+type Loaded struct {
+	Policy *policy.Policy
+	Path   string // as given
+	Source []byte // as read
+	// Notes are what the owner should know of the layers: one that is ignored,
+	// one that has changed.
+	Notes []string
+	// News are the notes that the policy whose place this one took had not.
+	News []string
+
+	options policy.Options // with the layers above
+	layers  Layers
+	sum     [sha256.Size]byte // of Source
+	packs   packTexts
+	above   layerStack // the layers in force
+}
+
+// Options are those the policy was parsed with, its layers among them.
+func (l *Loaded) Options() policy.Options { return l.options }
+
+// LoadPolicyFor reads the policy at path once, and refuses it when other users can
+// write it or lead path elsewhere. o says of what place it governs. The error says
+// what to do; of several findings in the text it shows the first.
+func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
+	return Layers{}.Load(path, o)
+}
+
+// Load reads the policy at path, and the layers that stand over it.
+func (l Layers) Load(path string, o policy.Options) (*Loaded, error) {
+	var w walk
+	src, _, err := w.read(path)
+	if err != nil {
+		return nil, err
+	}
+	above, err := l.read(&w)
+	if err != nil {
+		return nil, err
+	}
+	return l.parse(path, o, src, above)
+}
+
+func (l Layers) parse(path string, o policy.Options, src []byte, above layerStack) (*Loaded, error) {
+	o, err := above.compile(o)
+	if err != nil {
+		return nil, err
+	}
+	packs, _ := readPacks(path, src) // before they are parsed: what comes in between is seen
+	p, err := policy.Parse(path, src, o)
+	if err != nil {
+		return nil, broken(path, err)
+	}
+	return &Loaded{
+		Policy: p, Path: path, Source: src, Notes: above.notes,
+		options: o, layers: l, sum: sha256.Sum256(src), packs: packs, above: above,
+	}, nil
+}
+
+// read returns the bytes of a file that nobody else could have written.
+func read(path string) ([]byte, resolvedPath, error) { return new(walk).read(path) }
+
+func (w *walk) read(path string) ([]byte, resolvedPath, error) {
+	t, err := w.to(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, t, missing{path}
+	}
+	if err != nil {
+		return nil, t, unreadable(path, err)
+	}
+	src, err := readFile(t.file)
+	if err != nil {
+		return nil, t, unreadable(path, err)
+	}
+	return src, t, nil
+}
+
+// missing is a policy that is not there.
+type missing struct{ path string }
+
+func (m missing) Error() string {
+	return fmt.Sprintf("there is no policy at %s; clawai init writes yours, --policy names another", m.path)
+}
+
+func (missing) Unwrap() error { return fs.ErrNotExist }
+
+// unreadable names the file once, also where the system's error names it again.
+func unreadable(path string, err error) error {
+	if again, ok := errors.AsType[*fs.PathError](err); ok && again.Path == path {
+		err = again.Err
+	}
+	return fmt.Errorf("policy %s: %w", path, err)
+}
+
+// readFile checks and reads one open file: what is checked is what is read.
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if err := access.CheckChange(path, info); err != nil {
+		return nil, err
+	}
+	if info.Size() > maxPolicy {
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxPolicy>>20)
+	}
+	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = text.ReadFrom(io.LimitReader(f, maxPolicy)) // it may grow meanwhile
+	return text.Bytes(), err
+}
+
+// broken puts a policy's findings on one line.
+func broken(path string, err error) error {
+	all, ok := errors.AsType[policy.Errors](err)
+	if !ok || len(all) == 0 {
+		return fmt.Errorf("policy %s: %w", path, err)
+	}
+	more := ""
+	if len(all) > 1 {
+		more = fmt.Sprintf(", and %d more", len(all)-1)
+	}
+	return fmt.Errorf("policy %w%s; see all with: clawai policy check %s", all[0], more, strconv.Quote(path))
+}

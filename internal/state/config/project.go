@@ -1,0 +1,263 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/atomicfile"
+)
+
+// A project's policy counts once its owner has trusted it, and then with the text
+// that he saw: what is changed or taken away afterwards, by an agent say, neither
+// loosens nor tightens anything before he looks again.
+
+// Project is the policy of the project that a folder belongs to.
+type Project struct {
+	Path    string    // of the file; "" when there is neither a file nor a trusted one
+	Text    []byte    // of the file as it is; nil when it is missing
+	Trusted []byte    // the text in force; nil when it was never trusted
+	Since   time.Time // when it was trusted
+	bad     error     // why the file cannot be read
+}
+
+// projectFile is where a project keeps its policy.
+var projectFile = filepath.Join(".clawai", "policy.toml")
+
+// note is what an owner should know of a project's policy.
+func (p *Project) note() string {
+	again := "; look at it with: clawai policy trust " + strconv.Quote(filepath.Dir(filepath.Dir(p.Path)))
+	switch {
+	case p.Path == "" || p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
+		return ""
+	case p.bad != nil && p.Trusted == nil:
+		return p.Path + " is ignored: " + p.bad.Error()
+	case p.Trusted == nil:
+		return p.Path + " is not trusted and ignored" + again
+	case p.Text == nil:
+		return p.Path + " is gone, and what you trusted stays in force" + again
+	}
+	return p.Path + " has changed since you trusted it; the text from then stays in force" + again
+}
+
+// FindProject finds the policy of the project that dir lies in: the nearest folder
+// upwards that has one, or had one that was trusted. The home folder is none.
+func FindProject(state, dir string) (Project, error) {
+	trust, _, err := readTrust(state)
+	if err != nil {
+		return Project{}, err
+	}
+	all := projectsOf(trust, dir)
+	if len(all) == 0 {
+		return Project{}, nil
+	}
+	if p := all[0]; p.bad != nil && p.Trusted == nil {
+		return p, fmt.Errorf("policy %s: %w", p.Path, p.bad)
+	}
+	return all[0], nil
+}
+
+// projectsOf lists the policies on the way up from dir, to the first that is
+// trusted: what lies nearer and is not does not hide it, or an agent could take the
+// rules away by putting an empty file below them. A folder may have several names:
+// the way is gone by the one given, and by the one without links.
+func projectsOf(trust trusts, dir string) (all []Project) {
+	home, _ := os.UserHomeDir()
+	ends := []string{home, withoutLinks(home)}
+	ways := []string{filepath.Clean(dir), withoutLinks(dir)}
+	for _, at := range slices.Compact(ways) {
+		for !slices.Contains(ends, at) {
+			p := trust.project(at)
+			if p.Path != "" && !slices.ContainsFunc(all, func(q Project) bool { return q.Path == p.Path }) {
+				all = append(all, p)
+			}
+			up := filepath.Dir(at)
+			if p.Trusted != nil || up == at {
+				break
+			}
+			at = up
+		}
+	}
+	return all
+}
+
+func withoutLinks(dir string) string {
+	if plain, err := filepath.EvalSymlinks(dir); err == nil {
+		return plain
+	}
+	return filepath.Clean(dir)
+}
+
+// project is what is known of one folder.
+func (known trusts) project(dir string) (p Project) {
+	path := filepath.Join(dir, projectFile)
+	src, bad := projectText(path)
+	entry, trusted := known[path]
+	if !trusted {
+		path, entry, trusted = known.same(dir, path)
+	}
+	if src == nil && bad == nil && !trusted {
+		return Project{}
+	}
+	p = Project{Path: path, Text: src, bad: bad}
+	if trusted {
+		p.Trusted, p.Since = []byte(entry.Text), entry.Since
+	}
+	return p
+}
+
+// same finds the entry of a folder that was trusted by another name.
+func (known trusts) same(dir, path string) (string, trustEntry, bool) {
+	if len(known) == 0 {
+		return path, trustEntry{}, false
+	}
+	here, err := os.Stat(dir)
+	if err != nil {
+		return path, trustEntry{}, false
+	}
+	for _, other := range slices.Sorted(maps.Keys(known)) {
+		if there, err := os.Stat(filepath.Dir(filepath.Dir(other))); err == nil && os.SameFile(here, there) {
+			return other, known[other], true
+		}
+	}
+	return path, trustEntry{}, false
+}
+
+// projectText reads a project's file; nil when there is none. Whoever may write it
+// does not matter: it counts for nothing before somebody has looked at it. They may
+// put something else in its place while it is read.
+func projectText(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, lookFlags, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
+		return nil, nil
+	case err != nil:
+		return nil, plainPath(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, plainPath(err)
+	case info.IsDir():
+		return nil, nil
+	case !info.Mode().IsRegular() || info.Size() > maxPolicy:
+		return nil, errors.New("it is no ordinary file of a policy's size")
+	}
+	src, err := io.ReadAll(io.LimitReader(f, maxPolicy))
+	return src, plainPath(err)
+}
+
+func plainPath(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
+}
+
+// trusts are the projects' policies that the owner trusts, by the path of the file.
+type trusts map[string]trustEntry
+
+type trustEntry struct {
+	Since  time.Time `json:"since"`
+	SHA256 string    `json:"sha256"`
+	Text   string    `json:"text"`
+}
+
+func trustPath(state string) string { return filepath.Join(state, "trust.json") }
+
+// readTrust refuses a store that others could have written, or that does not hold
+// together: without it, what stands over the owner's policy is not known.
+func readTrust(state string) (trusts, resolvedPath, error) { return new(walk).readTrust(state) }
+
+func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
+	path := trustPath(state)
+	src, t, err := w.read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return trusts{}, t, nil
+	}
+	if _, shut := os.Stat(path); errors.Is(shut, fs.ErrPermission) {
+		return nil, t, fmt.Errorf("the state folder %s cannot be searched: permission denied; run: chmod u+rwx %s", state, strconv.Quote(state))
+	}
+	known := trusts{}
+	if err == nil {
+		err = json.Unmarshal(src, &known)
+	}
+	for at, e := range known {
+		if sum := sha256.Sum256([]byte(e.Text)); err == nil && hex.EncodeToString(sum[:]) != e.SHA256 {
+			err = fmt.Errorf("the text of %s is damaged", at)
+		}
+	}
+	if err != nil {
+		return nil, t, fmt.Errorf("the projects you trust, in %s, cannot be read: %w; remove the file and trust them again with: clawai policy trust", path, err)
+	}
+	return known, t, nil
+}
+
+// Trust puts the text of a project's policy in force.
+func Trust(state, path string, text []byte, now time.Time) error {
+	return changeTrust(state, func(known trusts) {
+		sum := sha256.Sum256(text)
+		known[path] = trustEntry{Since: now.UTC(), SHA256: hex.EncodeToString(sum[:]), Text: string(text)}
+	})
+}
+
+// TrustedText is the text that is in force of a file; nil when it was never trusted.
+func TrustedText(state, path string) ([]byte, error) {
+	known, _, err := readTrust(state)
+	if e, there := known[path]; err == nil && there {
+		return []byte(e.Text), nil
+	}
+	return nil, err
+}
+
+// Distrust ends that, for running proxies too. It says whether there was anything to
+// end.
+func Distrust(state, path string) (ended bool, err error) {
+	err = changeTrust(state, func(known trusts) {
+		_, ended = known[path]
+		delete(known, path)
+	})
+	if err == nil && ended {
+		err = Confirm(state, path, nil)
+	}
+	return ended, err
+}
+
+// Trusted lists the trusted projects by the path of their policy.
+func Trusted(state string) (map[string]time.Time, error) {
+	known, _, err := readTrust(state)
+	since := map[string]time.Time{}
+	for path, e := range known {
+		since[path] = e.Since
+	}
+	return since, err
+}
+
+func changeTrust(state string, change func(trusts)) error {
+	if err := PrivateFolder(state); err != nil {
+		return err
+	}
+	known, _, err := readTrust(state)
+	if err != nil {
+		return err
+	}
+	change(known)
+	src, err := json.MarshalIndent(known, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(trustPath(state), append(src, '\n'), atomicfile.Options{Mode: 0o600})
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/text/spelling"
+)
+
+// Value is one setting and where it came from: "default", the file with its
+// line, the name of a variable, or that of an option.
+type Value[T any] struct {
+	Is   T
+	From string
+}
+
+// Never is the word that asks nobody.
+const Never = "never"
+
+// channels are the channels, in the order in which they are tried.
+var channels = []string{"terminal", "console", "elicitation", "web"}
+
+// Ask is how a person is asked. docs/approvals.md describes each setting.
+type Ask struct {
+	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
+	Timeout   Value[time.Duration] // how long a call waits; more than 0
+	Nobody    Value[string]        // when none of them is available: "wait" in the queue, or "deny"
+	PerMinute Value[int]           // questions within a minute before nobody is asked; at least 1
+	AtOnce    Value[int]           // questions of one server that may wait at the same time; at least 1
+	Notify    Value[bool]          // a desktop notification when none is available
+}
+
+func defaultAsk() Ask {
+	const from = "default"
+	return Ask{
+		Order:     Value[[]string]{slices.Clone(channels), from},
+		Timeout:   Value[time.Duration]{45 * time.Second, from},
+		Nobody:    Value[string]{"wait", from},
+		PerMinute: Value[int]{30, from},
+		AtOnce:    Value[int]{64, from},
+		Notify:    Value[bool]{true, from},
+	}
+}
+
+// setting is one value as text: its key in config.toml and its variable. Set
+// reads the text.
+type setting struct {
+	key, env string
+	set      func(a *Ask, text, from string) error
+}
+
+func settings() []setting {
+	return []setting{
+		{"order", "CLAWAI_ASK", setOrder},
+		{"timeout", "CLAWAI_ASK_TIMEOUT", setTimeout},
+		{"nobody", "CLAWAI_ASK_NOBODY", setNobody},
+		{"per_minute", "CLAWAI_ASK_PER_MINUTE", setCount(func(a *Ask) *Value[int] { return &a.PerMinute })},
+		{"at_once", "CLAWAI_ASK_AT_ONCE", setCount(func(a *Ask) *Value[int] { return &a.AtOnce })},
+		{"notify", "CLAWAI_ASK_NOTIFY", setNotify},
+	}
+}
+
+// Set reads a setting by its key in config.toml, as a command line gives it;
+// from is the option's name. The error does not repeat from.
+func (a *Ask) Set(key, text, from string) error {
+	for _, s := range settings() {
+		if s.key == key {
+			return s.set(a, text, from)
+		}
+	}
+	return fmt.Errorf("%q is no setting", key)
+}
+
+func setOrder(a *Ask, text, from string) error {
+	order := strings.Split(text, ",")
+	for i, name := range order {
+		order[i] = strings.TrimSpace(name)
+	}
+	order = replacePopup(order)
+	if len(order) == 1 && order[0] == Never {
+		a.Order = Value[[]string]{nil, from}
+		return nil
+	}
+	for i, name := range order {
+		switch {
+		case name == Never:
+			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
+		case !slices.Contains(channels, name):
+			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(channels), Never)))
+		case slices.Contains(order[:i], name):
+			return fmt.Errorf("%q stands there twice", name)
+		}
+	}
+	a.Order = Value[[]string]{order, from}
+	return nil
+}
+
+// replacePopup reads the former way "popup" as the console, whose queue it used, so that an
+// order from an earlier clawai still loads.
+func replacePopup(order []string) []string {
+	i := slices.Index(order, "popup")
+	switch {
+	case i < 0:
+		return order
+	case slices.Contains(order, "console"):
+		return slices.Delete(order, i, i+1)
+	}
+	order[i] = "console"
+	return order
+}
+
+func setTimeout(a *Ask, text, from string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is no time to wait; write one like 45s, more than 0", text)
+	}
+	a.Timeout = Value[time.Duration]{d, from}
+	return nil
+}
+
+func setNobody(a *Ask, text, from string) error {
+	if text != "wait" && text != "deny" {
+		return fmt.Errorf("%q is neither wait nor deny", text)
+	}
+	a.Nobody = Value[string]{text, from}
+	return nil
+}
+
+func setCount(of func(*Ask) *Value[int]) func(*Ask, string, string) error {
+	return func(a *Ask, text, from string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of questions; write 1 or more", text)
+		}
+		*of(a) = Value[int]{n, from}
+		return nil
+	}
+}
+
+func setNotify(a *Ask, text, from string) error {
+	if text != "true" && text != "false" {
+		return fmt.Errorf("%q is neither true nor false", text)
+	}
+	a.Notify = Value[bool]{text == "true", from}
+	return nil
+}
+
+// suggest names the word that was probably meant, or else all of them.
+func suggest(word string, words []string) string {
+	if near := spelling.Nearest(word, words); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "it is one of " + strings.Join(words, ", ")
+}

@@ -1,0 +1,269 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/upstream"
+	"github.com/clawai/clawai/policy/glob"
+)
+
+// Hub is what config.toml says of the hub: its servers in the order of the file, and how
+// they are shown. docs/hub.md describes each setting.
+type Hub struct {
+	Servers            []Upstream
+	PrefixDescriptions bool          // "[ID] " before the description of every tool
+	ListWait           time.Duration // how long a list waits for a server
+	SessionIdle        time.Duration // over HTTP: how long a session is kept that nobody uses
+}
+
+// Upstream is one server of a hub, with the variables put in.
+type Upstream struct {
+	ID      string // what rules call it
+	Prefix  string // what its tools begin with: its alias, or its id; "" when they are bare
+	Command []string
+	URL     string // of a remote server, in place of a command
+	SSE     bool   // it speaks the transport of 2024-11-05, which is tried first
+	Env     map[string]string
+	Header  map[string]string // of a remote server
+	Dir     string            // that it is started in; "" is ours
+	Tools   []*glob.Pattern   // the tools it offers; none is all
+	Hide    []*glob.Pattern   // those of them it does not
+
+	Disabled bool
+	Idle     time.Duration // without a call after which it is stopped; 0 is never
+	Timeout  time.Duration // for it to start
+
+	// Unusable is why it cannot be started: a variable that is not set.
+	Unusable error
+}
+
+// Defaults of an upstream.
+const (
+	defaultIdle    = 10 * time.Minute
+	defaultTimeout = 30 * time.Second
+
+	defaultListWait    = 3 * time.Second
+	defaultSessionIdle = 10 * time.Minute
+)
+
+type hubTable struct {
+	PrefixDescriptions *bool  `toml:"prefix_descriptions"`
+	ListWait           string `toml:"list_wait"`
+	SessionIdle        string `toml:"session_idle"`
+}
+
+type upstreamTable struct {
+	Command  any               `toml:"command"`
+	Args     []string          `toml:"args"`
+	URL      string            `toml:"url"`
+	Type     string            `toml:"type"`
+	Env      map[string]string `toml:"env"`
+	Headers  map[string]string `toml:"headers"`
+	Cwd      string            `toml:"cwd"`
+	Alias    string            `toml:"alias"`
+	Bare     bool              `toml:"bare"`
+	Tools    []string          `toml:"tools"`
+	Hide     []string          `toml:"hide"`
+	Disabled bool              `toml:"disabled"`
+	Idle     string            `toml:"idle"`
+	Timeout  string            `toml:"timeout"`
+}
+
+// tomlKeys are the keys of a table.
+func tomlKeys[T any]() (keys []string) {
+	for t := reflect.TypeFor[T](); len(keys) < t.NumField(); {
+		keys = append(keys, t.Field(len(keys)).Tag.Get("toml"))
+	}
+	return keys
+}
+
+// LoadHub reads the hub's part of config.toml; the file need not exist. It is refused as
+// LoadAsk refuses it. A server whose variables are not set is there, and Unusable. The
+// error names the file and line, and no value of a variable.
+func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
+	path := f.SettingsFile()
+	src, err := ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Hub{}, fmt.Errorf("settings %s: %w", path, err)
+	}
+	return ParseHub(f, src, lookup)
+}
+
+// ParseHub is LoadHub of a text that would be config.toml.
+func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, error) {
+	h, path := Hub{PrefixDescriptions: true, ListWait: defaultListWait, SessionIdle: defaultSessionIdle}, f.SettingsFile()
+	file, err := readSettings(path, src)
+	if err != nil {
+		return Hub{}, err
+	}
+	lines := keyLines(src)
+	if p := file.Hub.PrefixDescriptions; p != nil {
+		h.PrefixDescriptions = *p
+	}
+	for _, one := range []struct {
+		key, text string
+		to        *time.Duration
+	}{{"hub.list_wait", file.Hub.ListWait, &h.ListWait}, {"hub.session_idle", file.Hub.SessionIdle, &h.SessionIdle}} {
+		if one.text == "" {
+			continue
+		}
+		if *one.to, err = time.ParseDuration(one.text); err != nil || *one.to <= 0 {
+			return Hub{}, fmt.Errorf("%s:%d: %s: %q is no time to wait; write one like 10s", path, tableLine(lines, one.key), one.key, one.text)
+		}
+	}
+	place := func(id string) int { return tableLine(lines, "upstream."+id) }
+	for _, id := range slices.SortedFunc(maps.Keys(file.Upstream), func(a, b string) int { return cmp.Compare(place(a), place(b)) }) {
+		u, err := file.Upstream[id].read(id, expander{lookup, f.Home, filepath.Dir(path)})
+		if err == nil {
+			err = taken(h.Servers, u)
+		}
+		if err != nil {
+			return Hub{}, fmt.Errorf("%s:%d: upstream.%s: %w", path, place(id), id, err)
+		}
+		h.Servers = append(h.Servers, u)
+	}
+	return h, nil
+}
+
+// tableLine is the line of the first key in a table.
+func tableLine(lines map[string]int, table string) (first int) {
+	for key, line := range lines {
+		if (key == table || strings.HasPrefix(key, table+".")) && (first == 0 || line < first) {
+			first = line
+		}
+	}
+	return first
+}
+
+// taken says that tools of u would be called as those of another server. A server that is
+// off counts: switching it on must not change what others are called.
+func taken(others []Upstream, u Upstream) error {
+	for _, o := range others {
+		if u.Prefix == "" && o.Prefix == "" {
+			return fmt.Errorf("upstream.%s is bare, too; tools of both could have one name, so only one server may be", o.ID)
+		}
+		for _, name := range []string{u.ID, u.Prefix} {
+			if name == o.Prefix || name == o.ID {
+				return fmt.Errorf("%q is what the tools of upstream.%s begin with, too; give one of them another alias", name, o.ID)
+			}
+		}
+	}
+	return nil
+}
+
+func (t upstreamTable) read(id string, in expander) (u Upstream, err error) {
+	u = Upstream{ID: id, Prefix: cmp.Or(t.Alias, id), URL: t.URL, SSE: t.Type == "sse", Disabled: t.Disabled, Idle: defaultIdle, Timeout: defaultTimeout}
+	for _, name := range []string{id, u.Prefix} {
+		if err := upstream.CheckID(name); err != nil {
+			return u, err
+		}
+	}
+	if t.Bare && t.Alias != "" {
+		return u, errors.New("alias is what its names begin with, and bare that they begin with nothing; keep one of them")
+	}
+	if t.Bare {
+		u.Prefix = ""
+	}
+	if u.Command, err = t.command(); err != nil {
+		return u, err
+	}
+	if t.Idle != "" {
+		if u.Idle, err = time.ParseDuration(t.Idle); err != nil || u.Idle < 0 {
+			return u, fmt.Errorf("idle: %q is no time; write one like 10m, or 0s for never", t.Idle)
+		}
+	}
+	if t.Timeout != "" {
+		if u.Timeout, err = time.ParseDuration(t.Timeout); err != nil || u.Timeout <= 0 {
+			return u, fmt.Errorf("timeout: %q is no time to wait; write one like 30s", t.Timeout)
+		}
+	}
+	for _, g := range []struct {
+		key   string
+		texts []string
+		to    *[]*glob.Pattern
+	}{{"tools", t.Tools, &u.Tools}, {"hide", t.Hide, &u.Hide}} {
+		for _, text := range g.texts {
+			p, err := glob.Compile(text)
+			if err != nil {
+				return u, fmt.Errorf("%s: %q is no pattern: %w", g.key, text, err)
+			}
+			*g.to = append(*g.to, p)
+		}
+	}
+	u.Unusable = in.fill(&u, t)
+	return u, nil
+}
+
+// command is what is started, one word or several, with the arguments behind it.
+func (t upstreamTable) command() (words []string, err error) {
+	switch c := t.Command.(type) {
+	case nil:
+	case string:
+		words = []string{c}
+	case []any:
+		for _, word := range c {
+			text, ok := word.(string)
+			if !ok {
+				return nil, errors.New("command: it is a list of texts")
+			}
+			words = append(words, text)
+		}
+	default:
+		return nil, errors.New("command: it is a text or a list of texts")
+	}
+	remote := t.URL != ""
+	switch started := len(words) > 0 && words[0] != ""; {
+	case started == remote:
+		return nil, errors.New("it needs a command to start, or the url of a server that runs, and not both")
+	case remote && (len(t.Args) > 0 || len(t.Env) > 0 || t.Cwd != ""):
+		return nil, errors.New("args, env and cwd are for a command; a url has headers")
+	case started && len(t.Headers) > 0:
+		return nil, errors.New("headers are for a url; a command has env")
+	case t.Type != "" && (started || t.Type != "sse" && t.Type != "http"):
+		return nil, errors.New(`type is what a url speaks: "http", or "sse" for the transport of 2024-11-05`)
+	}
+	return append(words, t.Args...), nil
+}
+
+// expander puts variables in.
+type expander struct {
+	lookup     func(string) (string, bool)
+	home, base string // what ~ means, and where relative folders begin
+}
+
+// fill puts in what may hold variables; the error says of which key one is missing.
+func (in expander) fill(u *Upstream, t upstreamTable) (err error) {
+	put := func(key, text string) string {
+		value, failed := upstream.Expand(text, in.lookup)
+		if failed != nil && err == nil {
+			err = fmt.Errorf("%s: %w", key, failed)
+		}
+		return value
+	}
+	for i := len(u.Command) - len(t.Args); i < len(u.Command); i++ {
+		u.Command[i] = put("args", u.Command[i])
+	}
+	u.URL, u.Dir = put("url", t.URL), put("cwd", t.Cwd)
+	u.Env, u.Header = map[string]string{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
+		u.Env[name] = put("env."+name, t.Env[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
+		u.Header[name] = put("headers."+name, t.Headers[name])
+	}
+	if rest, ok := strings.CutPrefix(u.Dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		u.Dir = filepath.Join(in.home, rest)
+	} else if u.Dir != "" && !filepath.IsAbs(u.Dir) {
+		u.Dir = filepath.Join(in.base, u.Dir)
+	}
+	return err
+}

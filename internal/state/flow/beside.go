@@ -1,0 +1,148 @@
+package flow
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// maxHost is more than the name of a host has, in bytes.
+const maxHost = 256
+
+// addressesBeside visits the addresses that stand in a word beside something else: behind "to=" or
+// "?u=https://", between the letters of a language that writes no blanks. Mail is true for
+// those of mail, which are whole.
+func addressesBeside(word string, visit func(address string, mail bool)) {
+	for i := 0; i < len(word); i++ {
+		switch word[i] {
+		case '@':
+			mailAt(word, i, func(address string) { visit(address, true) })
+		case '/', '\\':
+			n := slashes(word[i:])
+			if n >= 2 && i > 0 {
+				hostBehind(word[i+n:], word[i-1] == ':', func(host string) { visit(host, false) })
+			}
+			i += n - 1
+		}
+	}
+	for from := 0; from < len(word); {
+		end, size := from, 0
+		for end < len(word) {
+			var stands bool
+			if stands, size = standsBeside(word[end:]); stands {
+				break
+			}
+			end += size
+		}
+		part, by := plainWord(strings.Trim(word[from:end], "-_$+&%~^"))
+		if part != word && part != "" {
+			before, host, is := address(part, by)
+			for _, one := range [...]string{part, before, host} {
+				if is && one != "" {
+					visit(one, false)
+				}
+			}
+		}
+		from = end + size
+		if end == len(word) {
+			break
+		}
+	}
+}
+
+// mailAt visits the address of mail around an @ in a word.
+func mailAt(word string, at int, visit func(address string)) {
+	from := at
+	for from > 0 && at-from < maxHost && (alphanumeric(word[from-1]) || strings.IndexByte(".-_+", word[from-1]) >= 0) {
+		from--
+	}
+	end := at + 1 + hostLength(word[at+1:])
+	host := strings.TrimRight(word[at+1:end], ".-")
+	if from == at || !isDotted(host) {
+		return
+	}
+	visit(word[from : at+1+len(host)])
+	if name := strings.TrimLeft(word[from:at], ".-_+"); name != "" && len(name) < at-from {
+		visit(name + "@" + host)
+	}
+}
+
+// hostLength is how long the plain letters and marks of a host are with which a text begins.
+func hostLength(text string) int {
+	n := 0
+	for n < len(text) && n < maxHost && (alphanumeric(text[n]) || text[n] == '.' || text[n] == '-') {
+		n++
+	}
+	return n
+}
+
+// hostBehind visits the host with which a text begins that stands behind slashes. One without
+// a domain counts only behind a scheme.
+func hostBehind(text string, led bool, visit func(host string)) {
+	end := min(len(text), maxHost)
+	if i := strings.IndexAny(text[:end], `/?#\`); i >= 0 {
+		end = i
+	}
+	host := text[strings.LastIndexByte(text[:end], '@')+1 : end]
+	if !isIPv6(host) {
+		host, _, _ = strings.Cut(host, ":")
+	}
+	if host = plainEnd(host); host != "" && (led || isDotted(host)) {
+		visit(host)
+	}
+	if plain := plainEnd(host[:hostLength(host)]); plain != host && isDotted(plain) {
+		visit(plain)
+	}
+}
+
+// plainEnd is a host without what stands behind it in a sentence.
+func plainEnd(host string) string {
+	return strings.TrimRightFunc(host, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+	})
+}
+
+// standsBeside reports whether a text begins with what no address has and may stand beside
+// one, and how long that is.
+func standsBeside(text string) (is bool, size int) {
+	if c := text[0]; c < utf8.RuneSelf {
+		return c == '=' || c == '&', 1
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	return !unicode.In(r, unicode.L, unicode.M, unicode.N) ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
+}
+
+// plainly is a word as who reads it takes it: without what a web address has in place of a
+// character, wide letters and what nobody sees. It is "" for one that has none of that.
+func plainly(word string) (plain string) {
+	if len(word) > maxWord {
+		return ""
+	}
+	plain = word
+	if strings.IndexByte(word, '%') >= 0 {
+		if text, err := url.PathUnescape(word); err == nil {
+			plain = strings.ToValidUTF8(text, "\ufffd")
+		}
+	}
+	if strings.IndexFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+		plain = norm.NFKC.String(strings.Map(func(r rune) rune {
+			switch {
+			case textclass.Format.Has(r):
+				return -1
+			case r == '\u3002' || r == '\uff61':
+				return '.'
+			}
+			return r
+		}, plain))
+	}
+	if plain = strings.ToLower(plain); plain == word {
+		return ""
+	}
+	return plain
+}

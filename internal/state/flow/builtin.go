@@ -1,0 +1,302 @@
+package flow
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where/disk"
+)
+
+// none are the traits of what neither brings nor carries anything.
+var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
+
+// ownTool says what a tool that an agent brings along has to do with others, by its class and
+// by what it is called with, and which arguments say where it goes. false is a tool of which
+// nothing is known.
+func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
+	if c.Method != builtin.Method || len(c.Names) == 0 {
+		return t, nil, false
+	}
+	tool := builtin.Of(c.Server, c.Names[0])
+	t = none
+	switch tool.Class {
+	case "":
+		return policy.Traits{}, nil, false
+	case "fetch": // the page is a stranger's, and its address can say something
+		t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
+		_, decides = shared(tool, c, "url")
+	case "websearch":
+		t.PublicSource = policy.Yes
+	case "read", "search":
+		if reach, _ := shared(tool, c, "reach"); len(reach) > 0 {
+			t.SecretData = policy.Yes
+		}
+		places, _ := shared(tool, c, "path")
+		for _, place := range places {
+			t.SecretData = max(t.SecretData, held(c.Cwd, place))
+		}
+	case "write":
+		var places []string
+		places, decides = shared(tool, c, "path")
+		for _, place := range places {
+			if held(c.Cwd, place) != policy.No {
+				t.DangerousWrites = policy.Yes
+			}
+		}
+	case "shell":
+		commands, names := shared(tool, c, "command")
+		decides = names
+		for _, command := range commands {
+			if reaches(command) {
+				t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
+			}
+			if readsSecrets(command) {
+				t.SecretData = policy.Yes
+			}
+		}
+	}
+	return t, decides, true
+}
+
+// shared are the texts of an argument as the class calls it, and what the tool calls it.
+func shared(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
+	for key, value := range jsonscan.Of(c.Args).Members() {
+		own := key.Text()
+		if !strings.EqualFold(own, name) && tool.Shared(own) != name {
+			continue
+		}
+		names = append(names, own)
+		value.Leaves(func(_ string, leaf jsonscan.Value) { texts = append(texts, textOf(leaf)) })
+	}
+	return texts, names
+}
+
+// held says of a place whether what lies there is a secret, the user's own, or the project's:
+// by its name, and where links lead, by where they do.
+func held(project, place string) policy.Trust {
+	v := named(project, place)
+	if place = strings.TrimSpace(place); v == policy.Yes || !filepath.IsAbs(project) || strings.HasPrefix(place, "~") {
+		return v
+	}
+	if !filepath.IsAbs(place) {
+		place = project + "/" + place
+	}
+	_, leads, known := disk.Place(place, "", project, disk.OS())
+	_, root, there := disk.Place(project, "", project, disk.OS())
+	if root = strings.TrimSuffix(root, "/"); disk.OnWindows(disk.OS()) { // where case tells no places apart
+		leads, root = strings.ToLower(leads), strings.ToLower(root)
+	}
+	below, inside := strings.CutPrefix(leads, root+"/")
+	switch {
+	case !known || !there:
+		return max(v, policy.Private)
+	case inside && !textclass.HoldsSecrets(below), leads == root:
+		return v
+	case textclass.HoldsSecrets(leads):
+		return policy.Yes
+	}
+	return max(v, policy.Private)
+}
+
+// named is held by the name alone.
+func named(project, place string) policy.Trust {
+	if textclass.HoldsSecrets(place) {
+		return policy.Yes
+	}
+	plain := strings.ReplaceAll(place, `\`, "/")
+	if hasDrive(plain) || len(plain) > 4 && strings.EqualFold(plain[:5], "file:") {
+		project = strings.ToLower(strings.ReplaceAll(project, `\`, "/"))
+		if plain = strings.ToLower(plain); hasDrive(project) && within(project, path.Clean(plain)) {
+			return policy.No
+		}
+		return policy.Private
+	}
+	if !path.IsAbs(plain) {
+		if plain = path.Join("/project", plain); within("/project", plain) && !strings.HasPrefix(place, "~") {
+			return policy.No
+		}
+		return policy.Private
+	}
+	if project != "" && within(project, path.Clean(plain)) {
+		return policy.No
+	}
+	return policy.Private
+}
+
+// hasDrive says whether a path begins at a drive of Windows.
+func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
+
+func within(folder, place string) bool {
+	folder = strings.TrimSuffix(path.Clean(folder), "/")
+	return place == folder || strings.HasPrefix(place, folder+"/")
+}
+
+// readsSecrets says whether a shell text names a place of secrets, also by wildcards and
+// braces, or prints its variables, which hold them as well.
+func readsSecrets(command string) bool {
+	if slices.ContainsFunc(shellWords(command), textclass.HoldsSecrets) || variables().MatchString(command) {
+		return true
+	}
+	bare := bareOf(command)
+	if !strings.ContainsAny(bare, "*?[{") {
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>()`=", r) }) {
+		if slices.ContainsFunc(braced(word), namesSecrets) {
+			return true
+		}
+	}
+	return false
+}
+
+// variables print what a shell was given.
+var variables = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[|&;(\n])\s*(?:\S*/)?(?:printenv\b|(?:env|set|export|export\s+-p|declare\s+-\w*[px]\w*)\s*(?:[|&;>)\n]|$))`)
+})
+
+// maxBraced is how many words braces may make of one that are looked at.
+const maxBraced = 64
+
+// braced are the words that a shell makes of one with braces.
+func braced(word string) (all []string) {
+	all = []string{word}
+	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
+		open := strings.LastIndexByte(all[at], '{')
+		if open < 0 {
+			continue
+		}
+		inside, rest, closed := strings.Cut(all[at][open+1:], "}")
+		if !closed || !strings.Contains(inside, ",") {
+			continue
+		}
+		for choice := range strings.SplitSeq(inside, ",") {
+			all = append(all, all[at][:open]+choice+rest)
+		}
+	}
+	return all
+}
+
+// secretNames are names that alone say that secrets lie there.
+var secretNames = sync.OnceValue(func() (names []string) {
+	for i := range textclass.SecretPlaces {
+		place := &textclass.SecretPlaces[i]
+		for name := range strings.SplitSeq(strings.Trim(place.Path, "*")+"/"+place.Hit, "/") {
+			if textclass.HoldsSecrets(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+})
+
+var wild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]|[*?]`) })
+
+// namesSecrets says whether a path does, or has a wildcard that may stand for a name that does.
+func namesSecrets(word string) bool {
+	if textclass.HoldsSecrets(word) {
+		return true
+	}
+	for part := range strings.SplitSeq(word, "/") {
+		if !strings.ContainsAny(part, "*?[") || part[0] != '.' && len(wild().ReplaceAllString(part, "")) < 2 {
+			continue // ls *, [a-z]*: what everybody writes
+		}
+		part = strings.ReplaceAll(part, "[!", "[^")
+		for _, name := range secretNames() {
+			if ok, err := path.Match(part, name); (ok || err != nil) && (name[0] != '.' || part[0] == '.') {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// networked are programs that send or get something elsewhere, and those that run a text in
+// another language, which may.
+var networked = sync.OnceValue(func() map[string]bool {
+	return setOf(`curl wget aria2c http https xh nc ncat netcat socat telnet ftp sftp tftp lftp ssh scp rsync rclone mosh
+	git gh glab hub hg svn npm npx pnpm yarn bun bunx deno pip pip3 pipx uv uvx poetry conda cargo gem bundle composer mvn gradle
+	docker podman kubectl helm aws gcloud gsutil az doctl heroku vercel netlify fly flyctl wrangler terraform ansible
+	nc.openbsd nc.traditional websocat wscat grpcurl smbclient sshfs ssh-copy-id rsh rcp nmap s3cmd azcopy certutil bitsadmin start-bitstransfer
+	mail mailx sendmail mutt msmtp swaks dig nslookup host drill ping traceroute whois openssl psql mysql mongosh redis-cli
+	apt apt-get dnf yum apk pacman zypper dotnet nuget brew snap flatpak lynx w3m links elinks youtube-dl yt-dlp
+	python python2 python3 node nodejs perl ruby php lua osascript powershell pwsh iex iwr irm invoke-webrequest invoke-restmethod
+	tclsh expect rscript julia elixir erl groovy jshell guile racket sbcl tsx ts-node
+	getent logger ssh-keyscan autossh dbclient rlogin mariadb ldapsearch resolvectl delv kdig tracepath mtr ntpdate
+	claude codex gemini ollama
+	eval base64 xxd`)
+})
+
+func setOf(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// reaches says whether a shell text names what may reach beyond this machine: a program, or an
+// address; or hides what it runs. A script that does it by itself is not seen.
+func reaches(command string) bool {
+	if hides().MatchString(command) {
+		return true
+	}
+	bare := bareOf(command)
+	if strings.Contains(bare, "://") || strings.Contains(bare, "/dev/tcp/") || strings.Contains(bare, "/dev/udp/") || strings.Contains(bare, "/inet/") {
+		return true
+	}
+	for _, word := range shellWords(command) {
+		word = strings.ToLower(path.Base(word))
+		if networked()[strings.TrimSuffix(word, ".exe")] || networked()[strings.TrimRight(word, "0123456789.")] {
+			return true
+		}
+	}
+	return false
+}
+
+// hides are a text that a pipe, a here-string or a substitution hands to a shell, quoted letters
+// that are written as numbers, and a program's name that files or braces make.
+var hides = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`
+		begins = "(?:^|[|&;(`\n]|\\{\\s|\\b(?:do|then|else|if|while|until|exec|sudo|nohup|xargs|command|env|time)\\s)\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*"
+		word   = "[^\\s|&;<>(){}$\"'`]*"
+		made   = `(?:[*?]|\[[^\]\s]+\]|\{[^}\s]*,[^}\s]*\})`
+	)
+	return regexp.MustCompile(`\|&?\s*` + shells + `|\b` + shells + `[^|&;\n]*(?:<<<|<\(|\s-\w*c\s*["']?[$` + "`" + `])|(?:^|[\s;&|(])(?:\.|source)\s+<\(|\$'[^']*\\[xuU0-7]|` +
+		begins + word + made + `[^\s|&;()]*(?:[\s|&;]|$)`)
+})
+
+// empties are what a shell may put nothing in the place of, and a word goes on behind it.
+var empties = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{[^}]*\}|\$[@*0-9]|\$[A-Za-z_][A-Za-z_0-9]*|\$\([^)]*\)|` + "`[^`]*`")
+})
+
+// defaults are what a shell puts in the place of a variable that has no value, or one.
+var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{\w+:?[-=+]([^}]*)\}`) })
+
+var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
+
+// bareOf is a shell text without its quotes, and again as a shell may fill it in.
+func bareOf(command string) string {
+	bare := bared.Replace(command)
+	if !strings.ContainsAny(bare, "$`") {
+		return bare
+	}
+	return bare + " " + empties().ReplaceAllString(bare, "") + " " + empties().ReplaceAllString(defaults().ReplaceAllString(bare, "$1"), "")
+}
+
+// shellWords are the words of a shell text, without the quotes that may stand in them.
+func shellWords(command string) []string {
+	bare := bareOf(command)
+	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }
+	// What a quoted text runs is behind its quotes, what is in pieces between them.
+	return append(strings.FieldsFunc(bare, cut), strings.FieldsFunc(command, func(r rune) bool { return cut(r) || r == '"' || r == '\'' })...)
+}

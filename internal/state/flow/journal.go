@@ -1,0 +1,205 @@
+package flow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/access"
+)
+
+// maxJournal is more than the labels of any session take, said by all its processes at
+// once. What is beyond is not read: then every label holds.
+const maxJournal = 1 << 20
+
+// journal is the file of one key: a line for the key, one for each label, and one for each
+// other journal whose labels are this session's too.
+//
+//	k "env:CLAUDE_CODE_SESSION_ID=..."
+//	untrusted 1795430000 "github get_issue"
+//	l 0123456789abcdef0123456789abcdef
+//
+// In that of a client's process an e in place of l says that the client was cleared, and which
+// journal is its process's from then on (clear.go).
+//
+// A line is written in one piece, behind a line end: it ends what another writer left torn,
+// which then is no line and stands for every label.
+type journal struct {
+	name  string // of the file
+	f     *os.File
+	most  int64 // bytes that are read; what is longer was not written by us
+	read  int64 // as much is known; the byte before it is a line end
+	links map[string]bool
+	buf   [512]byte
+
+	marks *marks // of texts; nil before they are asked for
+}
+
+// fileOf is the name of a key's journal.
+func fileOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
+
+func isName(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == 16
+}
+
+// open opens a journal in a folder, or begins it.
+func open(dir, name string) (*journal, error) {
+	path := filepath.Join(dir, name)
+	for range 100 {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		gone, err := hold(f)
+		if err == nil && !gone {
+			err = ours(f)
+		}
+		switch {
+		case err != nil:
+			_ = f.Close()
+			return nil, err
+		case gone: // it was swept meanwhile
+			_ = f.Close()
+			continue
+		}
+		return &journal{name: name, f: f, most: maxJournal}, nil
+	}
+	return nil, errors.New("the journal is removed again and again")
+}
+
+// ours refuses what is no plain file of our own, or what others may open.
+func ours(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no plain file; move it away", f.Name())
+	}
+	return access.CheckOpen(f.Name(), info)
+}
+
+// errCut says that a journal has less in it than it had, or something else.
+var errCut = errors.New("the journal of the session was changed by others")
+
+// next reads what has come since, in whole lines. Where nothing has, that is one read of
+// one byte: the last one known must still be the end of a line.
+func (j *journal) next() (lines []byte, err error) {
+	from := max(j.read-1, 0)
+	buf := j.buf[:]
+	n, err := readOnce(j.f, buf, from)
+	if err != nil {
+		return nil, err
+	}
+	if j.read > 0 && (n == 0 || buf[0] != '\n') {
+		return nil, errCut
+	}
+	if n <= int(j.read-from) {
+		return nil, nil
+	}
+	rest, err := io.ReadAll(io.NewSectionReader(j.f, from+int64(n), j.most+1))
+	if err != nil {
+		return nil, err
+	}
+	got := slices.Concat(buf[j.read-from:n], rest)
+	end := bytes.LastIndexByte(got, '\n') + 1
+	if j.read += int64(end); j.read > j.most {
+		return nil, errCut
+	}
+	return got[:end], nil
+}
+
+// write adds lines, all of them or none that counts.
+func (j *journal) write(lines ...string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if gone, err := hold(j.f); err != nil || gone {
+		return errors.Join(err, errCut) // nobody would read it there
+	}
+	text := []byte("\n" + strings.Join(lines, "\n") + "\n")
+	n, err := j.f.Write(text)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+func (j *journal) link(name string) {
+	if j.links == nil {
+		j.links = map[string]bool{}
+	}
+	j.links[name] = true
+}
+
+func (j *journal) close() {
+	_ = j.f.Close()
+	if j.marks != nil {
+		j.marks.close()
+	}
+}
+
+func keyLine(key string) string { return "k " + strconv.Quote(key) }
+
+func linkLine(name string) string { return "l " + name }
+
+func endLine(name string) string { return "e " + name }
+
+func labelLine(s Seen) string {
+	return s.Kind + " " + strconv.FormatInt(s.At.UnixMilli(), 10) + " " + strconv.Quote(s.Source)
+}
+
+// content is what lines of a journal say.
+type content struct {
+	keys  []string
+	links []string
+	seen  []Seen
+	ends  []string
+	torn  bool // some line is none
+}
+
+func parse(lines []byte) (c content) {
+	for line := range strings.Lines(string(lines)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line != "" && !c.line(line) {
+			c.torn = true
+		}
+	}
+	return c
+}
+
+func (c *content) line(line string) bool {
+	kind, rest, _ := strings.Cut(line, " ")
+	switch kind {
+	case "k":
+		key, err := strconv.Unquote(rest)
+		c.keys = append(c.keys, key)
+		return err == nil
+	case "l":
+		c.links = append(c.links, rest)
+		return isName(rest)
+	case "e":
+		c.ends = append(c.ends, rest)
+		return isName(rest)
+	case untrusted, private, secret:
+		at, quoted, _ := strings.Cut(rest, " ")
+		ms, err := strconv.ParseInt(at, 10, 64)
+		source, bad := strconv.Unquote(quoted)
+		c.seen = append(c.seen, Seen{kind, source, time.UnixMilli(ms)})
+		return err == nil && bad == nil
+	}
+	return false
+}

@@ -1,0 +1,291 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// going is what a call takes along. It is read again and again into the same room.
+type going struct {
+	what  []byte   // the server, the tool and the values that decide, exactly
+	to    []string // the values that decide where it goes
+	loose bool     // it does not say where
+	texts []string // all there is in it
+}
+
+// clear lets go of a call, whose bytes are another's.
+func (g *going) clear() {
+	clear(g.to)
+	clear(g.texts)
+	g.what, g.to, g.texts = g.what[:0], g.to[:0], g.texts[:0]
+}
+
+func (g *going) exactly(text string) {
+	if len(g.what) > 0 {
+		g.what = append(g.what, 0)
+	}
+	g.what = append(g.what, text...)
+}
+
+// read reads a call. Of what is no tool and no resource nothing says where it goes. A tool
+// without any of the arguments that decide goes where it always goes.
+func (g *going) read(server string, decides []string, c *policy.Call) {
+	g.clear()
+	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // of these the others are its class's
+	args, extra := jsonscan.Of(c.Args), jsonscan.Of(c.Extra)
+	g.exactly(server)
+	g.exactly(c.Subject.Key())
+	for _, name := range c.Names {
+		g.exactly(name)
+	}
+	switch {
+	case c.Subject == policy.ResourceSubject:
+		g.to = append(g.to, c.Names...)
+	case c.Subject != policy.ToolSubject:
+		g.loose = true
+	case decides == nil: // then everything may
+		for _, all := range [...]jsonscan.Value{args, extra} {
+			for name, value := range all.Members() {
+				if name := name.Text(); !isIdentifier(name) {
+					g.to = append(g.to, name)
+				}
+				g.decide(name.Text(), value)
+			}
+		}
+		g.loose = g.loose || len(g.to) == 0
+	default:
+		decided(decides, c, g.decide)
+	}
+	carry := func(name string, leaf jsonscan.Value) {
+		g.texts = append(g.texts, textOf(leaf))
+		if odd(name) {
+			g.texts = append(g.texts, name)
+		}
+	}
+	args.Leaves(carry)
+	extra.Leaves(carry)
+}
+
+// decided visits arguments of some names, in whatever letters.
+func decided(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
+	for key, value := range jsonscan.Of(c.Args).Members() {
+		name := key.Text()
+		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+			visit(name, value)
+		}
+	}
+}
+
+// decide takes what stands in an argument that decides: its values, and the names in it
+// that are no field of a record.
+func (g *going) decide(name string, value jsonscan.Value) {
+	g.exactly(name)
+	switch value.Kind() {
+	case jsonscan.Object:
+		g.exactly("{")
+		for key, inner := range value.Members() {
+			name := key.Text()
+			if !isField(name) || inner.Kind() == jsonscan.Boolean { // {"members":true} names who gets it
+				g.to = append(g.to, name)
+			}
+			g.decide(name, inner)
+		}
+		g.exactly("}")
+	case jsonscan.Array:
+		g.exactly("[")
+		for inner := range value.Elements() {
+			g.decide("", inner)
+		}
+		g.exactly("]")
+	case jsonscan.Number, jsonscan.String:
+		g.to = append(g.to, textOf(value))
+		g.exactly(string(value))
+	case jsonscan.Boolean, jsonscan.Null, jsonscan.Absent:
+		g.exactly(string(value))
+	}
+}
+
+// tell visits for people what stands in an argument that decides.
+func tell(value jsonscan.Value, visit func(text string)) {
+	switch value.Kind() {
+	case jsonscan.Object:
+		for key, inner := range value.Members() {
+			if name := key.Text(); !isField(name) {
+				visit(name)
+			}
+			tell(inner, visit)
+		}
+	case jsonscan.Array:
+		for inner := range value.Elements() {
+			tell(inner, visit)
+		}
+	case jsonscan.Boolean, jsonscan.Number, jsonscan.String:
+		visit(textOf(value))
+	case jsonscan.Null, jsonscan.Absent:
+	}
+}
+
+// fields are names of what records of a recipient, a place or a time have, in lower case and
+// without marks. Another name could be a recipient's.
+var fields = map[string]bool{
+	"account": true, "address": true, "addresses": true, "bcc": true, "body": true, "branch": true, "cc": true, "channel": true, "channelid": true, "channels": true,
+	"city": true, "code": true, "company": true, "content": true, "country": true, "countrycode": true, "date": true, "datetime": true, "description": true,
+	"displayname": true, "domain": true, "email": true, "emailaddress": true, "emailaddresses": true, "emails": true, "end": true, "file": true, "fileid": true,
+	"filename": true, "firstname": true, "folder": true, "groups": true, "handle": true, "host": true, "href": true, "iban": true, "id": true, "ids": true,
+	"kind": true, "label": true, "lastname": true, "line1": true, "line2": true, "link": true, "login": true, "mail": true, "member": true, "members": true,
+	"message": true, "name": true, "number": true, "organization": true, "owner": true, "path": true, "phone": true, "phonenumber": true, "port": true,
+	"postalcode": true, "project": true, "projectid": true, "recipient": true, "recipients": true, "ref": true, "repo": true, "repository": true, "role": true,
+	"room": true, "scheme": true, "start": true, "state": true, "street": true, "subject": true, "team": true, "text": true, "thread": true, "threadid": true,
+	"time": true, "timezone": true, "title": true, "to": true, "type": true, "uid": true, "uri": true, "url": true, "user": true, "userid": true,
+	"username": true, "users": true, "value": true, "values": true, "zip": true,
+}
+
+func isField(name string) bool { return fields[strings.ToLower(withoutMarks.Replace(name))] }
+
+var withoutMarks = strings.NewReplacer("_", "", "-", "")
+
+// isIdentifier reports whether a name has the form that programs give to arguments.
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		c := name[i] | 0x20
+		if !alphanumeric(c) && name[i] != '_' && name[i] != '-' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func textOf(leaf jsonscan.Value) string {
+	if leaf.Kind() == jsonscan.String {
+		return leaf.Text()
+	}
+	return string(leaf)
+}
+
+// opinion is what a session makes of a call that could carry out what it has seen.
+type opinion struct {
+	goes string   // why it goes without a question; "" where it does not
+	why  []string // why it does not
+}
+
+func (o *opinion) against(reason string) { o.why = append(o.why, reason) }
+
+// Why a call goes, for the record.
+const (
+	userSaid  = "it goes where the user said"
+	ownPlace  = "it has none of the arguments that decide where it goes"
+	sameAgain = "a person let the same go there before"
+)
+
+// weigh says whether a call goes without a question: it goes where the user said, where a
+// person let the same go before, or, by the owner's list of what decides, nowhere else, carries no address that others have written and the user
+// has not, and nothing of what must not leave. The labels are those of the last look.
+func (s *Session) weigh(server string, decides []string, c *policy.Call) (o opinion, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.start(); err != nil {
+		return o, err
+	}
+	s.settled()
+	k := &s.known
+	if err := s.recall(k); err != nil {
+		return o, err
+	}
+	g := &s.going
+	g.read(server, decides, c)
+	defer g.clear()
+	before := k.allowed(g.what)
+	if g.loose && !before {
+		o.against("nothing in it says where it goes")
+	}
+	for _, to := range g.to {
+		if !before && !k.endorsed(to) {
+			if from := k.source(to); from != "" {
+				o.against(shown(to) + " is from " + from + ", not from the user")
+			} else {
+				o.against("the user did not name " + shown(to))
+			}
+		}
+	}
+	k.carried(g, &o)
+	if len(s.labels[secret]) > 0 {
+		switch source, has := k.repeats(secretRun, g.texts); {
+		case source != "":
+			o.against("it repeats secret data from " + source)
+		case has:
+			o.against("it may repeat secret data")
+		}
+	}
+	switch {
+	case len(o.why) > 0:
+	case before:
+		o.goes = sameAgain
+	case len(g.to) == 0:
+		o.goes = ownPlace
+	default:
+		o.goes = userSaid
+	}
+	return o, nil
+}
+
+// carried is against addresses that others have written and the user has not, each once.
+// The host of what the user has named is against it where others have surely written that.
+func (k *known) carried(g *going, o *opinion) {
+	var told []string
+	for _, text := range g.texts {
+		addresses(text, func(word, whole string) {
+			if word != whole && k.mentioned(whole) && !has(k.results, oddWord, []byte(word)) {
+				return
+			}
+			if !k.read(word) || slices.Contains(told, word) || k.mentioned(word) || k.allowed(g.with(word)) {
+				return
+			}
+			told = append(told, word)
+			if len(o.why) == 0 || !slices.ContainsFunc(g.to, func(to string) bool { return hasWord(to, word) }) {
+				o.against("it carries " + shown(word) + from(k.source(word)))
+			}
+		})
+	}
+}
+
+// hasWord says whether a word is in a text.
+func hasWord(text, word string) bool {
+	all := tokens(text)
+	for one := all.next(); one != ""; one = all.next() {
+		if one == word {
+			return true
+		}
+	}
+	return false
+}
+
+// with is what a call that carries an address is allowed by.
+func (g *going) with(word string) []byte {
+	return slices.Concat(g.what, []byte{0}, []byte(word))
+}
+
+// allow keeps that a person let a call go: the same goes there again.
+func (s *Session) allow(server string, decides []string, c *policy.Call) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.now(); err != nil {
+		return err
+	}
+	m, err := s.marksOf(s.journals[0], true)
+	if err != nil {
+		return err
+	}
+	m.refresh()
+	g := &s.going
+	g.read(server, decides, c)
+	defer g.clear()
+	all := []mark{m.hash(source, []byte("person")), m.hash(allowed, g.what)}
+	for _, text := range g.texts {
+		addresses(text, func(word, _ string) { all = append(all, m.hash(allowed, g.with(word))) })
+	}
+	return m.add(m.fresh(all)...)
+}

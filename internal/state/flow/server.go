@@ -1,0 +1,343 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// Server is one server of a session: the gate's Labels. It is safe for
+// concurrent use.
+type Server struct {
+	session *Session
+	name    string // what rules call it; "" is none
+	shown   string
+	known   func() *Known // asked once it matters: a table is read for it
+	policy  atomic.Pointer[policy.Policy]
+
+	joined atomic.Pointer[joined]
+}
+
+// joined is the session that a message has named last, and what was seen when it did.
+type joined struct {
+	id  string
+	gen uint64
+}
+
+var _ gate.Labels = (*Server)(nil)
+
+// Server begins one. shown is its name for people where rules have none.
+func (s *Session) Server(name, shown string, known func() *Known, p *policy.Policy) *Server {
+	one := &Server{session: s, name: name, shown: shown, known: sync.OnceValue(known)}
+	if name != "" {
+		one.shown = name
+	}
+	if one.shown == "" {
+		one.shown = "a server without a name"
+	}
+	one.policy.Store(p)
+	return one
+}
+
+// SetPolicy changes what is said of servers, from now on.
+func (s *Server) SetPolicy(p *policy.Policy) { s.policy.Store(p) }
+
+// on says whether anything looks at labels.
+func on(p *policy.Policy) bool { return p.Flow() != policy.Off || p.Labelled() }
+
+// Add puts what a message brings into the journals, and has its texts known again.
+func (s *Server) Add(all []gate.Label, message []byte) error {
+	return s.keep(all, message, s.policy.Load().Flow() != policy.Off)
+}
+
+func (s *Server) keep(all []gate.Label, message []byte, known bool) error {
+	now := time.Now()
+	seen := make([]Seen, len(all))
+	for i, l := range all {
+		seen[i] = Seen{l.Kind, l.Source, now}
+	}
+	for {
+		gen := s.session.gen.Load()
+		err := s.session.Add(seen)
+		if err == nil {
+			err = s.session.Remember(all, message, known)
+		}
+		if err == nil {
+			_, err = s.session.Seen()
+		}
+		if err != nil {
+			return fmt.Errorf("what the session has seen cannot be kept: %w", err)
+		}
+		if s.session.gen.Load() == gen { // else it was cleared meanwhile, and begins with this
+			return nil
+		}
+	}
+}
+
+// Allowed keeps that a person let calls go that labels asked about.
+func (s *Server) Allowed(cs []policy.Call) {
+	p := s.policy.Load()
+	for i := range cs {
+		_, decides := s.traitsOf(p, &cs[i])
+		_ = s.session.allow(s.called(&cs[i]), decides, &cs[i]) // what cannot be kept is asked about again
+	}
+}
+
+// Seen is what rules are told. Where it cannot be read, all has been seen.
+func (s *Server) Seen(cs []policy.Call) policy.Seen {
+	seen, err := s.seen(cs)
+	if err != nil {
+		seen, _ = policy.SeenOf(policy.SeenWords())
+	}
+	return seen
+}
+
+// seen is what the session has seen, with those that calls name.
+func (s *Server) seen(cs []policy.Call) (policy.Seen, error) {
+	for {
+		gen := s.session.gen.Load()
+		if err := s.join(cs); err != nil {
+			return 0, err
+		}
+		seen, err := s.session.Seen()
+		if err != nil || s.session.gen.Load() == gen {
+			return seen, err
+		}
+	}
+}
+
+// silent are the methods whose messages from a server bring nothing along: they hold nothing,
+// or what tools and the like are called, which is there from the start.
+var silent = map[string]bool{
+	"initialize": true, "server/discover": true, "ping": true, "logging/setLevel": true,
+	"resources/subscribe": true, "resources/unsubscribe": true,
+	"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
+	"notifications/subscriptions/acknowledged": true,
+	"notifications/tools/list_changed":         true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
+}
+
+// Brought is what a message of the server brings along: that of the calls which it
+// answers, or of the server where it answers none.
+func (s *Server) Brought(x *gate.Exchange) (all []gate.Label) {
+	p := s.policy.Load()
+	if !on(p) || silent[x.Event.Method] {
+		return nil
+	}
+	for _, one := range x.Replies { // of an array
+		all = append(all, s.Brought(one)...)
+	}
+	switch {
+	case len(x.Replies) > 0:
+	case len(x.Answered) == 0:
+		c := &policy.Call{Server: x.Event.Server} // any of its tools may have sent it
+		server, _ := s.of(c)
+		t, _ := s.traitsOf(p, c)
+		for _, kind := range brought(t.Join(p.TrustAny(server))) {
+			all = append(all, gate.Label{Kind: kind, Source: s.source(c)})
+		}
+	}
+	for i := range x.Answered {
+		all = append(all, s.labels(p, &x.Answered[i])...)
+	}
+	return all
+}
+
+func (s *Server) labels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
+	t, _ := s.traitsOf(p, c)
+	for _, kind := range brought(t) {
+		all = append(all, gate.Label{Kind: kind, Source: s.source(c)})
+	}
+	return all
+}
+
+// Called joins what the answers to calls bring along that nobody here will see, as those of
+// an agent's own tools: before they go. Of their texts nothing is known again.
+func (s *Server) Called(cs []policy.Call) error {
+	p := s.policy.Load()
+	if !on(p) {
+		return nil
+	}
+	if err := s.join(cs); err != nil {
+		return err
+	}
+	for i := range cs {
+		all := s.labels(p, &cs[i])
+		if len(all) == 0 {
+			continue
+		}
+		if err := s.keep(all, nil, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Judge tightens calls that could carry out what the session has seen.
+func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
+	p := s.policy.Load()
+	level := p.Flow()
+	if level == policy.Off {
+		return policy.Allow, ""
+	}
+	seen, err := s.seen(cs)
+	if err != nil {
+		return policy.Deny, "what the session has seen before cannot be read; tell the owner"
+	}
+	noted := ""
+	for i := range cs {
+		c := &cs[i]
+		own := c.Subject == policy.MethodSubject && plain(c.Method)
+		if own && silent[c.Method] {
+			continue
+		}
+		t, decides := s.traitsOf(p, c)
+		if own {
+			t.PublicSink, t.DangerousWrites = policy.No, policy.No
+		}
+		if why := forbidden(t); why != "" {
+			return policy.Deny, why
+		}
+		acts := t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes
+		if !acts || seen&policy.Untrusted == 0 {
+			continue
+		}
+		var o opinion
+		if level != policy.Strict {
+			if o, err = s.session.weigh(s.called(c), decides, c); err != nil {
+				return policy.Deny, "what the session has read before cannot be known again; tell the owner"
+			}
+		}
+		if level == policy.Ask && o.goes != "" {
+			noted = also(noted, o.goes)
+			continue
+		}
+		why := s.why(decides, c, t, &o)
+		switch level {
+		case policy.Strict:
+			return policy.Deny, why
+		case policy.Ask:
+			return policy.Prompt, why
+		case policy.Watch, policy.Off:
+			noted = also(noted, why)
+		}
+	}
+	return policy.Allow, noted
+}
+
+func also(noted, why string) string {
+	if noted == "" {
+		return why
+	}
+	return noted + "; " + why
+}
+
+// called is the server of a call, for what a person allows.
+func (s *Server) called(c *policy.Call) string {
+	server, _ := s.of(c)
+	return cmp.Or(server, s.shown)
+}
+
+// forbidden says why a call may not be at all.
+func forbidden(t policy.Traits) string {
+	for _, of := range []struct {
+		trust policy.Trust
+		what  string
+	}{
+		{t.PublicSource, "it returns what anybody may have written"},
+		{t.SecretData, "it returns what must not leave"},
+		{t.PublicSink, "it writes where others read"},
+		{t.DangerousWrites, "it makes changes that hurt"},
+	} {
+		if of.trust == policy.Forbidden {
+			return of.what + ", which the owner forbids"
+		}
+	}
+	return ""
+}
+
+// why says what a call would do, to whom, and after what: it is read in a question.
+func (s *Server) why(decides []string, c *policy.Call, t policy.Traits, o *opinion) string {
+	to := deciding(decides, c)
+	text := "write where others read"
+	switch sink := t.PublicSink == policy.Yes; {
+	case sink && to != "":
+		text = "write to " + to
+	case !sink && to != "":
+		text = "change " + to
+	case !sink:
+		text = "make a change"
+	}
+	text += " after reading " + listed(s.session.newest(untrusted))
+	held := s.session.newest(secret)
+	if len(held) == 0 {
+		held = s.session.newest(private)
+	}
+	if len(held) > 0 {
+		text += " and " + held[0].Kind + " data from " + listed(held)
+	}
+	switch {
+	case o.goes != "":
+		text += ": " + o.goes
+	case len(o.why) > shownSources:
+		text += fmt.Sprintf(": %s; %d more reasons", strings.Join(o.why[:shownSources], "; "), len(o.why)-shownSources)
+	case len(o.why) > 0:
+		text += ": " + strings.Join(o.why, "; ")
+	}
+	return text
+}
+
+// shownSources is how many of them a question names.
+const shownSources = 2
+
+func listed(all []Seen) string {
+	var parts []string
+	for i, one := range all {
+		if i == shownSources {
+			parts = append(parts, fmt.Sprintf("%d more", len(all)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", one.Source, one.At.Local().Format("15:04")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// deciding are the values that say where a call goes.
+func deciding(names []string, c *policy.Call) string {
+	var parts []string
+	if c.Subject == policy.ResourceSubject {
+		parts = append(parts, cut(strings.Join(c.Names, ", ")))
+	}
+	decided(names, c, func(_ string, value jsonscan.Value) {
+		tell(value, func(text string) { parts = append(parts, cut(text)) })
+	})
+	if len(parts) > shownSources {
+		parts = append(parts[:shownSources], fmt.Sprintf("%d more", len(parts)-shownSources))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// join takes in a session that a message names.
+func (s *Server) join(cs []policy.Call) error {
+	for i := range cs {
+		id := cs[i].Session
+		if id == "" {
+			continue
+		}
+		gen := s.session.gen.Load()
+		if known := s.joined.Load(); known != nil && *known == (joined{id, gen}) {
+			continue
+		}
+		if err := s.session.Join(IDKey(id)); err != nil {
+			return err
+		}
+		s.joined.Store(&joined{strings.Clone(id), gen})
+	}
+	return nil
+}

@@ -1,0 +1,370 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/clawai/clawai/internal/state/access"
+	"github.com/clawai/clawai/policy"
+)
+
+// Session is what one process knows of an agent's session. Its methods are safe for
+// concurrent use. Nothing is opened before it is asked; one that fails once has failed for
+// good, and then whoever asks is told.
+type Session struct {
+	dir   string
+	keys  []string
+	alone bool          // no message links it
+	gen   atomic.Uint64 // of the labels; a clear begins another
+
+	mu       sync.Mutex // guards what follows
+	journals []*journal
+	own      int // as many of them, from the first, are of our own keys
+	labels   labels
+	err      error
+	said     []listened      // where the user's words are, beside our own keys
+	turns    map[uint64]bool // messages that are being marked
+	last     uint64          // of them
+	bytes    int             // of theirs
+	done     *sync.Cond      // one of them is
+	known    known           // room for what is known at a call
+	going    going           // and for what it takes along
+	ledgers  map[*Ledger]bool
+	process  string   // the key of the client's process; "" where clears are not heeded
+	client   string   // and its journal
+	root     *journal // it, where it is not among the journals
+	at       string   // the journal that the last clear has led to; "" before the first
+
+	tasks sync.WaitGroup
+}
+
+// New is the session of some keys, whose journals lie in a folder of the state folder.
+func New(state string, keys []string) *Session {
+	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
+	s.done = sync.NewCond(&s.mu)
+	return s
+}
+
+// Alone is the session of one key, which has nothing in common with any other, whatever a
+// message says.
+func Alone(state, key string) *Session {
+	s := New(state, []string{key})
+	s.alone = true
+	return s
+}
+
+func dirOf(state string) string { return filepath.Join(state, "flow") }
+
+// idleTime is how long the journal of a session stays that nobody has open.
+const idleTime = 7 * 24 * time.Hour
+
+// start opens the journals of our keys and joins them.
+func (s *Session) start() error {
+	if s.journals != nil || s.err != nil {
+		return s.err
+	}
+	if len(s.keys) == 0 {
+		s.err = errors.New("the session has no key")
+		return s.err
+	}
+	if s.err = folder(s.dir); s.err != nil {
+		return s.err
+	}
+	sweep(s.dir, time.Now().Add(-idleTime))
+	if s.err = s.turnedBefore(); s.err != nil || s.at != "" {
+		return s.err
+	}
+	for _, key := range s.keys {
+		if s.err = s.join(key); s.err != nil || s.at != "" {
+			return s.err
+		}
+	}
+	return nil
+}
+
+// folder is for nobody but us.
+func folder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder; move it away", dir)
+	}
+	return access.CheckOpen(dir, info)
+}
+
+// join makes the labels of one more key those of the session, and the other way round.
+func (s *Session) join(key string) error {
+	name, gen := fileOf(key), s.gen.Load()
+	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
+	if known >= 0 && known < s.own {
+		return nil
+	}
+	if known < 0 {
+		j, err := s.open(name)
+		if err != nil {
+			return err
+		}
+		s.journals = append(s.journals, j)
+		known = len(s.journals) - 1
+	}
+	j := s.journals[known]
+	s.journals = slices.Insert(slices.Delete(s.journals, known, known+1), s.own, j)
+	s.own++
+	if j.read == 0 {
+		lines, err := j.next()
+		if err != nil || len(lines) == 0 {
+			err = j.write(keyLine(key))
+		} else {
+			j.read = 0 // refresh reads it again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.refresh(); err != nil || s.own == 1 || s.gen.Load() != gen {
+		return err // who was cleared meanwhile names it again
+	}
+	first := s.journals[0]
+	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // what is linked is read by all
+		if l.from.links[l.to.name] {
+			continue
+		}
+		if err := l.from.write(linkLine(l.to.name)); err != nil {
+			return err
+		}
+	}
+	return s.refresh()
+}
+
+// added is what others have added to a journal.
+func (s *Session) added(j *journal) (c content, err error) {
+	lines, err := j.next()
+	if errors.Is(err, errCut) {
+		err = s.mend(j)
+	}
+	if err != nil || len(lines) == 0 {
+		return c, err
+	}
+	if c = parse(lines); c.torn {
+		s.labels.distrust(time.Now())
+	}
+	return c, nil
+}
+
+// refresh reads what others have added.
+func (s *Session) refresh() error {
+	if moved, err := s.turned(s.root); moved || err != nil {
+		return err
+	}
+	for i := 0; i < len(s.journals); i++ {
+		j := s.journals[i]
+		c, err := s.added(j)
+		if err != nil {
+			return err
+		}
+		if j.name == s.client && s.leads(&c) {
+			return s.move(c.end())
+		}
+		for _, one := range c.seen {
+			s.labels.add(one)
+		}
+		for _, name := range c.links {
+			j.link(name)
+			if !isName(name) || slices.ContainsFunc(s.journals, func(j *journal) bool { return j.name == name }) {
+				continue
+			}
+			if len(s.journals) >= maxJournals {
+				s.labels.distrust(time.Now())
+				continue
+			}
+			other, err := s.open(name)
+			if err != nil {
+				return err
+			}
+			s.journals = append(s.journals, other)
+		}
+	}
+	return nil
+}
+
+// mend has every label hold, and says what is known anew in a journal that is not what it
+// was: who reads it for the first time must not find less than others did.
+func (s *Session) mend(j *journal) error {
+	s.labels.distrust(time.Now())
+	info, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	j.read = 0
+	if info.Size() > maxJournal {
+		j.read = info.Size() // whoever reads it finds the same
+		return nil
+	}
+	var lines []string
+	for _, one := range s.labels.newest(policy.SeenWords()...) {
+		lines = append(lines, labelLine(one))
+	}
+	return j.write(lines...)
+}
+
+// maxJournals is how many may be linked; further ones are not followed, and every label
+// holds.
+const maxJournals = 64
+
+// Add joins labels to the session. When it returns, every process that shares the session
+// knows them with its next call, unless it was cleared meanwhile (gen).
+func (s *Session) Add(all []Seen) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.now(); err != nil {
+		return err
+	}
+	var lines []string
+	grown := labels{}
+	for _, one := range all {
+		if s.labels.has(one.Kind, one.Source) || grown.has(one.Kind, one.Source) {
+			continue
+		}
+		if len(s.labels[one.Kind])+len(grown[one.Kind]) >= maxSources {
+			one.Source = others
+			if s.labels.has(one.Kind, others) {
+				continue
+			}
+		}
+		grown.add(one)
+		lines = append(lines, labelLine(one))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	for _, j := range s.journals[:s.own] {
+		if err := j.write(lines...); err != nil {
+			return err
+		}
+	}
+	for _, one := range grown.newest(policy.SeenWords()...) {
+		s.labels.add(one)
+	}
+	return s.refresh() // from now on it would be missed
+}
+
+// Join takes in a key that a message names.
+func (s *Session) Join(key string) error {
+	if s.alone {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.start(); err != nil {
+		return err
+	}
+	for {
+		if len(s.journals) >= maxJournals {
+			s.labels.distrust(time.Now())
+			return nil
+		}
+		gen := s.gen.Load()
+		s.err = s.join(key) // half a join would hide from others what was seen before
+		if s.err != nil || s.gen.Load() == gen {
+			return s.err
+		}
+	}
+}
+
+// Seen is what the session has seen by now.
+func (s *Session) Seen() (policy.Seen, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.now(); err != nil {
+		return 0, err
+	}
+	return s.labels.seen(), nil
+}
+
+// now is the state of this moment.
+func (s *Session) now() error {
+	if err := s.start(); err != nil {
+		return err
+	}
+	return s.refresh()
+}
+
+// newest lists what has been seen of some kinds, the newest first.
+func (s *Session) newest(kinds ...string) []Seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.labels.newest(kinds...)
+}
+
+// Close lets go of the journals; they stay.
+func (s *Session) Close() {
+	s.tasks.Wait()
+	s.mu.Lock()
+	ledgers := slices.Collect(maps.Keys(s.ledgers))
+	defer func() {
+		s.mu.Unlock()
+		for _, l := range ledgers { // they ask us which they are
+			l.close()
+		}
+	}()
+	for _, j := range s.journals {
+		j.close()
+	}
+	if s.root != nil {
+		s.root.close()
+	}
+	for _, l := range s.said {
+		if l.marks != nil {
+			l.marks.close()
+		}
+	}
+	s.said = nil
+	s.journals, s.root, s.err = nil, nil, errors.New("the session is over")
+}
+
+// Forget is Close, and removes what is kept under the session's own keys: it is over for all.
+func (s *Session) Forget() error {
+	s.Close()
+	var failed []error
+	for _, key := range s.keys {
+		for _, end := range []string{"", marksEnd, countsEnd, askedEnd, grantedEnd} {
+			if err := os.Remove(filepath.Join(s.dir, fileOf(key)+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// sweep removes what nobody has had open or written to since a time.
+func sweep(dir string, before time.Time) {
+	entries, _ := os.ReadDir(dir) // what is not swept now is another time
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || len(e.Name()) < 32 || !isName(e.Name()[:32]) || !info.Mode().IsRegular() || info.ModTime().After(before) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
+		if err != nil {
+			continue
+		}
+		if idle(f) {
+			_ = os.Remove(path)
+		}
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,105 @@
+package oauth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/clawai/clawai/internal/state/access"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+)
+
+// Files keeps entries as files that only their owner can read, one for each
+// server, in one folder.
+type Files struct {
+	Dir string
+	// Private makes the folder and refuses one that others can change.
+	Private func(dir string) error
+}
+
+var _ Store = Files{}
+
+const suffix = ".json"
+
+// Name is the folder.
+func (f Files) Name() string { return f.Dir }
+
+func (f Files) path(server string) string {
+	sum := sha256.Sum256([]byte(server))
+	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+suffix)
+}
+
+// Load reads the entry of a server.
+func (f Files) Load(server string) (Entry, error) {
+	e, err := f.read(f.path(server))
+	if err == nil && e.Server != server {
+		return Entry{}, fmt.Errorf("%s holds the sign-in of another server; remove it", f.path(server))
+	}
+	return e, err
+}
+
+func (f Files) read(path string) (Entry, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, ErrNone
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Entry{}, fmt.Errorf("%s is no regular file; remove it and sign in again", path)
+	}
+	if err := access.CheckOpen(path, info); err != nil {
+		return Entry{}, fmt.Errorf("%w, or remove it and sign in again", err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	return decode(data)
+}
+
+// Save writes the entry.
+func (f Files) Save(e Entry) error {
+	if err := f.Private(f.Dir); err != nil {
+		return err
+	}
+	data, err := encode(e)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.path(e.Server), data, atomicfile.Options{Mode: 0o600})
+}
+
+// Delete removes the entry of a server.
+func (f Files) Delete(server string) error {
+	err := os.Remove(f.path(server))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNone
+	}
+	return err
+}
+
+// List reads all entries.
+func (f Files) List() (all []Entry, err error) {
+	names, err := os.ReadDir(f.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, n := range names {
+		if !strings.HasSuffix(n.Name(), suffix) {
+			continue
+		}
+		e, err := f.read(filepath.Join(f.Dir, n.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, err
+}

@@ -1,0 +1,68 @@
+package oauth
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/clawai/clawai/internal/text/term"
+)
+
+// issuerCheck is the authorization server that the owner's own client is registered at, as it
+// was when they signed in. The server's metadata may name another one tomorrow, and
+// the client's secret would go there (RFC 9700, section 4.4: mix-up).
+type issuerCheck struct {
+	next  http.RoundTripper
+	entry Entry // whose sign-in it was; its client is not the owner's: nothing is pinned
+}
+
+// issuerChangedError is what a change of the authorization server comes to.
+type issuerChangedError struct{ server, what, was, is string }
+
+func (e *issuerChangedError) Error() string {
+	return fmt.Sprintf("the server names another %s for its sign-in (%s) than your client is registered at (%s); nothing was sent there. If that is right, sign in anew: clawai auth login --client-id ID %s",
+		e.what, term.Text(truncate(e.is)), term.Text(truncate(e.was)), term.Text(e.server))
+}
+
+func truncate(s string) string {
+	const most = 300
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// RoundTrip lets requests with the client's secret go to the pinned token endpoint
+// only: every POST is one, for who has a client does not register another.
+func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.User != nil {
+		return nil, errors.New("the server names an address with a name or a password in it")
+	}
+	if r.Method == http.MethodPost {
+		if err := p.check("token endpoint", p.entry.TokenURL, r.URL.String()); err != nil {
+			return nil, err
+		}
+	}
+	return cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
+}
+
+// check compares with what was when the client signed in; an entry of an earlier
+// version may not say.
+func (p *issuerCheck) check(what, was, is string) error {
+	if !p.entry.ByHand || was == "" || was == is {
+		return nil
+	}
+	return &issuerChangedError{p.entry.Server, what, was, is}
+}
+
+// endpoint is a page's address without what it is asked.
+func endpoint(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u.String()
+}

@@ -1,0 +1,194 @@
+package vault
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+	"github.com/clawai/clawai/internal/state/access"
+	"github.com/clawai/clawai/internal/state/atomicfile"
+	"github.com/gofrs/flock"
+)
+
+// file is a file that age (age-encryption.org/v1) has encrypted to a key beside it, or
+// wherever the owner keeps that. It is written whole, one process at a time.
+type file struct {
+	path    string
+	key     string // path of the identity file
+	private func(string) error
+}
+
+func (file) Kind() Kind { return InFile }
+
+func (f file) Names() ([]string, error) {
+	all, err := f.read()
+	return slices.Sorted(maps.Keys(all)), err
+}
+
+func (f file) Get(name string) (Entry, error) {
+	all, err := f.read()
+	if err != nil {
+		return Entry{}, err
+	}
+	data, ok := all[name]
+	if !ok {
+		return Entry{}, ErrNone
+	}
+	return decode(name, data)
+}
+
+func (f file) Change(name string, change func(*Entry) error) error {
+	return f.edit(func(all map[string]json.RawMessage) error {
+		e := Entry{Name: name}
+		if data, ok := all[name]; ok {
+			var err error
+			if e, err = decode(name, data); err != nil {
+				return err
+			}
+		}
+		if err := change(&e); err != nil {
+			return err
+		}
+		data, err := json.Marshal(e)
+		all[name] = data
+		return err
+	})
+}
+
+func (f file) Delete(name string) error {
+	return f.edit(func(all map[string]json.RawMessage) error {
+		if _, ok := all[name]; !ok {
+			return ErrNone
+		}
+		delete(all, name)
+		return nil
+	})
+}
+
+func (f file) edit(change func(map[string]json.RawMessage) error) error {
+	if err := f.private(filepath.Dir(f.path)); err != nil {
+		return err
+	}
+	lock := flock.New(f.path + ".lock")
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	all, err := f.read()
+	if err != nil {
+		return err
+	}
+	if err := change(all); err != nil {
+		return err
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return f.write(text)
+}
+
+func (f file) read() (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	sealed, err := readOwn(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := f.identity()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	plain, err := age.Decrypt(bytes.NewReader(sealed), key)
+	if err == nil {
+		text, err = io.ReadAll(plain)
+	}
+	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
+		return nil, fmt.Errorf("%w: %s was encrypted to another key than that in %s", ErrLocked, f.path, f.key)
+	}
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return nil, fmt.Errorf("%s is damaged; put back a copy of it, or remove it and set its entries again", f.path)
+	}
+	return all, nil
+}
+
+func (f file) write(text []byte) error {
+	key, err := f.identity()
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = f.makeIdentity()
+	}
+	if err != nil {
+		return err
+	}
+	var sealed bytes.Buffer
+	w, err := age.Encrypt(&sealed, key.Recipient())
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return atomicfile.Write(f.path, sealed.Bytes(), atomicfile.Options{Mode: 0o600})
+}
+
+// identity reads the key: the first line of its file that is no comment.
+func (f file) identity() (*age.X25519Identity, error) {
+	text, err := readOwn(f.key)
+	if err != nil {
+		return nil, fmt.Errorf("%w: its key: %w", ErrLocked, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		key, err := age.ParseX25519Identity(line)
+		if err != nil {
+			break // which says what it read
+		}
+		return key, nil
+	}
+	return nil, fmt.Errorf("%w: %s holds no key; put back the one that was there", ErrLocked, f.key)
+}
+
+// makeIdentity makes a key where there is no vault yet: beside one, another would lock it.
+func (f file) makeIdentity() (*age.X25519Identity, error) {
+	if _, err := os.Lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no key at %s; put back the one that was there", ErrLocked, f.key)
+	}
+	key, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, err
+	}
+	text := "# The key of clawai's vault. Keep it where the vault's file does not go.\n" + key.String() + "\n"
+	return key, atomicfile.Write(f.key, []byte(text), atomicfile.Options{Mode: 0o600})
+}
+
+// readOwn reads a file that nobody but its owner may open.
+func readOwn(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file; move it away", path)
+	}
+	if err := access.CheckOpen(path, info); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,122 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/clawai/clawai/internal/state/keychain"
+)
+
+// Place is where the vault of one owner is.
+type Place struct {
+	Dir     string             // the folder of the file and of the keychain's names
+	Key     string             // the file with the key of the file; "" is vault.key in Dir
+	Private func(string) error // makes that folder and refuses one that others can change
+	// NoKeychain: the owner wants none asked.
+	NoKeychain bool
+}
+
+func (p Place) file() file {
+	key := p.Key
+	if key == "" {
+		key = filepath.Join(p.Dir, "vault.key")
+	}
+	return file{path: filepath.Join(p.Dir, "vault.age"), key: key, private: p.Private}
+}
+
+func (p Place) keychain() chain {
+	return chain{p.NoKeychain, keychain.Keychain{Service: "clawai-vault", Index: filepath.Join(p.Dir, "keychain.json"), Dir: p.Dir, Private: p.Private}}
+}
+
+func (p Place) store(kind Kind) Store {
+	if kind == InFile {
+		return p.file()
+	}
+	return p.keychain()
+}
+
+// Open gives the store in force: the file where its owner has chosen it and it is
+// there, otherwise the keychain.
+func (p Place) Open() (Store, error) {
+	if _, err := os.Lstat(p.file().path); err == nil {
+		return p.file(), nil
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return p.keychain(), nil
+}
+
+// Choose gives the store of a kind. A vault that is kept elsewhere already is an error:
+// a name in both would mean two values.
+func (p Place) Choose(kind Kind) (Store, error) {
+	now, err := p.Open()
+	if err != nil || now.Kind() == kind {
+		return now, err
+	}
+	names, err := now.Names()
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > 0 || now.Kind() == InFile {
+		return nil, fmt.Errorf("the vault is in %s already; to keep it in %s: clawai vault move %s", now.Kind(), kind, string(kind))
+	}
+	return p.store(kind), nil
+}
+
+// Move copies every entry to the store of a kind, reads each back, and only then takes
+// them out of where they were. It gives their number.
+func (p Place) Move(kind Kind) (moved int, err error) {
+	from, err := p.Open()
+	if err != nil {
+		return 0, err
+	}
+	if from.Kind() == kind {
+		return 0, fmt.Errorf("the vault is in %s already", kind)
+	}
+	all, err := List(from)
+	if err != nil {
+		return 0, err
+	}
+	to := p.store(kind)
+	for i, e := range all {
+		if err := copyTo(to, e); err != nil {
+			for _, copied := range all[:i+1] {
+				_ = to.Delete(copied.Name)
+			}
+			return 0, errors.Join(err, p.dropEmptyFile(to))
+		}
+	}
+	if kind == InKeychain {
+		return len(all), os.Remove(p.file().path)
+	}
+	for _, e := range all {
+		if err := from.Delete(e.Name); err != nil {
+			return len(all), fmt.Errorf("%q is in both stores now: %w", e.Name, err)
+		}
+	}
+	return len(all), nil
+}
+
+func copyTo(to Store, e Entry) error {
+	if err := to.Change(e.Name, func(into *Entry) error { *into = e; return nil }); err != nil {
+		return fmt.Errorf("%q: %w", e.Name, err)
+	}
+	back, err := to.Get(e.Name)
+	if err != nil || string(back.Value) != string(e.Value) {
+		return fmt.Errorf("%q did not come back from %s as it was put there; nothing was moved", e.Name, to.Kind())
+	}
+	return nil
+}
+
+// dropEmptyFile takes the file of a move that failed away: it would be the vault.
+func (p Place) dropEmptyFile(s Store) error {
+	if names, err := s.Names(); s.Kind() != InFile || err != nil || len(names) > 0 {
+		return err
+	}
+	if err := os.Remove(p.file().path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

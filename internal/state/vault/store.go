@@ -1,0 +1,150 @@
+package vault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/clawai/clawai/internal/state/keychain"
+	"github.com/gofrs/flock"
+)
+
+// Store keeps entries. Get and Delete say ErrNone of a name that is not there, and
+// whatever cannot be reached is an error that says what to do.
+type Store interface {
+	Kind() Kind
+	Get(name string) (Entry, error)
+	// Change puts what the function makes of the entry of a name, which is the zero Entry
+	// where there is none, in its place. An error of the function changes nothing.
+	Change(name string, change func(*Entry) error) error
+	Delete(name string) error
+	Names() ([]string, error)
+}
+
+// Kind is where a store keeps values.
+type Kind string
+
+// The kinds.
+const (
+	InKeychain Kind = "keychain"
+	InFile     Kind = "file"
+)
+
+// String is what people call it.
+func (k Kind) String() string {
+	if k == InFile {
+		return "an encrypted file"
+	}
+	return "the system's keychain"
+}
+
+// ParseKind reads one of keychain, file.
+func ParseKind(s string) (Kind, error) {
+	switch k := Kind(s); k {
+	case InKeychain, InFile:
+		return k, nil
+	}
+	return "", fmt.Errorf("unknown store %q (one of keychain, file)", s)
+}
+
+// List reads every entry, in the order of the store.
+func List(s Store) (all []Entry, err error) {
+	names, err := s.Names()
+	for _, name := range names {
+		e, err := s.Get(name)
+		if errors.Is(err, ErrNone) {
+			continue // somebody took it out of the keychain by hand
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, err
+}
+
+// chain is the system's keychain.
+type chain struct {
+	off bool // the owner wants it not asked
+	keychain.Keychain
+}
+
+var errOff = fmt.Errorf("%w: the system's keychain is off (CLAWAI_KEYCHAIN); keep the vault in a file: clawai vault set --store file NAME", ErrLocked)
+
+func (chain) Kind() Kind { return InKeychain }
+
+func (c chain) Get(name string) (Entry, error) {
+	if c.off {
+		return Entry{}, errOff
+	}
+	text, err := c.Keychain.Get(name)
+	if err != nil {
+		return Entry{}, advise(err)
+	}
+	return decode(name, []byte(text))
+}
+
+func (c chain) Change(name string, change func(*Entry) error) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	e, err := c.Get(name)
+	if err != nil && !errors.Is(err, ErrNone) {
+		return err
+	}
+	e.Name = name
+	if err := change(&e); err != nil {
+		return err
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return advise(c.Set(name, string(data)))
+}
+
+func (c chain) Delete(name string) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return advise(c.Keychain.Delete(name))
+}
+
+// changing is held by whoever in this process changes an entry; a lock of the file keeps
+// other processes away.
+var changing sync.Mutex
+
+// lock keeps others from a change: what is read and put back would undo theirs.
+func (c chain) lock() (unlock func(), err error) {
+	if c.off {
+		return nil, errOff
+	}
+	if err := c.Private(c.Dir); err != nil {
+		return nil, err
+	}
+	changing.Lock()
+	lock := flock.New(c.Index + ".change.lock")
+	if err := lock.Lock(); err != nil {
+		changing.Unlock()
+		return nil, err
+	}
+	return func() { _ = lock.Unlock(); changing.Unlock() }, nil
+}
+
+// advise says of a keychain that fails what can be done about it.
+func advise(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, keychain.ErrNone):
+		return ErrNone
+	case errors.Is(err, keychain.ErrTooLarge):
+		return fmt.Errorf("%w; keep the vault in a file instead: clawai vault move file", err)
+	}
+	return fmt.Errorf("%w: %w; unlock the keychain, or where there is none keep the vault in a file: clawai vault set --store file NAME", ErrLocked, err)
+}

@@ -1,0 +1,300 @@
+package builtin
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// What Complete adds to a call of a tool whose contract is known. places are files that the
+// call names elsewhere than in the argument that is the class's path, and are the class's
+// path too. reach are folders, or wildcards, through which the call reads what is shut.
+const (
+	placesArgument = "places"
+	reachArgument  = "reach"
+)
+
+func (t Tool) worked() worked {
+	if t.row == nil {
+		return nothing
+	}
+	return t.row.more
+}
+
+// derived reports whether Complete adds an argument of that name.
+func (t Tool) derived(name string) bool {
+	return t.row != nil && t.row.contract && (name == placesArgument || name == reachArgument)
+}
+
+// nests reports whether the members of objects in an argument are known.
+func (r *row) nests(argument string) bool {
+	for entry := range strings.FieldsSeq(r.nested) {
+		if head, _, _ := strings.Cut(entry, "."); head == argument {
+			return true
+		}
+	}
+	return false
+}
+
+// gathers reports whether an argument is a list whose objects hold the class's argument.
+func (r *row) gathers(argument string) bool {
+	for pair := range strings.FieldsSeq(r.args) {
+		if head, _, listed := strings.Cut(pair, "[]."); listed && head == argument {
+			return true
+		}
+	}
+	return false
+}
+
+// addPlaces adds what a call names by its contract.
+func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
+	if t.row == nil || !t.row.contract {
+		return args, nil
+	}
+	places, reach, err := t.row.findPlaces(t, members)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(places) > MaxPlaces:
+		return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+	}
+	if args, err = members.derive(args, reachArgument, reach); err != nil {
+		return nil, err
+	}
+	return members.derive(args, placesArgument, places)
+}
+
+// derive is with for a list that may be empty.
+func (o object) derive(args []byte, name string, texts []string) ([]byte, error) {
+	if len(texts) > 0 {
+		return o.with(args, name, list(texts))
+	}
+	if slices.ContainsFunc(o, func(m member) bool { return m.name == name }) {
+		return nil, fmt.Errorf("it has a %q of its own", name)
+	}
+	return args, nil
+}
+
+// findPlaces lists the places that a call names beside the class's path, and those that it
+// reaches.
+func (r *row) findPlaces(t Tool, members object) (places, reach []string, err error) {
+	var folders, globs []string
+	shown := false // the wildcards are the class's path themselves
+	for _, m := range members {
+		switch {
+		case t.derived(m.name), r.gathers(m.name):
+			continue
+		case r.nests(m.name):
+			inner, err := r.readNested(m)
+			if err != nil {
+				return nil, nil, err
+			}
+			places = append(places, inner...)
+		case lists(r.plain, m.name):
+		case lists(r.globs, m.name):
+			for _, text := range readTexts(m.raw) {
+				globs = append(globs, splitWildcard(text)...)
+			}
+			shown = t.Shared(m.name) == "path"
+		case t.Shared(m.name) == "path" || m.name == "path":
+			folders = append(folders, readTexts(m.raw)...)
+			fallthrough
+		default:
+			if name := nestedPlace(m.raw); name != "" {
+				return nil, nil, fmt.Errorf("it names a file by %q within %q, of which nothing is known", name, m.name)
+			}
+		}
+	}
+	if len(globs) > MaxPlaces || len(folders) > MaxPlaces {
+		return nil, nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+	}
+	if len(folders) == 0 && r.folder {
+		folders = []string{"."}
+		places = append(places, ".")
+	}
+	if r.content {
+		wide := slices.ContainsFunc(members, func(m member) bool { return liftsIgnore(m.name, jsonscan.Value(m.raw)) })
+		if wide && len(folders) == 0 {
+			folders = []string{"."}
+		}
+		for _, f := range folders {
+			switch {
+			case wide:
+				reach = append(reach, joinWildcard(f, "*"))
+			case textclass.Surrounds(slashed(f)):
+				reach = append(reach, f)
+			}
+		}
+	}
+	for _, g := range globs {
+		named, wide := r.findChosen(folders, slashed(g))
+		for _, place := range named {
+			if !slices.Contains(places, place) && (place != g || !shown) {
+				places = append(places, place)
+			}
+		}
+		if wide {
+			reach = append(reach, joinWildcard(".", g))
+		}
+	}
+	return places, reach, nil
+}
+
+// liftsIgnore reports whether an argument makes a search look into files that it leaves out
+// otherwise: includeIgnoredFiles, no_ignore, hidden; respect_git_ignore = false.
+func liftsIgnore(name string, v jsonscan.Value) bool {
+	if v.Kind() == jsonscan.Object {
+		for key, inner := range v.Members() {
+			if liftsIgnore(key.Text(), inner) {
+				return true
+			}
+		}
+		return false
+	}
+	name = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
+	if strings.Contains(name, "case") || !containsAny(name, "ignore", "hidden", "unrestricted", "dotfiles") {
+		return false
+	}
+	value := strings.ToLower(strings.Trim(string(v), `"`))
+	off := slices.Contains([]string{"false", "0", "no", "null", ""}, value)
+	if !off && !slices.Contains([]string{"true", "1", "yes"}, value) {
+		return false // what it leaves out
+	}
+	return off == containsAny(name, "respect", "skip", "exclude", "honor", "obey", "apply", "use")
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// findChosen is what a wildcard names by its whole name, and whether a tool that shows what is
+// in files shows more that is shut.
+func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
+	if len(folders) == 0 {
+		folders = []string{"."}
+	}
+	if leaves := rooted(wildcard) || slices.Contains(strings.Split(wildcard, "/"), ".."); leaves {
+		named = append(named, wildcard)
+	}
+	for _, f := range folders {
+		names, reaches := textclass.Chooses(joinWildcard(slashed(f), wildcard))
+		named = append(named, names...)
+		wide = wide || reaches && r.content
+	}
+	return named, wide
+}
+
+// splitWildcard lists the wildcards in a text: Claude Code cuts it at blanks, and at commas
+// outside of braces.
+func splitWildcard(text string) []string {
+	all := []string{text}
+	add := func(part string) {
+		if part != "" && !slices.Contains(all, part) && len(all) <= MaxPlaces {
+			all = append(all, part)
+		}
+	}
+	for field := range strings.FieldsSeq(text) {
+		add(field)
+		if !strings.Contains(field, "{") {
+			for part := range strings.SplitSeq(field, ",") {
+				add(part)
+			}
+		}
+	}
+	return all
+}
+
+// joinWildcard is a wildcard as it stands in a folder.
+func joinWildcard(folder, wildcard string) string {
+	if rooted(wildcard) || strings.HasPrefix(wildcard, "!") {
+		return wildcard
+	}
+	return strings.TrimSuffix(folder, "/") + "/" + wildcard
+}
+
+func rooted(name string) bool {
+	return path.IsAbs(name) || strings.HasPrefix(name, "~") || len(name) > 1 && name[1] == ':'
+}
+
+// slashed is a path with / between its parts, as on Windows too.
+func slashed(name string) string {
+	if rest, found := strings.CutPrefix(name, "file://"); found {
+		name = rest
+	}
+	if len(name) > 1 && (name[1] == ':' || strings.HasPrefix(name, `\\`) || strings.HasPrefix(name, `~\`)) {
+		name = strings.ReplaceAll(name, `\`, "/")
+	}
+	return name
+}
+
+// readTexts lists the texts in a value.
+func readTexts(raw string) (all []string) {
+	walk(jsonscan.Value(raw), "", func(_, text string) { all = append(all, text) })
+	return all
+}
+
+// walk visits every text in a value that is not empty, with the name of the nearest member
+// that holds it.
+func walk(v jsonscan.Value, name string, visit func(name, text string)) {
+	switch v.Kind() {
+	case jsonscan.Object:
+		for key, inner := range v.Members() {
+			walk(inner, key.Text(), visit)
+		}
+	case jsonscan.Array:
+		for inner := range v.Elements() {
+			walk(inner, name, visit)
+		}
+	case jsonscan.String:
+		if text := v.Text(); text != "" {
+			visit(name, text)
+		}
+	case jsonscan.Absent, jsonscan.Null, jsonscan.Boolean, jsonscan.Number:
+	}
+}
+
+// readNested lists the files that the objects of an argument name. A member that reads as one
+// and is not in the contract is an error.
+func (r *row) readNested(m member) (all []string, err error) {
+	if nestedPlace(m.text) != "" { // some take JSON in a text for the list
+		return nil, fmt.Errorf("it has JSON for %q", m.name)
+	}
+	walk(jsonscan.Value(m.raw), "", func(name, text string) {
+		switch {
+		case lists(r.nested, m.name+"."+name):
+			all = append(all, text)
+		case namesPlace(name):
+			err = fmt.Errorf("it names a file by %q within %q, of which nothing is known", name, m.name)
+		}
+	})
+	return all, err
+}
+
+// nestedPlace is the name of a member of an object in a value that reads as a file's; ""
+// without one.
+func nestedPlace(raw string) (found string) {
+	if !strings.Contains(raw, "{") {
+		return ""
+	}
+	walk(jsonscan.Value(raw), "", func(name, _ string) {
+		if namesPlace(name) {
+			found = name
+		}
+	})
+	return found
+}
+
+// namesPlace reports whether a member of that name holds a file or a folder.
+func namesPlace(name string) bool {
+	name = strings.ToLower(strings.TrimRight(name, "0123456789"))
+	for _, ending := range [...]string{"path", "paths", "file", "files", "filename", "dir", "directory", "folder", "uri", "glob", "globs"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,323 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// MaxPlaces is how many files or pages one call may name.
+const MaxPlaces = 100
+
+// Complete adds to the arguments of a client's tool those of its class that have to be
+// worked out of a text. The error, for the agent, says that this cannot be done: no rule
+// may allow the call. args is one JSON object that a strict reader has admitted, nil for
+// none, and is not changed; what is added a second time is what is there.
+func Complete(client, tool string, args []byte) ([]byte, error) {
+	t := Of(client, tool)
+	members, err := texts(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.single(members); err != nil {
+		return nil, err
+	}
+	if args, err = t.gather(members, args); err != nil {
+		return nil, err
+	}
+	var name string
+	var all []string
+	switch t.worked() {
+	case patched:
+		name = "path"
+		all, err = t.patchPlaces(members)
+	case linked:
+		name, all = "url", links(members.text("prompt"))
+		if len(all) == 0 {
+			err = errors.New("its prompt names no URL")
+		}
+	case nothing:
+		return t.addPlaces(args, members)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) > MaxPlaces:
+		return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+	}
+	return members.with(args, name, list(all))
+}
+
+// gather adds what stands inside the objects of a list: the paths of several files, the
+// commands of several lines. What a list holds in another form is an error, since a rule
+// would not see it.
+func (t Tool) gather(members object, args []byte) ([]byte, error) {
+	if t.row == nil {
+		return args, nil
+	}
+	for pair := range strings.FieldsSeq(t.row.args) {
+		from, shared, _ := strings.Cut(pair, ">")
+		outer, inner, listed := strings.Cut(from, "[].")
+		if !listed {
+			continue
+		}
+		for _, m := range members {
+			if inner == commandArgument && m.name == wordsArgument {
+				return nil, fmt.Errorf("it has %q beside the command", wordsArgument)
+			}
+			if m.name != outer {
+				continue
+			}
+			v := jsonscan.Of([]byte(m.raw))
+			if t.Shared(outer) == shared && holdsTexts(v) {
+				continue // a list of texts has the shared name as it is
+			}
+			all, err := gathered(v, inner)
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("%q: %w", outer, err)
+			case len(all) > MaxPlaces:
+				return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
+			case len(all) == 0:
+				continue
+			}
+			if args, err = members.with(args, shared, list(all)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return args, nil
+}
+
+// holdsTexts reports whether a value is a text or a list of texts alone.
+func holdsTexts(v jsonscan.Value) bool {
+	if v.Kind() != jsonscan.Array {
+		return v.Kind() == jsonscan.String
+	}
+	for e := range v.Elements() {
+		if e.Kind() != jsonscan.String {
+			return false
+		}
+	}
+	return true
+}
+
+// gathered are the texts of a list, and those that its objects have under a name.
+func gathered(v jsonscan.Value, name string) (all []string, err error) {
+	if v.Kind() == jsonscan.String {
+		return []string{v.Text()}, nil
+	}
+	elements := v.Elements()
+	switch v.Kind() {
+	case jsonscan.Array:
+	case jsonscan.Object: // one alone
+		elements = slices.Values([]jsonscan.Value{v})
+	default:
+		return nil, errors.New("it is no list")
+	}
+	for e := range elements {
+		if e.Kind() == jsonscan.Object {
+			for key, value := range e.Members() {
+				switch own := key.Text(); {
+				case own == name:
+				case namesPlace(own):
+					return nil, fmt.Errorf("one of the list names a file by %q, of which nothing is known", own)
+				case name == commandArgument && own != wordsArgument && nests(value):
+					return nil, fmt.Errorf("one of the list has objects in %q, of which nothing is known", own)
+				}
+			}
+			words := e.Member(wordsArgument)
+			if e = e.Member(name); e.Kind() == jsonscan.Absent {
+				continue // an operation on no such thing
+			}
+			if name == commandArgument && e.Kind() == jsonscan.String && words.Kind() != jsonscan.Absent {
+				line, err := commandLine(e.Text(), words)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, line)
+				continue
+			}
+		}
+		if e.Kind() != jsonscan.String {
+			return nil, fmt.Errorf("one of the list has no %s that can be read", name)
+		}
+		all = append(all, e.Text())
+	}
+	return all, nil
+}
+
+// nests reports whether a value is an object, or a list that holds other than plain values.
+func nests(v jsonscan.Value) bool {
+	if v.Kind() == jsonscan.Object {
+		return true
+	}
+	for e := range v.Elements() {
+		if e.Kind() == jsonscan.Object || e.Kind() == jsonscan.Array {
+			return true
+		}
+	}
+	return false
+}
+
+// A program may be named apart from its arguments, which then stand beside it.
+const (
+	commandArgument = "command"
+	wordsArgument   = "args"
+)
+
+// commandLine writes a program and its arguments as a shell reads them: each one word.
+func commandLine(program string, args jsonscan.Value) (string, error) {
+	if !holdsTexts(args) || args.Kind() != jsonscan.Array {
+		return "", errors.New("the arguments beside a command are no list of texts")
+	}
+	line := program
+	for a := range args.Elements() {
+		line += " " + shellWord(a.Text())
+	}
+	return line, nil
+}
+
+// shellWord is a text as one word of a shell.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// single says that no two arguments are one to the class: which of them the client goes
+// by is not known.
+func (t Tool) single(members object) error {
+	seen := map[string]string{}
+	for _, m := range members {
+		shared := t.Shared(m.name)
+		switch {
+		case t.derived(m.name):
+			continue
+		case shared == "":
+			shared = m.name
+		}
+		if other, twice := seen[shared]; twice {
+			return fmt.Errorf("%q and %q are one argument", other, m.name)
+		}
+		seen[shared] = m.name
+	}
+	return nil
+}
+
+// object is the members of arguments; text is what a string holds.
+type object []member
+
+type member struct{ name, raw, text string }
+
+func (o object) text(name string) string {
+	for _, m := range o {
+		if m.name == name {
+			return m.text
+		}
+	}
+	return ""
+}
+
+func texts(args []byte) (all object, err error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	c := jsonscan.Cursor{Src: string(args)}
+	c.Blanks()
+	if !c.Members(func(name string) bool {
+		start, text, ok := c.At, "", false
+		if c.Peek() == '"' {
+			text, ok = c.Text()
+		} else {
+			ok = c.Skip()
+		}
+		all = append(all, member{name, c.Src[start:c.At], text})
+		return ok
+	}) {
+		return nil, errors.New("its arguments are no object")
+	}
+	return all, nil
+}
+
+// with adds a member, unless it is there.
+func (o object) with(args []byte, name, value string) ([]byte, error) {
+	for _, m := range o {
+		switch {
+		case m.name == name && m.raw == value:
+			return args, nil
+		case m.name == name:
+			return nil, fmt.Errorf("it has a %q of its own", name)
+		}
+	}
+	comma := ","
+	if len(o) == 0 {
+		comma = ""
+	}
+	open := slices.Index(args, '{') + 1
+	return slices.Concat(args[:open], []byte(strconv.Quote(name)+":"+value+comma), args[open:]), nil
+}
+
+// list writes texts as JSON.
+func list(texts []string) string {
+	out := "["
+	for i, s := range texts {
+		if i > 0 {
+			out += ","
+		}
+		out = string(escape.Append([]byte(out+`"`), s)) + `"`
+	}
+	return out + "]"
+}
+
+// headings are the lines of a patch that name a file, and the one it moves to.
+var headings = []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"}
+
+// patchPlaces lists every file that a patch names (the format of apply_patch).
+func (t Tool) patchPlaces(members object) (all []string, err error) {
+	for _, m := range members {
+		if t.Shared(m.name) != "content" {
+			continue
+		}
+		for line := range strings.Lines(m.text) {
+			line = strings.TrimSpace(line)
+			for _, h := range headings {
+				if path, found := strings.CutPrefix(line, h); found {
+					all = append(all, strings.TrimSpace(path))
+				}
+			}
+		}
+	}
+	if len(all) == 0 || slices.Contains(all, "") {
+		return nil, errors.New("the patch names no file")
+	}
+	return all, nil
+}
+
+// links lists the URLs in a text: what a client might go to.
+func links(s string) (all []string) {
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`(){}[]|\\^", r) }) {
+		low := strings.ToLower(word)
+		at := strings.Index(low, "http://")
+		if secure := strings.Index(low, "https://"); secure >= 0 && (at < 0 || secure < at) {
+			at = secure
+		}
+		if at < 0 {
+			continue
+		}
+		url := word[at:]
+		all = append(all, url)
+		if bare := strings.TrimRight(url, ".,;:!?"); bare != url {
+			all = append(all, bare)
+		}
+	}
+	return all
+}

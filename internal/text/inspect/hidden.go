@@ -1,0 +1,268 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// findHidden finds what is not drawn, and control characters: both in one pass, in which
+// plain ASCII costs a comparison a byte.
+func findHidden(f *findings) {
+	s := sparse{f: f}
+	readHidden(f, &s)
+	if s.end() {
+		s = sparse{f: f, rest: true, variants: s.variants}
+		readHidden(f, &s)
+		s.end()
+	}
+	if s.variants.spell() {
+		f.addVariants()
+	}
+}
+
+// addVariants adds the selectors that are ordinary one by one.
+func (f *findings) addVariants() {
+	for i, r := range f.text {
+		if isVariant(r) {
+			if what, _, end := hiddenRun(f.text, i); what == "" {
+				f.add(Hidden, named(r), i, end)
+			}
+		}
+	}
+}
+
+// readHidden is findHidden of everything, or of what s has left the first time.
+func readHidden(f *findings, s *sparse) {
+	t := f.text
+	for i := 0; i < len(t); {
+		if i = plain(t, i); i == len(t) {
+			return
+		}
+		if c := t[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' || c == '\f' {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(t[i:])
+		switch {
+		case r < 0xa0:
+			end, what := controlEnd(t, i, n)
+			if !s.rest {
+				f.add(Control, what, i, end)
+			}
+			i = end
+		case textclass.OddInReply(r):
+			what, count, end := hiddenRun(t, i)
+			switch {
+			case what == "":
+				if isVariant(r) && !s.rest {
+					s.variants.take(r, i)
+				}
+			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], loud):
+				s.take(r, i, end, what)
+			case !s.rest:
+				f.add(Hidden, what, i, end)
+			}
+			i = max(end, i+n)
+		default:
+			i += n
+		}
+	}
+}
+
+// plain is where eight bytes at a time stop being drawn ASCII.
+func plain(t string, i int) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(t); i += 8 {
+		s := t[i : i+8]
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if (w|(w+each)|(w-each*' '))&high != 0 { // above 0x7e, or below a blank
+			return i
+		}
+	}
+	return i
+}
+
+// controlEnd is where a control character ends, n bytes long, with the escape that it
+// begins (ECMA-48: CSI ends with 0x40 to 0x7e, OSC and its like with BEL or ST).
+func controlEnd(t string, i, n int) (end int, what string) {
+	const what8, plain = "an escape of a terminal", "a control character"
+	at := i + n
+	kind := byte(0)
+	switch {
+	case t[i] == 0x1b && at < len(t):
+		kind = t[at]
+		at++
+	case t[i:at] == "\u009b", t[i:at] == "\u009d", t[i:at] == "\u0090":
+		kind = t[at-1] - 0x40
+	default:
+		return at, plain
+	}
+	switch kind {
+	case '[':
+		for ; at < len(t) && t[at] >= 0x20 && t[at] < 0x40; at++ {
+		}
+		if at < len(t) && t[at] >= 0x40 && t[at] < 0x7f {
+			at++
+		}
+		return at, what8 // what cannot be its end is no part of it
+	case ']', 'P', '_', '^', 'X':
+		rest := t[at:]
+		stop := strings.IndexAny(rest, "\a\u009c\x1b")
+		if stop < 0 {
+			return len(t), what8
+		}
+		at += stop
+		switch t[at] {
+		case '\a':
+			return at + 1, what8
+		case 0x1b:
+			if strings.HasPrefix(t[at:], "\x1b\\") {
+				at += 2
+			}
+			return at, what8 // another escape begins
+		}
+		return at + 2, what8
+	}
+	return i + n, what8
+}
+
+// hiddenRun reads the n characters from i that hide; what is "" where they are ordinary
+// there: in the script or the emoji around them.
+func hiddenRun(t string, i int) (what string, n, end int) {
+	end = i
+	first, _ := utf8.DecodeRuneInString(t[i:])
+	for end < len(t) {
+		r, size := utf8.DecodeRuneInString(t[end:])
+		if !textclass.OddInReply(r) {
+			break
+		}
+		if end += size; r != 0xad { // where a word may be broken: it says nothing, however often
+			n++
+		}
+	}
+	before, _ := utf8.DecodeLastRuneInString(t[:i])
+	after, _ := utf8.DecodeRuneInString(t[end:])
+	if runes := utf8.RuneCountInString(t[i:end]); runes == 1 && mark(first) && turned(t, i, end) || ordinary(t[i:end], runes, before, after, i == 0, end == len(t)) {
+		return "", n, end
+	}
+	return named(first), n, end
+}
+
+// named is what hides, by its first character.
+func named(r rune) string {
+	switch {
+	case textclass.Tag.Has(r):
+		return "tag characters"
+	case textclass.Direction.Has(r):
+		return "characters that turn the direction of text"
+	case textclass.Private.Has(r):
+		return "characters of private use"
+	case unicode.Is(unicode.Variation_Selector, r):
+		return "variation selectors"
+	case textclass.Noncharacter.Has(r):
+		return "what is no character"
+	}
+	return "characters of zero width"
+}
+
+// flags are the three that emoji tags are recommended for (UTS 51, RGI emoji tag
+// sequences), without the black flag that they follow.
+var flags = []string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
+
+func tagged(region string) string {
+	var b strings.Builder
+	for _, r := range region {
+		b.WriteRune(0xe0000 + r)
+	}
+	return b.String() + "\U000e007f"
+}
+
+// ordinary says of a run of n characters that a writer of the script around it, or of
+// emoji, puts them there; text that merely holds a letter of such a script is no reason.
+func ordinary(run string, n int, before, after rune, first, last bool) bool {
+	r, _ := utf8.DecodeRuneInString(run)
+	if n > 1 {
+		switch {
+		case before == 0x1f3f4:
+			return slices.Contains(flags, run)
+		case n == 2 && r == 0xfe0f: // a sign drawn as emoji, joined to the next
+			second, _ := utf8.DecodeRuneInString(run[len("\ufe0f"):])
+			return second == 0x200d && pictures(before) && pictures(after)
+		}
+		return false
+	}
+	switch {
+	case r == 0xfeff: // where a file begins: alone in a text, or a string of JSON in one
+		return first || before == '"'
+	case r == 0xad: // where a word may be broken
+		return unicode.IsLetter(before) && unicode.IsLetter(after)
+	case r == 0x200b: // where a word ends, in scripts without blanks
+		return unbroken(before) || unbroken(after)
+	case r == 0x200c, r == 0x200d:
+		return joins(before) && (joins(after) || last || !unicode.IsLetter(after)) || r == 0x200d && pictures(before) && pictures(after)
+	case unicode.Is(unicode.Variation_Selector, r):
+		switch {
+		case r == 0xfe0e, r == 0xfe0f:
+			return pictures(before)
+		case r >= 0xe0100:
+			return isVariant(r) && unicode.Is(unicode.Han, before)
+		}
+		return (r < 0xfe00 || r <= 0xfe02) && unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || r == 0xfe00 && unicode.Is(unicode.Sm, before)
+	case unicode.In(r, unicode.Mongolian, unicode.Khmer):
+		return unicode.In(before, unicode.Mongolian, unicode.Khmer)
+	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // drawn: they enclose digits
+		return true
+	case r == 0x110bd, r == 0x110cd: // drawn
+		return true
+	case r >= 0x13430 && r <= 0x1343f:
+		return unicode.Is(unicode.Egyptian_Hieroglyphs, before) || unicode.Is(unicode.Egyptian_Hieroglyphs, after)
+	case r >= 0x1d173 && r <= 0x1d17a:
+		return note(before) || note(after)
+	}
+	return false
+}
+
+// lastSelector is the last that variants of Chinese letters have in Unicode's database of them
+// (UTS 37); with all 240 of them, bytes can be written.
+const lastSelector = 0xe011f
+
+func isVariant(r rune) bool { return r >= 0xe0100 && r <= lastSelector }
+
+// note reports a sign of musical notation.
+func note(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
+
+// mark says that a character has a direction and nothing else (UAX 9, 2.6).
+func mark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
+
+// turned says whether a letter that runs from right to left stands within a few
+// characters of t[i:end]: figures and signs beside it are what marks are written for.
+func turned(t string, i, end int) bool {
+	const near = 16 // bytes
+	for _, r := range t[max(0, i-near):min(len(t), end+near)] {
+		if textclass.RightToLeft.Has(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// pictures are signs that selectors and joiners are written behind: emoji, their skin
+// tones, and the digits of keycaps.
+func pictures(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= '0' && r <= '9' || strings.ContainsRune("#*©®‼⁉ℹ〰〽", r)
+}
+
+// joins are letters and marks of scripts in which joiners choose the form of a letter.
+func joins(r rune) bool {
+	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
+		unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Tibetan, unicode.Khmer, unicode.Myanmar)
+}
+
+// unbroken are letters and marks of scripts that are written without blanks.
+func unbroken(r rune) bool {
+	return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}

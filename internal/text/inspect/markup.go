@@ -1,0 +1,198 @@
+package inspect
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/inspect/injection"
+)
+
+// findTemplateTokens finds what separates the speakers in the templates of models in
+// wide use: ChatML and its like, Llama, Mistral, Gemma, DeepSeek.
+func findTemplateTokens(f *findings) {
+	f.matches(speakers, func(start, end int) {
+		if open := f.text[start:end]; open == "<|" || open == "<｜" {
+			n := tokenLen(f.text[end:])
+			if n == 0 {
+				return
+			}
+			end += n
+		}
+		f.add(TemplateToken, "a speaker's mark of a model's template", start, end)
+	})
+}
+
+var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
+
+// tokenLen is the length of im_start|> and the like; 0 when it is none.
+func tokenLen(rest string) int {
+	n := strings.IndexFunc(rest, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')
+	})
+	if n < 2 || n > 48 {
+		return 0
+	}
+	for _, end := range []string{"|>", "｜>"} {
+		if strings.HasPrefix(rest[n:], end) {
+			return n + len(end)
+		}
+	}
+	return 0
+}
+
+// matches visits the places of words that begin with different bytes after their first, in
+// one search a word.
+func (f *findings) matches(words []string, visit func(start, end int)) {
+	for _, w := range words {
+		for at := 0; ; {
+			next := strings.Index(f.text[at:], w)
+			if next < 0 {
+				break
+			}
+			start := at + next
+			at = start + len(w)
+			visit(start, at)
+		}
+	}
+}
+
+const longComment = 40 // bytes of a comment that says more than a word to a tool
+
+// findComments finds HTML comments.
+func findComments(f *findings) {
+	f.comments(func(start, end int, inside string) {
+		if len(strings.TrimSpace(inside)) >= longComment {
+			f.add(Comment, "an HTML comment", start, end)
+		}
+	})
+}
+
+// findConcealed finds what is worded like an attack where no reader of a page sees it.
+func findConcealed(f *findings) {
+	f.comments(func(start, end int, inside string) {
+		if len(inside) >= longComment && injection.Top(inside) >= injection.Likely {
+			f.add(Concealed, "words like those of prompt injections in an HTML comment", start, end)
+		}
+	})
+	read := 0 // as far as hidden texts were looked at: they may lie in each other
+	f.tags(Concealed, func(t tag) {
+		if t.start < read || !t.hidden && !t.hides() {
+			return
+		}
+		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // a quote that nobody closes may reach further
+		if read = f.bodyEnd(t); from < read && injection.Top(f.text[from:read]) >= injection.Likely {
+			f.add(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
+		}
+	})
+}
+
+// comments visits HTML comments; one that is not closed reaches to the end.
+func (f *findings) comments(visit func(start, end int, inside string)) {
+	for at := 0; ; {
+		n := strings.Index(f.text[at:], "<!--")
+		if n < 0 {
+			return
+		}
+		start := at + n
+		inside := f.text[start+len("<!--"):]
+		end := len(f.text)
+		if n := strings.Index(inside, "-->"); n >= 0 {
+			inside, end = inside[:n], start+len("<!--")+n+len("-->")
+		}
+		visit(start, end, inside)
+		at = end
+	}
+}
+
+// sentAddress is an image of HTML whose address has a query: whoever draws it sends what
+// stands there.
+var sentAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?i)^\\s*https?://[^\\s\"'<>]+\\?[^\\s\"'<>]+")
+})
+
+func findCSSHidden(f *findings) {
+	f.tags(CSSHidden, func(t tag) {
+		if t.hides() {
+			f.add(CSSHidden, "HTML that its style hides", t.start, t.end)
+		}
+	})
+}
+
+func findImageLinks(f *findings) {
+	const what = "an image whose address carries a query"
+	f.tags(ImageLink, func(t tag) {
+		if strings.EqualFold(t.name, "img") && sentAddress().MatchString(t.src) {
+			f.add(ImageLink, what, t.start, t.end)
+		}
+	})
+	f.matches([]string{"]("}, func(at, from int) {
+		start := strings.LastIndexByte(f.text[max(0, at-300):at], '[') + max(0, at-300)
+		if start < 1 || f.text[start-1] != '!' || f.text[start] != '[' {
+			return
+		}
+		end := min(from+tagLength, len(f.text))
+		for _, stop := range []byte(")\n") {
+			if n := strings.IndexByte(f.text[from:end], stop); n >= 0 {
+				end = from + n
+			}
+		}
+		if queried(f.text[from:end]) {
+			f.add(ImageLink, what, start-1, end)
+		}
+	})
+}
+
+// queried says whether an image of Markdown has an address with a query.
+func queried(address string) bool {
+	address = strings.TrimPrefix(strings.TrimLeft(address, " \t\r\f"), "<")
+	for _, scheme := range []string{"https://", "http://"} {
+		if len(address) <= len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
+			continue
+		}
+		address = address[len(scheme):]
+		if n := strings.IndexAny(address, " \t\r\f>"); n >= 0 {
+			address = address[:n]
+		}
+		return len(address) > 2 && strings.IndexByte(address[1:len(address)-1], '?') >= 0
+	}
+	return false
+}
+
+const (
+	wideGap = 200 // blanks in a line
+	longGap = 30  // lines without text
+	white   = " \t\r\n\u00a0\u3000"
+)
+
+// findGaps finds text that a person would have to scroll to. A gap is long enough to be
+// met by looking at every thirtieth byte.
+func findGaps(f *findings) {
+	t := f.text
+	for at := 0; at < len(t); at += longGap {
+		if c := t[at]; c > ' ' && c < 0x80 {
+			continue
+		}
+		start := len(strings.TrimRight(t[:at], white))
+		rest := strings.TrimLeft(t[at:], white)
+		end := len(t) - len(rest)
+		if rest != "" && end-start >= longGap && gapes(t[start:end]) {
+			f.add(Gap, "a gap that pushes text out of sight", start, end)
+		}
+		at = max(at, end)
+	}
+}
+
+// gapes says whether blanks are wide or long.
+func gapes(blanks string) bool {
+	if strings.Count(blanks, "\n") > longGap {
+		return true
+	}
+	for line := range strings.SplitSeq(blanks, "\n") {
+		if utf8.RuneCountInString(line) >= wideGap {
+			return true
+		}
+	}
+	return false
+}

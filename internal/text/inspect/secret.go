@@ -1,0 +1,364 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/redact"
+)
+
+// findSecrets finds what the record would not keep either (internal/text/redact). What only a
+// name announces is likely; what documents write in a secret's place is none. A secret of a
+// form of its own is judged by its own letters, whatever stands around it.
+func findSecrets(f *findings) {
+	read := redact.Read(f.text)
+	known := givenSecrets(f, &read)
+	first := 0 // of the known ones that do not end before at
+	for at := 0; ; {
+		s, found := read.Find(at)
+		if !found {
+			break
+		}
+		at = max(s.End, s.Start+1)
+		for first < len(known) && known[first].End <= s.Start {
+			first++
+		}
+		within := first < len(known) && known[first].Start < s.End
+		value := f.text[s.Start:s.End]
+		switch {
+		case !s.Named:
+			if s.Kind == "pem" && !within { // an example, which may reach to the end of the text
+				at = s.Start + 1
+			}
+		case within: // one finding, of the value and what goes on behind it
+			one := &known[first]
+			one.Start = min(one.Start, s.Start)
+			one.End = max(one.End, s.End)
+			for i := first + 1; i < len(known) && known[i].Start < s.End; i++ {
+				one.End = max(one.End, known[i].End)
+				known[i].Kind = ""
+			}
+		default:
+			if kind := glued(value); kind != "" {
+				f.addSecret(kind, s.Start, s.End)
+			} else if !placeholder(value) {
+				f.add(SecretLikely, "the value of a secret's name", s.Start, s.End)
+			}
+		}
+	}
+	for _, s := range known {
+		if s.Kind != "" {
+			f.addSecret(s.Kind, s.Start, s.End)
+		}
+	}
+	if at, is := read.Unread(); is && f.wanted.has(Secret) {
+		f.unlooked(Secret, "behind what is too long for a secret", at)
+	}
+}
+
+// addSecret notes a secret, and says in words only to whom it matters of which kind it is.
+func (f *findings) addSecret(kind string, start, end int) {
+	if f.wanted.has(Secret) {
+		f.add(Secret, "a secret ("+kind+")", start, end)
+	}
+}
+
+// maxWithin is how many times its length may be read of what stands within secrets and examples.
+const maxWithin = 8
+
+// givenSecrets are the secrets of a text that no name announces, in order. Within each, and within
+// each example, another one may begin: it counts where it goes on behind those before it.
+func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
+	end, seen, within := 0, 0, 0 // of what is known, and of what was read at all
+	for at := 0; ; {
+		s, found := read.FindUnnamed(at)
+		if !found {
+			return known
+		}
+		at = s.Start + 1
+		if s.Start < seen {
+			if within += min(seen, s.End) - s.Start; within > maxWithin*len(f.text) {
+				if f.wanted.has(Secret) {
+					f.unlooked(Secret, "within too many examples of secrets", s.Start)
+				}
+				return known
+			}
+		}
+		seen = max(seen, s.End)
+		if s.End > end && given(f.text[s.Start:s.End], s) {
+			known, end = append(known, s), s.End
+		}
+	}
+}
+
+// shapeIn is the kind of the first secret in the value of a name that is known by its form or
+// its place, and is no example; "" for none. It may begin behind a word of examples.
+func shapeIn(value string) string {
+	read := redact.Read(value)
+	for at := 0; ; {
+		s, found := read.FindUnnamed(at)
+		if !found {
+			return glued(value)
+		}
+		if given(value[s.Start:s.End], s) {
+			return s.Kind
+		}
+		at = max(s.End, at+1)
+	}
+}
+
+// glued is the kind of a secret that a word of examples stands before, without a sign between them.
+func glued(value string) string {
+	for _, word := range exampleWords {
+		at := indexFold(value, word)
+		if at < 0 {
+			continue
+		}
+		behind := value[at+len(word):]
+		if s, ok := redact.FindUnnamed(behind, 0); ok && given(behind[s.Start:s.End], s) {
+			return s.Kind
+		}
+	}
+	return ""
+}
+
+// indexFold is strings.Index of a word of small letters, in any case.
+func indexFold(text, word string) int {
+	for at := 0; at+len(word) <= len(text); at++ {
+		if text[at]|0x20 == word[0]|0x20 && strings.EqualFold(text[at:at+len(word)], word) {
+			return at
+		}
+	}
+	return -1
+}
+
+// given reports whether what is known by its form or its place is no example.
+func given(value string, s redact.Span) bool {
+	if s.Placed {
+		return shapeIn(value) != "" /* a key as the name in an address */ || !placeholder(value) && !standsIn(value, s.Kind)
+	}
+	return !example(value, s.Kind)
+}
+
+// exampleWords are written where a secret would stand.
+var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "....",
+	"1234567890abc", "1234567890abcdefghijklmnopqrstuvwxyz"}
+
+// algorithms are OpenSSH's names of them that have the form of a key.
+var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256-cert-v01"}
+
+// example reports a secret of a form of its own that is made up: without such words, what is left
+// of it has no form any more.
+func example(secret, kind string) bool {
+	if kind == "pem" {
+		return letters(madeUp(armored(secret))) < 5
+	}
+	left := madeUp(secret)
+	switch {
+	case letters(secret) < 6:
+		return true
+	case slices.Contains(algorithms, secret):
+		return true
+	case left == secret:
+		return false
+	case kind == "bearer" || kind == "sas" || kind == "kubernetes": // these have no form of their own
+		return len(left) < 16 || letters(left) < 6
+	}
+	s, found := redact.Find(left, 0)
+	return !found || s.Named || s.Placed
+}
+
+// armored is the base64 of a key in PEM armour, without its headers.
+func armored(key string) string {
+	var body strings.Builder
+	_, key, _ = strings.Cut(key, "KEY")
+	key, _, _ = strings.Cut(key, "-----END")
+	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' }) {
+		if len(word) > 1 && word[0] == 'n' && strings.Contains(key, `\n`) { // the end of a line of JSON in a text
+			word = word[1:]
+		}
+		if lettersAt(word) == len(strings.TrimRight(word, "=")) && !strings.Contains(word, "-") {
+			body.WriteString(word)
+			continue
+		}
+		for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return r > 'z' || !base64Letters[r] || r == '-' || r == '_' }) {
+			if len(run) >= encodedLine { // behind the number of its line
+				body.WriteString(run)
+			}
+		}
+	}
+	return body.String()
+}
+
+// madeUp is a text without the words of examples.
+func madeUp(text string) string {
+	left := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		n := 0
+		for _, word := range exampleWords {
+			if len(text)-i >= len(word) && strings.EqualFold(text[i:i+len(word)], word) {
+				n = max(n, len(word))
+			}
+		}
+		if n == 0 {
+			left = append(left, text[i])
+			n = 1
+		}
+		i += n
+	}
+	return string(left)
+}
+
+// standins are what documents write for a password in an address or behind an option.
+var standins = []string{"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "mypassword", "dbpassword", "postgres", "mysql", "admin", "guest", "hostname"}
+
+// standsIn reports that a value stands for a secret in its place.
+func standsIn(value, kind string) bool {
+	if kind == "basic" {
+		said, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
+		_, value, _ = strings.Cut(string(said), ":")
+		if placeholder(value) {
+			return true
+		}
+	}
+	return slices.Contains(standins, strings.ToLower(value)) || strings.ContainsAny(value, "${}[]%()*") && !strings.ContainsAny(value, "0123456789")
+}
+
+// placeholder says that a value is written where a secret would stand: an example, a
+// variable, a run of one letter.
+func placeholder(value string) bool {
+	var room [256]byte
+	lower := append(room[:0], value...)
+	for i, c := range lower {
+		if c >= 'A' && c <= 'Z' {
+			lower[i] = c | 0x20
+		}
+	}
+	for _, word := range []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "<", "${", "{{", "****", "....", "1234567890abc"} {
+		if bytes.Contains(lower, []byte(word)) {
+			return true
+		}
+	}
+	return letters(value) < 6
+}
+
+// letters is how many different bytes there are in a text.
+func letters(text string) (n int) {
+	var seen [256]bool
+	for i := range len(text) {
+		if !seen[text[i]] {
+			seen[text[i]] = true
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	encodedRun  = 80 // letters of base64 that are worth a look
+	encodedLine = 40 // of one line of several: PEM has 64, base64(1) 76
+)
+
+// common are kinds that pictures and style sheets in base64 have as often as pages do.
+var common = []Kind{Comment, CSSHidden, ImageLink, Gap, SecretLikely}
+
+// findEncoded looks one level into base64 that is text: what it finds there counts as
+// one finding of the whole run.
+func findEncoded(f *findings) {
+	if f.inside == nil {
+		return
+	}
+	t := f.text
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // which meets every run
+		if !base64Letters[t[at]] {
+			continue
+		}
+		start := at
+		for start > 0 && base64Letters[t[start-1]] {
+			start--
+		}
+		first := at + lettersAt(t[at:])
+		tail, full := first, first
+		if first-start >= encodedLine {
+			tail, full = wrapped(t, start, first)
+		}
+		for i, end := range [...]int{tail, full} { // the last line may be a word behind it
+			if end-start < encodedRun || i > 0 && full == tail {
+				continue
+			}
+			if text, ok := decoded(t[start:end]); ok {
+				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) })
+				if len(inside) > 0 {
+					f.add(Encoded, "base64 of a text with "+inside[0].What, start, end)
+					break
+				}
+			}
+		}
+		at = tail
+	}
+}
+
+// lettersAt is how many letters of base64 a text begins with.
+func lettersAt(t string) (n int) {
+	for n < len(t) && base64Letters[t[n]] {
+		n++
+	}
+	return n
+}
+
+// wrapped is where a run ends that goes on in lines as long as its first, with a shorter
+// last one and without it.
+func wrapped(t string, start, first int) (end, full int) {
+	end, full = first, first
+	for {
+		next := full
+		if next < len(t) && t[next] == '\r' {
+			next++
+		}
+		if next == len(t) || t[next] != '\n' {
+			return end, full
+		}
+		for next++; next < len(t) && (t[next] == ' ' || t[next] == '\t'); next++ {
+		}
+		n := lettersAt(t[next:])
+		if 0 < n && n <= first-start {
+			end = next + n
+		}
+		if n != first-start {
+			return end, full
+		}
+		full = end
+	}
+}
+
+var base64Letters = func() (t [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+		t[c] = true
+	}
+	return t
+}()
+
+var plainBase64 = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "")
+
+// decoded reads base64 in either alphabet; ok is whether it is text.
+func decoded(run string) (text string, ok bool) {
+	run = plainBase64.Replace(run)
+	if len(run)%4 == 1 { // of no whole byte
+		run = run[:len(run)-1]
+	}
+	b, err := base64.RawStdEncoding.DecodeString(run)
+	if err != nil || !utf8.Valid(b) {
+		return "", false
+	}
+	letters := 0
+	for _, r := range string(b) {
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		}
+	}
+	return string(b), letters*10 >= utf8.RuneCount(b)*6
+}

@@ -1,0 +1,246 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/wire/escape"
+)
+
+// Shortest is the length in bytes from which a value is told from ordinary text: a
+// shorter one would hide words that are no secret.
+const Shortest = 8
+
+// Known finds values that are known to be secret, as such, in base64 (also in the middle
+// of something longer that was encoded), URL-encoded and as JSON writes them. It does not see one that is split,
+// turned around or encoded twice. It is not changed once it is made; nil knows none.
+type Known struct {
+	plain   [][]byte // the values, and long lines of such as have several
+	encoded [][]byte // what base64 makes of them, wherever they begin
+	longest int      // bytes of the longest form
+}
+
+// NewKnown knows the values of at least 8 bytes.
+func NewKnown(values [][]byte) *Known {
+	k := &Known{}
+	for _, v := range values {
+		k.add(v)
+		if lines := bytes.Split(v, []byte("\n")); len(lines) > 1 {
+			for _, line := range lines {
+				if line = bytes.TrimSpace(line); len(line) >= 2*Shortest {
+					k.add(line)
+				}
+			}
+		}
+	}
+	if len(k.plain) == 0 {
+		return nil
+	}
+	return k
+}
+
+func (k *Known) add(v []byte) {
+	if len(v) < Shortest {
+		return
+	}
+	k.plain = append(k.plain, v)
+	k.longest = max(k.longest, 6*len(v)) // every byte as \uXXXX
+	for shift := range 3 {
+		text := append(make([]byte, shift), v...)
+		whole := base64.StdEncoding.EncodeToString(text)
+		from := (shift*8 + 5) / 6 // the digits that hold a bit of what is before it
+		to := len(text) * 8 / 6   // those that hold none of what follows
+		k.encoded = append(k.encoded, []byte(whole[from:to]))
+		k.longest = max(k.longest, len(whole))
+	}
+}
+
+// Contains reports a text with a known value in it.
+func (k *Known) Contains(text []byte) bool {
+	_, _, found := k.Find(text, 0)
+	return found
+}
+
+// Find gives the place of the first known value in text at or after from.
+func (k *Known) Find(text []byte, from int) (start, end int, found bool) {
+	if k == nil {
+		return 0, 0, false
+	}
+	take := func(at, to int) {
+		if !found || at < start || at == start && to > end {
+			start, end, found = at, to, true
+		}
+	}
+	rest := text[from:]
+	for _, v := range k.plain {
+		if i := bytes.Index(rest, v); i >= 0 {
+			take(from+i, from+i+len(v))
+		}
+	}
+	if at, to, ok := k.findEscaped(text, from); ok {
+		take(at, to)
+	}
+	for _, v := range k.encoded {
+		if i := indexBase64(rest, v); i >= 0 {
+			take(from+i, from+i+len(v))
+		}
+	}
+	return start, end, found
+}
+
+// findEscaped finds a value of which some bytes are written as %XX, a blank as +, or some
+// characters as JSON escapes them.
+func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) {
+	for at := from; at < len(text) && !found; at++ {
+		i := bytes.IndexAny(text[at:], `%+\`)
+		if i < 0 {
+			break
+		}
+		at += i
+		var is [utf8.UTFMax]byte
+		size, n := escaped(text[at:], &is)
+		if n == 0 {
+			continue
+		}
+		for _, v := range k.plain {
+			// The first escape of a value may be here: what is before it is plain.
+			for j := range v[:min(len(v), at-from+1)] {
+				if v[j] != is[0] || !bytes.HasPrefix(v[j:], is[:size]) || !bytes.Equal(text[at-j:at], v[:j]) {
+					continue
+				}
+				if n := matchEscaped(text[at-j:], v); n > 0 && (!found || at-j < start) {
+					start, end, found = at-j, at-j+n, true
+				}
+			}
+		}
+	}
+	return start, end, found
+}
+
+// escaped puts the bytes that a +, %XX or an escape of JSON stands for into is: size of them,
+// for n of text; 0 for anything else.
+func escaped(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
+	switch {
+	case text[0] == '+':
+		is[0] = ' '
+		return 1, 1
+	case text[0] == '%' && len(text) >= 3 && unhex(text[1]) >= 0 && unhex(text[2]) >= 0:
+		is[0] = byte(unhex(text[1])<<4 | unhex(text[2]))
+		return 1, 3
+	case text[0] == '\\':
+		r, n := escape.Read(text)
+		if n > 0 {
+			return utf8.EncodeRune(is[:], r), n
+		}
+	}
+	return 0, 0
+}
+
+// matchEscaped is how many bytes of text are v, with or without escapes; 0 when they are not.
+func matchEscaped(text, v []byte) (n int) {
+	for len(v) > 0 {
+		if n == len(text) {
+			return 0
+		}
+		var is [utf8.UTFMax]byte
+		switch size, read := escaped(text[n:], &is); {
+		case read > 0 && bytes.HasPrefix(v, is[:size]):
+			n, v = n+read, v[size:]
+		case text[n] == v[0]:
+			n, v = n+1, v[1:]
+		default:
+			return 0
+		}
+	}
+	return n
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// indexBase64 is bytes.Index for standard base64 in a text that may have the alphabet of
+// URLs instead.
+func indexBase64(text, v []byte) int {
+	i := bytes.Index(text, v)
+	if bytes.IndexByte(v, '+') < 0 && bytes.IndexByte(v, '/') < 0 {
+		return i
+	}
+	if i >= 0 { // the other may stand before it
+		text = text[:i+len(v)-1]
+	}
+	url := bytes.ReplaceAll(bytes.ReplaceAll(v, []byte("+"), []byte("-")), []byte("/"), []byte("_"))
+	if j := bytes.Index(text, url); j >= 0 {
+		return j
+	}
+	return i
+}
+
+const knownMark = redactedMark + "vault]"
+
+// Text is s with a marker in the place of every known value.
+func (k *Known) Text(s string) string {
+	if k == nil {
+		return s
+	}
+	out, rest := k.replace(nil, []byte(s), true)
+	return string(append(out, rest...))
+}
+
+// replace appends text with markers to dst. Unless it is the last of a stream, the end
+// that may be the beginning of a value is kept back.
+func (k *Known) replace(dst, text []byte, last bool) (out, rest []byte) {
+	at := 0
+	for {
+		start, end, found := k.Find(text, at)
+		if !found {
+			break
+		}
+		dst = append(append(dst, text[at:start]...), knownMark...)
+		at = end
+	}
+	keep := len(text)
+	if !last {
+		keep = max(at, len(text)-k.longest+1)
+	}
+	return append(dst, text[at:keep]...), text[keep:]
+}
+
+// Copy copies a stream with markers in the place of known values, and passes every whole
+// line on at once: what is written across two lines is not found.
+func (k *Known) Copy(to io.Writer, from io.Reader) error {
+	buf, pending := make([]byte, 32<<10), []byte(nil)
+	for {
+		n, err := from.Read(buf)
+		pending = append(pending, buf[:n]...)
+		whole := bytes.LastIndexByte(pending, '\n') + 1
+		out, _ := k.replace(nil, pending[:whole], true)
+		rest := pending[whole:]
+		if len(rest) > len(buf) || err != nil { // a line without an end
+			var more []byte
+			more, rest = k.replace(nil, rest, err != nil)
+			out = append(out, more...)
+		}
+		pending = append(pending[:0], rest...)
+		if len(out) > 0 {
+			if _, failed := to.Write(out); failed != nil {
+				_, _ = io.Copy(io.Discard, from) // whoever writes must not wait for us
+				return failed
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package term
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// together are scripts that are written within one word in East Asian text.
+var together = []*unicode.RangeTable{
+	unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
+}
+
+// wordEnd is the length of the word s starts with: letters, marks, digits and
+// the joining punctuation of names. 0 when it starts with something else.
+func wordEnd(s string) int {
+	for i, r := range s {
+		if r < utf8.RuneSelf {
+			if !asciiWord(byte(r)) {
+				return i
+			}
+		} else if r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func asciiWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// oneScript says whether a word can be shown as it is: its letters come from
+// one script (or from those written together) and are not all look-alikes, and
+// no digits of another script stand among ASCII ones (UTS 39, mixed numbers).
+func oneScript(word string) bool {
+	if textclass.IsASCII(word) {
+		return true
+	}
+	var first *unicode.RangeTable
+	mixed, alike := false, true
+	eastAsian := true
+	arabic, digits := false, false
+	for _, r := range word {
+		if '0' <= r && r <= '9' {
+			arabic = true
+		} else if unicode.Is(unicode.Nd, r) {
+			digits = true
+		}
+		if !unicode.In(r, unicode.L, unicode.Nd) || unicode.In(r, unicode.Common, unicode.Inherited) {
+			continue
+		}
+		if r < utf8.RuneSelf || !strings.ContainsRune(textclass.LatinLike, r) {
+			alike = false
+		}
+		if first == nil {
+			first = script(r)
+		} else if !unicode.Is(first, r) {
+			mixed = true
+		}
+		eastAsian = eastAsian && unicode.In(r, together...)
+	}
+	if arabic && digits {
+		return false
+	}
+	return first == nil || (!mixed || eastAsian) && !alike
+}
+
+// usual are the scripts most text is in, looked through before all the others.
+var usual = []*unicode.RangeTable{
+	unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Greek, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Common, unicode.Inherited,
+}
+
+// script finds the table of a letter; nil when it has none.
+func script(r rune) *unicode.RangeTable {
+	if r < utf8.RuneSelf {
+		return unicode.Latin
+	}
+	for _, t := range usual {
+		if unicode.Is(t, r) {
+			return t
+		}
+	}
+	for _, t := range unicode.Scripts {
+		if unicode.Is(t, r) {
+			return t
+		}
+	}
+	return nil
+}
+
+// Lookalike says whether s holds text that looks like other text: a word of
+// mixed scripts, one of foreign letters that all look Latin, another form of an
+// ASCII letter, or a sign drawn like an ASCII one.
+func Lookalike(s string) bool {
+	for len(s) > 0 {
+		n := wordEnd(s)
+		if n > 0 {
+			if word := s[:n]; !textclass.IsASCII(word) && (!oneScript(word) || strings.ContainsFunc(word, disguised)) {
+				return true
+			}
+		} else {
+			var r rune
+			if r, n = utf8.DecodeRuneInString(s); disguised(r) {
+				return true
+			}
+		}
+		s = s[n:]
+	}
+	return false
+}
+
+// disguised says that r is drawn like an ASCII letter, digit, or sign.
+func disguised(r rune) bool {
+	return r >= utf8.RuneSelf && (strings.ContainsRune(textclass.SignLike, r) ||
+		unicode.In(r, unicode.L, unicode.Nd) && strings.ContainsFunc(norm.NFKC.String(string(r)), func(r rune) bool { return r < utf8.RuneSelf }) ||
+		textclass.Narrow(r) != r && !strings.ContainsRune(textclass.WideProse, r))
+}

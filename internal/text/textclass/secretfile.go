@@ -1,0 +1,80 @@
+package textclass
+
+import (
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+)
+
+// HoldsSecrets says whether what is written to a path, as a tool is given it, lies in one
+// of SecretPlaces then. A path is read in every way there may be: one too many costs a
+// text in the record.
+func HoldsSecrets(file string) bool {
+	if len(file) > 7 && strings.EqualFold(file[:7], "file://") {
+		file = file[len("file://"):]
+	}
+	plain := strings.ReplaceAll(file, `\`, "/")
+	if secretPath(plain) {
+		return true
+	}
+	for range 2 { // %252e is decoded twice by some
+		decoded, err := url.PathUnescape(plain)
+		if err != nil || decoded == plain {
+			return false
+		}
+		if plain = strings.ReplaceAll(decoded, `\`, "/"); secretPath(plain) {
+			return true
+		}
+	}
+	return false
+}
+
+func secretPath(plain string) bool {
+	lower, keys := strings.ToLower(plain), secretKeys()
+	for i := range max(0, len(lower)-2) {
+		if keys.begins[pair(lower[i], lower[i+1])]&(1<<(lower[i+2]&63)) == 0 {
+			continue // as nearly everywhere
+		}
+		for n, key := range keys.of {
+			if key != "" && strings.HasPrefix(lower[i:], key) && (SecretPlaces[n].Holds(lower) || SecretPlaces[n].Holds(path.Clean(lower))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
+
+// pathKeys are parts of paths, and what their first three bytes come to.
+type pathKeys struct {
+	of     []string
+	begins [1024]uint64
+}
+
+func (k *pathKeys) add(key string) {
+	k.of = append(k.of, key)
+	if key != "" {
+		k.begins[pair(key[0], key[1])] |= 1 << (key[2] & 63)
+	}
+}
+
+// longestPart is the longest text of a path in lower case in which no wildcard stands.
+func longestPart(plain string) (longest string) {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(plain), func(r rune) bool { return r == '*' || r == '/' }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// secretKeys have, for each of SecretPlaces, a part of its path that every path there has.
+var secretKeys = sync.OnceValue(func() *pathKeys {
+	keys := &pathKeys{}
+	for i := range SecretPlaces {
+		keys.add(longestPart(SecretPlaces[i].Path))
+	}
+	return keys
+})

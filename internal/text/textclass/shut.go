@@ -1,0 +1,105 @@
+package textclass
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// NamesShut reports whether a path, or a wildcard of files, may name something shut of
+// SecretPlaces: by letters of any case, by \ for /, after it is cleaned, and by the short
+// name that Windows makes.
+func NamesShut(file string) bool {
+	if !MayNameShut(file) {
+		return false
+	}
+	if choosesAny(file) {
+		return true
+	}
+	slashed := strings.ReplaceAll(file, `\`, "/")
+	return slashed != file && choosesAny(slashed) || strings.Contains(slashed, "/.") && choosesAny(path.Clean(slashed))
+}
+
+func choosesAny(file string) bool {
+	names, reaches := Chooses(file)
+	return len(names) > 0 || reaches
+}
+
+// MayNameShut reports whether a text has letters that every shut name has, or what may stand
+// for letters: a look that dismisses most texts.
+func MayNameShut(text string) bool {
+	keys := shutKeys()
+	var a, b byte // the two letters before
+	for i := range len(text) {
+		c := lower(text[i])
+		switch {
+		case c == '*', c == '?', c == '[', c == '{', b == '~' && c-'0' < 10:
+			return true
+		case keys.begins[pair(a, b)]&(1<<(c&63)) != 0 && keys.begin(text[max(0, i-2):]):
+			return true
+		}
+		a, b = b, c
+	}
+	return false
+}
+
+// begin reports whether a text begins with one of the keys, in letters of any case.
+func (k *pathKeys) begin(text string) bool {
+	return slices.ContainsFunc(k.of, func(key string) bool { return len(text) >= len(key) && strings.EqualFold(text[:len(key)], key) })
+}
+
+func lower(c byte) byte {
+	if c-'A' < 26 {
+		c |= 0x20
+	}
+	return c
+}
+
+// shutKeys are a part of each shut name that every spelling of it has.
+var shutKeys = sync.OnceValue(func() *pathKeys {
+	keys := &pathKeys{}
+	for _, place := range shutNames() {
+		for _, parts := range place {
+			if key := longestPart(strings.Join(parts, "/")); !slices.Contains(keys.of, key) {
+				keys.add(key)
+			}
+		}
+	}
+	return keys
+})
+
+// spares reports whether a path only looks like the place.
+func (p *Place) spares(parts []string, last string) bool {
+	return slices.ContainsFunc(p.Spare, func(spare string) bool { return named(spare, last) }) ||
+		slices.ContainsFunc(p.SpareIn, func(folder string) bool { return slices.Contains(parts, folder) })
+}
+
+// shortens reports whether a name may be the one that Windows makes for a longer one, which
+// a place has: ENV~1 for .env, SECRET~1.YML.
+func shortens(short, place string) bool {
+	stem, rest, found := strings.Cut(short, "~")
+	ending := strings.TrimLeft(rest, "0123456789")
+	if !found || len(stem) < 2 || len(stem) > 6 || ending == rest || ending != "" && ending[0] != '.' {
+		return false
+	}
+	name := strings.TrimLeft(strings.ReplaceAll(place, " ", ""), ".")
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		if extension := name[dot+1:]; extension != "*" && ending != "."+extension[:min(3, len(extension))] {
+			return false
+		}
+		name = name[:dot]
+	} else if ending != "" && !strings.HasSuffix(name, "*") {
+		return false
+	}
+	spelt, _, open := strings.Cut(strings.ReplaceAll(name, ".", ""), "*")
+	switch {
+	case spelt == "":
+		return open && ending != ""
+	case len(stem) == 6 && len(spelt) > 1 && stem[:2] == spelt[:2] && strings.Trim(stem[2:], "0123456789abcdef") == "":
+		return true // of the fifth name on, two letters stay
+	case open:
+		return strings.HasPrefix(stem, spelt[:min(6, len(spelt))])
+	}
+	return stem == spelt[:min(6, len(spelt))]
+}

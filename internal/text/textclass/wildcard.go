@@ -1,0 +1,308 @@
+package textclass
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// choice is what a wildcard may choose of the places that are shut.
+type choice uint8
+
+const (
+	noPlace  choice = iota // nothing that is shut
+	anyPlace               // shut files among others
+	onePlace               // a shut file, by its whole name
+)
+
+// Limits on what is looked into: words that braces make, and the length of a wildcard.
+const (
+	maxWords    = 64
+	maxWildcard = 256
+)
+
+// Chooses looks what a wildcard of files, as searches have it, may choose of the shut parts
+// of SecretPlaces: names are its words, without braces, that spell one; reaches reports
+// that it may choose one among others. Letters have no case. A wildcard that only names an
+// ending of data (*.json) reaches none: it says no more than a search without one.
+func Chooses(wildcard string) (names []string, reaches bool) {
+	if len(wildcard) > maxWildcard {
+		return nil, true
+	}
+	words, all := unbrace(strings.ToLower(wildcard))
+	reaches = !all
+	for _, word := range words {
+		if strings.HasPrefix(word, "!") { // what is left out
+			continue
+		}
+		switch classify(word) {
+		case onePlace:
+			names = append(names, word)
+		case anyPlace:
+			reaches = true
+		case noPlace:
+		}
+	}
+	return names, reaches
+}
+
+func classify(word string) choice {
+	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '/' })
+	if len(parts) == 0 {
+		return noPlace
+	}
+	for i, part := range parts {
+		parts[i] = bare(part)
+	}
+	last := parts[len(parts)-1]
+	most := noPlace
+	if strings.Trim(last, "*") == "" {
+		most = anyPlace // every file, and in a search also those that it would skip
+	}
+	if slices.Contains(dataEndings, last) {
+		parts = parts[:len(parts)-1]
+	}
+	for i := range SecretPlaces {
+		if SecretPlaces[i].spares(parts, last) {
+			continue
+		}
+		for _, shut := range shutNames()[i] {
+			most = max(most, classifyParts(parts, shut))
+		}
+	}
+	return most
+}
+
+// shutNames are what is shut of each of SecretPlaces, part by part, in lower case.
+var shutNames = sync.OnceValue(func() (all [][][]string) {
+	for i := range SecretPlaces {
+		var names [][]string
+		for _, shut := range SecretPlaces[i].Shut {
+			shut = strings.ToLower(shut)
+			if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // no other is meant
+				names = append(names, strings.Split(whole, "/"))
+				shut = strings.Replace(shut, "y*ml", "yml", 1)
+			}
+			names = append(names, strings.Split(shut, "/"))
+		}
+		all = append(all, names)
+	}
+	return all
+})
+
+var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf", "*.txt"}
+
+// classifyParts compares the parts of a wildcard with those of one place, wherever in it they
+// begin. The place's ** ends it.
+func classifyParts(parts, shut []string) choice {
+	folder := shut[len(shut)-1] == "**"
+	if folder {
+		shut = shut[:len(shut)-1]
+	}
+	for from := 0; from+len(shut) <= len(parts); from++ {
+		if !folder && from+len(shut) < len(parts) {
+			continue
+		}
+		most := onePlace
+		for i, name := range shut {
+			switch part := parts[from+i]; {
+			case !meets(part, name) && !shortens(part, name):
+				most = noPlace
+			case strings.ContainsAny(part, `*?[`):
+				most = min(most, anyPlace)
+			}
+		}
+		if most != noPlace {
+			return most
+		}
+	}
+	return noPlace
+}
+
+// meets reports whether some name fits two wildcards, of which one is a place's, and the
+// other spells a letter of what the place spells, or its dot at the beginning: *.ts and
+// .env.* meet in .env.ts, which nobody means.
+func meets(part, place string) bool {
+	switch {
+	case !strings.ContainsAny(part, `*?[\`):
+		return part == place || named(place, part)
+	case strings.Trim(part, "*") == "":
+		return false
+	}
+	end := part[strings.LastIndexAny(part, `*?[]\`)+1:]
+	if other := place[strings.LastIndexByte(place, '*')+1:]; !strings.HasSuffix(end, other) && !strings.HasSuffix(other, end) {
+		return false // they end otherwise
+	}
+	for _, usual := range usualNames {
+		if named(place, usual) && meet(part, usual, 1) {
+			return true
+		}
+	}
+	return meet(part, place, 0)
+}
+
+// usualNames are names of shut files that a wildcard may spell by its ending alone.
+var usualNames = is{".env.local", ".env.production", ".env.prod", ".env.development", ".env.dev", ".env.staging", "server.key", "server.pem", "private.pem"}
+
+// sign is one of a wildcard: a star, or one character of a set.
+type sign struct {
+	star, not bool
+	set       string // "" for any
+}
+
+func (s *sign) has(c rune) bool { return s.set == "" || strings.ContainsRune(s.set, c) != s.not }
+
+// signs reads a wildcard. A range is each character of it.
+func signs(text string) (all []sign) {
+	runes := []rune(text)
+	for i := 0; i < len(runes); i++ {
+		switch c := runes[i]; {
+		case c == '*':
+			all = append(all, sign{star: true})
+		case c == '?':
+			all = append(all, sign{})
+		case c == '\\' && i+1 < len(runes):
+			i++
+			all = append(all, sign{set: string(runes[i])})
+		case c == '[':
+			s, end := class(runes[i+1:])
+			all = append(all, s)
+			i += end
+		default:
+			all = append(all, sign{set: string(c)})
+		}
+	}
+	return all
+}
+
+// class reads what stands between brackets, and says how much that is.
+func class(runes []rune) (s sign, size int) {
+	if len(runes) > 0 && (runes[0] == '!' || runes[0] == '^') {
+		s.not, runes, size = true, runes[1:], 1
+	}
+	for i := 0; i < len(runes); i++ {
+		switch c := runes[i]; {
+		case c == ']' && i > 0:
+			return s, size + i + 1
+		case i+2 < len(runes) && runes[i+1] == '-' && runes[i+2] != ']':
+			for r := c; r <= min(runes[i+2], c+128); r++ {
+				s.set += string(r)
+			}
+			i += 2
+		default:
+			s.set += string(c)
+		}
+	}
+	return sign{}, size + len(runes) // not closed: it may be anything
+}
+
+// meeting looks for a name that fits a and b.
+type meeting struct {
+	a, b []sign
+	seen []bool
+}
+
+// meet looks for a name that fits two wildcards, of which a is read with all its signs.
+func meet(a, b string, spelt int) bool {
+	m := meeting{a: signs(a), b: signs(b)}
+	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
+	return m.meets(0, 0, spelt)
+}
+
+func (m *meeting) meets(i, j, spelt int) bool {
+	seen := &m.seen[2*(i*(len(m.b)+1)+j)+spelt]
+	if *seen {
+		return false
+	}
+	*seen = true
+	switch {
+	case i == len(m.a) && j == len(m.b):
+		return spelt > 0
+	case i < len(m.a) && m.a[i].star:
+		return m.meets(i+1, j, spelt) || j < len(m.b) && m.meets(i, j+1, spelt)
+	case j < len(m.b) && m.b[j].star:
+		return m.meets(i, j+1, spelt) || i < len(m.a) && m.meets(i+1, j, spelt)
+	case i == len(m.a) || j == len(m.b):
+		return false
+	}
+	c := []rune(m.b[j].set)[0] // a place spells its characters
+	if !m.a[i].has(c) {
+		return false
+	}
+	if m.a[i].set != "" && (c != '.' && c != '-' && c != '_' || i == 0 && j == 0) {
+		spelt = 1
+	}
+	return m.meets(i+1, j+1, spelt)
+}
+
+// unbrace makes the words that braces stand for; false when there are too many.
+func unbrace(text string) (words []string, all bool) {
+	words = []string{text}
+	for i := 0; i < len(words); i++ {
+		open := strings.LastIndexByte(words[i], '{')
+		if open < 0 {
+			continue
+		}
+		inside, rest, closed := strings.Cut(words[i][open+1:], "}")
+		if !closed {
+			continue
+		}
+		head := words[i][:open]
+		choices := strings.Split(inside, ",")
+		if len(words)+len(choices) > maxWords {
+			return words, false
+		}
+		words[i] = head + choices[0] + rest
+		for _, choice := range choices[1:] {
+			words = append(words, head+choice+rest)
+		}
+		i--
+	}
+	return words, true
+}
+
+// homes are how a home folder is written.
+var homes = is{"~", "$home", "${home}", "%userprofile%"}
+
+// programFolders are folders of a home that hold, at any depth, what programs keep. So does
+// every other one whose name begins with a dot, by itself.
+var programFolders = is{".var", "snap", "library", "appdata"}
+
+// Surrounds reports whether a folder has places of secrets below it that a person has
+// there: a home folder, what holds those, and folders of their settings. / stands between
+// its parts.
+func Surrounds(folder string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return r == '/' })
+	if len(parts) > 0 && len(parts[0]) == 2 && parts[0][1] == ':' {
+		parts = parts[1:]
+	}
+	rooted := folder != "" && (folder[0] == '/' || len(folder) > 1 && folder[1] == ':')
+	home := 0 // how many parts are a home folder
+	switch {
+	case len(parts) == 0:
+		return rooted
+	case slices.Contains(homes, parts[0]), rooted && parts[0] == "root":
+		home = 1
+	case rooted && slices.Contains(is{"home", "users"}, parts[0]):
+		home = 2
+	case rooted && len(parts) == 1 && slices.Contains(is{"etc", "proc"}, parts[0]):
+		return true
+	}
+	if len(parts) <= home {
+		return true
+	}
+	if home > 0 && (len(parts) == home+1 && parts[home][0] == '.' || slices.Contains(programFolders, parts[home])) {
+		return true
+	}
+	for i := range SecretPlaces {
+		hit, ours := strings.CutPrefix(strings.ToLower(SecretPlaces[i].Hit), "~/")
+		names := strings.Split(hit, "/")
+		for n := 1; ours && n < len(names) && n <= len(parts); n++ {
+			// A project may have its own .claude, and hardly a .config with folders of programs.
+			if slices.Equal(parts[len(parts)-n:], names[:n]) && (n+1 < len(names) || len(parts) == home+n) {
+				return true
+			}
+		}
+	}
+	return false
+}

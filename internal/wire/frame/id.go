@@ -1,0 +1,45 @@
+package frame
+
+import (
+	"bytes"
+
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// maxID is the longest id token in bytes, quotes included.
+const maxID = 1024 + 2
+
+// validID says whether every reader takes the token for the same id: MCP
+// allows strings and integers, never null.
+func validID(token []byte) bool {
+	if len(token) > 0 && token[0] == '"' {
+		return len(token) <= maxID
+	}
+	return validInt(token)
+}
+
+// validInt says whether a token is an integer literal every reader keeps: 1.0
+// and 1e0 are 1 to some, -0 is 0 to some.
+func validInt(token []byte) bool {
+	digits := bytes.TrimPrefix(token, []byte("-"))
+	if len(digits) == 0 || string(token) == "-0" {
+		return false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return exact(token)
+}
+
+// IDKey is the id as a map key: equal for two id tokens of admitted frames
+// exactly when they are equal in type and value, however they are escaped. It aliases the
+// token where it can.
+func IDKey(token []byte) string {
+	if bytes.IndexByte(token, '\\') < 0 {
+		return string(jsonscan.Of(token))
+	}
+	return string(escape.Undo(make([]byte, 0, len(token)), token[:len(token)-1])) + `"`
+}

@@ -1,0 +1,194 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"unicode"
+
+	"github.com/clawai/clawai/internal/wire/escape"
+)
+
+// name is a member's name as written, between its quotes.
+type name struct {
+	from, to int
+	escaped  bool
+}
+
+// names is the set of an object's names: a short list while there are few, a
+// table hashed with a random seed when there are many, so that no choice of
+// names makes it slow. It keeps offsets only.
+type names struct {
+	n     int
+	few   [24]slot
+	bits  uint64 // a bit for each tag in few: most new names need no search
+	table []slot
+}
+
+// slot is one name; at is never 0, for a quote stands before it.
+type slot struct{ tag, at uint32 }
+
+// add notes what is wrong with a name and puts it into its object's set. With
+// fold, it is also wrong to differ from another name in case only.
+func (s *scanner) add(seen *names, n name, fold bool) {
+	tag, odd := quick(s.b[n.from:n.to])
+	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") && s.b[n.from] == '_' {
+		s.check(n)
+	}
+	if seen.n >= len(seen.few) {
+		s.addMany(seen, n, fold)
+		return
+	}
+	if n.escaped || fold && odd || n.to-n.from > longName {
+		tag = s.tag(n, fold)
+	}
+	bit := uint64(1) << (tag & 63)
+	if seen.bits&bit != 0 && s.among(seen.few[:seen.n], tag, n, fold) {
+		return
+	}
+	seen.bits |= bit
+	seen.few[seen.n] = slot{tag, uint32(n.from)}
+	seen.n++
+}
+
+// longName is how long a name may be for the cheap hash. To compare long names
+// takes long, so nobody may choose which of them are compared.
+const longName = 64
+
+// tag hashes a name that differs from what is written, or is long.
+func (s *scanner) tag(n name, fold bool) uint32 {
+	key := s.key(n, fold, 0)
+	if len(key) > longName {
+		return s.hash(key)
+	}
+	tag, _ := quick(key)
+	return tag
+}
+
+// hash is seeded, so that nobody can choose names that collide.
+func (s *scanner) hash(key []byte) uint32 {
+	if s.seed == (maphash.Seed{}) {
+		s.seed = maphash.MakeSeed()
+	}
+	return uint32(maphash.Bytes(s.seed, key))
+}
+
+func (s *scanner) among(few []slot, tag uint32, n name, fold bool) bool {
+	for _, other := range few {
+		if other.tag == tag && s.same(other, n, fold) {
+			return true
+		}
+	}
+	return false
+}
+
+// addMany is add once the list is full.
+func (s *scanner) addMany(seen *names, n name, fold bool) {
+	if seen.table == nil {
+		seen.table = make([]slot, 64)
+		for _, few := range seen.few {
+			put(seen.table, slot{s.hash(s.key(s.nameAt(few.at), fold, 0)), few.at})
+		}
+	}
+	v := slot{s.hash(s.key(n, fold, 0)), uint32(n.from)}
+	for i := int(v.tag); ; i++ {
+		other := seen.table[i&(len(seen.table)-1)]
+		if other.at == 0 {
+			break
+		}
+		if other.tag == v.tag && s.same(other, n, fold) {
+			return
+		}
+	}
+	put(seen.table, v)
+	if seen.n++; seen.n > len(seen.table)/2 {
+		grown := make([]slot, 2*len(seen.table))
+		for _, old := range seen.table {
+			if old.at != 0 {
+				put(grown, old)
+			}
+		}
+		seen.table = grown
+	}
+}
+
+// put stores v in a table whose length is a power of two and that has room.
+func put(table []slot, v slot) {
+	i := int(v.tag)
+	for table[i&(len(table)-1)].at != 0 {
+		i++
+	}
+	table[i&(len(table)-1)] = v
+}
+
+// nameAt finds again a name that was scanned before.
+func (s *scanner) nameAt(at uint32) name {
+	end, escaped := s.text(int(at))
+	return name{int(at), end, escaped}
+}
+
+// same says whether an earlier name with the same tag is n, and notes it.
+func (s *scanner) same(earlier slot, n name, fold bool) bool {
+	other := s.nameAt(earlier.at)
+	switch {
+	case bytes.Equal(s.key(other, false, 0), s.key(n, false, 1)):
+		s.note(CodeDuplicate, n.from)
+	case fold && bytes.Equal(s.key(other, true, 0), s.key(n, true, 1)):
+		s.note(CodeFolded, n.from)
+	default:
+		return false
+	}
+	return true
+}
+
+// check notes a name that readers with C strings, or with prototypes, take for
+// another one.
+func (s *scanner) check(n name) {
+	key := s.key(n, false, 0)
+	if s.params && string(key) == "__proto__" {
+		s.note(CodeProto, n.from)
+	}
+	if bytes.ContainsFunc(key, unicode.IsControl) {
+		s.note(CodeControlName, n.from)
+	}
+}
+
+// key is a name as readers compare it: unescaped, and folded if asked. It may
+// alias the frame or the scratch buffer of that number.
+func (s *scanner) key(n name, fold bool, buf int) []byte {
+	key := s.b[n.from:n.to]
+	if n.escaped {
+		s.plain[buf] = escape.Undo(s.plain[buf][:0], key)
+		key = s.plain[buf]
+	}
+	if fold {
+		s.folded[buf] = Fold(s.folded[buf][:0], key)
+		key = s.folded[buf]
+	}
+	return key
+}
+
+// quick is a cheap hash that is the same for ASCII letters of either case, and
+// whether any byte is DEL or not ASCII.
+func quick(b []byte) (tag uint32, odd bool) {
+	const mix = 0x9E3779B97F4A7C15
+	h, high := uint64(len(b)), uint64(0)
+	for ; len(b) > 8; b = b[8:] {
+		w := binary.LittleEndian.Uint64(b)
+		high |= w | (w + ones)
+		h = (h ^ w | ones*0x20) * mix
+		h ^= h >> 32
+	}
+	var w uint64
+	switch n := len(b); {
+	case n == 8:
+		w = binary.LittleEndian.Uint64(b)
+	case n >= 4:
+		w = uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<32
+	case n > 0:
+		w = uint64(b[0]) | uint64(b[n/2])<<8 | uint64(b[n-1])<<16
+	}
+	high |= w | (w + ones)
+	h = (h ^ w | ones*0x20) * mix
+	return uint32(h >> 32), high&highs != 0
+}

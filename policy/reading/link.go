@@ -1,0 +1,87 @@
+package reading
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+const refusedLink = "path through a link of the system's, which may lead anywhere"
+
+// elsewhere are the places, as names below the root, at which the whole disk is
+// seen once more, or a part of it that only the system knows: what Linux links for
+// each process (proc(5)), open files, and what macOS has for its volumes (firmlinks,
+// the disk by its name and by file numbers, and how to resolve what follows).
+var elsewhere = [][]string{
+	{"proc", "*", "root"}, {"proc", "*", "cwd"}, {"proc", "*", "exe"}, {"proc", "*", "fd", "*"}, {"proc", "*", "map_files", "*"},
+	{"proc", "*", "task", "*", "root"}, {"proc", "*", "task", "*", "cwd"}, {"proc", "*", "task", "*", "exe"}, {"proc", "*", "task", "*", "fd", "*"},
+	{"dev", "fd", "*"},
+	{"system", "volumes", "data"}, {"volumes", "macintosh hd"}, {".vol", "*"}, {".nofollow"}, {".resolve", "*"},
+}
+
+// mayLeadAnywhere says, from one look, whether leadsAnywhere is worth asking of a
+// path without dot-dot.
+func mayLeadAnywhere(s string) bool {
+	return len(s) > 1 && s[0] == '/' && (strings.IndexByte("pdsv./", s[1]|0x20) >= 0 || s[1] >= utf8.RuneSelf)
+}
+
+// leadsAnywhere says whether a path passes such a place on its way, also one that
+// climbs out of it again.
+func leadsAnywhere(s string) bool {
+	if s == "" || s[0] != '/' {
+		return false
+	}
+	climbing := strings.Contains(s, "..")
+	if !climbing && !mayLeadAnywhere(s) {
+		return false
+	}
+	var names [8]string
+	depth, leading := 0, false
+	for name := range strings.SplitSeq(s, "/") {
+		switch name {
+		case "", ".":
+		case "..":
+			depth = max(0, depth-1)
+		default:
+			if depth == 0 {
+				if leading = leads(name); !leading && !climbing {
+					return false
+				}
+			}
+			if depth < len(names) {
+				names[depth] = name
+			}
+			if depth++; leading && depth <= len(names) && isElsewhere(names[:depth]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leads says whether a place of elsewhere lies at or below a name at the root.
+func leads(name string) bool {
+	for _, place := range elsewhere {
+		if (len(place[0]) == len(name) || !textclass.IsASCII(name)) && strings.EqualFold(place[0], name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isElsewhere(names []string) bool {
+	for _, place := range elsewhere {
+		if len(place) != len(names) {
+			continue
+		}
+		same := true
+		for i, name := range place {
+			same = same && (name == "*" || strings.EqualFold(name, names[i]))
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,323 @@
+package reading
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// Suspicion is what speaks for it that an argument names a place or a command.
+type Suspicion uint8
+
+// What speaks for it, the least telling first.
+const (
+	Innocent Suspicion = iota
+	ByName
+	AsPath
+	AsURL
+	AsCommand
+)
+
+var suspicionWords = [...]string{
+	ByName: "is called as what names a path, a URL or a command", AsPath: "looks like a path",
+	AsURL: "looks like a URL", AsCommand: "looks like a command",
+}
+
+func (s Suspicion) String() string { return suspicionWords[s] }
+
+// Suspect says why an argument that no condition names keeps an allow shut which
+// has conditions on others: what it is called, or what the whole of its text looks
+// like. "" where it does not. The tables are published in docs/policy.md.
+func Suspect(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
+
+// NameClass is what the name of an argument says of the text under it.
+type NameClass uint8
+
+// The classes of names.
+const (
+	plainName NameClass = iota
+	placeName           // it names a place or a command, whatever it is
+	TextName            // it is what is written, sought or shown
+)
+
+// The tables are made when they are first asked for: a hook judges one call and ends.
+
+// nameTables are the classes of names.
+type nameTables struct {
+	words, whole map[string]NameClass // filePath, source_path and PATH end in the word path
+	sizes        wordSizes            // of both
+}
+
+var names = sync.OnceValue(func() *nameTables {
+	t := &nameTables{words: classes(placeWords, textWords), whole: classes(placeWords+placeNames, textWords+textNames)}
+	t.sizes = sizesOf(t.whole)
+	return t
+})
+
+func classes(place, text string) map[string]NameClass {
+	all := map[string]NameClass{}
+	for word := range strings.FieldsSeq(place) {
+		all[word] = placeName
+	}
+	for word := range strings.FieldsSeq(text) {
+		all[word] = TextName
+	}
+	return all
+}
+
+// wordSizes are the lengths that words have, by their first letter: most words of others
+// are told from them by one look.
+type wordSizes [256]uint64
+
+func sizesOf[V any](words map[string]V) (t wordSizes) {
+	for word := range words {
+		t[word[0]] |= 1 << len(word)
+	}
+	return t
+}
+
+// hold says whether a word may be among them, in any case.
+func (t *wordSizes) hold(word string) bool {
+	return word != "" && t[Lower(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
+}
+
+const placeWords = `path paths filepath filepaths pathname pathnames basepath rootpath
+file files filename filenames infile outfile logfile
+dir dirs dirname directory directories folder folders cwd workdir workingdir homedir tmpdir outdir root roots
+source sources src destination destinations dest dst
+url urls baseurl uri uris href host hosts hostname webhook
+command commands cmd cmds cmdline commandline args arguments argv script scripts shell exec executable program`
+
+const textWords = `content contents text texts body message messages title subject description summary caption
+comment comments note notes prompt prompts question questions answer answers reply instruction instructions
+token tokens password passwords passphrase secret secrets apikey credential credentials authorization
+reason thought markdown html css xml yaml json sql stdin
+query queries q search pattern patterns regex regexp keyword keywords term terms
+selector selectors xpath locator replacement`
+
+// These count as whole names alone.
+const (
+	placeNames = ` code file_name dir_name folder_name path_name`
+	textNames  = ` api_key old_string new_string old_str new_str oldstring newstring`
+)
+
+// maxWord is the length of the longest of the words, and room.
+const maxWord = 32
+
+// ClassOf looks at a name, and at its last word, without the digits and signs behind.
+func ClassOf(name string) NameClass {
+	t := names()
+	if class := t.in(t.whole, name); class != plainName {
+		return class
+	}
+	end := len(name)
+	for end > 0 && !isLetter(name[end-1]) {
+		end--
+	}
+	start, capital := end, 0 // HTMLFile: the last capital may begin the word, too
+	for start > 0 && isLetter(name[start-1]) {
+		start--
+		if !isUpper(name[start]) {
+			continue
+		}
+		capital = max(capital, start)
+		if start > 0 && !isUpper(name[start-1]) {
+			break
+		}
+	}
+	if end-start < len(name) { // else it has been looked for
+		if class := t.in(t.words, name[start:end]); class != plainName {
+			return class
+		}
+	}
+	if capital <= start {
+		return plainName
+	}
+	return t.in(t.words, name[capital:end])
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func (t *nameTables) in(classes map[string]NameClass, word string) NameClass {
+	if len(word) > maxWord || !t.sizes.hold(word) {
+		return plainName
+	}
+	var room [maxWord]byte
+	return classes[string(FoldInto(room[:0], word))]
+}
+
+// SuspectText says what is suspicious of a text under a name of a class; windows says that
+// the server is known to run there.
+func SuspectText(class NameClass, s string, windows bool) Suspicion {
+	switch {
+	case class == TextName || s == "":
+		return Innocent
+	case class == placeName:
+		return ByName
+	}
+	if !telling(s) {
+		return Innocent
+	}
+	if s = strings.TrimSpace(s); s == "" || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
+		return Innocent // a text of several lines may hold a path and is none
+	}
+	for range maxDecodings + 1 {
+		if windows {
+			s = strings.ReplaceAll(s, `\`, "/") // \x is a place there, and elsewhere an escape in most texts
+		}
+		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
+			return why
+		}
+		s = unescape(s)
+	}
+	return AsPath // in more layers than a text has for any other reason
+}
+
+// telling says whether a text has a sign without which it is suspicious to nobody.
+func telling(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if tells[s[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+var tells = func() (t [256]bool) {
+	for _, c := range " :./\\~$%`" {
+		t[c] = true
+	}
+	return t
+}()
+
+// suspectShape is about the whole of one line.
+func suspectShape(s string) Suspicion {
+	switch {
+	case isAddress(s):
+		return AsURL
+	case isPath(s):
+		return AsPath
+	case isCommand(s):
+		return AsCommand
+	}
+	return Innocent
+}
+
+// isAddress says whether a text is an absolute URL (RFC 3986, section 4.3) of a scheme
+// that takes a host or a script, or an address as git and scp write it.
+func isAddress(s string) bool {
+	i := strings.IndexByte(s, ':')
+	if i <= 0 || strings.ContainsAny(s, " \t") {
+		return false
+	}
+	scheme, rest := s[:i], s[i+1:]
+	if n := SchemeLen(s); n == i {
+		return strings.HasPrefix(rest, "//") && len(rest) > 2 || strings.EqualFold(scheme, "javascript")
+	}
+	user, host, found := strings.Cut(scheme, "@")
+	return found && user != "" && host != "" && rest != "" && strings.Trim(user+host, addressLetters) == ""
+}
+
+const addressLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+// longestPath bounds what can be opened (PATH_MAX is less, and so is Windows' limit).
+const longestPath = 1 << 15
+
+// isPath says whether a text is a path that leads somewhere by itself: from a root, a
+// home, a drive or a variable, through a parent, or into a hidden folder. Others, such
+// as src/a.go, are not told from a branch, a media type or a date.
+func isPath(s string) bool {
+	if len(s) > longestPath {
+		return false
+	}
+	switch s[0] {
+	case '/':
+		return !strings.HasPrefix(s, "/9j/4") // a JPEG image in base64
+	case '~':
+		return isHome(strings.ReplaceAll(s, `\`, "/")) && !(len(s) > 1 && '0' <= s[1] && s[1] <= '9')
+	case '\\':
+		return len(s) > 2 && s[1] == '\\' && strings.IndexByte(s[2:], '\\') > 0 // \\host\share
+	case '.':
+		if StartsLikePath(s) {
+			return true
+		}
+	case '$', '%':
+		return variable(s)
+	}
+	return HasDrive(s) && len(s) > 2 && isSlash(s[2]) || IsFile(s) ||
+		strings.IndexByte(s, '.') >= 0 && (climbs(s) || hidden(s))
+}
+
+// variable says whether a text is a variable of a shell, or a path below one.
+func variable(s string) bool {
+	if strings.ContainsAny(s, " \t") || !unknownBase(s, "") {
+		return false
+	}
+	name := strings.Trim(s, "$%{}_0123456789")
+	return strings.ContainsAny(s, `/\`) || name != "" && name == strings.ToUpper(name)
+}
+
+// hidden says whether a path has a folder or a file whose name begins with a dot.
+func hidden(s string) bool {
+	if !strings.ContainsAny(s, `/\`) || strings.ContainsAny(s, " \t") {
+		return false
+	}
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '.' && (i == 0 || isSlash(s[i-1])) && isLetter(s[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// programs begin a command, where what follows them is no prose.
+var programs = sync.OnceValue(func() *programTable {
+	t := &programTable{names: map[string]bool{}}
+	for word := range strings.FieldsSeq(programWords) {
+		t.names[word] = true
+	}
+	t.sizes = sizesOf(t.names)
+	return t
+})
+
+type programTable struct {
+	names map[string]bool
+	sizes wordSizes
+}
+
+func (t *programTable) has(word string) bool {
+	return len(word) <= maxWord && t.sizes.hold(word) && t.names[strings.ToLower(word)]
+}
+
+const programWords = `sh bash dash zsh ksh fish busybox cmd cmd.exe powershell powershell.exe pwsh
+sudo su doas env xargs nohup eval exec
+cat cp mv rm ln ls dd tee tar zip unzip find grep sed awk chmod chown mkdir rmdir touch
+curl wget nc ncat netcat ssh scp sftp rsync socat telnet
+python python2 python3 node deno bun perl ruby php lua java
+git npm npx pnpm yarn pip pip3 uv uvx make docker podman kubectl terraform aws gcloud az
+kill killall systemctl crontab mount`
+
+// isCommand says whether a text is a shell command: a substitution, or a program
+// with an option, a place or an operator behind it.
+func isCommand(s string) bool {
+	if strings.HasPrefix(s, "$(") || s[0] == '`' && len(s) > 2 && s[len(s)-1] == '`' {
+		return true
+	}
+	first, rest, found := strings.Cut(s, " ")
+	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before it
+		first, rest, found = strings.Cut(rest, " ")
+	}
+	if !found || !programs().has(first) {
+		return false
+	}
+	if strings.ContainsAny(rest, "|&;<>$`") {
+		return true
+	}
+	for word := range strings.FieldsSeq(rest) {
+		if len(word) > 1 && word[0] == '-' && word[1] != ' ' || isPath(word) || isAddress(word) {
+			return true
+		}
+	}
+	return false
+}

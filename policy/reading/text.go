@@ -1,0 +1,252 @@
+package reading
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// Quoted are the marks of wildcards that are none: decoding a pattern can bring a star
+// or a question mark to light that its author did not mean as a wildcard. A glob cannot
+// quote one, so both sides carry a noncharacter instead, which no text may hold.
+const Quoted = "\uFDD0\uFDD1"
+
+var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
+
+// QuoteWildcards gives a text as a pattern with quoted wildcards is compared with it.
+func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
+
+// unescape replaces percent escapes once. An invalid escape stays as it is, and
+// so do bytes that are not UTF-8 when decoded: both sides of a match must stay
+// text.
+func unescape(s string) string {
+	if !hasEscape(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		run, n := escapedBytes(s[i:])
+		if n == 0 {
+			b.WriteByte('%')
+			i++
+			continue
+		}
+		for j := 0; j < len(run); {
+			r, size := utf8.DecodeRune(run[j:])
+			if r == utf8.RuneError && size == 1 {
+				b.WriteString(s[i+3*j : i+3*j+3])
+			} else {
+				b.Write(run[j : j+size])
+			}
+			j += size
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func hasEscape(s string) bool {
+	for {
+		i := strings.IndexByte(s, '%')
+		if i < 0 || i+2 >= len(s) {
+			return false
+		}
+		if hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0 {
+			return true
+		}
+		s = s[i+1:]
+	}
+}
+
+// escapedBytes reads the run of escapes s begins with; n is its length in s.
+func escapedBytes(s string) (run []byte, n int) {
+	for n+2 < len(s) && s[n] == '%' {
+		hi, lo := hexDigit(s[n+1]), hexDigit(s[n+2])
+		if hi < 0 || lo < 0 {
+			break
+		}
+		run = append(run, byte(hi<<4|lo))
+		n += 3
+	}
+	return run, n
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// maxDecodings bounds how often a value is decoded. One that still changes
+// after that is refused.
+const maxDecodings = 3
+
+// decodePattern decodes a pattern to its fixed point; what comes to light is
+// literal.
+func decodePattern(p string) string {
+	for range maxDecodings {
+		var b strings.Builder
+		for rest := p; rest != ""; {
+			n := strings.IndexAny(rest, "*?")
+			if n < 0 {
+				n = len(rest)
+			}
+			b.WriteString(QuoteWildcards(unescape(rest[:n])))
+			rest = rest[n:]
+			wild := len(rest) - len(strings.TrimLeft(rest, "*?"))
+			b.WriteString(rest[:wild])
+			rest = rest[wild:]
+		}
+		p = b.String()
+	}
+	return p
+}
+
+// normalise is NFC for the stage composed and NFKC for compat.
+func normalise(s string, stage Transforms) string {
+	if textclass.IsASCII(s) {
+		return s
+	}
+	if stage == composed {
+		return norm.NFC.String(s)
+	}
+	return norm.NFKC.String(s)
+}
+
+// Fold makes letters that differ in case alone equal, by Unicode's simple
+// folding; and ß is ss, as in the full folding of APFS and ext4.
+func Fold(s string) string {
+	if textclass.IsASCII(s) {
+		return strings.ToLower(s)
+	}
+	return strings.Map(foldRune, sharpS.Replace(s))
+}
+
+var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
+
+// Lower folds a byte of ASCII.
+func Lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// FoldInto is fold without an allocation for ASCII.
+func FoldInto(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return append(b[:0], Fold(s)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+func foldRune(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	if 'A' <= least && least <= 'Z' {
+		return least + 'a' - 'A'
+	}
+	return least
+}
+
+// unreadable says why a path or URI cannot be trusted to mean what it shows, or
+// "".
+func unreadable(s string) string {
+	for _, r := range s {
+		switch {
+		case ' ' <= r && r < 0x7F:
+		case textclass.Controls(r):
+			return "control character in a path"
+		case textclass.OddInPath(r):
+			return "invisible character in a path"
+		case fullWidth(r):
+			return "full-width form in a path"
+		case syntaxForm(r):
+			return "compatibility form of a dot or a slash in a path"
+		case r == utf8.RuneError:
+			return "invalid text in a path"
+		}
+	}
+	return ""
+}
+
+// fullWidth says whether a code point is the wide double of an ASCII letter,
+// digit or of what gives a path its meaning: Windows maps these to the narrow
+// ones when a program asks for bytes. Other compatibility forms are ordinary in
+// names and get a reading of their own.
+func fullWidth(r rune) bool {
+	switch r {
+	case '．', '／', '＼', '％':
+		return true
+	}
+	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
+}
+
+// syntaxForm says whether NFKC makes of a code point what gives a path its meaning: what
+// it brings to light after a path was cleaned could climb.
+func syntaxForm(r rune) bool {
+	switch r {
+	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // . .. .. . \ %
+		return true
+	}
+	return false
+}
+
+// Unnameable says why a name that is compared exactly cannot be shown exactly,
+// or "".
+func Unnameable(s string) string {
+	if printable(s) {
+		return ""
+	}
+	return unnameableText(s)
+}
+
+// printable says whether a text is ASCII that shows itself.
+func printable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
+func unnameableText(s string) string {
+	for _, r := range s {
+		switch {
+		case textclass.Controls(r):
+			return "name with a control character"
+		case textclass.OddInPath(r) || r == utf8.RuneError:
+			return "name with an invisible character"
+		}
+	}
+	return ""
+}
+
+// SpellsJSON says whether a glob begins as the text of an array or object does.
+func SpellsJSON(glob string) bool {
+	glob = strings.TrimLeft(glob, " \t\r\n")
+	return glob != "" && (glob[0] == '[' || glob[0] == '{')
+}

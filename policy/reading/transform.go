@@ -1,0 +1,127 @@
+package reading
+
+import (
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy/internal/effort"
+)
+
+// Transforms is a set of transformations a server may put a value through. A reading
+// made by some of them is compared with the pattern put through the same ones,
+// so that a pattern and a value written in the same way always meet.
+type Transforms uint8
+
+// The transformations, as stages apply them.
+const (
+	decoded  Transforms = 1 << iota // percent escapes
+	slashed                         // backslashes as slashes
+	Located                         // file: URI as path, ~ as the home, URL host and scheme in one form
+	named                           // what Windows drops from names
+	cleaned                         // dot segments and doubled slashes
+	composed                        // NFC
+	compat                          // NFKC
+	folded                          // case
+)
+
+// stages are applied in this order, each on or off, to values and to patterns.
+var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
+
+// transform puts a value through one stage. A value the stage does not concern
+// comes back as it is.
+func transform(s string, stage Transforms, home string) string {
+	switch stage {
+	case decoded:
+		head, path, tail := split(s)
+		return join(head, unescape(path), tail)
+	case slashed:
+		return strings.ReplaceAll(s, `\`, "/")
+	case Located:
+		return locate(s, home)
+	case named:
+		return dropNames(s)
+	case cleaned:
+		head, path, tail := split(s)
+		if path == "" && tail != "" && isWeb(s) {
+			path = "/" // WHATWG URL, path start state: a host ends at ? and # too, whatever stands behind
+		}
+		return join(head, clean(path), tail)
+	case composed, compat:
+		return normalise(s, stage)
+	}
+	return Fold(s)
+}
+
+// transformPattern is transform for a glob. Wildcards pass through untouched;
+// one that decoding brings to light is marked as literal.
+func transformPattern(p string, stage Transforms, home string) string {
+	switch stage {
+	case decoded:
+		return decodePattern(p)
+	case Located:
+		return locatePattern(p, home)
+	case named:
+		return p
+	case cleaned:
+		for strings.HasPrefix(p, "./") && len(p) > 2 {
+			p = p[2:]
+		}
+		return p
+	}
+	return transform(p, stage, home)
+}
+
+// TransformGlob puts a glob through all stages of a set.
+func TransformGlob(text string, h Transforms, home string) string {
+	for _, stage := range stages {
+		if h&stage != 0 {
+			text = transformPattern(text, stage, home)
+		}
+	}
+	return text
+}
+
+// Effects collects the stages that change a glob, alone or after others.
+func Effects(text, home string) Transforms {
+	var h Transforms
+	if shapeOf(text)&(unplain|hasUpper) == 0 {
+		return h
+	}
+	seen := []string{text}
+	for _, stage := range stages {
+		for _, t := range seen {
+			if u := transformPattern(t, stage, home); u != t {
+				h |= stage
+				seen = append(seen, u)
+			}
+		}
+	}
+	return h
+}
+
+// join avoids a copy when nothing changed; head and tail are cut from the same
+// string as path was.
+func join(head, path, tail string) string {
+	if head == "" && tail == "" {
+		return path
+	}
+	return head + path + tail
+}
+
+// Work, in units of effort, to put one byte through a stage.
+const (
+	namesEffort = 48 // to take the names of a path apart
+	wideEffort  = 80 // to normalise or fold what is not ASCII
+)
+
+// pay spends what it costs to put s through a stage.
+func pay(left *effort.Left, s string, stage Transforms) {
+	weight := 3
+	switch {
+	case stage == named && strings.ContainsAny(s, ". :"):
+		weight = namesEffort
+	case stage&(composed|compat|folded) != 0 && !textclass.IsASCII(s):
+		weight = wideEffort
+	}
+	left.Spend(weight * len(s))
+}

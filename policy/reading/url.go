@@ -1,0 +1,246 @@
+package reading
+
+import (
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy/where/authority"
+)
+
+// SchemeLen is the length of the scheme a value begins with (RFC 3986, section
+// 3.1), colon excluded; 0 when there is none. One letter is a drive, and words
+// such as "Note: see below" are prose.
+func SchemeLen(s string) int {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case isLetter(c):
+		case c == ':' && i > 1:
+			rest := s[i+1:]
+			if rest == "" || rest[0] != '/' && rest[0] != '\\' && strings.IndexFunc(rest, unicode.IsSpace) >= 0 && !namesHost(s[:i], rest) && !wrapsURL(rest) {
+				return 0
+			}
+			return i
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// namesHost reports whether programs find a host in what follows a scheme without
+// slashes, blanks in it or not: http:a b@host, https:host/a b.
+func namesHost(scheme, rest string) bool {
+	_, special := authority.DefaultPort(strings.ToLower(scheme))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, "\t\r\n"))
+	return special && (strings.IndexByte(rest, '@') >= 0 || !unicode.IsSpace(first))
+}
+
+// wrapsURL says whether another URL stands behind a scheme, as in
+// view-source:https://x; see unwrap.
+func wrapsURL(rest string) bool {
+	for range 4 {
+		i := strings.IndexByte(rest, ':')
+		if i < 2 || strings.Trim(strings.ToLower(rest[:min(i, 64)]), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+			return false
+		}
+		if rest = rest[i+1:]; strings.HasPrefix(rest, "//") {
+			return true
+		}
+	}
+	return false
+}
+
+// split cuts a value into what stands before its path (drive, or scheme and
+// authority), the path, and what follows it in a URI (query and fragment).
+func split(s string) (head, path, tail string) {
+	if HasDrive(s) {
+		return s[:2], s[2:], ""
+	}
+	n := SchemeLen(s)
+	if n == 0 {
+		return "", s, ""
+	}
+	at := n + 1
+	if strings.HasPrefix(s[at:], "//") {
+		at += 2
+		if i := strings.IndexAny(s[at:], `/\?#`); i >= 0 {
+			at += i
+		} else {
+			at = len(s)
+		}
+	}
+	head, path = s[:at], s[at:]
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path, tail = path[:i], path[i:]
+	}
+	return head, path, tail
+}
+
+// locate gives the place a value names in its one plain spelling: a file: URI
+// as its path, ~ as the home, another URL with scheme and host normalised.
+func locate(s, home string) string {
+	s = unwrap(s)
+	if IsFile(s) {
+		head, path, _ := split(s)
+		return filePath(drivePath(head) + path)
+	}
+	if n := SchemeLen(s); n > 0 {
+		return normaliseHost(s, n, `/\?#`)
+	}
+	return expandHome(s, home)
+}
+
+// locatePattern is locate for a glob, where ? is a wildcard and no query.
+func locatePattern(p, home string) string {
+	p = unwrap(p)
+	if IsFile(p) {
+		rest := p[5:]
+		if strings.HasPrefix(rest, "//") {
+			rest = rest[2:]
+			if i := strings.IndexAny(rest, "/*?"); i >= 0 {
+				rest = rest[i:]
+			} else {
+				rest = ""
+			}
+		}
+		return filePath(rest)
+	}
+	if n := SchemeLen(p); n > 0 {
+		return normaliseHost(p, n, "/")
+	}
+	return expandHome(p, home)
+}
+
+// unwrap gives the URL inside another one, which is what programs open:
+// view-source:https://x, jar:file:///x, git+https://x; and inside the brackets of
+// RFC 3986, appendix C: <URL:https://x>.
+func unwrap(s string) string {
+	t := s
+	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {
+		t = t[1 : len(t)-1]
+	}
+	for n := SchemeLen(t); n > 0; n = SchemeLen(t) {
+		switch {
+		case isWeb(t), IsFile(t):
+			return t
+		case strings.HasPrefix(t[n+1:], "//"):
+			n = strings.LastIndexByte(t[:n], '+')
+			if n < 0 {
+				return s
+			}
+		}
+		t = t[n+1:]
+	}
+	return s
+}
+
+// rooted gives a URL whose host ends it, or ends at ? or #, the slash that its
+// path has then (RFC 3986, section 6.2.3). What a parser could take for a host
+// behind ? or # is not touched.
+func rooted(s string) string {
+	head, path, tail := split(s)
+	if path != "" || strings.ContainsAny(tail, `@\`) {
+		return s
+	}
+	return head + "/" + tail
+}
+
+// withoutFragment is a URL as it is asked for: no request holds a fragment. "" when
+// there is none.
+func withoutFragment(s string) string {
+	if i := strings.IndexByte(s, '#'); i >= 0 {
+		return strings.TrimSuffix(s[:i], "?")
+	}
+	if t, found := strings.CutSuffix(s, "?"); found {
+		return t
+	}
+	return ""
+}
+
+// isWeb says whether a value is a URL whose scheme and host every parser reads
+// in the same way, whatever their case: one that WHATWG calls special.
+func isWeb(s string) bool {
+	_, special := authority.DefaultPort(strings.ToLower(s[:SchemeLen(s)]))
+	return special
+}
+
+// normaliseHost lower-cases scheme and host, and drops a default port and the
+// dot that ends a fully qualified name. n is the length of the scheme; ends
+// holds the bytes that end an authority.
+func normaliseHost(s string, n int, ends string) string {
+	scheme, rest := strings.ToLower(s[:n]), s[n+1:]
+	if !strings.HasPrefix(rest, "//") {
+		return scheme + ":" + rest
+	}
+	host, path := rest[2:], ""
+	if i := strings.IndexAny(host, ends); i >= 0 {
+		host, path = host[:i], host[i:]
+	}
+	host = plainAddress(strings.ToLower(host))
+	if port, special := authority.DefaultPort(scheme); special {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	name, port := host, ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		name, port = host[:i], host[i:]
+	}
+	return scheme + "://" + strings.TrimSuffix(name, ".") + port + path
+}
+
+// plainAddress writes an IPv6 address in one way (RFC 5952), and the IPv4 address
+// that it stands for as such.
+func plainAddress(host string) string {
+	inside, port, found := strings.Cut(host, "]")
+	if !found || host[0] != '[' {
+		return host
+	}
+	addr, err := netip.ParseAddr(inside[1:])
+	switch {
+	case err != nil:
+		return host
+	case addr.Is4In6():
+		return addr.Unmap().String() + port
+	}
+	return "[" + addr.String() + "]" + port
+}
+
+// urlRefusal says why the host of a URL cannot be read in one way, or "". What only
+// a URL would be refused for is text to patterns that are about none: templates such
+// as https://{host}/x have odd hosts. Behind a scheme that connects to nothing a host
+// may be any name.
+func urlRefusal(s string) (why string, text bool) {
+	n := SchemeLen(s)
+	if n == 0 || IsFile(s) {
+		return "", false
+	}
+	special, rest := isWeb(s), s[n+1:]
+	if !strings.HasPrefix(rest, "//") || special && (len(rest) == 2 || strings.IndexByte("/?#", rest[2]) >= 0) {
+		if special || authority.Connects(strings.ToLower(s[:n])) {
+			return "URL without a plain // before its host", !special || strings.IndexByte(`/\`, rest[0]) < 0 && strings.ContainsFunc(rest, unicode.IsSpace)
+		}
+		return "", false
+	}
+	host, _ := authority.Cut(rest[2:])
+	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // an empty port is the default one to all
+	hard := strings.ContainsAny(host, "\\% \t") || strings.IndexByte(host, '[') >= 0 && strings.IndexByte(host, ']') >= 0
+	switch {
+	case doubt == authority.Sure:
+		return "", false
+	case doubt == authority.UserInfo:
+		return string(doubt), false
+	case hard:
+		return string(authority.Odd), false
+	case authority.Connects(strings.ToLower(s[:n])):
+		return string(doubt), doubt == authority.Odd
+	case !textclass.IsASCII(host) && !norm.NFKC.IsNormalString(host):
+		return string(authority.Odd), true
+	}
+	return "", false
+}

@@ -1,0 +1,129 @@
+package client
+
+import (
+	"encoding/json"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+)
+
+// Answer has the output and the exit code of a hook.
+type Answer struct {
+	Stdout, Stderr []byte
+	Code           int
+}
+
+// Let lets the tool run, as far as we are concerned, and answers any other event. It is
+// silence where the client takes that for an answer: its own rules, and its own question,
+// then still hold, which an explicit "allow" may switch off.
+func (r *Row) Let(e Event) Answer {
+	text := r.Allow
+	if e.Kind != Before {
+		if text = r.Pass; e.Pass != "" {
+			text = e.Pass
+		}
+	}
+	if text == "" {
+		return Answer{}
+	}
+	return Answer{Stdout: []byte(text + "\n")}
+}
+
+// Exit codes: clients take any other for a hook that failed, and most run the tool then.
+const (
+	exitSilent = 0
+	exitDenied = 2
+)
+
+// maxReason is as much of a reason, in bytes, as clients show.
+const maxReason = 500
+
+// Refuse says no in every way that the client understands: which of them it goes by
+// differs from client to client, and from version to version.
+func (r *Row) Refuse(e Event, reason string) Answer {
+	reason = line(reason)
+	a := Answer{Stderr: []byte(reason + "\n"), Code: exitDenied}
+	if r.Exit0 {
+		a.Code = exitSilent
+	}
+	switch r.Deny {
+	case Specific, TopLevel:
+		a.Stdout = r.specific(e, "deny", reason)
+	case Decision:
+		a.Stdout = written(map[string]any{"decision": "deny", "reason": reason})
+	case Block:
+		a.Stdout = written(map[string]any{"decision": "block", "reason": reason})
+	case Permission:
+		a.Stdout = written(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
+	case Cancel:
+		a.Stdout = written(map[string]any{"cancel": true, "errorMessage": reason})
+	case Plain:
+	}
+	return a
+}
+
+// Ask has the client put the question to the person; false when it would not.
+func (r *Row) Ask(e Event, reason string) (Answer, bool) {
+	reason = line(reason)
+	switch {
+	case !r.Asks && !e.Asks:
+	case r.Deny == Specific, r.Deny == TopLevel:
+		return Answer{Stdout: r.specific(e, "ask", reason)}, true
+	case r.Deny == Permission:
+		return Answer{Stdout: written(map[string]any{"permission": "ask", "user_message": reason, "agent_message": reason})}, true
+	}
+	return Answer{}, false
+}
+
+// Denies reports whether the client takes an answer for a no.
+func (r *Row) Denies(a Answer) bool {
+	if a.Code == exitDenied {
+		return true
+	}
+	var said struct {
+		Decision, Permission string
+		Cancel               bool
+	}
+	return a.Code == exitSilent && json.Unmarshal(a.Stdout, &said) == nil &&
+		(said.Cancel && r.Deny == Cancel || said.Permission == "deny" && r.Deny == Permission || r.Deny == Decision && said.Decision == "deny")
+}
+
+func (r *Row) specific(e Event, decision, reason string) []byte {
+	name := e.Name
+	if name == "" {
+		name = "PreToolUse"
+	}
+	all := map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason,
+	}}
+	if r.Deny == TopLevel {
+		all["permissionDecision"], all["permissionDecisionReason"] = decision, reason
+	}
+	return written(all)
+}
+
+// line is a reason on one line, harmless and not empty: Codex runs the tool where it is.
+func line(s string) string {
+	out := []rune{}
+	size := 0
+	for _, c := range s {
+		if textclass.Controls(c) {
+			c = ' '
+		}
+		if size += len(string(c)); size > maxReason {
+			break
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		return "denied"
+	}
+	return string(out)
+}
+
+func written(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // texts always marshal
+	}
+	return append(b, '\n')
+}

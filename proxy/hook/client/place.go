@@ -1,0 +1,119 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// object is a JSON object that strict has admitted: no name stands twice in it.
+type object struct{ jsonscan.Value }
+
+// at is the first of some places that is there and not null.
+func (o object) at(places []string) jsonscan.Value {
+	for _, place := range places {
+		v := o.Value
+		for name := range strings.SplitSeq(place, ".") {
+			v = v.Member(name)
+		}
+		if kind := v.Kind(); kind != jsonscan.Absent && kind != jsonscan.Null {
+			return v
+		}
+	}
+	return ""
+}
+
+// text is the string that stands there.
+func (o object) text(places []string) (s string, there bool, err error) {
+	switch v := o.at(places); v.Kind() {
+	case jsonscan.Absent:
+		return "", false, nil
+	case jsonscan.String:
+		return v.Text(), true, nil
+	}
+	return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
+}
+
+// textAt reads the words that a person typed: a text, or a list of parts with a text each; "" where this
+// version does not know the place, and a client that has it elsewhere is asked more.
+func (o object) textAt(places []string) string {
+	v := o.at(places)
+	switch v.Kind() {
+	case jsonscan.String:
+		return v.Text()
+	case jsonscan.Array:
+		var all []string
+		for part := range v.Elements() {
+			if text := part.Member("text"); text.Kind() == jsonscan.String {
+				all = append(all, text.Text())
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	return ""
+}
+
+// subagent reports whether the payload is about an agent that another has started: its
+// prompt is a model's, not a person's.
+func (o object) subagent() bool {
+	if o.Member("parent_agent_id").Kind() == jsonscan.Null {
+		return false // Cline names every agent
+	}
+	return o.at([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
+}
+
+// folder is the path that stands there, or the only one of a list: of several it is not
+// known which is meant.
+func (o object) folder(places []string) (string, error) {
+	v := o.at(places)
+	all := slices.Collect(v.Elements())
+	if v.Kind() != jsonscan.Array || slices.ContainsFunc(all, func(e jsonscan.Value) bool { return e.Kind() != jsonscan.String && e.Kind() != jsonscan.Null }) {
+		s, _, err := o.text(places)
+		return s, err
+	}
+	if len(all) == 1 {
+		return all[0].Text(), nil
+	}
+	return "", nil
+}
+
+// input is the object of arguments, which may be written as a text; nil for none.
+func (o object) input(places []string) ([]byte, error) {
+	v := o.at(places)
+	text := v.Bytes()
+	if v.Kind() == jsonscan.String {
+		text = []byte(strings.TrimSpace(v.Text()))
+	}
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if text[0] != '{' {
+		return nil, fmt.Errorf("%s is no object", strings.Join(places, " or "))
+	}
+	args, err := strict(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(places, " or "), err)
+	}
+	return args.Bytes(), nil
+}
+
+// envelopeNames are members that Cursor's events of one tool have beside its arguments.
+var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_id", "session_id", "workspace_roots", "model", "cursor_version", "user_email", "transcript_path",
+	"tool_use_id", "attachments", "content", "sandbox"}
+
+// all is the object without what is beside the arguments.
+func (o object) all() []byte {
+	args := []byte{'{'}
+	for name, value := range o.Members() {
+		if slices.Contains(envelopeNames, name.Text()) {
+			continue
+		}
+		if len(args) > 1 {
+			args = append(args, ',')
+		}
+		args = append(append(append(args, name...), ':'), value...)
+	}
+	return append(args, '}')
+}

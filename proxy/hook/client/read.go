@@ -1,0 +1,263 @@
+package client
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/policy"
+)
+
+// Request is a payload that was read: its client, its event and its calls.
+type Request struct {
+	Row     *Row // of the client that it is, which need not be the one that was registered
+	Event   Event
+	Session string // the client's own id of its session
+	Call    string // and of the call
+	Cwd     string
+	Mode    string // how far the client asks by itself, where it says so
+	Said    string // by the user, of a Prompt; "" where this version does not know the place
+	Cleared bool   // the session begins because the one before was cleared
+	Newer   string // what may differ where the client is newer than its row; "" where it is not, or does not say
+
+	// Calls are what the rules judge, strictest wins: several where the name can be cut
+	// in more than one way. MCP says that they are of a server's tool.
+	Calls []policy.Call
+	MCP   bool
+	// spelled says that the name of the server was cut out of the tool's.
+	spelled bool
+}
+
+// Limit is how much a client may write, in bytes.
+const Limit = 32 << 20
+
+// Read reads a payload strictly: what two readers could take differently is an error, and
+// so is all that is missing. The error is for the agent. registered is the event that the
+// command line names, for clients whose payloads name none; "" when it names none.
+func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
+	req.Row = r
+	if len(payload) > Limit {
+		return req, fmt.Errorf("it is longer than %d MiB", Limit>>20)
+	}
+	root, err := strict(unmarked(payload))
+	if err != nil {
+		return req, err
+	}
+	req.Newer = r.compareVersion(root)
+	row, event, err := r.recognize(root.top(), registered)
+	if err != nil {
+		return req, err
+	}
+	req.Row, req.Event, req.Newer = row, *event, row.compareVersion(root)
+	if err := row.envelope(root, &req); err != nil || event.Kind != Before {
+		return req, err
+	}
+	return req, row.calls(root, &req)
+}
+
+// unmarked is a payload without the byte order mark that Windows' shells put before it, as
+// UTF-8.
+func unmarked(payload []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(payload, []byte("\xef\xbb\xbf")):
+		return payload[3:]
+	case bytes.HasPrefix(payload, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(payload, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return payload
+	}
+	if len(payload)%2 != 0 {
+		return payload // it is no JSON
+	}
+	var units []uint16
+	for at := 2; at < len(payload); at += 2 {
+		units = append(units, order.Uint16(payload[at:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
+// envelope reads what is beside the call.
+func (r *Row) envelope(root object, req *Request) (err error) {
+	var there bool
+	if req.Session, there, err = root.text(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
+		return missing(r.Session, err)
+	}
+	if req.Event.Kind == Prompt && !root.subagent() {
+		req.Said = root.textAt([]string{"submitted_prompt", "prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
+	}
+	if req.Event.Kind == Session && len(r.Begun) > 0 {
+		source, _, _ := root.text(r.Begun)
+		req.Cleared = source == "clear"
+	}
+	if req.Event.Kind != Before {
+		return nil
+	}
+	if req.Call, there, err = root.text(r.Call); err != nil || r.NeedCall && (!there || req.Call == "") {
+		return missing(r.Call, err)
+	}
+	if req.Mode, _, err = root.text([]string{"permission_mode", "permissionMode"}); err != nil {
+		return err
+	}
+	if req.Cwd, err = root.folder(r.Cwd); err != nil {
+		return err
+	}
+	if req.Cwd != "" && !policy.IsFolder(filepath.ToSlash(req.Cwd)) {
+		return errors.New("its folder is no absolute path")
+	}
+	return nil
+}
+
+// calls reads the call itself.
+func (r *Row) calls(root object, req *Request) error {
+	tool := req.Event.Tool
+	if tool == "" && len(r.Tool) > 0 {
+		var there bool
+		var err error
+		if tool, there, err = root.text(r.Tool); err != nil || !there || tool == "" {
+			return missing(r.Tool, err)
+		}
+	}
+	input, err := r.arguments(root, tool)
+	if err != nil {
+		return err
+	}
+	if req.Event.Tool != "" && input == nil { // Cursor's events of one tool have its arguments among their own members
+		input = root.all()
+	}
+	names, err := r.split(root, tool, input, req.Event)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		req.Calls, err = asCall(r.ID, tool, input)
+		if err == nil {
+			err = r.complete(req)
+		}
+		return err
+	}
+	req.MCP = true
+	for _, n := range names {
+		req.spelled = req.spelled || n.spelled
+		if n.wraps {
+			if input, err = serverArguments(input); err != nil {
+				return err
+			}
+		}
+		one, err := asCall(n.server, n.tool, input)
+		if err != nil {
+			return err
+		}
+		if !n.wraps {
+			for i := range one {
+				one[i].Spelling = r.spelling(tool)
+			}
+		}
+		req.Calls = append(req.Calls, one...)
+	}
+	return nil
+}
+
+// spelling is how far a server's tool is called by the server's own words.
+func (r *Row) spelling(tool string) policy.Spelling {
+	switch {
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the latter this client has not written
+		return policy.AsWritten
+	case len(tool) == r.NameLimit:
+		return policy.Cut
+	}
+	return policy.Dotless
+}
+
+// arguments are those of the tool. The text of a patch may stand in their place.
+func (r *Row) arguments(root object, tool string) ([]byte, error) {
+	if v := root.at(r.Input); v.Kind() == jsonscan.String && builtin.Of(r.ID, tool).TakesPatch() {
+		if text := v.Text(); strings.HasPrefix(strings.TrimSpace(text), "***") {
+			return append(escape.Append([]byte(`{"`+builtin.PatchArgument+`":"`), text), `"}`...), nil
+		}
+	}
+	return root.input(r.Input)
+}
+
+// complete makes a call one of a built-in tool.
+func (r *Row) complete(req *Request) error {
+	c := &req.Calls[0]
+	if len(c.Names) == 0 {
+		return nil // it is malformed, and denied
+	}
+	c.Method, c.Cwd = builtin.Method, filepath.ToSlash(req.Cwd)
+	if runtime.GOOS == policy.Windows { // where the client is, its tools are
+		c.OS = policy.Windows
+	}
+	args, err := builtin.Complete(r.ID, c.Names[0], c.Args)
+	if err != nil {
+		c.Malformed = err.Error()
+		return nil
+	}
+	c.Args = args
+	return nil
+}
+
+// asCall is the call of a tool as the proxy would read it.
+func asCall(server, tool string, input []byte) ([]policy.Call, error) {
+	line := escape.Append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
+	line = append(line, '"')
+	if input != nil {
+		line = append(append(line, `,"arguments":`...), input...)
+	}
+	f, err := frame.Parse(append(line, "}}"...), frame.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	m, refusal := mcp.Read(&f, mcp.ClientToServer, server)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return m.Calls, nil
+}
+
+// strict admits a payload as the proxy admits a frame.
+func strict(payload []byte) (object, error) {
+	const before = `{"jsonrpc":"2.0","id":1,"method":"hook","params":`
+	line := bytes.NewBuffer(append(make([]byte, 0, len(before)+len(payload)+1), before...))
+	if err := json.Compact(line, payload); err != nil {
+		return object{}, errors.New("it is no JSON")
+	}
+	said := line.Bytes()[len(before):]
+	if len(said) == 0 || said[0] != '{' {
+		return object{}, errors.New("it is no JSON object")
+	}
+	line.WriteByte('}')
+	if _, err := frame.Parse(line.Bytes(), frame.DefaultLimits()); err != nil {
+		return object{}, err
+	}
+	return object{jsonscan.Of(said)}, nil
+}
+
+func missing(place []string, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s is missing", strings.Join(place, " or "))
+}
+
+// short is the beginning of a text from a client.
+func short(s string) string {
+	if len(s) > 80 {
+		s = strings.ToValidUTF8(s[:80], "") + "…"
+	}
+	return s
+}

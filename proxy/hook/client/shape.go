@@ -1,0 +1,231 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/text/builtin"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// A hook is registered for one client, and other clients read the same files. So a payload
+// is judged by the row whose shape it has: the members that name the event, the event
+// itself, and the members that only one client writes. Where several clients write the
+// same, the tool's name decides, and then the registration.
+
+// members are those of a payload's top level, read once.
+type members []struct {
+	name  string
+	value jsonscan.Value
+}
+
+func (o object) top() (all members) {
+	for name, value := range o.Members() {
+		if kind := value.Kind(); kind != jsonscan.Null {
+			all = append(all, struct {
+				name  string
+				value jsonscan.Value
+			}{name.Text(), value})
+		}
+	}
+	return all
+}
+
+func (m members) value(name string) jsonscan.Value {
+	for i := range m {
+		if m[i].name == name {
+			return m[i].value
+		}
+	}
+	return ""
+}
+
+func (m members) has(place string) bool {
+	first, _, _ := strings.Cut(place, ".")
+	return m.value(first) != ""
+}
+
+// holds reports whether all of "a&!b" is so: a is there, and b is not.
+func (m members) holds(mark string) bool {
+	for part := range strings.SplitSeq(mark, "&") {
+		name, absent := strings.CutPrefix(part, "!")
+		if m.has(name) == absent {
+			return false
+		}
+	}
+	return true
+}
+
+// misfit is the price of a member that the client never writes: such a row is taken only
+// for the client that was registered, and where no other has the shape.
+const misfit = 100
+
+// fits reports whether a payload has the row's shape, how well, and what event it is.
+func (r *Row) fits(m members, registered string) (event *Event, score int) {
+	event = r.named(m, registered)
+	switch {
+	case event == nil, r.NeedSession && !m.hasOne(r.Session):
+		return nil, 0
+	case event.Kind == Before && event.Tool == "" && len(r.Tool) > 0 && !m.hasOne(r.Tool):
+		return nil, 0
+	}
+	for _, name := range r.Marks {
+		if m.holds(name) {
+			score++
+		}
+	}
+	if slices.ContainsFunc(r.Without, m.holds) {
+		score -= misfit
+	}
+	return event, score
+}
+
+func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.has) }
+
+// named is the event that a payload names, or else the one that it was registered for, or
+// that its members tell. A payload that asks for a tool is never taken for another event.
+func (r *Row) named(m members, registered string) *Event {
+	for _, place := range r.Event {
+		switch v := m.value(place); v.Kind() {
+		case jsonscan.Absent:
+			continue
+		case jsonscan.String:
+			return r.event(v.Text())
+		}
+		return nil // a name that is no text
+	}
+	if !slices.ContainsFunc(r.Events, func(e Event) bool { return e.By != "" }) {
+		return nil // this client always names it
+	}
+	var told *Event
+	for i := range r.Events {
+		if e := &r.Events[i]; e.By != "" && m.has(e.By) {
+			told = e
+			break
+		}
+	}
+	if told != nil && told.Kind == Before {
+		return told
+	}
+	if e := r.event(registered); e != nil && registered != "" {
+		return e
+	}
+	return told
+}
+
+// taken is a row that a payload may be judged by.
+type taken struct {
+	row   *Row
+	event *Event
+	score int
+}
+
+// recognize finds the row that a payload is judged by. The error is for the agent.
+func (r *Row) recognize(m members, registered string) (*Row, *Event, error) {
+	var best []taken
+	var own *taken
+	for i := range rows {
+		row, name := r, registered
+		if rows[i].ID != r.ID {
+			row, name = whole(&rows[i]), ""
+		}
+		event, score := row.fits(m, name)
+		if event == nil {
+			continue
+		}
+		t := taken{row, event, score}
+		if row == r {
+			own = &t
+		} else if score < 0 {
+			continue
+		}
+		if len(best) > 0 && score > best[0].score {
+			best = best[:0]
+		}
+		if len(best) == 0 || score == best[0].score {
+			best = append(best, t)
+		}
+	}
+	if len(best) == 0 {
+		return nil, nil, r.unknown(m)
+	}
+	registeredFits := own != nil && own.score == best[0].score
+	knowing := slices.IndexFunc(best, func(t taken) bool { return t.knows(m) })
+	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knows(m) && hasAnothersTool(m) {
+		return nil, nil, r.unknown(m) // neither the shape nor the tool is this client's
+	}
+	switch {
+	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knows(m)), own != nil && knowing < 0 && own.knows(m):
+		return own.row, own.event, nil
+	case knowing >= 0:
+		return best[knowing].row, best[knowing].event, nil
+	case len(best) == 1 || best[0].event.Kind != Before:
+		return best[0].row, best[0].event, nil
+	}
+	return nil, nil, r.unknown(m)
+}
+
+// hasAnothersTool reports whether the payload has an event of a client that brings its tool along.
+func hasAnothersTool(m members) bool {
+	return slices.ContainsFunc(rows, func(row Row) bool {
+		whole := whole(&row)
+		event := whole.named(m, "")
+		return event != nil && event.Kind == Before && (&taken{row: whole, event: event}).bringsTool(m)
+	})
+}
+
+// bringsTool reports whether the tool of a payload is one of the client's own.
+func (t *taken) bringsTool(m members) bool {
+	return slices.ContainsFunc(t.row.Tool, func(place string) bool {
+		v := m.value(place)
+		return v.Kind() == jsonscan.String && builtin.Of(t.row.ID, v.Text()).Class != ""
+	})
+}
+
+// knows reports whether the tool of a payload is one that the client is known to have, or a
+// server's by the client's way to write that.
+func (t *taken) knows(m members) bool {
+	if t.event.Kind != Before || t.event.Tool != "" {
+		return t.event.Tool != ""
+	}
+	for _, place := range t.row.Tool {
+		v := m.value(place)
+		if first, rest, inside := strings.Cut(place, "."); inside {
+			v = m.value(first).Member(rest)
+		}
+		if v.Kind() != jsonscan.String {
+			continue
+		}
+		tool := v.Text()
+		return builtin.Of(t.row.ID, tool).Class != "" || strings.HasPrefix(tool, "mcp__") || t.row.MCP == slashed && strings.HasPrefix(tool, "@")
+	}
+	return false
+}
+
+// unknown says what is missing, in the terms of the client that was registered.
+func (r *Row) unknown(m members) error {
+	for _, place := range r.Event {
+		v := m.value(place)
+		if v.Kind() == jsonscan.Absent {
+			continue
+		}
+		if v.Kind() != jsonscan.String {
+			return fmt.Errorf("%s is no text", strings.Join(r.Event, " or "))
+		}
+		e := r.event(v.Text())
+		switch {
+		case e == nil:
+			return fmt.Errorf("%s has no event %q that this version knows", r.ID, short(v.Text()))
+		case r.NeedSession && !m.hasOne(r.Session):
+			return missing(r.Session, nil)
+		case e.Kind == Before && e.Tool == "" && !m.hasOne(r.Tool):
+			return missing(r.Tool, nil)
+		}
+	}
+	if len(m) == 0 {
+		return errors.New("it is empty")
+	}
+	return fmt.Errorf("it has the shape of no client that this version knows, and was registered for %s", r.ID)
+}

@@ -1,0 +1,47 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/wire/escape"
+	"github.com/clawai/clawai/policy"
+)
+
+// Dialog has the client itself put a question to the person; false says that it does not.
+type Dialog func(q gate.Question) (gate.Answer, bool)
+
+// Ask is the approver of a program that can ask by the client's dialog alone.
+func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
+	if answer, can := d(q); can {
+		return answer, nil
+	}
+	return gate.Answer{}, errors.New("nobody can be asked from here")
+}
+
+// dialog hands a question over where that is safe.
+func (h *held) dialog(q gate.Question) (gate.Answer, bool) {
+	if !h.asks(&q.Rule) {
+		return gate.Answer{}, false
+	}
+	return gate.Answer{Reply: gate.HandOver, Digest: q.Digest, Channel: "client", By: h.req.Row.ID}, true
+}
+
+// asks reports whether the client would show its dialog, the rule lets it, and a person is
+// there. In a mode that is not known to show it, the client may answer by itself.
+func (h *held) asks(rule *policy.Rule) bool {
+	if rule == nil || rule.OutOfBand {
+		return false
+	}
+	if _, can := h.req.Row.Ask(h.req.Event, ""); !can {
+		return false
+	}
+	if name := h.req.Row.Attended; name != "" && h.Getenv(name) == "0" {
+		return false
+	}
+	return slices.Contains(h.req.Row.Modes, h.req.Mode)
+}
+
+func quoted(s string) []byte { return append(escape.Append([]byte{'"'}, s), '"') }

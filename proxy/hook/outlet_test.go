@@ -1,0 +1,24 @@
+package hook
+
+import (
+	"testing"
+
+	"github.com/clawai/clawai/proxy/hook/client"
+)
+
+// TestAPanicOnTheWayOutDenies: what fails before there is an answer has not allowed.
+func TestAPanicOnTheWayOutDenies(t *testing.T) {
+	h := &held{req: client.Request{Row: client.Find("claude-code"), Event: client.Event{Name: "PreToolUse", Kind: client.Before}}}
+	o := &outlet{held: h, done: make(chan struct{})}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("nothing failed")
+			}
+		}()
+		_ = o.Forward(nil)
+	}()
+	if a := h.said(); a.Code != 2 || len(a.Stdout) == 0 {
+		t.Errorf("answered %+v", a)
+	}
+}

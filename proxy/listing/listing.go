@@ -1,0 +1,208 @@
+// Package listing starts a server with its own command, asks what it has to list, and
+// stops it again. What it says is admitted as strictly as on the way to a client, and
+// however it answers, the time and the memory that it gets are bounded.
+package listing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+	"github.com/clawai/clawai/proxy/stdio"
+)
+
+// How far a server is listened to. The largest list that is known has 185 KB.
+const (
+	MaxBytes   = 4 << 20
+	maxEntries = 5000
+	maxPages   = 500
+)
+
+// Within is the time that a server has for all of it: some are downloaded first.
+const Within = 60 * time.Second
+
+// Options say what is started.
+type Options struct {
+	Args   []string // the command and its arguments
+	Env    []string // nil: ours
+	Within time.Duration
+}
+
+// List is what a server has said: its entries as they were written, which internal/wire/frame
+// has admitted.
+type List struct {
+	Version      string // as it claims
+	Instructions string
+	Tools        []jsonscan.Value
+	Prompts      []jsonscan.Value
+	Templates    []jsonscan.Value
+}
+
+// Of starts a server and asks it. When it returns, the server and what it started are
+// gone.
+func Of(ctx context.Context, o Options) (list List, err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.Within)
+	defer cancel()
+	child, err := stdio.Start(stdio.Options{Args: o.Args, Env: o.Env})
+	if err != nil {
+		return List{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = child.Close(ctx) })
+	defer func() {
+		stop()
+		err = errors.Join(err, child.Close(ctx))
+	}()
+	c := newConversation(child)
+	list, err = c.list()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("no answer within %s", o.Within)
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	}
+	if err != nil {
+		return List{}, err
+	}
+	return list, nil
+}
+
+// conversation is what goes between us and one server.
+type conversation struct {
+	to     io.Writer
+	from   *frame.Reader
+	budget *io.LimitedReader
+	id     int
+}
+
+func newConversation(server io.ReadWriter) *conversation {
+	budget := &io.LimitedReader{R: server, N: MaxBytes}
+	return &conversation{to: server, from: frame.NewReader(budget, MaxBytes), budget: budget}
+}
+
+// list is the handshake, then every page of every list that the server declares.
+func (c *conversation) list() (list List, err error) {
+	hello := map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "clawai", "version": "1"}}
+	said, err := c.ask("initialize", hello)
+	if err != nil {
+		return list, err
+	}
+	list.Version = strings.Clone(said.Member("serverInfo").Member("version").Text())
+	list.Instructions = strings.Clone(said.Member("instructions").Text())
+	if err := c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
+		return list, err
+	}
+	has := said.Member("capabilities")
+	prompts, resources := has.Member("prompts") != "", has.Member("resources") != ""
+	for _, ask := range []struct {
+		method, member string
+		when, must     bool
+		into           *[]jsonscan.Value
+	}{
+		{"tools/list", "tools", has.Member("tools") != "" || !prompts && !resources, true, &list.Tools},
+		{"prompts/list", "prompts", prompts, false, &list.Prompts},
+		{"resources/templates/list", "resourceTemplates", resources, false, &list.Templates},
+	} {
+		if !ask.when {
+			continue
+		}
+		*ask.into, err = c.pages(ask.method, ask.member)
+		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == methodNotFound && !ask.must {
+			err = nil // it has none: few who have resources have templates
+		}
+		if err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}
+
+// pages are the entries of a list, from its first page to its last.
+func (c *conversation) pages(method, member string) (entries []jsonscan.Value, err error) {
+	params, seen := map[string]string{}, map[string]bool{}
+	for range maxPages {
+		page, err := c.ask(method, params)
+		if err != nil {
+			return nil, err
+		}
+		if page.Member(member).Kind() != jsonscan.Array {
+			return nil, fmt.Errorf("its answer to %s has no list of %s", method, member)
+		}
+		for entry := range page.Member(member).Elements() {
+			if entries = append(entries, entry); len(entries) > maxEntries {
+				return nil, fmt.Errorf("it lists more than %d %s", maxEntries, member)
+			}
+		}
+		next := page.Member("nextCursor")
+		if next.Kind() != jsonscan.String {
+			return entries, nil
+		}
+		cursor := next.Text()
+		if seen[cursor] {
+			return nil, fmt.Errorf("its pages of %s go round in a circle", member)
+		}
+		seen[cursor], params["cursor"] = true, cursor
+	}
+	return nil, fmt.Errorf("it has more than %d pages of %s", maxPages, member)
+}
+
+// methodNotFound is the code of JSON-RPC 2.0, section 5.1.
+const methodNotFound = "-32601"
+
+// refusal is an error that a server answers with.
+type refusal struct{ code, message string }
+
+func (r *refusal) Error() string { return "it says " + term.Value(r.message) }
+
+// ask sends a request and reads until its answer.
+func (c *conversation) ask(method string, params any) (jsonscan.Value, error) {
+	c.id++
+	if err := c.send(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
+		return "", err
+	}
+	for {
+		f, err := c.next()
+		switch {
+		case err != nil:
+			return "", err
+		case f.Method != "" || string(f.ID) != strconv.Itoa(c.id): // a notification, a request, what nobody asked
+		case f.Error != nil:
+			e := jsonscan.Of(f.Error)
+			return "", &refusal{string(e.Member("code")), e.Member("message").Text()}
+		default:
+			return jsonscan.Of(f.Result), nil
+		}
+	}
+}
+
+func (c *conversation) send(message any) error {
+	if json.NewEncoder(c.to).Encode(message) != nil {
+		return errors.New("it ended before it was asked; start it yourself to see why")
+	}
+	return nil
+}
+
+func (c *conversation) next() (frame.Frame, error) {
+	line, err := c.from.Next()
+	if err == nil {
+		var f frame.Frame
+		if f, err = frame.Parse(line, frame.DefaultLimits()); err == nil {
+			return f, nil
+		}
+	}
+	refused, isLine := errors.AsType[*frame.Refusal](err)
+	switch {
+	case c.budget.N <= 0:
+		return frame.Frame{}, fmt.Errorf("it said more than is listened to, %d MiB", MaxBytes>>20)
+	case isLine:
+		return frame.Frame{}, fmt.Errorf("what it says is no MCP: %s", refused.Reason)
+	}
+	return frame.Frame{}, errors.New("it ended before it answered; start it yourself to see why")
+}

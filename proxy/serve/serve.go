@@ -1,0 +1,213 @@
+// Package serve is clawai's own MCP server: what an agent may ask of clawai itself. It is a
+// server like any other, behind the same gate. It is given what its two tools answer, and
+// reaches nothing else: nothing here decides, reveals or changes what guards the agent.
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/wire/frame"
+	"github.com/clawai/clawai/internal/wire/jsonscan"
+)
+
+// Name is what rules call the server.
+const Name = "clawai"
+
+// Options of New. A tool whose function is nil is not there.
+type Options struct {
+	Version string
+	// Status is what clawai_status answers, as JSON.
+	Status func(detail string) (any, error)
+	// Secret is the value of an entry that its owner shows to agents. The error is for the
+	// agent.
+	Secret func(skill, key string) (string, error)
+}
+
+// Server runs from New to Close; it is an upstream of the pump.
+type Server struct {
+	o     Options
+	tools []tool
+	in    *os.File // what was said before the end is answered: the system keeps it
+	toUs  *os.File
+	out   *io.PipeWriter
+	from  *io.PipeReader
+	ended chan struct{}
+	once  sync.Once
+}
+
+// New starts the server.
+func New(o Options) (_ *Server, err error) {
+	s := &Server{o: o, ended: make(chan struct{})}
+	for _, t := range tools {
+		if t.name == statusTool && o.Status != nil || t.name == vaultTool && o.Secret != nil {
+			s.tools = append(s.tools, t)
+		}
+	}
+	if s.in, s.toUs, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	s.from, s.out = io.Pipe()
+	go s.run()
+	return s, nil
+}
+
+// Read gives what the server says.
+func (s *Server) Read(p []byte) (int, error) { return s.from.Read(p) }
+
+// Write takes what is said to it.
+func (s *Server) Write(p []byte) (int, error) { return s.toUs.Write(p) }
+
+// Done is closed when it has ended.
+func (s *Server) Done() <-chan struct{} { return s.ended }
+
+// Status says how it ended.
+func (s *Server) Status() string { return "clawai's own server was closed" }
+
+// closeGrace is how long the last answers may wait to be read.
+const closeGrace = time.Second
+
+// Close ends it, when it has answered what it was asked, and a Read under way.
+func (s *Server) Close(context.Context) error {
+	s.once.Do(func() {
+		_ = s.toUs.Close()
+		late := time.AfterFunc(closeGrace, func() { _ = s.from.Close() })
+		<-s.ended
+		late.Stop()
+	})
+	return nil
+}
+
+func (s *Server) run() {
+	defer close(s.ended)
+	defer func() { _, _ = s.out.Close(), s.in.Close() }()
+	lines := bufio.NewReader(s.in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
+			if answer := s.answer(line); answer != nil {
+				if _, err := s.out.Write(append(answer, '\n')); err != nil {
+					return
+				}
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// versions of MCP that it speaks, the latest last.
+var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
+
+// JSON-RPC's codes.
+const (
+	unknownMethod = -32601
+	invalidParams = -32602
+)
+
+// answer is the line that answers one; nil where none does.
+func (s *Server) answer(line []byte) []byte {
+	limits := frame.DefaultLimits()
+	limits.AllowBatch = true // MCP 2025-03-26 has them
+	f, err := frame.Parse(line, limits)
+	switch {
+	case err == nil && f.Kind == frame.Request:
+		return s.request(&f)
+	case err != nil || f.Kind != frame.Batch:
+		return nil // the gate lets nothing through that is none
+	}
+	var all [][]byte
+	for i := range f.Elements {
+		if one := &f.Elements[i]; one.Kind == frame.Request {
+			all = append(all, s.request(one))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return append(append([]byte("["), bytes.Join(all, []byte(","))...), ']')
+}
+
+func (s *Server) request(f *frame.Frame) []byte {
+	params := jsonscan.Of(f.Params)
+	switch f.Method {
+	case "initialize":
+		version := params.Member("protocolVersion").Text()
+		if !slices.Contains(versions, version) {
+			version = versions[len(versions)-1]
+		}
+		return result(f, map[string]any{
+			"protocolVersion": version, "capabilities": map[string]any{"tools": map[string]any{}},
+			"serverInfo": map[string]string{"name": Name, "version": s.o.Version},
+		})
+	case "ping":
+		return result(f, map[string]any{})
+	case "tools/list":
+		list := []json.RawMessage{}
+		for _, t := range s.tools {
+			list = append(list, json.RawMessage(t.entry))
+		}
+		return result(f, map[string]any{"tools": list})
+	case "tools/call":
+		return s.call(f, params)
+	}
+	return failure(f, unknownMethod, f.Method+" is unknown here")
+}
+
+// call runs a tool.
+func (s *Server) call(f *frame.Frame, params jsonscan.Value) []byte {
+	name := params.Member("name").Text()
+	at := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })
+	if at < 0 {
+		return failure(f, invalidParams, "there is no tool "+strconv.Quote(name))
+	}
+	args := map[string]string{}
+	if raw := params.Member("arguments"); raw != "" {
+		if err := json.Unmarshal(raw.Bytes(), &args); err != nil {
+			return failure(f, invalidParams, "the arguments are no object of texts")
+		}
+	}
+	for given := range args {
+		if !slices.Contains(s.tools[at].arguments, given) {
+			return failure(f, invalidParams, "there is no argument "+strconv.Quote(given))
+		}
+	}
+	said, err := s.tools[at].run(s.o, args)
+	if err != nil {
+		said = map[string]any{"blocked": true, "reason": err.Error()}
+	}
+	text, failed := json.Marshal(said)
+	if failed != nil {
+		return failure(f, invalidParams, "the answer cannot be written")
+	}
+	return result(f, map[string]any{
+		"content":           []map[string]string{{"type": "text", "text": string(text)}},
+		"structuredContent": json.RawMessage(text), "isError": err != nil,
+	})
+}
+
+func result(f *frame.Frame, of any) []byte {
+	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(f.ID), "result": of})
+	if err != nil {
+		return failure(f, invalidParams, "the answer cannot be written")
+	}
+	return text
+}
+
+func failure(f *frame.Frame, code int, text string) []byte {
+	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(f.ID), "error": map[string]any{"code": code, "message": text}})
+	return line
+}
+
+// errArguments is said of a call that lacks some.
+var errArguments = errors.New("skill and key are both needed")
