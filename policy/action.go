@@ -19,8 +19,8 @@ const (
 
 var allActions = []string{"deny", "prompt", "redact", "fence", "warn", "allow"}
 
-// Alters says that the action lets a reply go on, and not as it was.
-func (a Action) Alters() bool { return a > Prompt && a < Allow }
+// AltersContent says that the action lets a reply go on, and not as it was.
+func (a Action) AltersContent() bool { return a > Prompt && a < Allow }
 
 // String gives the word that policies and records use.
 func (a Action) String() string {
@@ -36,7 +36,7 @@ func ParseAction(s string) (Action, error) { return OnCall.ParseAction(s) }
 
 // ParseAction reads one of the words for what becomes of what the rules judge.
 func (on On) ParseAction(s string) (Action, error) {
-	for _, a := range on.actions() {
+	for _, a := range on.allowedActions() {
 		if a.String() == s {
 			return a, nil
 		}

@@ -43,8 +43,8 @@ func SeenOf(words []string) (s Seen, whole bool) {
 // SeenWords lists all of them.
 func SeenWords() []string { return slices.Clone(seenWords) }
 
-// Words are what has been seen.
-func (s Seen) Words() (words []string) {
+// LabelWords are what has been seen.
+func (s Seen) LabelWords() (words []string) {
 	for i, word := range seenWords {
 		if s&(Untrusted<<i) != 0 {
 			words = append(words, word)
@@ -61,7 +61,7 @@ type afterSeen struct {
 	prompts bool
 }
 
-func (t *afterSeen) holds(c *Call) verdict {
+func (t *afterSeen) matchCall(c *Call) verdict {
 	switch {
 	case c.Seen&Known == 0:
 		return maybe
@@ -78,9 +78,9 @@ func (t *afterSeen) miss(c *Call) { c.Seen = Known }
 
 // readAfter reads the kinds.
 func (p *parser) readAfter(k ruleKey, e toml.Expression) {
-	words := p.words(k, e, seenWords, "some of "+listWords(seenWords), func(word string) string { return fmt.Sprintf("unknown label %q", word) })
+	words := p.readWords(k, e, seenWords, "some of "+listWords(seenWords), func(word string) string { return fmt.Sprintf("unknown label %q", word) })
 	kinds, _ := SeenOf(words)
-	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
+	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
 }
 
 // checkAfter keeps what a session has seen from opening anything.
@@ -93,11 +93,11 @@ func (p *parser) checkAfter(r *ruleSource) {
 		p.fail(at, at+len("after"), `after beside action "allow"`,
 			"what a session has seen may close and open nothing: write a deny or a prompt above the allow")
 	}
-	r.stated("after").test.(*afterSeen).prompts = r.Action == Prompt
+	r.conditionFor("after").test.(*afterSeen).prompts = r.Action == Prompt
 }
 
 func gotSeen(c *Call) string {
-	switch words := c.Seen.Words(); {
+	switch words := c.Seen.LabelWords(); {
 	case c.Seen&Known == 0:
 		return ""
 	case len(words) > 0:

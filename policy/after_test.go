@@ -24,7 +24,7 @@ after = ["untrusted", "private"]
 action = "allow"
 tool = "*"
 `)
-	if !p.Labelled() || !p.Hinted() {
+	if !p.Labelled() || !p.DependsOnHints() {
 		t.Error("nobody is told what looks at the session")
 	}
 	for _, c := range []struct {
@@ -61,11 +61,11 @@ tool = "*"
 		t.Error("not filled")
 	}
 	for _, s := range p.Sources()[2].Calls {
-		if s.Meet(&c); strings.Join(c.Seen.Words(), " ") != "untrusted private" {
-			t.Error(c.Seen.Words())
+		if s.MeetCondition(&c); strings.Join(c.Seen.LabelWords(), " ") != "untrusted private" {
+			t.Error(c.Seen.LabelWords())
 		}
-		if s.Miss(&c); len(c.Seen.Words()) > 0 {
-			t.Error(c.Seen.Words())
+		if s.MissCondition(&c); len(c.Seen.LabelWords()) > 0 {
+			t.Error(c.Seen.LabelWords())
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestAfterWritten(t *testing.T) {
 		}
 	}
 	call.Seen, _ = policy.SeenOf([]string{"secret"})
-	n, err := p.Narrow(p.Rules()[0], &call, policy.Exact, policy.Allow)
+	n, err := p.NarrowRule(p.Rules()[0], &call, policy.Exact, policy.Allow)
 	if err != nil || strings.Contains(n.Text, "after") {
 		t.Errorf("%v: an allow with after:\n%+v", err, n)
 	}

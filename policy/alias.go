@@ -18,12 +18,12 @@ var sameDirectories = [][2]string{
 	{"C:/Documents and Settings", "C:/Users"},
 }
 
-// aliases are further globs that a deny or a prompt may mean by one: the same below
+// aliasGlobs are further globs that a deny or a prompt may mean by one: the same below
 // the other name of a directory, and the same host at any port. Each is a maybe.
-func aliases(own *glob.Pattern) (all []*glob.Pattern) {
+func aliasGlobs(own *glob.Pattern) (all []*glob.Pattern) {
 	text := own.String()
 	add := func(s string) {
-		if g, err := glob.Compile(s); err == nil && !covers(own, g) {
+		if g, err := glob.Compile(s); err == nil && !coversGlob(own, g) {
 			all = append(all, g)
 		}
 	}
@@ -36,12 +36,12 @@ func aliases(own *glob.Pattern) (all []*glob.Pattern) {
 	for _, pair := range sameDirectories {
 		for i, dir := range pair {
 			other := pair[1-i]
-			for _, rest := range after(text, dir) {
+			for _, rest := range globsAfterPrefix(text, dir) {
 				if strings.Trim(rest, "*") == "" {
 					add(other)
 				}
 			}
-			for _, rest := range after(text, dir+"/") {
+			for _, rest := range globsAfterPrefix(text, dir+"/") {
 				add(other + "/" + rest)
 			}
 		}
@@ -49,9 +49,9 @@ func aliases(own *glob.Pattern) (all []*glob.Pattern) {
 	return all
 }
 
-// after lists the globs for what may follow an ASCII text that begins what a glob
+// globsAfterPrefix lists the globs for what may follow an ASCII text that begins what a glob
 // matches; letters that differ in case alone are one.
-func after(text, begin string) (rests []string) {
+func globsAfterPrefix(text, begin string) (rests []string) {
 	at := []int{0} // places in the glob
 	for i := range len(begin) {
 		var next []int
@@ -62,11 +62,11 @@ func after(text, begin string) (rests []string) {
 			}
 			switch stars := len(text[k:]) - len(strings.TrimLeft(text[k:], "*")); {
 			case stars > 0:
-				if at = include(at, k+stars); stars > 1 || begin[i] != '/' {
-					next = include(next, k)
+				if at = addUnique(at, k+stars); stars > 1 || begin[i] != '/' {
+					next = addUnique(next, k)
 				}
-			case text[k] == '?', reading.Lower(text[k]) == reading.Lower(begin[i]):
-				next = include(next, k+1)
+			case text[k] == '?', reading.LowerByte(text[k]) == reading.LowerByte(begin[i]):
+				next = addUnique(next, k+1)
 			}
 		}
 		at = next
@@ -77,7 +77,7 @@ func after(text, begin string) (rests []string) {
 	return rests
 }
 
-func include(set []int, k int) []int {
+func addUnique(set []int, k int) []int {
 	if slices.Contains(set, k) {
 		return set
 	}

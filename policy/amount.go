@@ -43,9 +43,9 @@ func writeAmount(n int64) string {
 	return whole + "." + rest
 }
 
-// amount is what a call counts for: 1 where calls are counted; of a sum the argument, a
+// callAmount is what a call counts for: 1 where calls are counted; of a sum the argument, a
 // number or a text that is one, in millionths; NoAmount where that is nothing plain.
-func (r *Rate) amount(c *Call) int64 {
+func (r *Rate) callAmount(c *Call) int64 {
 	if r.Sum == "" {
 		return 1
 	}

@@ -11,11 +11,11 @@ func TestSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := p.Rules()[0].Rate; !r.Limited() || r.AtMost() != "at most 1000.5 of args.order.total a day" || r.Most() != "1000.5" || r.Count != 0 || r.Key == "" {
+	if r := p.Rules()[0].Rate; !r.HasLimit() || r.AtMost() != "at most 1000.5 of args.order.total a day" || r.MaxAmount() != "1000.5" || r.Count != 0 || r.Key == "" {
 		t.Errorf("%+v: %s", r, r.AtMost())
 	}
-	if counted := (Rate{Count: 5}); counted.Most() != "" {
-		t.Error(counted.Most())
+	if counted := (Rate{Count: 5}); counted.MaxAmount() != "" {
+		t.Error(counted.MaxAmount())
 	}
 	for args, want := range map[string]int64{
 		`{"order":{"total":12}}`: 12_000_000, `{"order":{"total":0}}`: 0, `{"order":{"total":0.000001}}`: 1, `{"order":{"total":"12.50"}}`: 12_500_000,

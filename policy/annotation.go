@@ -31,9 +31,9 @@ var dangers = []string{"not-read-only", "destructive", "not-idempotent", "open-w
 // assurances are the words of records for the opposites.
 var assurances = []string{"read-only", "not-destructive", "idempotent", "not-open-world"}
 
-// Annotated reads the hints of a tool; nil is one that is not given, whose default is
+// AssurancesFromHints reads the hints of a tool; nil is one that is not given, whose default is
 // the cautious one. A tool that is called read-only and destructive is neither.
-func Annotated(readOnly, destructive, idempotent, openWorld *bool) (a Assurances) {
+func AssurancesFromHints(readOnly, destructive, idempotent, openWorld *bool) (a Assurances) {
 	says := func(hint *bool, word bool) bool { return hint != nil && *hint == word }
 	only := says(readOnly, true) && !says(destructive, true)
 	for bit, assured := range map[Assurances]bool{
@@ -49,16 +49,16 @@ func Annotated(readOnly, destructive, idempotent, openWorld *bool) (a Assurances
 	return a
 }
 
-// Hints are annotations that say as much, by their names.
-func (a Assurances) Hints() map[string]bool {
+// AnnotationHints are annotations that say as much, by their names.
+func (a Assurances) AnnotationHints() map[string]bool {
 	return map[string]bool{
 		"readOnlyHint": a&ReadOnly != 0, "destructiveHint": a&Additive == 0,
 		"idempotentHint": a&Idempotent != 0, "openWorldHint": a&ClosedWorld == 0,
 	}
 }
 
-// Dangers are the words of rules that are about such a tool.
-func (a Assurances) Dangers() (words []string) {
+// DangerWords are the words of rules that are about such a tool.
+func (a Assurances) DangerWords() (words []string) {
 	for i, word := range dangers {
 		if a&(1<<i) == 0 {
 			words = append(words, word)
@@ -79,8 +79,8 @@ func readAssurances(said, words []string) (a Assurances) {
 	return a
 }
 
-// Words are what is said, for the record. Nobody may write to them.
-func (a Assurances) Words() []string { return assuredWords()[a] }
+// AssuranceWords are what is said, for the record. Nobody may write to them.
+func (a Assurances) AssuranceWords() []string { return assuredWords()[a] }
 
 // assuredWords are the words of all Assurances, for those of a call are asked for each time.
 var assuredWords = sync.OnceValue(func() *[1 << 4][]string {
@@ -103,7 +103,7 @@ type annotated struct {
 	prompts bool
 }
 
-func (t *annotated) holds(c *Call) verdict {
+func (t *annotated) matchCall(c *Call) verdict {
 	switch {
 	case t.dangers&^c.Assurances == 0:
 		return no
@@ -116,10 +116,10 @@ func (t *annotated) holds(c *Call) verdict {
 func (t *annotated) meet(c *Call) { c.Assurances &^= t.dangers }
 func (t *annotated) miss(c *Call) { c.Assurances |= t.dangers }
 
-// annotations reads words for dangers.
-func (p *parser) annotations(k ruleKey, e toml.Expression) {
-	words := p.words(k, e, dangers, "some of "+listWords(dangers), func(word string) string { return fmt.Sprintf("unknown annotation %q", word) })
-	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &annotated{dangers: readAssurances(words, dangers)}})
+// readAnnotations reads words for dangers.
+func (p *parser) readAnnotations(k ruleKey, e toml.Expression) {
+	words := p.readWords(k, e, dangers, "some of "+listWords(dangers), func(word string) string { return fmt.Sprintf("unknown annotation %q", word) })
+	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &annotated{dangers: readAssurances(words, dangers)}})
 }
 
 // checkAnnotations keeps a server's word from opening anything.
@@ -135,22 +135,22 @@ func (p *parser) checkAnnotations(r *ruleSource) {
 	if r.subject != ToolSubject && r.subject != NoSubject {
 		fail("annotations beside "+subjectKey(r.subject), "only tools have them")
 	}
-	r.stated("annotations").test.(*annotated).prompts = r.Action == Prompt
+	r.conditionFor("annotations").test.(*annotated).prompts = r.Action == Prompt
 }
 
-// unannotated takes the condition from a rule that a person's answer writes: an allow
+// dropAnnotations takes the condition from a rule that a person's answer writes: an allow
 // cannot have it, and a deny is wider without.
-func (n *narrower) unannotated() error { return n.unstated("annotations") }
+func (n *narrower) dropAnnotations() error { return n.dropCondition("annotations") }
 
-func (n *narrower) unlabelled() error { return n.unstated("after") }
+func (n *narrower) dropAfter() error { return n.dropCondition("after") }
 
-func (n *narrower) unstated(key string) error {
+func (n *narrower) dropCondition(key string) error {
 	n.rule.calls = slices.DeleteFunc(slices.Clone(n.rule.calls), func(s Stated) bool { return s.Key == key })
 	return nil
 }
 
 func gotAnnotations(c *Call) string {
-	if words := c.Assurances.Dangers(); len(words) > 0 {
+	if words := c.Assurances.DangerWords(); len(words) > 0 {
 		return strings.Join(words, ", ")
 	}
 	return "none of these"

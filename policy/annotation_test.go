@@ -23,17 +23,17 @@ func TestAnnotated(t *testing.T) {
 		{no, no, yes, no, "not-read-only"},
 		{yes, nil, yes, no, ""},
 	} {
-		a := policy.Annotated(c.readOnly, c.destructive, c.idempotent, c.openWorld)
-		if got := strings.Join(a.Dangers(), " "); got != c.dangers {
+		a := policy.AssurancesFromHints(c.readOnly, c.destructive, c.idempotent, c.openWorld)
+		if got := strings.Join(a.DangerWords(), " "); got != c.dangers {
 			t.Errorf("%q, want %q", got, c.dangers)
 		}
-		if back := policy.ReadAssurances(append(a.Words(), "of another version")); back != a {
-			t.Errorf("%v is read as %v", a.Words(), back.Words())
+		if back := policy.ReadAssurances(append(a.AssuranceWords(), "of another version")); back != a {
+			t.Errorf("%v is read as %v", a.AssuranceWords(), back.AssuranceWords())
 		}
-		h := a.Hints()
+		h := a.AnnotationHints()
 		hint := func(name string) *bool { v := h[""+name]; return &v }
-		if back := policy.Annotated(hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")); back != a {
-			t.Errorf("%v as hints is %v", a.Words(), back.Words())
+		if back := policy.AssurancesFromHints(hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"), hint("openWorldHint")); back != a {
+			t.Errorf("%v as hints is %v", a.AssuranceWords(), back.AssuranceWords())
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestAnnotationsOnlyTighten(t *testing.T) {
 						want = min(want, policy.Prompt)
 					}
 					if is.Action != want {
-						t.Errorf("%s beside %q, said %v: %v, want %v\n%s", action, word, said.Words(), is.Action, want, below)
+						t.Errorf("%s beside %q, said %v: %v, want %v\n%s", action, word, said.AssuranceWords(), is.Action, want, below)
 					}
 				}
 			}
@@ -76,7 +76,7 @@ func TestAnnotationsOfAny(t *testing.T) {
 	} {
 		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Assurances: said}
 		if d := p.Decide(&call); d.Action != want {
-			t.Errorf("%v: %v", said.Words(), d.Action)
+			t.Errorf("%v: %v", said.AssuranceWords(), d.Action)
 		}
 		tr := p.Trace(&call)
 		if got := tr.Steps[0].At.Got; want == policy.Allow && got != "not-read-only, not-idempotent" {
@@ -89,10 +89,10 @@ func TestAnnotationsOfAny(t *testing.T) {
 		t.Errorf("has %q", got)
 	}
 	src := p.Sources()[0]
-	if src.Calls[0].Miss(&all); p.Decide(&all).Action != policy.Allow {
+	if src.Calls[0].MissCondition(&all); p.Decide(&all).Action != policy.Allow {
 		t.Error("missed, and denied")
 	}
-	if src.Calls[0].Meet(&all); p.Decide(&all).Action != policy.Deny {
+	if src.Calls[0].MeetCondition(&all); p.Decide(&all).Action != policy.Deny {
 		t.Error("met, and not denied")
 	}
 }
@@ -102,7 +102,7 @@ func TestAnnotationsAndAlways(t *testing.T) {
 	p := layered(t, one("prompt", "*", `annotations = "destructive"`)+one("allow", "*", ""))
 	call := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s"}
 	for _, action := range []policy.Action{policy.Allow, policy.Deny} {
-		n, err := p.Narrow(*p.Decide(&call).Rule, &call, policy.Exact, action)
+		n, err := p.NarrowRule(*p.Decide(&call).Rule, &call, policy.Exact, action)
 		if err != nil || strings.Contains(n.Text, "annotations") {
 			t.Errorf("%v: %v %+v", action, err, n)
 		}

@@ -74,7 +74,7 @@ func (a *answers) run() {
 			continue
 		}
 		others := a.others(call)
-		for _, s := range Scopes() {
+		for _, s := range AllScopes() {
 			for _, action := range []Action{Allow, Deny} {
 				a.answer(*d.Rule, call, s, action, others)
 			}
@@ -86,7 +86,7 @@ func (a *answers) run() {
 }
 
 func (a *answers) answer(r Rule, call *Call, s Scope, action Action, others []*Call) {
-	n, err := a.old.Narrow(r, call, s, action)
+	n, err := a.old.NarrowRule(r, call, s, action)
 	if err != nil {
 		return
 	}

@@ -35,8 +35,8 @@ type kid struct {
 	node *argNames
 }
 
-// reach finds or makes the node of a path below n.
-func (n *argNames) reach(path []string) *argNames {
+// ensureNode finds or makes the node of a path below n.
+func (n *argNames) ensureNode(path []string) *argNames {
 	root := n
 	for _, name := range path {
 		next := n.flat[name]
@@ -47,7 +47,7 @@ func (n *argNames) reach(path []string) *argNames {
 			root.nodes++
 			next = &argNames{id: root.nodes, name: name, up: n}
 			n.flat[name] = next
-			folded := reading.Fold(name)
+			folded := reading.FoldCase(name)
 			i, known := n.place[folded]
 			if !known {
 				i, n.kids = len(n.kids), append(n.kids, kids{folded: folded})
@@ -63,8 +63,8 @@ func (n *argNames) reach(path []string) *argNames {
 // fewNames is the number of names that are compared faster than looked up.
 const fewNames = 8
 
-// find gives the names that fold to the same text as a key.
-func (n *argNames) find(key string) []kid {
+// findFolded gives the names that fold to the same text as a key.
+func (n *argNames) findFolded(key string) []kid {
 	if len(n.kids) <= fewNames && textclass.IsASCII(key) {
 		for i := range n.kids {
 			if k := &n.kids[i]; k.folded == key || len(k.folded) == len(key) && foldsASCII(key, k.folded) {
@@ -83,7 +83,7 @@ func (n *argNames) find(key string) []kid {
 // foldsASCII says whether an ASCII text is folded to one of the same length.
 func foldsASCII(s, folded string) bool {
 	for i := range len(s) {
-		if reading.Lower(s[i]) != folded[i] {
+		if reading.LowerByte(s[i]) != folded[i] {
 			return false
 		}
 	}
@@ -101,8 +101,8 @@ type value struct {
 	within string // the text as sent whose JSON the value stands in; "" for one of the call itself
 }
 
-// absent says whether there is nothing for a glob to match.
-func (v *value) absent() bool {
+// isAbsent says whether there is nothing for a glob to match.
+func (v *value) isAbsent() bool {
 	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
 
@@ -127,8 +127,8 @@ type scanner struct {
 // maxValues is how many values one call's arguments may hold for the rules.
 const maxValues = 1 << 20
 
-// failure says why scan gave up.
-func (sc *scanner) failure() string {
+// failureReason says why scan gave up.
+func (sc *scanner) failureReason() string {
 	switch {
 	case len(sc.values) > maxValues:
 		return "arguments with more values than the rules read"
@@ -138,93 +138,93 @@ func (sc *scanner) failure() string {
 	return "arguments that are no JSON object"
 }
 
-// scan appends the values the names ask for; false when src is not one JSON
+// scanArguments appends the values the names ask for; false when src is not one JSON
 // object.
-func (sc *scanner) scan(src []byte, names *argNames) bool {
+func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	if len(src) == 0 {
 		return true
 	}
 	// The view lives no longer than the decision, and nobody writes to src.
-	sc.Cursor, sc.within = jsonscan.Cursor{Src: string(jsonscan.Of(src)), Room: sc.Room}, ""
-	sc.Blanks()
-	if sc.Peek() != '{' || sc.all && !sc.everything(names.slot) || !sc.object(names) {
+	sc.Cursor, sc.within = jsonscan.Cursor{Src: string(jsonscan.ValueOf(src)), Room: sc.Room}, ""
+	sc.SkipBlanks()
+	if sc.Peek() != '{' || sc.all && !sc.readAllValues(names.slot) || !sc.readObject(names) {
 		return false
 	}
-	sc.Blanks()
+	sc.SkipBlanks()
 	return sc.At == len(sc.Src)
 }
 
-// object reads an object whose members names may ask for.
-func (sc *scanner) object(names *argNames) bool {
-	more, ok := sc.Enter('{')
+// readObject reads an object whose members names may ask for.
+func (sc *scanner) readObject(names *argNames) bool {
+	more, ok := sc.EnterContainer('{')
 	for more {
-		key, found := sc.Name()
+		key, found := sc.ReadName()
 		if !found {
 			return false
 		}
 		shared, known := "", false
 		if names.up == nil && sc.within == "" && sc.tool.Class != "" {
-			shared, known = sc.tool.Shared(key), !sc.only && sc.tool.Knows(key)
+			shared, known = sc.tool.SharedName(key), !sc.only && sc.tool.KnowsArgument(key)
 		}
-		if !sc.named(names, key, shared, known) {
+		if !sc.readNamed(names, key, shared, known) {
 			return false
 		}
-		more, ok = sc.After('}')
+		more, ok = sc.NextItem('}')
 	}
 	return ok
 }
 
-// named reads a member of an object: for the rules that name it, and, where it is an
+// readNamed reads a member of an object: for the rules that name it, and, where it is an
 // argument to which the tool's class gives a name, for those that name it so. What is
 // known is not suspicious to the others.
-func (sc *scanner) named(names *argNames, key, shared string, known bool) bool {
+func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames
 	for i, name := range [...]string{key, shared} {
 		if i > 0 && name == "" {
 			break
 		}
-		for _, k := range names.find(name) {
+		for _, k := range names.findFolded(name) {
 			sc.At, read = start, true
 			same := k.name == name
-			if !sc.member(k.node) || same && sc.watch && !known && !sc.known(k.node, cmp.Or(shared, key), start) {
+			if !sc.readMember(k.node) || same && sc.watch && !known && !sc.noteNamed(k.node, cmp.Or(shared, key), start) {
 				return false
 			}
 			if same {
 				exact[i] = k.node
 			} else {
-				k.node.absent(sc)
+				k.node.addAbsent(sc)
 			}
 		}
 	}
 	switch {
 	case exact[0] == nil && exact[1] == nil && sc.watch && !known:
 		sc.At = start
-		return sc.unnamed(names, cmp.Or(shared, key))
+		return sc.readUnnamed(names, cmp.Or(shared, key))
 	case !read:
-		return sc.Skip()
+		return sc.SkipValue()
 	case exact[0] != nil && exact[1] != nil && sc.watch:
 		sc.beyondAt(exact[0]).twin, sc.beyondAt(exact[1]).twin = exact[1], exact[0]
 	}
 	return true
 }
 
-// absent notes, for every condition at or below n, that nothing may be found.
-func (n *argNames) absent(sc *scanner) {
+// addAbsent notes, for every condition at or below n, that nothing may be found.
+func (n *argNames) addAbsent(sc *scanner) {
 	if n.slot != 0 {
 		sc.values = append(sc.values, value{slot: n.slot})
 	}
 	for _, k := range n.flat {
-		k.absent(sc)
+		k.addAbsent(sc)
 	}
 }
 
-// member reads the value of a named argument: for the conditions on it, and for
+// readMember reads the value of a named argument: for the conditions on it, and for
 // those on what it holds.
-func (sc *scanner) member(n *argNames) bool {
+func (sc *scanner) readMember(n *argNames) bool {
 	start := sc.At
 	if n.slot != 0 {
-		if !sc.leaf(n.slot, kindOf(sc.Peek()), false) {
+		if !sc.readLeaf(n.slot, kindOf(sc.Peek()), false) {
 			return false
 		}
 		if len(n.kids) == 0 {
@@ -234,29 +234,29 @@ func (sc *scanner) member(n *argNames) bool {
 	}
 	switch sc.Peek() {
 	case '{':
-		return sc.object(n)
+		return sc.readObject(n)
 	case '[':
-		return sc.Elements(func() bool { return sc.element(n) })
+		return sc.VisitElements(func() bool { return sc.readElement(n) })
 	case '"':
 		return sc.embeddedMember(n)
 	}
-	return sc.Skip()
+	return sc.SkipValue()
 }
 
-// below is n without the conditions on itself.
-func (n *argNames) below() *argNames {
+// withoutConditions is n without the conditions on itself.
+func (n *argNames) withoutConditions() *argNames {
 	return &argNames{kids: n.kids, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
 
-// element reads one element of a list on the way to a named member. An element
+// readElement reads one element of a list on the way to a named member. An element
 // that lacks the member is a reading without it.
-func (sc *scanner) element(n *argNames) bool {
+func (sc *scanner) readElement(n *argNames) bool {
 	before := len(sc.values)
 	if before > maxValues {
 		return false
 	}
 	list := sc.Peek() == '['
-	if !sc.member(n.below()) {
+	if !sc.readMember(n.withoutConditions()) {
 		return false
 	}
 	if list && len(sc.values) > before {
@@ -279,43 +279,43 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 	}
 }
 
-// leaf reads a value as what conditions on it are matched against. Inside an
+// readLeaf reads a value as what conditions on it are matched against. Inside an
 // object only strings, numbers and booleans count, beside "no match". whole is
 // the kind of the argument that the value stands in.
-func (sc *scanner) leaf(slot int32, whole where.Kind, inside bool) bool {
+func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false
 	}
 	v := value{slot: slot, kind: kindOf(sc.Peek()), whole: whole, within: sc.within}
 	switch v.kind {
 	case where.String:
-		s, ok := sc.Text()
+		s, ok := sc.ReadString()
 		v.s = s
 		sc.values = append(sc.values, v)
 		if !ok || !holdsJSON(s) {
 			return ok
 		}
-		return sc.embedded(s, func() bool {
+		return sc.readEmbedded(s, func() bool {
 			if whole == where.String {
 				whole = kindOf(sc.Peek())
 			}
-			return sc.leaf(slot, whole, true)
+			return sc.readLeaf(slot, whole, true)
 		})
 	case where.Object:
 		if !inside {
 			sc.values = append(sc.values, v)
 		}
-		return sc.Members(func(string) bool { return sc.leaf(slot, whole, true) })
+		return sc.VisitMembers(func(string) bool { return sc.readLeaf(slot, whole, true) })
 	case where.List:
 		n := len(sc.values)
-		ok := sc.Elements(func() bool { return sc.leaf(slot, whole, inside) })
+		ok := sc.VisitElements(func() bool { return sc.readLeaf(slot, whole, inside) })
 		if len(sc.values) == n && !inside {
 			sc.values = append(sc.values, v)
 		}
 		return ok
 	default:
 		start := sc.At
-		if !sc.Skip() {
+		if !sc.SkipValue() {
 			return false
 		}
 		if v.kind != where.Null {

@@ -15,14 +15,14 @@ import (
 func valuesFor(names []string, args string) (map[string][]string, bool) {
 	root := &argNames{}
 	for i, name := range names {
-		root.reach(strings.Split(name, ".")).slot = int32(i + 1)
+		root.ensureNode(strings.Split(name, ".")).slot = int32(i + 1)
 	}
 	var sc scanner
-	ok := sc.scan([]byte(args), root)
+	ok := sc.scanArguments([]byte(args), root)
 	got := map[string][]string{}
 	for _, v := range sc.values {
 		s := v.s
-		if v.absent() {
+		if v.isAbsent() {
 			s = "<absent>"
 		}
 		got[names[v.slot-1]] = append(got[names[v.slot-1]], s)
@@ -135,7 +135,7 @@ func FuzzArguments(f *testing.F) {
 			case json.Delim:
 				depth += map[json.Delim]int{'{': 1, '[': 1, '}': -1, ']': -1}[tok]
 			case string:
-				if reading.Fold(tok) == "a" {
+				if reading.FoldCase(tok) == "a" {
 					named++
 				}
 			}

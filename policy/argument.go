@@ -28,9 +28,9 @@ func readArguments(src []byte) (args []argument, err error) {
 		return nil, nil
 	}
 	sc := scanner{Cursor: jsonscan.Cursor{Src: string(src)}}
-	sc.Blanks()
-	if !sc.Members(func(name string) bool {
-		a, ok := sc.argument(name)
+	sc.SkipBlanks()
+	if !sc.VisitMembers(func(name string) bool {
+		a, ok := sc.readArgument(name)
 		args = append(args, a)
 		return ok
 	}) {
@@ -39,31 +39,31 @@ func readArguments(src []byte) (args []argument, err error) {
 	return args, nil
 }
 
-func (sc *scanner) argument(name string) (a argument, ok bool) {
+func (sc *scanner) readArgument(name string) (a argument, ok bool) {
 	a.name = name
 	what := fmt.Sprintf("argument %q", name)
 	start := sc.At
 	switch sc.Peek() {
 	case '"':
-		text, ok := sc.Text()
-		a.exact, a.inexact, a.kind, a.texts = []string{text}, inexact(what, text), "string", []string{text}
+		text, ok := sc.ReadString()
+		a.exact, a.inexact, a.kind, a.texts = []string{text}, checkExact(what, text), "string", []string{text}
 		return a, ok
 	case '[':
 		a.inexact = fmt.Errorf("%s is a list, and no pattern names a whole list", what)
-		a.texts, ok = sc.texts()
+		a.texts, ok = sc.readTexts()
 		return a, ok
 	case '{':
 		a.inexact = fmt.Errorf("%s is an object, and no pattern names a whole object", what)
-		return a, sc.Skip()
+		return a, sc.SkipValue()
 	case 'n':
 		a.inexact = fmt.Errorf("%s is null, which no pattern matches", what)
-		return a, sc.Skip()
+		return a, sc.SkipValue()
 	case 't', 'f':
-		ok = sc.Skip()
+		ok = sc.SkipValue()
 		a.exact, a.kind = []string{sc.Src[start:sc.At]}, "boolean"
 		return a, ok
 	}
-	ok = sc.Skip()
+	ok = sc.SkipValue()
 	number := sc.Src[start:sc.At]
 	a.exact, a.kind = []string{number}, "number"
 	if plain := reading.PlainNumber(number); plain != number {
@@ -72,15 +72,15 @@ func (sc *scanner) argument(name string) (a argument, ok bool) {
 	return a, ok
 }
 
-// texts reads a list; nil unless it holds strings alone.
-func (sc *scanner) texts() (texts []string, ok bool) {
+// readTexts reads a list; nil unless it holds strings alone.
+func (sc *scanner) readTexts() (texts []string, ok bool) {
 	whole := true
-	ok = sc.Elements(func() bool {
+	ok = sc.VisitElements(func() bool {
 		if sc.Peek() != '"' {
 			whole = false
-			return sc.Skip()
+			return sc.SkipValue()
 		}
-		text, ok := sc.Text()
+		text, ok := sc.ReadString()
 		texts = append(texts, text)
 		return ok
 	})
@@ -100,22 +100,22 @@ type suspectArgument struct {
 // suspectsIn lists such places, in the order of arguments that were read before.
 func suspectsIn(src []byte) (all []suspectArgument) {
 	sc := scanner{Cursor: jsonscan.Cursor{Src: string(src)}}
-	sc.Blanks()
+	sc.SkipBlanks()
 	var visit func(path []string) bool
 	visit = func(path []string) bool {
 		switch sc.Peek() {
 		case '{':
-			return sc.Members(func(name string) bool { return visit(append(path[:len(path):len(path)], name)) })
+			return sc.VisitMembers(func(name string) bool { return visit(append(path[:len(path):len(path)], name)) })
 		case '[':
-			return sc.Elements(func() bool { return visit(path) })
+			return sc.VisitElements(func() bool { return visit(path) })
 		case '"':
 			start := sc.At
-			why, ok := sc.suspect(path[len(path)-1])
+			why, ok := sc.suspectValue(path[len(path)-1])
 			if !ok || why == reading.Innocent {
 				return ok
 			}
 			sc.At = start
-			text, ok := sc.Text()
+			text, ok := sc.ReadString()
 			i := slices.IndexFunc(all, func(s suspectArgument) bool { return slices.Equal(s.path, path) })
 			if i < 0 {
 				i, all = len(all), append(all, suspectArgument{path: path})
@@ -125,14 +125,14 @@ func suspectsIn(src []byte) (all []suspectArgument) {
 			}
 			return ok
 		}
-		return sc.Skip()
+		return sc.SkipValue()
 	}
 	visit(nil)
 	return all
 }
 
-// inexact says why no glob matches exactly this text, if none does.
-func inexact(what, text string) error {
+// checkExact says why no glob matches exactly this text, if none does.
+func checkExact(what, text string) error {
 	switch i := strings.IndexAny(text, "*?"); {
 	case text == "":
 		return fmt.Errorf("%s is empty, which no pattern matches", what)

@@ -11,7 +11,7 @@ import (
 // The list of spellings that analyses get is what is matched.
 func TestBooleanSpellings(t *testing.T) {
 	for word, other := range map[string]string{"true": "false", "false": "true"} {
-		f, err := (&Policy{}).Forms(word)
+		f, err := (&Policy{}).GlobForms(word)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -20,8 +20,8 @@ func TestBooleanSpellings(t *testing.T) {
 			t.Errorf("%q: %q", word, f.Perhaps)
 		}
 		for _, s := range f.Perhaps {
-			if reading.Boolean(s) != word {
-				t.Errorf("%q is meant as %q, want %q", s, reading.Boolean(s), word)
+			if reading.ParseBoolean(s) != word {
+				t.Errorf("%q is meant as %q, want %q", s, reading.ParseBoolean(s), word)
 			}
 			for _, c := range []struct {
 				rules string
@@ -41,7 +41,7 @@ func TestBooleanSpellings(t *testing.T) {
 			}
 		}
 	}
-	if f, err := (&Policy{}).Forms("yes"); err != nil || f.Perhaps != nil {
+	if f, err := (&Policy{}).GlobForms("yes"); err != nil || f.Perhaps != nil {
 		t.Errorf("yes: %q, %v", f.Perhaps, err)
 	}
 }

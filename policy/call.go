@@ -38,7 +38,7 @@ type Call struct {
 
 	// Args is the JSON object of the arguments of a tool or prompt, exactly as
 	// received, already admitted by internal/wire/frame; nil when there is none. To those of a
-	// built-in tool builtin.Complete has added.
+	// built-in tool builtin.CompleteArguments has added.
 	Args []byte
 
 	// Extra is a JSON object of what else the message carries in its params, as
@@ -87,8 +87,8 @@ type Call struct {
 	Malformed string
 }
 
-// Texts are what a server asks of the client's model or user in words; nil of other calls.
-func (c *Call) Texts() []string {
+// RequestTexts are what a server asks of the client's model or user in words; nil of other calls.
+func (c *Call) RequestTexts() []string {
 	if c.Subject == SamplingSubject || c.Subject == ElicitationSubject {
 		return c.Names
 	}

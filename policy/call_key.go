@@ -52,22 +52,22 @@ type Stated struct {
 }
 
 // callTest is such a condition as the walk asks it; maybe where the call does not say.
-type callTest interface{ holds(c *Call) verdict }
+type callTest interface{ matchCall(c *Call) verdict }
 
 // example is a callTest that can say what would meet it.
 type example interface{ meet(c *Call) }
 
-// Miss changes a call to one that does not meet the condition, where that is known. Like
+// MissCondition changes a call to one that does not meet the condition, where that is known. Like
 // Meet it proves nothing.
-func (s *Stated) Miss(c *Call) {
+func (s *Stated) MissCondition(c *Call) {
 	if e, can := s.test.(interface{ miss(c *Call) }); can {
 		e.miss(c)
 	}
 }
 
-// Meet changes a call to one that may meet the condition, where that is known. It
+// MeetCondition changes a call to one that may meet the condition, where that is known. It
 // proves nothing: the policy is to be asked.
-func (s *Stated) Meet(c *Call) {
+func (s *Stated) MeetCondition(c *Call) {
 	if e, can := s.test.(example); can {
 		e.meet(c)
 	}
@@ -85,7 +85,7 @@ func CallKeyOf(name string) (k CallKey, found bool) {
 func callRow(row key) key {
 	row.call.Name = row.name
 	row.write = func(r *ruleSource, line func(key, toml string)) {
-		if s := r.stated(row.name); s != nil {
+		if s := r.conditionFor(row.name); s != nil {
 			line(s.Key, s.Text)
 		}
 	}
@@ -95,17 +95,17 @@ func callRow(row key) key {
 // globOf reads a key that takes globs on a text of the call.
 func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	return func(p *parser, k ruleKey, e toml.Expression) {
-		written := p.doc.Text(e.Start, e.End)
+		written := p.doc.TextRange(e.Start, e.End)
 		s, known := p.stated[written]
 		if !known {
-			globs := p.globs(label{key: k}, e.Key, e.Value)
+			globs := p.readGlobs(label{key: k}, e.Key, e.Value)
 			if globs == nil {
 				return
 			}
 			s = statedGlobs(globs, text)
 			p.stated[written] = s
 		}
-		p.rule().state(k, s)
+		p.currentRule().setCondition(k, s)
 	}
 }
 
@@ -128,7 +128,7 @@ type callGlob struct {
 // anyOf are globs of which one must match.
 type anyOf []*glob.Pattern
 
-func (a anyOf) match(s string) bool {
+func (a anyOf) matchText(s string) bool {
 	for _, g := range a {
 		if g.Match(s) {
 			return true
@@ -137,18 +137,18 @@ func (a anyOf) match(s string) bool {
 	return false
 }
 
-func (g *callGlob) holds(c *Call) verdict {
+func (g *callGlob) matchCall(c *Call) verdict {
 	switch s := g.text(c); {
 	case s == "":
 		return maybe
-	case g.globs.match(s):
+	case g.globs.matchText(s):
 		return yes
 	}
 	return no
 }
 
-// state gives the rule a condition in place of what it said by that key.
-func (r *ruleSource) state(k ruleKey, s Stated) {
+// setCondition gives the rule a condition in place of what it said by that key.
+func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	s.Key = ruleKeys[k]
 	all := slices.DeleteFunc(slices.Clone(r.calls), func(o Stated) bool { return o.Key == s.Key })
 	at := slices.IndexFunc(all, func(o Stated) bool { return findKey(o.Key) > k })
@@ -158,20 +158,20 @@ func (r *ruleSource) state(k ruleKey, s Stated) {
 	r.calls = slices.Insert(all, at, s)
 }
 
-// stated is what the rule says by a key; nil when that is nothing.
-func (r *ruleSource) stated(name string) *Stated {
+// conditionFor is what the rule says by a key; nil when that is nothing.
+func (r *ruleSource) conditionFor(name string) *Stated {
 	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
 		return &r.calls[i]
 	}
 	return nil
 }
 
-// holds says whether the time of a call lies in it.
-func (w *When) holds(c *Call) verdict {
+// matchCall says whether the time of a call lies in it.
+func (w *When) matchCall(c *Call) verdict {
 	switch {
 	case c.At.IsZero():
 		return maybe
-	case w.Holds(c.At):
+	case w.ContainsTime(c.At):
 		return yes
 	}
 	return no
@@ -184,7 +184,7 @@ func (w *When) meet(c *Call) {
 		start = time.Date(2026, 1, 5, 0, 0, 0, 0, w.Zone)
 	}
 	for hour := range 8 * 24 {
-		if at := start.Add(time.Duration(hour) * time.Hour); w.Holds(at) {
+		if at := start.Add(time.Duration(hour) * time.Hour); w.ContainsTime(at) {
 			c.At = at
 			return
 		}

@@ -13,25 +13,25 @@ import (
 // otherCall is why a policy that was read for some calls denies another.
 const otherCall = "the policy was read for another call"
 
-// reads reports whether the policy was read for a call.
-func (o *Options) reads(c *Call) bool {
+// includesCall reports whether the policy was read for a call.
+func (o *Options) includesCall(c *Call) bool {
 	return o.Calls == nil || slices.ContainsFunc(o.Calls, func(r Call) bool {
 		return r.Subject == c.Subject && r.Server == c.Server && r.Method == c.Method && r.OS == c.OS && r.Spelling == c.Spelling && slices.Equal(r.Names, c.Names)
 	})
 }
 
-// concerns reports whether the rule may match one of some calls, by its subject and its
+// mayMatchCalls reports whether the rule may match one of some calls, by its subject and its
 // server. In doubt it may.
-func (r *ruleSource) concerns(calls []Call) bool {
+func (r *ruleSource) mayMatchCalls(calls []Call) bool {
 	return slices.ContainsFunc(calls, func(c Call) bool {
-		return r.about(c.Subject) && r.mayServe(&c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) }))
+		return r.coversSubject(c.Subject) && r.mayServe(&c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) }))
 	})
 }
 
 // mayServe reports whether the rule leaves the call's server open, or is about it.
 func (r *ruleSource) mayServe(c *Call) bool {
 	for i := range r.calls {
-		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.holds(c) == no {
+		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.matchCall(c) == no {
 			return false
 		}
 	}
@@ -44,7 +44,7 @@ func namesOne(text string, c *Call) bool {
 	g, err := glob.Compile(text)
 	return err != nil || slices.ContainsFunc(c.Names, func(name string) bool {
 		class := builtinOf(c, name).Class
-		_, other := respell(text, name, c.Spelling)
+		_, other := respellName(text, name, c.Spelling)
 		return other || g.Match(name) || class != "" && g.Match(class)
 	})
 }

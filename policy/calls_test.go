@@ -19,7 +19,7 @@ func TestLawReadForOneCall(t *testing.T) {
 		call := toolCall(c.name, argsJSON(c.args))
 		call.Server, call.Cwd = c.server, "/home/u/p"
 		want := compileRules(t, rules).Decide(call)
-		p, errs := compile(rules, Options{Home: "/home/u", Calls: []Call{*call}})
+		p, errs := compileSources(rules, Options{Home: "/home/u", Calls: []Call{*call}})
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
@@ -90,8 +90,8 @@ func TestReadForOneCall(t *testing.T) {
 		if kinds, ruled := p.Screens(OnCall); len(kinds) > 0 != (i == 0) || ruled != (i == 0) {
 			t.Errorf("looked for, of call %d: %v %v", i, kinds, ruled)
 		}
-		if !p.Labelled() || !p.Hinted() || p.Timed() {
-			t.Errorf("what an answer may depend on: %v %v %v", p.Labelled(), p.Hinted(), p.Timed())
+		if !p.Labelled() || !p.DependsOnHints() || p.Timed() {
+			t.Errorf("what an answer may depend on: %v %v %v", p.Labelled(), p.DependsOnHints(), p.Timed())
 		}
 		other := calls[i]
 		other.OS = Windows

@@ -2,9 +2,9 @@ package policy
 
 import "github.com/clawai/clawai/policy/reading"
 
-// candidates lists the rules that the readings of u, and the other arguments,
+// listCandidates lists the rules that the readings of u, and the other arguments,
 // leave possible; all about the subject when somebody listens.
-func (v *view) candidates(main *span, u *unit) {
+func (v *view) listCandidates(main *span, u *unit) {
 	v.lists = v.lists[:0]
 	if v.trace != nil {
 		if len(v.trace.all) > 0 {
@@ -18,15 +18,15 @@ func (v *view) candidates(main *span, u *unit) {
 		}
 		for i := range b.args {
 			x := &b.args[i]
-			s := v.span(x.slot)
+			s := v.findSpan(x.slot)
 			switch {
 			case s == nil:
 			case main != nil && s.slot == main.slot:
-				v.lists = x.collect(v.readings[u.lo:u.hi], v.lists)
+				v.lists = x.collectRules(v.readings[u.lo:u.hi], v.lists)
 			case s.at >= 0:
-				v.lists = x.collect(v.readings[s.at:s.at+1], v.lists)
+				v.lists = x.collectRules(v.readings[s.at:s.at+1], v.lists)
 			case s.slot == v.everySlot && s.size() <= fewReadings:
-				v.lists = x.collect(v.readings[s.lo:s.hi], v.lists)
+				v.lists = x.collectRules(v.readings[s.lo:s.hi], v.lists)
 			default:
 				v.lists = append(v.lists, x.all)
 			}
@@ -37,9 +37,9 @@ func (v *view) candidates(main *span, u *unit) {
 // fewReadings is how many are worth looking up; of more, all rules are asked.
 const fewReadings = 64
 
-// collect appends the rules that some reading could match. Readings that match
+// collectRules appends the rules that some reading could match. Readings that match
 // by other means than their text get all rules.
-func (x *argIndex) collect(readings []reading.Reading, lists [][]int32) [][]int32 {
+func (x *argIndex) collectRules(readings []reading.Reading, lists [][]int32) [][]int32 {
 	for i := range readings {
 		if r := &readings[i]; r.Kind == reading.Refused || r.UnknownBase {
 			return append(lists, x.all)
@@ -50,28 +50,28 @@ func (x *argIndex) collect(readings []reading.Reading, lists [][]int32) [][]int3
 		if r.Kind == reading.Absent || i > 0 && len(r.Places) == 0 && sameText(r, &readings[i-1]) {
 			continue
 		}
-		lists = x.ends.collect(r.Text, x.starts.collect(r.Text, lists))
+		lists = x.ends.collectLists(r.Text, x.starts.collectLists(r.Text, lists))
 		if r.Unslashed != "" {
-			lists = x.ends.collect(r.Unslashed, lists)
+			lists = x.ends.collectLists(r.Unslashed, lists)
 		}
-		if word := reading.Boolean(r.Text); word != "" && word != r.Text {
-			lists = x.ends.collect(word, x.starts.collect(word, lists))
+		if word := reading.ParseBoolean(r.Text); word != "" && word != r.Text {
+			lists = x.ends.collectLists(word, x.starts.collectLists(word, lists))
 		}
 		if (r.PathOnly || r.Climbs) && r.Transforms != 0 {
-			lists = x.ends.collect(r.Raw, x.starts.collect(r.Raw, lists))
+			lists = x.ends.collectLists(r.Raw, x.starts.collectLists(r.Raw, lists))
 		}
 		if r.Normal != "" {
-			lists = x.ends.collect(r.Normal, x.starts.collect(r.Normal, lists))
+			lists = x.ends.collectLists(r.Normal, x.starts.collectLists(r.Normal, lists))
 		}
 		for i := range r.Places {
 			text := r.Places[i].Text
-			lists = x.ends.collect(text, x.starts.collect(text, lists))
+			lists = x.ends.collectLists(text, x.starts.collectLists(text, lists))
 			if r.Places[i].Slashed {
-				lists = x.ends.collect(text+"/", x.starts.collect(text+"/", lists))
+				lists = x.ends.collectLists(text+"/", x.starts.collectLists(text+"/", lists))
 			}
 		}
 		if r.Within != "" {
-			lists = x.ends.collect(r.Within, x.starts.collect(r.Within, lists))
+			lists = x.ends.collectLists(r.Within, x.starts.collectLists(r.Within, lists))
 		}
 	}
 	return lists
@@ -86,15 +86,15 @@ func sameText(a, b *reading.Reading) bool {
 		return true
 	}
 	for i := range len(a.Text) {
-		if reading.Lower(a.Text[i]) != reading.Lower(b.Text[i]) {
+		if reading.LowerByte(a.Text[i]) != reading.LowerByte(b.Text[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// next takes the first rule off the lists; -1 when they are empty.
-func (v *view) next() int32 {
+// nextCandidate takes the first rule off the lists; -1 when they are empty.
+func (v *view) nextCandidate() int32 {
 	least := int32(-1)
 	for _, list := range v.lists {
 		if len(list) > 0 && (least < 0 || list[0] < least) {

@@ -18,7 +18,7 @@ type Change struct {
 // that come in, and allows without a limit that go out, between rules that keep
 // their order, only tighten; everything else is taken to loosen.
 func (p *Policy) ChangeTo(next *Policy) Change {
-	old, now := p.keys(), next.keys()
+	old, now := p.ruleFingerprints(), next.ruleFingerprints()
 	left := make(map[string]int, len(now))
 	for _, key := range now {
 		left[key]++
@@ -27,7 +27,7 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	var c Change
 	for i, key := range old {
 		known[key] = true
-		if left[key]--; left[key] < 0 && !p.sources[i].opens() {
+		if left[key]--; left[key] < 0 && !p.sources[i].onlyAllows() {
 			c.Lost++
 		}
 	}
@@ -36,7 +36,7 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 			c.Lost++
 		}
 	}
-	lost, same := p.trusted(next)
+	lost, same := p.compareTrust(next)
 	c.Lost += lost
 	c.Loosens = c.Lost > 0 || !same || p.loosenedBy(next, old, now, known)
 	return c
@@ -48,7 +48,7 @@ func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bo
 	at := 0
 	for i, key := range now {
 		same := at
-		for known[key] && same < len(old) && old[same] != key && p.sources[same].opens() {
+		for known[key] && same < len(old) && old[same] != key && p.sources[same].onlyAllows() {
 			same++
 		}
 		switch {
@@ -59,18 +59,18 @@ func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bo
 		}
 	}
 	for ; at < len(old); at++ {
-		if !p.sources[at].opens() {
+		if !p.sources[at].onlyAllows() {
 			return true
 		}
 	}
 	return false
 }
 
-// opens says whether a rule does nothing but let calls through.
-func (r *ruleSource) opens() bool { return r.Action == Allow && !r.Rate.Limited() }
+// onlyAllows says whether a rule does nothing but let calls through.
+func (r *ruleSource) onlyAllows() bool { return r.Action == Allow && !r.Rate.HasLimit() }
 
-// keys are the rules by what they say.
-func (p *Policy) keys() []string {
+// ruleFingerprints are the rules by what they say.
+func (p *Policy) ruleFingerprints() []string {
 	keys := make([]string, len(p.sources))
 	for i := range p.sources {
 		keys[i] = p.sources[i].fingerprint()

@@ -23,8 +23,8 @@ type rule struct {
 	compiled   bool // it can match what is judged
 }
 
-// compile prepares rules for deciding. It reports every glob that is none.
-func compile(sources []ruleSource, o Options) (*Policy, Errors) {
+// compileSources prepares rules for deciding. It reports every glob that is none.
+func compileSources(sources []ruleSource, o Options) (*Policy, Errors) {
 	c := compiler{
 		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
 		home:     knownHome(o.Home),
@@ -39,16 +39,16 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
 	for i := range sources {
 		if src := &sources[i]; src.On == o.judges {
-			c.note(src)
-			if o.Calls == nil || src.concerns(o.Calls) {
-				c.policy.rules[i] = c.rule(src)
+			c.noteDependencies(src)
+			if o.Calls == nil || src.mayMatchCalls(o.Calls) {
+				c.policy.rules[i] = c.compileRule(src)
 			} else {
-				c.check(src)
+				c.checkGlobs(src)
 			}
 		}
 	}
 	if o.judges == OnCall && !o.windows && o.Calls == nil {
-		c.errs = append(c.errs, c.policy.screen()...)
+		c.errs = append(c.errs, c.policy.compileScreens()...)
 	}
 	if len(c.errs) > 0 {
 		return nil, c.errs
@@ -58,7 +58,7 @@ func compile(sources []ruleSource, o Options) (*Policy, Errors) {
 		c.policy.readers[i].Home, c.policy.readers[i].Windows = c.home, c.windows
 	}
 	for s := range c.policy.subjects {
-		c.policy.subjects[s].build(c.policy, Subject(s))
+		c.policy.subjects[s].buildIndex(c.policy, Subject(s))
 	}
 	return c.policy, nil
 }
@@ -100,9 +100,9 @@ type patternKey struct {
 	closes bool // see newPattern
 }
 
-func (c *compiler) rule(src *ruleSource) rule {
-	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.Limited() || src.Action.Alters()}
-	stated := src.conditions()
+func (c *compiler) compileRule(src *ruleSource) rule {
+	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.HasLimit() || src.Action.AltersContent()}
+	stated := src.callConditions()
 	for i := len(stated) - 1; i >= 0; i-- { // the time first: that costs less than a glob
 		r.calls = append(r.calls, stated[i].test)
 	}
@@ -112,38 +112,38 @@ func (c *compiler) rule(src *ruleSource) rule {
 	switch src.subject {
 	case NoSubject:
 	case ResourceSubject:
-		r.conditions = append(r.conditions, c.condition(resourceSlot, src.patterns, src.Action, src.Pos))
+		r.conditions = append(r.conditions, c.compileCondition(resourceSlot, src.patterns, src.Action, src.Pos))
 	default:
 		r.names = make(anyOf, 0, len(src.patterns))
 		for _, text := range src.patterns {
-			r.names = append(r.names, c.glob(text, src.Pos))
+			r.names = append(r.names, c.compileGlob(text, src.Pos))
 		}
 	}
 	r.conditions = slices.Grow(r.conditions, len(src.args)+len(src.where))
 	for _, a := range src.args {
-		slot := c.slot(&r, src.subject, a.path)
-		r.conditions = append(r.conditions, c.condition(slot, a.globs, src.Action, a.pos))
+		slot := c.slotFor(&r, src.subject, a.path)
+		r.conditions = append(r.conditions, c.compileCondition(slot, a.globs, src.Action, a.pos))
 	}
 	for i := range src.where {
 		w := &src.where[i]
-		slot := c.slot(&r, src.subject, w.path)
+		slot := c.slotFor(&r, src.subject, w.path)
 		rd := &c.policy.readers[slot]
 		rd.Paths, rd.typed = rd.Paths || w.key.path, true
 		rd.based = rd.based || shell.AsksDisk(w.made)
-		r.conditions = append(r.conditions, condition{slot: slot, typed: c.constraint(w)})
+		r.conditions = append(r.conditions, condition{slot: slot, typed: c.compileConstraint(w)})
 	}
-	c.exceptions(&r, src)
-	r.further.watches, r.further.only = src.watches(), src.further.Only
+	c.compileExceptions(&r, src)
+	r.further.watches, r.further.only = src.watchesUnnamedArgs(), src.further.Only
 	for _, name := range src.further.Names {
-		r.further.named = append(r.further.named, c.policy.args[src.subject].reach([]string{name}))
+		r.further.named = append(r.further.named, c.policy.args[src.subject].ensureNode([]string{name}))
 	}
 	return r
 }
 
-// note keeps what an answer may depend on.
-func (c *compiler) note(src *ruleSource) {
+// noteDependencies keeps what an answer may depend on.
+func (c *compiler) noteDependencies(src *ruleSource) {
 	p := c.policy
-	stated := src.conditions()
+	stated := src.callConditions()
 	for i := range stated {
 		p.timed = p.timed || stated[i].Key == ruleKeys[whenKey]
 		p.labelled = p.labelled || stated[i].Key == ruleKeys[afterKey]
@@ -160,9 +160,9 @@ func (c *compiler) note(src *ruleSource) {
 	}
 }
 
-// check reports the globs of a rule that is not compiled which are none. Their form was
+// checkGlobs reports the globs of a rule that is not compiled which are none. Their form was
 // checked when they were read.
-func (c *compiler) check(src *ruleSource) {
+func (c *compiler) checkGlobs(src *ruleSource) {
 	for _, a := range src.argGlobs() {
 		for _, text := range a.globs {
 			if err := checkBaseWord(text); err != nil {
@@ -172,11 +172,11 @@ func (c *compiler) check(src *ruleSource) {
 	}
 }
 
-// slot is the number of an argument that a rule names.
-func (c *compiler) slot(r *rule, s Subject, path []string) int32 {
+// slotFor is the number of an argument that a rule names.
+func (c *compiler) slotFor(r *rule, s Subject, path []string) int32 {
 	n := c.policy.args[s]
 	if !EveryArgument(path) {
-		n = n.reach(path)
+		n = n.ensureNode(path)
 		r.further.named = append(r.further.named, n)
 	}
 	if n.slot == 0 {
@@ -186,7 +186,7 @@ func (c *compiler) slot(r *rule, s Subject, path []string) int32 {
 	return n.slot
 }
 
-func (c *compiler) condition(slot int32, globs []string, a Action, pos Position) condition {
+func (c *compiler) compileCondition(slot int32, globs []string, a Action, pos Position) condition {
 	cond := condition{slot: slot, patterns: make([]*pattern, 0, len(globs))}
 	rd := &c.policy.readers[slot]
 	for _, text := range globs {
@@ -194,7 +194,7 @@ func (c *compiler) condition(slot int32, globs []string, a Action, pos Position)
 		p := c.patterns[key]
 		if p == nil {
 			var err error
-			if p, err = c.pattern(text, key.closes); err != nil {
+			if p, err = c.compilePattern(text, key.closes); err != nil {
 				c.errs = append(c.errs, &Error{Pos: pos, Text: text, Msg: err.Error()})
 				continue
 			}
@@ -208,7 +208,7 @@ func (c *compiler) condition(slot int32, globs []string, a Action, pos Position)
 	return cond
 }
 
-func (c *compiler) glob(text string, pos Position) *glob.Pattern {
+func (c *compiler) compileGlob(text string, pos Position) *glob.Pattern {
 	g := c.globs[text]
 	if g != nil {
 		return g

@@ -17,33 +17,33 @@ type constraint struct {
 	spells bool
 }
 
-// match judges one reading. A constraint is never asked when its answer would
+// matchReading judges one reading. A constraint is never asked when its answer would
 // take longer than there is left: the walk then refuses the call.
-func (c *constraint) match(r *reading.Reading, a Action, left *effort.Left) verdict {
+func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Left) verdict {
 	base := r.Base
 	if r.DoubtfulBase && a == Allow {
 		base = ""
 	}
 	switch {
 	case c.whole && r.Whole != r.Type:
-		return c.ask(where.Value{Kind: r.Whole}, a, left)
+		return c.askConstraint(where.Value{Kind: r.Whole}, a, left)
 	case r.Kind == reading.Absent && !c.whole:
 		return no
 	case c.path:
-		return c.ask(where.Value{Kind: r.Type, Text: r.Path(), Raw: r.Raw, Base: base}, a, left)
+		return c.askConstraint(where.Value{Kind: r.Type, Text: r.DiskPath(), Raw: r.Raw, Base: base}, a, left)
 	case r.Type == where.Number:
-		return c.ask(where.Value{Kind: r.Type, Text: r.Text, Raw: r.Raw}, a, left)
+		return c.askConstraint(where.Value{Kind: r.Type, Text: r.Text, Raw: r.Raw}, a, left)
 	}
-	m := c.ask(where.Value{Kind: r.Type, Text: r.Raw, Base: base}, a, left)
-	if line := trimmed(r.Raw); line != r.Raw && c.ask(where.Value{Kind: r.Type, Text: line, Raw: r.Raw, Base: base}, a, left) != m {
+	m := c.askConstraint(where.Value{Kind: r.Type, Text: r.Raw, Base: base}, a, left)
+	if line := trimBreaks(r.Raw); line != r.Raw && c.askConstraint(where.Value{Kind: r.Type, Text: line, Raw: r.Raw, Base: base}, a, left) != m {
 		return maybe
 	}
 	return m
 }
 
-// trimmed is a text without the breaks and blanks around it, which programs drop,
+// trimBreaks is a text without the breaks and blanks around it, which programs drop,
 // when one line is left.
-func trimmed(s string) string {
+func trimBreaks(s string) string {
 	if !strings.ContainsAny(s, "\n\r\t") {
 		return s
 	}
@@ -54,12 +54,12 @@ func trimmed(s string) string {
 	return line
 }
 
-// ask pays for an answer and gets it.
-func (c *constraint) ask(v where.Value, a Action, left *effort.Left) verdict {
-	if left.Spend(c.Cost(len(v.Text))); *left <= 0 {
+// askConstraint pays for an answer and gets it.
+func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) verdict {
+	if left.Spend(c.JudgeCost(len(v.Text))); *left <= 0 {
 		return maybe
 	}
-	return verdict(c.Holds(v, a == Allow))
+	return verdict(c.JudgeValue(v, a == Allow))
 }
 
 // asked is a question to a constraint, for which there is one answer.
@@ -76,31 +76,31 @@ const maxAsked = 1 << 12
 // askEffort is the work to find what a constraint said before.
 const askEffort = 64
 
-// holds judges one reading. An exception of an allow is judged as a deny is, and one
+// judgeReading judges one reading. An exception of an allow is judged as a deny is, and one
 // of a deny or a prompt as an allow: in doubt the rule is the stricter for it.
-func (v *view) holds(c *condition, r *reading.Reading, a Action) verdict {
+func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) verdict {
 	switch {
 	case c.not:
-		return yes - v.answer(c, r, opposite(a))
+		return yes - v.matchOnce(c, r, oppositeAction(a))
 	case c.typed == nil && r.Within == "":
-		return c.match(r, a, &v.left)
+		return c.matchReading(r, a, &v.left)
 	}
-	return v.answer(c, r, a)
+	return v.matchOnce(c, r, a)
 }
 
-// answer is match, once for all readings that a constraint cannot tell apart:
+// matchOnce is match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
-func (v *view) answer(c *condition, r *reading.Reading, a Action) verdict {
-	if r.Within != "" && !(c.not && a == Allow) && v.spells(c, r.Within) {
+func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) verdict {
+	if r.Within != "" && !(c.not && a == Allow) && v.matchesJSONText(c, r.Within) {
 		return yes
 	}
 	if c.typed == nil || r.Kind == reading.Refused {
-		return c.match(r, a, &v.left)
+		return c.matchReading(r, a, &v.left)
 	}
 	q := asked{c, r.Raw, r.Type, r.Whole}
 	switch {
 	case c.typed.path:
-		q.text = r.Path()
+		q.text = r.DiskPath()
 	case r.Type == where.Number:
 		q.text = r.Text
 	}
@@ -110,7 +110,7 @@ func (v *view) answer(c *condition, r *reading.Reading, a Action) verdict {
 	if m, known := v.answers[q]; known {
 		return m
 	}
-	m := c.match(r, a, &v.left)
+	m := c.matchReading(r, a, &v.left)
 	if v.answers == nil {
 		v.answers = map[asked]verdict{}
 	}

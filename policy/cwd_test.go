@@ -153,7 +153,7 @@ func TestPlacesOfCommandsStartInTheFolder(t *testing.T) {
 		{`redirect = ["./**"]`, "cat a.go > b\n", app, Allow},
 	} {
 		src := "[[rule]]\naction = 'allow'\ntool = '*'\nwhere.c.command = { run = ['cat **'], " + c.settings + " }\n"
-		p, err := Parse("policy.toml", []byte(src), Options{Home: "/home/u", Disk: disk.Plain()})
+		p, err := Parse("policy.toml", []byte(src), Options{Home: "/home/u", Disk: disk.PlainDisk()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestRelativePathsElsewhere(t *testing.T) {
 		}
 	}
 	const under = "[[rule]]\naction = \"allow\"\ntool = \"*\"\nwhere.path.under = \"~/projects\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\nwhere.run.command = { run = \"cat **\", paths = [\"./**\"] }\n"
-	p, err := Parse("p.toml", []byte(under), Options{Home: home, Disk: disk.Plain()})
+	p, err := Parse("p.toml", []byte(under), Options{Home: home, Disk: disk.PlainDisk()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestCallsThatNameAFolder(t *testing.T) {
 			}
 			src.WriteString("[[rule]]\naction = \"" + action + "\"\n" + rest + "\n")
 		}
-		p, err := Parse("p.toml", []byte(src.String()), Options{Home: "/home/u", Disk: disk.Plain()})
+		p, err := Parse("p.toml", []byte(src.String()), Options{Home: "/home/u", Disk: disk.PlainDisk()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ func mustCompile(tb testing.TB, n int, rule func(i int) ruleSource) *Policy {
 		sources[i] = rule(i)
 		sources[i].Index = i
 	}
-	p, errs := compile(sources, Options{Home: "/home/user"})
+	p, errs := compileSources(sources, Options{Home: "/home/user"})
 	if len(errs) > 0 {
 		tb.Fatal(errs)
 	}

@@ -30,7 +30,7 @@ func FuzzDecide(f *testing.F) {
 				rules = append(rules, toolRule(a, "read", arg("path", pattern)))
 				rules[i].Index = i
 			}
-			p, errs := compile(append(rules, toolRule(Prompt, "read")), Options{Home: home})
+			p, errs := compileSources(append(rules, toolRule(Prompt, "read")), Options{Home: home})
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}

@@ -5,8 +5,8 @@
 // [Policy.Decide], which takes a [Call] and gives a [Decision]: an [Action], and the
 // [Rule] that decided. The example shows them.
 //
-// The rest is for tools: [Policy.Sources], [Policy.Forms] and [Policy.Trace] take a
-// policy apart, [Policy.Narrow] writes a rule.
+// The rest is for tools: [Policy.Sources], [Policy.GlobForms] and [Policy.Trace] take a
+// policy apart, [Policy.NarrowRule] writes a rule.
 //
 // The room is pure: it reads no file, no clock, no environment and starts no
 // goroutine. It must never turn doubt into an allow. Everyone may import it. Below it,

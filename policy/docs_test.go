@@ -139,7 +139,7 @@ func TestRepliesPage(t *testing.T) {
 				t.Errorf("does not load: %v\n%s", err, b[2])
 			}
 		case "text kinds":
-			if got, want := strings.Join(strings.Fields(b[2]), " "), strings.Join(Kinds(), " "); got != want {
+			if got, want := strings.Join(strings.Fields(b[2]), " "), strings.Join(FindingKinds(), " "); got != want {
 				t.Errorf("names %s\nwant %s", got, want)
 			}
 			loaded++

@@ -31,9 +31,9 @@ func trimJSON(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 }
 
-// embedded reads the array or object that a text holds. A text that turns out to
+// readEmbedded reads the array or object that a text holds. A text that turns out to
 // hold none has no more values; false when it has too many, or nests too deeply.
-func (sc *scanner) embedded(text string, read func() bool) bool {
+func (sc *scanner) readEmbedded(text string, read func() bool) bool {
 	outer, before := *sc, len(sc.values)
 	sc.Src, sc.At = trimJSON(text), 0
 	if sc.within == "" {
@@ -53,17 +53,17 @@ func (sc *scanner) embedded(text string, read func() bool) bool {
 // embeddedMember is member for a text: a server that reads JSON out of it may find
 // the members that conditions name, one that does not finds none.
 func (sc *scanner) embeddedMember(n *argNames) bool {
-	text, ok := sc.Text()
+	text, ok := sc.ReadString()
 	if !ok || !holdsJSON(text) {
 		return ok
 	}
 	before := len(sc.values)
-	if !sc.embedded(text, func() bool { return sc.member(n.below()) }) {
+	if !sc.readEmbedded(text, func() bool { return sc.readMember(n.withoutConditions()) }) {
 		return false
 	}
 	if len(sc.values) > before {
 		for _, k := range n.flat {
-			k.absent(sc)
+			k.addAbsent(sc)
 		}
 	}
 	return true
@@ -78,10 +78,10 @@ type textAsked struct {
 	size  int
 }
 
-// spells says whether a condition is about JSON texts and matches the one that a
+// matchesJSONText says whether a condition is about JSON texts and matches the one that a
 // value stands in. Then it matches the value too: the owner has seen the text as a
 // whole, and what it holds needs no rule of its own.
-func (v *view) spells(c *condition, text string) bool {
+func (v *view) matchesJSONText(c *condition, text string) bool {
 	q := textAsked{c, unsafe.StringData(text), len(text)}
 	v.left.Spend(askEffort)
 	answer, known := v.spelled[q]
@@ -89,10 +89,10 @@ func (v *view) spells(c *condition, text string) bool {
 		return answer
 	}
 	if c.typed != nil {
-		answer = c.typed.spells && c.typed.ask(where.Value{Kind: where.String, Text: text}, Allow, &v.left) == yes
+		answer = c.typed.spells && c.typed.askConstraint(where.Value{Kind: where.String, Text: text}, Allow, &v.left) == yes
 	}
 	for _, p := range c.patterns {
-		answer = answer || p.spells && p.asWritten.match(text, &v.left)
+		answer = answer || p.spells && p.asWritten.matchText(text, &v.left)
 	}
 	if v.spelled == nil {
 		v.spelled = map[textAsked]bool{}

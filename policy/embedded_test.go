@@ -86,7 +86,7 @@ func TestLawTextOpensNoMoreThanItsJSON(t *testing.T) {
 // refusedIn says whether a value is refused, which in a text holds under path
 // patterns alone.
 func refusedIn(p *Policy, c *Call) bool {
-	return slices.ContainsFunc(p.Trace(c).Values, func(v Value) bool {
+	return slices.ContainsFunc(p.Trace(c).Values, func(v ArgumentValue) bool {
 		return slices.ContainsFunc(v.Readings, func(r Reading) bool { return r.Refused != "" })
 	})
 }

@@ -57,8 +57,8 @@ func (es Errors) Unwrap() []error {
 	return out
 }
 
-// sort orders findings by position; those of one place keep their order.
-func (es Errors) sort() {
+// sortByPosition orders findings by position; those of one place keep their order.
+func (es Errors) sortByPosition() {
 	slices.SortStableFunc(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})

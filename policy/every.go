@@ -15,21 +15,21 @@ func strayStar(path []string) bool { return slices.Contains(path, everyName) && 
 // strayHint says what to write in its place.
 const strayHint = `"*" stands for any argument at any depth and is no part of a path: write args."*"`
 
-// everything reads all values of the arguments, for conditions on any of them.
-func (sc *scanner) everything(slot int32) bool {
+// readAllValues reads all values of the arguments, for conditions on any of them.
+func (sc *scanner) readAllValues(slot int32) bool {
 	start := sc.At
-	ok := sc.Members(func(string) bool { return sc.leaf(slot, kindOf(sc.Peek()), true) })
+	ok := sc.VisitMembers(func(string) bool { return sc.readLeaf(slot, kindOf(sc.Peek()), true) })
 	sc.At = start
 	return ok
 }
 
-// every judges a condition on any argument: to an allow it is about each of the
+// judgeEvery judges a condition on any argument: to an allow it is about each of the
 // values, to a deny about one that there is. So it is to a prompt, which is a maybe
 // where others do not meet it: they may meet a deny below.
-func (v *view) every(c *condition, s *span, a Action) verdict {
+func (v *view) judgeEvery(c *condition, s *span, a Action) verdict {
 	least, most := yes, no
 	for _, u := range v.units[s.units[0]:s.units[1]] {
-		m := v.unit(c, u, a)
+		m := v.judgeUnit(c, u, a)
 		least, most = min(least, m), max(most, m)
 	}
 	switch {

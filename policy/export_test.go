@@ -16,7 +16,7 @@ func AddClient(glob, recorded bool) (takeBack func()) {
 		Glob: glob, Is: "the client is", Unknown: "the client is not known", Hint: "no fixture says it", Recorded: recorded, got: clientOf}}
 	row.field = func(p *parser, k ruleKey, e toml.Expression) {
 		globOf(clientOf)(p, k, e)
-		r := p.rule()
+		r := p.currentRule()
 		for i := range r.calls {
 			s := &r.calls[i]
 			if s.Key != "client" {

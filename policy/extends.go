@@ -33,14 +33,14 @@ func (p *parser) readExtends(e toml.Expression) {
 	}
 	p.extended = true
 	if !e.Value.IsList() {
-		p.fail(start, end, "extends must be a list, not "+e.Value.Describe(), form)
+		p.fail(start, end, "extends must be a list, not "+e.Value.DescribeKind(), form)
 		return
 	}
-	e.Value.Elements(func(v toml.Value) {
-		x := Extension{Pos: p.position(start)}
+	e.Value.EachElement(func(v toml.Value) {
+		x := Extension{Pos: p.positionOf(start)}
 		if from, to, known := v.Span(); known {
 			start, end = from, to
-			x.Pos = p.position(from)
+			x.Pos = p.positionOf(from)
 		}
 		name, found := strings.CutPrefix(v.Text(), profilePrefix)
 		switch {
@@ -61,7 +61,7 @@ func (p *parser) readExtends(e toml.Expression) {
 // pinnedFile reads { file = "...", sha256 = "..." }.
 func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 	whole := true
-	v.Pairs(func(key []toml.KeyPart, value toml.Value) {
+	v.EachPair(func(key []toml.KeyPart, value toml.Value) {
 		to := map[string]*string{"file": &x.File, "sha256": &x.SHA256}[key[0].Name]
 		if len(key) > 1 || to == nil || *to != "" || !value.IsString() {
 			whole = false
@@ -74,12 +74,12 @@ func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 	return whole && x.File != "" && len(x.SHA256) == 64 && hexadecimal
 }
 
-// extend puts the rules that a policy extends below its own, in the order in which
+// applyExtends puts the rules that a policy extends below its own, in the order in which
 // they are named, and takes over the limits. It gives the texts, which the revision is about too.
 //
 // A layer leaves to others what none of its rules matches, so there a rule that
 // closed one of the texts closes all of them.
-func (f *fileSource) extend(o Options) ([][]byte, Errors) {
+func (f *fileSource) applyExtends(o Options) ([][]byte, Errors) {
 	var texts [][]byte
 	var closing []ruleSource
 	var closes Extension
@@ -140,7 +140,7 @@ func withoutClosing(rules []ruleSource) []ruleSource {
 		return nil
 	}
 	last := &rules[n-1]
-	everything := slices.ContainsFunc(last.patterns, func(g string) bool { return g == "*" || g == "**" }) && !last.conditional()
+	everything := slices.ContainsFunc(last.patterns, func(g string) bool { return g == "*" || g == "**" }) && !last.hasConditions()
 	if last.Action == Deny && last.On == OnCall && last.subject == ToolSubject && everything {
 		return rules[:n-1]
 	}

@@ -144,7 +144,7 @@ func TestWhatIsExtendedIsNotTheFilesOwn(t *testing.T) {
 		t.Errorf("%+v", sources)
 	}
 	c := &policy.Call{Server: "s", Subject: policy.ToolSubject, Names: []string{"z"}}
-	if _, err := p.Narrow(p.Rules()[1], c, policy.Exact, policy.Allow); err == nil || !strings.Contains(err.Error(), "comes from profile:ask") {
+	if _, err := p.NarrowRule(p.Rules()[1], c, policy.Exact, policy.Allow); err == nil || !strings.Contains(err.Error(), "comes from profile:ask") {
 		t.Error(err)
 	}
 	// What is written nowhere may answer for it.

@@ -57,10 +57,10 @@ func TestNarrowOfWhatWasFound(t *testing.T) {
 	p := parseReply(t, "[[rule]]\naction = 'prompt'\ntool = 'post'\nfind = 'card'\n", Options{})
 	c := *toolCall("post", "")
 	c.Finds, c.Screened = []string{"card"}, true
-	if n, err := p.Narrow(p.Rules()[0], &c, Tool, Allow); err == nil {
+	if n, err := p.NarrowRule(p.Rules()[0], &c, Tool, Allow); err == nil {
 		t.Errorf("allowed by\n%s", n.Text)
 	}
-	n, err := p.Narrow(p.Rules()[0], &c, Tool, Deny)
+	n, err := p.NarrowRule(p.Rules()[0], &c, Tool, Deny)
 	if err != nil || !strings.Contains(n.Text, `find = "card"`) {
 		t.Errorf("%v %+v", err, n)
 	}
@@ -91,12 +91,12 @@ func TestTraceOfReplies(t *testing.T) {
 		{[]string{"hidden"}, OnCall, "yes 0  []; no " + other + "  [reply] call; no " + other + "  [reply] call; no " + call + " find [\"card\"] hidden"},
 	} {
 		c.Finds = at.finds
-		if got := show(p.Of(at.on)); got != at.want {
+		if got := show(p.PolicyFor(at.on)); got != at.want {
 			t.Errorf("%v: %s\nwant %s", at.finds, got, at.want)
 		}
 	}
 	c.Server, c.Finds = "t", []string{"secret"}
-	if s := p.Of(OnReply).Trace(&c).Steps[2]; s.Match != NoMatch || !s.At.Not || s.At.Key != "server" {
+	if s := p.PolicyFor(OnReply).Trace(&c).Steps[2]; s.Match != NoMatch || !s.At.Not || s.At.Key != "server" {
 		t.Errorf("an exception: %+v", s)
 	}
 	c.Screened = false
@@ -104,15 +104,15 @@ func TestTraceOfReplies(t *testing.T) {
 		t.Errorf("not looked: %+v", s)
 	}
 	for _, s := range p.Sources()[3].Calls {
-		if s.Meet(&c); p.Trace(&c).Steps[3].Match != Matches {
+		if s.MeetCondition(&c); p.Trace(&c).Steps[3].Match != Matches {
 			t.Errorf("not met by %+v", c)
 		}
-		if s.Miss(&c); p.Trace(&c).Steps[3].Match != NoMatch {
+		if s.MissCondition(&c); p.Trace(&c).Steps[3].Match != NoMatch {
 			t.Errorf("not missed by %+v", c)
 		}
 	}
 	wide := parseReply(t, ruleText("call", "deny", "x", "*", ""), Options{})
-	if wide.Sources()[0].Calls[0].Meet(&c); wide.Decide(&c).Rule == nil {
+	if wide.Sources()[0].Calls[0].MeetCondition(&c); wide.Decide(&c).Rule == nil {
 		t.Errorf("not met by %+v", c)
 	}
 }
@@ -125,10 +125,10 @@ func TestSourcesOfReplies(t *testing.T) {
 	if s[0].Subject != NoSubject || s[0].About != ToolSubject || s[0].On != OnReply || fmt.Sprint(s[0].Finds) != "[secret]" || s[1].Subject != ToolSubject {
 		t.Errorf("%+v", s)
 	}
-	if s = p.Of(OnReply).Sources(); s[1].Subject != NoSubject {
+	if s = p.PolicyFor(OnReply).Sources(); s[1].Subject != NoSubject {
 		t.Errorf("%+v", s)
 	}
-	if got := p.sources[0].toml(); got != text {
+	if got := p.sources[0].formatTOML(); got != text {
 		t.Errorf("written\n%s", got)
 	}
 	like := parseReply(t, text, Options{})

@@ -30,20 +30,20 @@ type Form struct {
 	Odd bool
 }
 
-// Forms takes a glob apart, as this policy would read it in a rule. The error is
+// GlobForms takes a glob apart, as this policy would read it in a rule. The error is
 // that of glob.Compile.
-func (p *Policy) Forms(text string) (Forms, error) {
+func (p *Policy) GlobForms(text string) (Forms, error) {
 	if err := glob.Check(text); err != nil {
 		return Forms{}, err
 	}
 	home := ""
 	if p.readers != nil {
-		home = p.home()
+		home = p.homeFolder()
 	}
 	pat, _ := newPattern(text, home, true) // checked above
-	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless || pat.local, Spells: pat.spells, Perhaps: reading.BooleanSpellings(text), Forms: []Form{pat.asWritten.form()}}
+	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless || pat.local, Spells: pat.spells, Perhaps: reading.BooleanSpellings(text), Forms: []Form{pat.asWritten.toForm()}}
 	for i := range pat.others {
-		f.Forms = append(f.Forms, pat.others[i].form())
+		f.Forms = append(f.Forms, pat.others[i].toForm())
 	}
 	for i := range f.Forms {
 		if pat.local { // it may match any path, and is sure of none
@@ -53,7 +53,7 @@ func (p *Policy) Forms(text string) (Forms, error) {
 	return f, nil
 }
 
-func (f *guise) form() Form {
+func (f *guise) toForm() Form {
 	out := Form{Transforms: uint8(f.transforms), Globs: []string{f.glob.String()}, Odd: f.quoted || f.file}
 	if f.home != nil {
 		out.Globs = append(out.Globs, f.home.String())

@@ -23,7 +23,7 @@ func TestForms(t *testing.T) {
 		{"~/p/*", "true true false [~/p/* /home/u/p/*] | "},
 		{"file:///p/**", "true true false [file:///p/**] | "},
 	} {
-		f, err := p.Forms(c.glob)
+		f, err := p.GlobForms(c.glob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,14 +31,14 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.glob, got, c.want)
 		}
 	}
-	f, _ := p.Forms("file:///p/%2a")
+	f, _ := p.GlobForms("file:///p/%2a")
 	if !slices.ContainsFunc(f.Forms[1:], func(f policy.Form) bool { return f.Odd && f.Transforms != 0 }) {
 		t.Errorf("file:///p/%%2a has no odd form: %+v", f)
 	}
-	if f, _ = new(policy.Policy).Forms("~/x"); !f.Homeless {
+	if f, _ = new(policy.Policy).GlobForms("~/x"); !f.Homeless {
 		t.Error("a policy that knows no home has one")
 	}
-	if _, err := p.Forms(""); !errors.Is(err, glob.ErrEmpty) {
+	if _, err := p.GlobForms(""); !errors.Is(err, glob.ErrEmpty) {
 		t.Errorf("empty glob: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestAliases(t *testing.T) {
 		{"file:///etc/x", nil}, // as a path it may
 		{"a/b://c/x", nil},
 	} {
-		f, err := new(policy.Policy).Forms(c.glob)
+		f, err := new(policy.Policy).GlobForms(c.glob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,11 +82,11 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.glob, got, c.want)
 		}
 	}
-	f, _ := new(policy.Policy).Forms("/" + strings.Repeat("**r", 50) + "**bin/x")
+	f, _ := new(policy.Policy).GlobForms("/" + strings.Repeat("**r", 50) + "**bin/x")
 	if also := f.Forms[0].Also; len(also) == 0 || len(also) > 5000 {
 		t.Errorf("%d other names of a glob of stars", len(also))
 	}
-	if f, _ := new(policy.Policy).Forms("/**r**bin/x"); !slices.Contains(f.Forms[0].Also, "/sbin/x") {
+	if f, _ := new(policy.Policy).GlobForms("/**r**bin/x"); !slices.Contains(f.Forms[0].Also, "/sbin/x") {
 		t.Errorf("%q", f.Forms[0].Also)
 	}
 }

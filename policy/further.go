@@ -19,9 +19,9 @@ type Further struct {
 	Names []string // of args_only that is a list; nil when it is true
 }
 
-// watches says whether a rule with conditions on some arguments looks at those that it
+// watchesUnnamedArgs says whether a rule with conditions on some arguments looks at those that it
 // does not name.
-func (f *Further) watches(a Action, on [][]string) bool {
+func (f *Further) watchesUnnamedArgs(a Action, on [][]string) bool {
 	return f.Only || !f.Open && a == Allow && len(on) > 0 && !slices.ContainsFunc(on, EveryArgument)
 }
 
@@ -44,8 +44,8 @@ type beyond struct {
 	at     int               // where the argument's value begins, plus 1, until it has been looked at; else 0
 }
 
-// path leads to what speaks against the call.
-func (b *beyond) path() []string {
+// argumentPath leads to what speaks against the call.
+func (b *beyond) argumentPath() []string {
 	var path []string
 	if b.any {
 		path = []string{strings.Clone(b.name)}
@@ -56,8 +56,8 @@ func (b *beyond) path() []string {
 	return path
 }
 
-// bears says whether an argument is named: it, or one that it lies in.
-func (f *further) bears(n *argNames) bool {
+// namesArgument says whether an argument is named: it, or one that it lies in.
+func (f *further) namesArgument(n *argNames) bool {
 	for ; n.up != nil; n = n.up {
 		for _, m := range f.named {
 			if m.id == n.id {
@@ -68,11 +68,11 @@ func (f *further) bears(n *argNames) bool {
 	return false
 }
 
-// leads says whether a named argument lies below n.
-func (f *further) leads(n *argNames) bool {
+// namesDescendant says whether a named argument lies below n.
+func (f *further) namesDescendant(n *argNames) bool {
 	for _, m := range f.named {
 		for m = m.up; m != nil; m = m.up {
-			if m.is(n) {
+			if m.isSameNode(n) {
 				return true
 			}
 		}
@@ -80,48 +80,48 @@ func (f *further) leads(n *argNames) bool {
 	return false
 }
 
-func (n *argNames) is(m *argNames) bool { return n.id == m.id }
+func (n *argNames) isSameNode(m *argNames) bool { return n.id == m.id }
 
-// says judges what a call has at one place.
-func (v *view) says(f *further, b *beyond) verdict {
-	if f.bears(b.node) || b.twin != nil && f.bears(b.twin) || b.there && !b.any && f.only && f.leads(b.node) && !v.suspicious(b) {
+// judgeBeyond judges what a call has at one place.
+func (v *view) judgeBeyond(f *further, b *beyond) verdict {
+	if f.namesArgument(b.node) || b.twin != nil && f.namesArgument(b.twin) || b.there && !b.any && f.only && f.namesDescendant(b.node) && !v.isSuspicious(b) {
 		return yes
 	}
 	switch {
 	case f.only:
 		return no
-	case v.suspicious(b):
+	case v.isSuspicious(b):
 		return maybe
 	}
 	return yes
 }
 
-// suspicious looks at the value of an argument when a rule asks that does not name it.
-func (v *view) suspicious(b *beyond) bool {
+// isSuspicious looks at the value of an argument when a rule asks that does not name it.
+func (v *view) isSuspicious(b *beyond) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
-		b.why, _ = v.look(b.node, b.called) // it has been read before
+		b.why, _ = v.suspectNamed(b.node, b.called) // it has been read before
 		v.left.Spend(v.weighed - before)
 	}
 	return b.why != reading.Innocent
 }
 
-// beyond judges all that a call has and a rule does not name, and gives what was
+// judgeFurther judges all that a call has and a rule does not name, and gives what was
 // held against the call.
-func (v *view) beyond(r *rule) (m verdict, at *beyond) {
+func (v *view) judgeFurther(r *rule) (m verdict, at *beyond) {
 	m = yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
 	for i := range v.found {
-		if s := v.says(&r.further, &v.found[i]); s < m {
+		if s := v.judgeBeyond(&r.further, &v.found[i]); s < m {
 			m, at = s, &v.found[i]
 		}
 	}
 	return m, at
 }
 
-// watched notes whether a rule in reach looks at arguments that it does not name.
-func (v *view) watched() bool {
+// watchesFurther notes whether a rule in reach looks at arguments that it does not name.
+func (v *view) watchesFurther() bool {
 	v.watch, v.only = false, false
 	for _, b := range v.buckets {
 		v.watch, v.only = v.watch || b.watches, v.only || b.only
@@ -129,8 +129,8 @@ func (v *view) watched() bool {
 	return v.watch
 }
 
-// forget makes room for the next call.
-func (sc *scanner) forget() {
+// resetFound makes room for the next call.
+func (sc *scanner) resetFound() {
 	for i := range sc.found {
 		sc.marks[sc.found[i].node.id] = 0
 	}
@@ -150,9 +150,9 @@ func (sc *scanner) beyondAt(n *argNames) *beyond {
 	return &sc.found[sc.marks[n.id]-1]
 }
 
-// unnamed reads a member of n that no rule names.
-func (sc *scanner) unnamed(n *argNames, name string) bool {
-	why, ok := sc.suspect(name)
+// readUnnamed reads a member of n that no rule names.
+func (sc *scanner) readUnnamed(n *argNames, name string) bool {
+	why, ok := sc.suspectValue(name)
 	if why == reading.Innocent && !sc.only {
 		return ok
 	}
@@ -164,10 +164,10 @@ func (sc *scanner) unnamed(n *argNames, name string) bool {
 	return ok
 }
 
-// known notes an argument that some rule names, for those that do not. It is called as
+// noteNamed notes an argument that some rule names, for those that do not. It is called as
 // said, which for a built-in tool's is the name of its class. Its value
 // begins at start, and has been read; its members are seen to by object.
-func (sc *scanner) known(n *argNames, called string, start int) bool {
+func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	b := sc.beyondAt(n)
 	b.called = called
 	if !b.there && sc.within == "" {
@@ -175,57 +175,57 @@ func (sc *scanner) known(n *argNames, called string, start int) bool {
 		return true
 	}
 	sc.At, b.there = start, true
-	why, ok := sc.look(n, called)
+	why, ok := sc.suspectNamed(n, called)
 	b = sc.beyondAt(n)
 	b.why = max(b.why, why)
 	return ok
 }
 
-// look is suspect for an argument that some rule names.
-func (sc *scanner) look(n *argNames, called string) (reading.Suspicion, bool) {
+// suspectNamed is suspect for an argument that some rule names.
+func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, bool) {
 	if len(n.kids) > 0 {
-		return sc.outer(called)
+		return sc.suspectOuter(called)
 	}
-	return sc.suspect(called)
+	return sc.suspectValue(called)
 }
 
-// outer is suspect for what is in no object.
-func (sc *scanner) outer(name string) (why reading.Suspicion, ok bool) {
+// suspectOuter is suspect for what is in no object.
+func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	switch sc.Peek() {
 	case '{':
-		return reading.Innocent, sc.Skip()
+		return reading.Innocent, sc.SkipValue()
 	case '[':
-		ok = sc.Elements(func() bool {
-			w, ok := sc.outer(name)
+		ok = sc.VisitElements(func() bool {
+			w, ok := sc.suspectOuter(name)
 			why = max(why, w)
 			return ok
 		})
 		return why, ok
 	case '"':
 		start := sc.At
-		if text, ok := sc.Text(); !ok || holdsJSON(text) {
+		if text, ok := sc.ReadString(); !ok || holdsJSON(text) {
 			return reading.Innocent, ok
 		}
 		sc.At = start
 	}
-	return sc.suspect(name)
+	return sc.suspectValue(name)
 }
 
 // furtherEffort is the work to look at an argument that a rule may not name.
 const furtherEffort = 32
 
-// suspect reads a value, and says what is suspicious of it under a name: a text in
+// suspectValue reads a value, and says what is suspicious of it under a name: a text in
 // it, in its lists, in its objects under the names of their members, and in JSON
 // that stands in a text.
-func (sc *scanner) suspect(name string) (why reading.Suspicion, ok bool) {
+func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	sc.weighed += furtherEffort
 	switch sc.Peek() {
 	case '"':
 		class := reading.ClassOf(name)
 		if class == reading.TextName {
-			return reading.Innocent, sc.Skip()
+			return reading.Innocent, sc.SkipValue()
 		}
-		text, ok := sc.Text()
+		text, ok := sc.ReadString()
 		if !ok {
 			return reading.Innocent, false
 		}
@@ -235,28 +235,28 @@ func (sc *scanner) suspect(name string) (why reading.Suspicion, ok bool) {
 		}
 		return why, ok
 	case '[':
-		ok = sc.Elements(func() bool {
-			w, ok := sc.suspect(name)
+		ok = sc.VisitElements(func() bool {
+			w, ok := sc.suspectValue(name)
 			why = max(why, w)
 			return ok
 		})
 		return why, ok
 	case '{':
-		ok = sc.Members(func(key string) bool {
-			w, ok := sc.suspect(key)
+		ok = sc.VisitMembers(func(key string) bool {
+			w, ok := sc.suspectValue(key)
 			why = max(why, w)
 			return ok
 		})
 		return why, ok
 	}
-	return reading.Innocent, sc.Skip()
+	return reading.Innocent, sc.SkipValue()
 }
 
 // suspectJSON is suspect for what stands in a text.
 func (sc *scanner) suspectJSON(name, text string) (why reading.Suspicion, ok bool) {
 	whole := false
-	ok = sc.embedded(text, func() bool {
-		w, ok := sc.suspect(name)
+	ok = sc.readEmbedded(text, func() bool {
+		w, ok := sc.suspectValue(name)
 		why, whole = w, ok && sc.At == len(sc.Src)
 		return ok
 	})

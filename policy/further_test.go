@@ -200,11 +200,11 @@ func TestFurtherIsWritten(t *testing.T) {
 	for _, more := range []string{"args_only = true\n", "args_only = [\"a b\", \"c\"]\n", "args_open = true\n"} {
 		src := "[[rule]]\naction = \"allow\"\ntool = \"t\"\nargs.x = \"y\"\n" + more
 		p := mustLoad(t, src)
-		if got := p.sources[0].toml(); got != src {
+		if got := p.sources[0].formatTOML(); got != src {
 			t.Errorf("%s became %s", src, got)
 		}
 		s := p.Sources()[0]
-		if s.Further.Open != strings.Contains(more, "open") || s.Further.Only == s.Further.Open || s.Watches() == s.Further.Open {
+		if s.Further.Open != strings.Contains(more, "open") || s.Further.Only == s.Further.Open || s.WatchesUnnamedArgs() == s.Further.Open {
 			t.Errorf("%s: %+v", more, s.Further)
 		}
 	}
@@ -227,8 +227,8 @@ func TestManyFurtherArguments(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&args, `,"m%d":"x"`, i)
 	}
-	_, before := p.own(toolCall("t", `{"path":"/p/a"}`), effort.Max)
-	_, left := p.own(toolCall("t", args.String()+"}"), effort.Max)
+	_, before := p.decideOwnRules(toolCall("t", `{"path":"/p/a"}`), effort.Max)
+	_, left := p.decideOwnRules(toolCall("t", args.String()+"}"), effort.Max)
 	if before-left < 300_000*furtherEffort {
 		t.Errorf("they cost %d", before-left)
 	}

@@ -19,7 +19,7 @@ func (p *Policy) Hint(cs []Call) string {
 	left := maxHints
 	for i := range cs {
 		if d := p.Decide(&cs[i]); d.Action == Deny && d.Reason == "" && p.byDefault(d.Rule) {
-			return p.hint(&cs[i], &left)
+			return p.findHintFolder(&cs[i], &left)
 		}
 	}
 	return ""
@@ -35,38 +35,38 @@ func (p *Policy) byDefault(r *Rule) bool {
 		return false
 	}
 	src := &p.sources[r.Index]
-	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.any() && !src.further.Only
+	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.hasExceptions() && !src.further.Only
 }
 
-// hint tries the folders that rules name which do not deny.
-func (p *Policy) hint(c *Call, left *int) string {
+// findHintFolder tries the folders that rules name which do not deny.
+func (p *Policy) findHintFolder(c *Call, left *int) string {
 	if c.Subject != ToolSubject || len(c.Names) != 1 {
 		return ""
 	}
 	for i := range p.sources {
 		src := &p.sources[i]
-		if src.Action == Deny || src.On != OnCall || src.subject != ToolSubject || !p.rules[i].names.match(c.Names[0]) {
+		if src.Action == Deny || src.On != OnCall || src.subject != ToolSubject || !p.rules[i].names.matchText(c.Names[0]) {
 			continue
 		}
-		for _, folder := range src.folders(p.home()) {
+		for _, folder := range src.literalFolders(p.homeFolder()) {
 			other := *c
 			var changed bool
-			if other.Args, changed = src.below(c.Args, folder); !changed {
+			if other.Args, changed = src.rebasePaths(c.Args, folder); !changed {
 				continue
 			}
 			if *left--; *left < 0 {
 				return ""
 			}
 			if p.Decide(&other).Action != Deny {
-				return p.shown(folder)
+				return p.renderFolder(folder)
 			}
 		}
 	}
 	return ""
 }
 
-// folders are the literal ones of a rule's globs that have a root.
-func (r *ruleSource) folders(home string) (all []string) {
+// literalFolders are the literal ones of a rule's globs that have a root.
+func (r *ruleSource) literalFolders(home string) (all []string) {
 	for _, a := range r.args {
 		for _, text := range a.globs {
 			g, err := glob.Compile(text)
@@ -85,19 +85,19 @@ func (r *ruleSource) folders(home string) (all []string) {
 	return all
 }
 
-// below is the arguments with the paths in them that a rule speaks of, and that have no
+// rebasePaths is the arguments with the paths in them that a rule speaks of, and that have no
 // root, put below a folder; false where there are none.
-func (r *ruleSource) below(args []byte, folder string) (out []byte, changed bool) {
+func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
 	from := 0
-	sc.Blanks()
-	ok := sc.Members(func(name string) bool {
+	sc.SkipBlanks()
+	ok := sc.VisitMembers(func(name string) bool {
 		start := sc.At
 		if sc.Peek() != '"' || !r.speaksOf(name) {
-			return sc.Skip()
+			return sc.SkipValue()
 		}
-		text, ok := sc.Text()
-		if path := reading.Rootless(text); ok && path != "" {
+		text, ok := sc.ReadString()
+		if path := reading.RootlessPath(text); ok && path != "" {
 			if path[0] != '/' {
 				path = folder + "/" + path
 			}
@@ -119,9 +119,9 @@ func (r *ruleSource) speaksOf(name string) bool {
 	return false
 }
 
-// shown is a folder as the agent reads it.
-func (p *Policy) shown(folder string) string {
-	if home := p.home(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
+// renderFolder is a folder as the agent reads it.
+func (p *Policy) renderFolder(folder string) string {
+	if home := p.homeFolder(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
 		return "~" + folder[len(home):]
 	}
 	if folder == "" {

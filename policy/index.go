@@ -42,11 +42,11 @@ const fewInner = 16
 // matched than looked up place by place.
 const longName = 1 << 12
 
-func (x *index) build(p *Policy, s Subject) {
+func (x *index) buildIndex(p *Policy, s Subject) {
 	var mine []int32
 	inner := 0
 	for i := range p.sources {
-		if p.sources[i].about(s) && p.rules[i].compiled {
+		if p.sources[i].coversSubject(s) && p.rules[i].compiled {
 			mine = append(mine, int32(i))
 			for _, text := range p.sources[i].patterns {
 				if innerLiteral(text) != "" {
@@ -65,7 +65,7 @@ func (x *index) build(p *Policy, s Subject) {
 	for _, id := range mine {
 		r := &p.rules[id]
 		if r.names == nil {
-			x.buckets[x.rest].add(id, r)
+			x.buckets[x.rest].addRule(id, r)
 		}
 		for _, name := range r.names {
 			b := x.rest
@@ -85,7 +85,7 @@ func (x *index) build(p *Policy, s Subject) {
 			}
 			if last[b] != id+1 { // a rule stands in a bucket once
 				last[b] = id + 1
-				x.buckets[b].add(id, r)
+				x.buckets[b].addRule(id, r)
 			}
 		}
 	}
@@ -127,8 +127,8 @@ func innerLiteral(glob string) string {
 	return longest[:size]
 }
 
-// lookup appends the buckets whose rules could match a name.
-func (x *index) lookup(name string, v *view) {
+// lookupName appends the buckets whose rules could match a name.
+func (x *index) lookupName(name string, v *view) {
 	if len(x.buckets) == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (x *index) lookup(name string, v *view) {
 	if b, found := x.literal[name]; found {
 		v.buckets = append(v.buckets, &x.buckets[b])
 	}
-	v.lists = x.ends.collect(name, x.starts.collect(name, v.lists[:0]))
+	v.lists = x.ends.collectLists(name, x.starts.collectLists(name, v.lists[:0]))
 	for _, list := range v.lists {
 		for _, b := range list {
 			v.buckets = append(v.buckets, &x.buckets[b])
@@ -159,16 +159,16 @@ func (x *index) lookup(name string, v *view) {
 	}
 }
 
-// add puts a rule into the bucket: under the argument whose literal end tells
+// addRule puts a rule into the bucket: under the argument whose literal end tells
 // most, or among those that every call meets.
-func (b *bucket) add(id int32, r *rule) {
+func (b *bucket) addRule(id int32, r *rule) {
 	b.watches, b.only = b.watches || r.further.watches, b.only || r.further.only
 	var at *condition
 	var best end
 	for i := range r.conditions {
 		c := &r.conditions[i]
 		b.slots = append(b.slots, c.slot)
-		if e := c.end(); c.typed == nil && !c.not && e.size > best.size {
+		if e := c.lookupEnd(); c.typed == nil && !c.not && e.size > best.size {
 			at, best = c, e
 		}
 	}
@@ -176,7 +176,7 @@ func (b *bucket) add(id int32, r *rule) {
 		b.rules = append(b.rules, id)
 		return
 	}
-	x := b.arg(at.slot)
+	x := b.argIndexFor(at.slot)
 	x.all = append(x.all, id)
 	for _, p := range at.patterns {
 		p.eachGuise(func(prefix, suffix string) {
@@ -189,7 +189,7 @@ func (b *bucket) add(id int32, r *rule) {
 	}
 }
 
-func (b *bucket) arg(slot int32) *argIndex {
+func (b *bucket) argIndexFor(slot int32) *argIndex {
 	for i := range b.args {
 		if b.args[i].slot == slot {
 			return &b.args[i]
@@ -205,7 +205,7 @@ type end struct {
 	suffix bool
 }
 
-func (c *condition) end() end {
+func (c *condition) lookupEnd() end {
 	prefixes, suffixes := int(^uint(0)>>1), int(^uint(0)>>1)
 	for _, p := range c.patterns {
 		p.eachGuise(func(prefix, suffix string) {

@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// holds says that p surely matches whatever q surely matches, in every reading
+// coversPattern says that p surely matches whatever q surely matches, in every reading
 // of a value. It may say no where that is so, and never yes where it is not.
-func (p *pattern) holds(q *pattern) bool {
+func (p *pattern) coversPattern(q *pattern) bool {
 	written := p.asWritten.glob.String()
 	if len(written) > 1 && strings.Trim(written, "*") == "" {
 		return true
@@ -19,7 +19,7 @@ func (p *pattern) holds(q *pattern) bool {
 	}
 	either := p.effects | q.effects
 	for h := reading.Transforms(0); ; h++ {
-		if h&^either == 0 && !p.under(h).holds(q.under(h)) {
+		if h&^either == 0 && !p.guiseFor(h).coversGuise(q.guiseFor(h)) {
 			return false
 		}
 		if h == either {
@@ -28,20 +28,20 @@ func (p *pattern) holds(q *pattern) bool {
 	}
 }
 
-// holds is the same of what both become under the same transformations. What
+// coversGuise is the same of what both become under the same transformations. What
 // g is at its home is seen to where ~ is among these.
-func (f *guise) holds(g *guise) bool {
+func (f *guise) coversGuise(g *guise) bool {
 	if f.quoted != g.quoted || f.file != g.file {
 		return false // what they are compared with is not the same
 	}
-	return covers(f.glob, g.glob) || f.home != nil && covers(f.home, g.glob)
+	return coversGlob(f.glob, g.glob) || f.home != nil && coversGlob(f.home, g.glob)
 }
 
-// covers says that outer matches whatever inner matches. What ends in stars goes
+// coversGlob says that outer matches whatever inner matches. What ends in stars goes
 // on matching when more of what they stand for is put at its end; so it is
 // enough that outer ends so and matches the text that inner's stars stand
 // behind.
-func covers(outer, inner *glob.Pattern) bool {
+func coversGlob(outer, inner *glob.Pattern) bool {
 	o, i := outer.String(), inner.String()
 	text, ends := strings.TrimRight(i, "*"), 0
 	switch {
@@ -60,10 +60,10 @@ func covers(outer, inner *glob.Pattern) bool {
 		len(outer.LiteralPrefix()) == len(strings.TrimRight(o, "*"))
 }
 
-// meet lists globs that match only what both lists match. What it cannot say is
+// intersectGlobs lists globs that match only what both lists match. What it cannot say is
 // left out, so it may be empty where some texts match both.
-func meet(asked, wanted []string, home string) (both []string) {
-	outer, inner := patterns(asked, home), patterns(wanted, home)
+func intersectGlobs(asked, wanted []string, home string) (both []string) {
+	outer, inner := compilePatterns(asked, home), compilePatterns(wanted, home)
 	taken := map[string]bool{}
 	add := func(p *pattern) {
 		if s := p.asWritten.glob.String(); !taken[s] {
@@ -74,14 +74,14 @@ func meet(asked, wanted []string, home string) (both []string) {
 	for _, w := range inner {
 		held := false
 		for _, a := range outer {
-			held = held || a.holds(w)
+			held = held || a.coversPattern(w)
 		}
 		if held {
 			add(w)
 			continue
 		}
 		for _, a := range outer {
-			if w.holds(a) {
+			if w.coversPattern(a) {
 				add(a)
 			}
 		}
@@ -89,8 +89,8 @@ func meet(asked, wanted []string, home string) (both []string) {
 	return both
 }
 
-// patterns compiles globs; what is none is left out.
-func patterns(globs []string, home string) (ps []*pattern) {
+// compilePatterns compiles globs; what is none is left out.
+func compilePatterns(globs []string, home string) (ps []*pattern) {
 	for _, text := range globs {
 		if p, err := newPattern(text, home, false); err == nil {
 			ps = append(ps, p)

@@ -20,7 +20,7 @@ func heldFor(p, q *pattern, value string) string {
 	outer, inner := condition{patterns: []*pattern{p}}, condition{patterns: []*pattern{q}}
 	left := effort.Max
 	for _, r := range rd.Read(nil, value, new(reading.CaseFolder), &left) {
-		if inner.match(&r, Allow, &left) == yes && outer.match(&r, Prompt, &left) != yes {
+		if inner.matchReading(&r, Allow, &left) == yes && outer.matchReading(&r, Prompt, &left) != yes {
 			return fmt.Sprintf("%q made by %08b of %q", r.Text, r.Transforms, r.Raw)
 		}
 	}
@@ -79,7 +79,7 @@ func TestHolds(t *testing.T) {
 		{"a?**", "a*", false},
 		{"?", "x", true},
 	} {
-		if got := mustPattern(t, c.outer).holds(mustPattern(t, c.inner)); got != c.want {
+		if got := mustPattern(t, c.outer).coversPattern(mustPattern(t, c.inner)); got != c.want {
 			t.Errorf("%q holds %q: %v", c.outer, c.inner, got)
 		}
 	}
@@ -94,7 +94,7 @@ func TestHeldForEveryReading(t *testing.T) {
 	for range pairs {
 		place := g.place()
 		p, q := mustPattern(t, g.patternAt(place)), mustPattern(t, g.patternAt(place))
-		if !p.holds(q) {
+		if !p.coversPattern(q) {
 			continue
 		}
 		held++
@@ -170,7 +170,7 @@ func TestMeet(t *testing.T) {
 		{[]string{"/a/x", "/a/y", "/b"}, []string{"/a/**", "/a/*"}, []string{"/a/x", "/a/y"}},
 		{[]string{"/b/**"}, []string{"/a/**"}, nil},
 	} {
-		if got := meet(c.asked, c.wanted, home); !slices.Equal(got, c.want) {
+		if got := intersectGlobs(c.asked, c.wanted, home); !slices.Equal(got, c.want) {
 			t.Errorf("%q and %q: %q", c.asked, c.wanted, got)
 		}
 	}
@@ -188,7 +188,7 @@ func FuzzHolds(f *testing.F) {
 			return
 		}
 		p, q := mustPattern(t, outer), mustPattern(t, inner)
-		if !p.holds(q) {
+		if !p.coversPattern(q) {
 			return
 		}
 		if why := heldFor(p, q, strings.ToValidUTF8(value, "\uFFFD")); why != "" {

@@ -38,8 +38,8 @@ type Exceptions struct {
 	Args  []ArgSource // globs on arguments
 }
 
-// Any says whether there are some.
-func (e *Exceptions) Any() bool { return len(e.Names)+len(e.Calls)+len(e.Args) > 0 }
+// HasExceptions says whether there are some.
+func (e *Exceptions) HasExceptions() bool { return len(e.Names)+len(e.Calls)+len(e.Args) > 0 }
 
 // ArgSource is one args.<name> condition.
 type ArgSource struct {
@@ -61,7 +61,7 @@ type WhereSource struct {
 func (p *Policy) Sources() []Source {
 	out := make([]Source, len(p.sources))
 	for i := range p.sources {
-		out[i] = p.sources[i].source()
+		out[i] = p.sources[i].exportSource()
 		if out[i].On != p.options.judges {
 			out[i].Subject = NoSubject
 			continue
@@ -74,7 +74,7 @@ func (p *Policy) Sources() []Source {
 	return out
 }
 
-func (r *ruleSource) source() Source {
+func (r *ruleSource) exportSource() Source {
 	s := Source{Rule: r.Rule, Subject: r.subject, About: r.subject, Names: slices.Clone(r.patterns), Start: r.start, End: r.end, From: r.from}
 	for _, c := range r.calls {
 		s.Calls = append(s.Calls, c)
@@ -101,7 +101,7 @@ func (r *ruleSource) source() Source {
 	for _, a := range r.not.args {
 		s.Not.Args = append(s.Not.Args, ArgSource{slices.Clone(a.path), slices.Clone(a.globs), a.pos})
 	}
-	if r.Action.Alters() {
+	if r.Action.AltersContent() {
 		s.Subject = NoSubject
 	}
 	s.Further = r.further
@@ -109,14 +109,16 @@ func (r *ruleSource) source() Source {
 	return s
 }
 
-// Unnamed reports a rule about all that comes back, whatever its subject is.
-func (s *Source) Unnamed() bool { return s.On != OnCall && s.About == NoSubject }
+// CoversAllSubjects reports a rule about all that comes back, whatever its subject is.
+func (s *Source) CoversAllSubjects() bool { return s.On != OnCall && s.About == NoSubject }
 
-// Watches says whether the rule looks at arguments that it does not name (Further).
-func (s *Source) Watches() bool { return s.Further.watches(s.Action, s.Paths()) }
+// WatchesUnnamedArgs says whether the rule looks at arguments that it does not name (Further).
+func (s *Source) WatchesUnnamedArgs() bool {
+	return s.Further.watchesUnnamedArgs(s.Action, s.ArgumentPaths())
+}
 
-// Paths are the arguments that conditions and exceptions are on (EveryArgument).
-func (s *Source) Paths() (paths [][]string) {
+// ArgumentPaths are the arguments that conditions and exceptions are on (EveryArgument).
+func (s *Source) ArgumentPaths() (paths [][]string) {
 	for _, a := range s.Args {
 		paths = append(paths, a.Path)
 	}
@@ -129,8 +131,8 @@ func (s *Source) Paths() (paths [][]string) {
 	return paths
 }
 
-// Key is the rule key of a subject: "tool", "resource", and so on; "" for none.
-func (s Subject) Key() string {
+// RuleKey is the rule key of a subject: "tool", "resource", and so on; "" for none.
+func (s Subject) RuleKey() string {
 	if s == NoSubject || s > MethodSubject {
 		return ""
 	}

@@ -32,8 +32,8 @@ func TestSources(t *testing.T) {
 		t.Error(d)
 	}
 	for s, key := range map[policy.Subject]string{policy.NoSubject: "", policy.ToolSubject: "tool", policy.MethodSubject: "method", 99: ""} {
-		if s.Key() != key {
-			t.Errorf("%d has key %q", s, s.Key())
+		if s.RuleKey() != key {
+			t.Errorf("%d has key %q", s, s.RuleKey())
 		}
 		if back := policy.SubjectOf(key); key != "" && back != s || key == "" && back != policy.NoSubject {
 			t.Errorf("%q is the key of %d", key, back)
@@ -51,10 +51,10 @@ func TestSourcesHaveExceptions(t *testing.T) {
 	s := p.Sources()[0]
 	want := policy.Exceptions{Names: []string{"t"}, Calls: []policy.Stated{{Key: "server", Text: `"s"`, Globs: []string{"s"}}},
 		Args: []policy.ArgSource{{Path: []string{"c"}, Globs: []string{"y", "z"}, Pos: policy.Position{File: "p.toml", Line: 9, Column: 10}}}}
-	if d := cmp.Diff(want, s.Not, cmpopts.IgnoreUnexported(policy.Stated{})); d != "" || !s.Not.Any() || !s.Watches() {
+	if d := cmp.Diff(want, s.Not, cmpopts.IgnoreUnexported(policy.Stated{})); d != "" || !s.Not.HasExceptions() || !s.WatchesUnnamedArgs() {
 		t.Error(d)
 	}
-	if d := cmp.Diff([][]string{{"a"}, {"b"}, {"c"}}, s.Paths()); d != "" {
+	if d := cmp.Diff([][]string{{"a"}, {"b"}, {"c"}}, s.ArgumentPaths()); d != "" {
 		t.Error(d)
 	}
 }

@@ -71,41 +71,41 @@ var (
 // initial value.
 func init() {
 	addKeys(
-		key{name: "action", field: (*parser).action, write: (*ruleSource).writeAction},
+		key{name: "action", field: (*parser).readAction, write: (*ruleSource).writeAction},
 		subjectRow("tool", toolKey),
 		subjectRow("resource", resourceKey),
 		subjectRow("prompt", promptKey),
 		subjectRow("sampling", samplingKey),
 		subjectRow("elicitation", elicitationKey),
 		subjectRow("method", methodKey),
-		key{name: "args", table: argsScope, pair: (*parser).args, check: (*parser).checkArgs, write: (*ruleSource).writeArgs,
-			narrow: (*narrower).arguments},
-		key{name: "where", table: whereScope, pair: (*parser).where, check: (*parser).checkWhere, write: (*ruleSource).writeWhere},
+		key{name: "args", table: argsScope, pair: (*parser).readArgs, check: (*parser).checkArgs, write: (*ruleSource).writeArgs,
+			narrow: (*narrower).narrowArguments},
+		key{name: "where", table: whereScope, pair: (*parser).readWhere, check: (*parser).checkWhere, write: (*ruleSource).writeWhere},
 		key{name: "args_only", field: (*parser).argsOnly, check: checkFurther(argsOnlyKey), write: (*ruleSource).writeOnly},
 		key{name: "args_open", field: (*parser).argsOpen, check: checkFurther(argsOpenKey), write: (*ruleSource).writeOpen},
-		key{name: "not", table: notScope, pair: (*parser).not, check: (*parser).checkNot, write: (*ruleSource).writeNot},
-		callRow(key{name: "server", early: true, field: globOf(func(c *Call) string { return c.Server }), narrow: (*narrower).server,
+		key{name: "not", table: notScope, pair: (*parser).readNot, check: (*parser).checkNot, write: (*ruleSource).writeNot},
+		callRow(key{name: "server", early: true, field: globOf(func(c *Call) string { return c.Server }), narrow: (*narrower).bindServer,
 			call: &CallKey{Glob: true, Is: "the server is", Unknown: "the server's name is not known", Proof: ServerNames, Recorded: true,
 				got: func(c *Call) string { return c.Server }}}),
 		callRow(key{name: "when", table: partsScope, pair: (*parser).whenPair, check: (*parser).closeWhen,
 			call: &CallKey{Is: "it is", Unknown: "the time is not known", Hint: "--at TIME says what time it is", Recorded: true,
 				got: gotTime}}),
-		callRow(key{name: "annotations", field: (*parser).annotations, check: (*parser).checkAnnotations, narrow: (*narrower).unannotated,
+		callRow(key{name: "annotations", field: (*parser).readAnnotations, check: (*parser).checkAnnotations, narrow: (*narrower).dropAnnotations,
 			call: &CallKey{Is: "the server annotates the tool as", Unknown: "what a server says of its tools tightens what the rules below say, and opens nothing",
 				Proof: Tightening, Recorded: true, got: gotAnnotations}}),
-		callRow(key{name: "find", field: (*parser).find, check: (*parser).checkFind, narrow: (*narrower).unfound,
+		callRow(key{name: "find", field: (*parser).readFind, check: (*parser).checkFind, narrow: (*narrower).refuseFind,
 			call: &CallKey{Is: "what was found is", Unknown: "nothing has looked for what it carries", Proof: FoundKinds, got: gotFinds}}),
 		key{name: "limit", table: partsScope, pair: (*parser).limitPair, check: (*parser).closeLimit, write: (*ruleSource).writeLimit,
-			narrow: (*narrower).limited},
-		key{name: "ask", behind: "server", field: (*parser).ask, check: (*parser).checkAsk, write: (*ruleSource).writeAsk,
-			narrow: (*narrower).unasked},
-		key{name: "pinned", field: (*parser).pinned, write: (*ruleSource).writePinned},
-		key{name: "description", field: (*parser).description, write: (*ruleSource).writeDescription, narrow: (*narrower).undescribed},
-		key{name: "on", behind: "action", field: (*parser).on, check: (*parser).checkOn},
-		callRow(key{name: "after", behind: "annotations", field: (*parser).readAfter, check: (*parser).checkAfter, narrow: (*narrower).unlabelled,
+			narrow: (*narrower).dropLimit},
+		key{name: "ask", behind: "server", field: (*parser).readAsk, check: (*parser).checkAsk, write: (*ruleSource).writeAsk,
+			narrow: (*narrower).dropAsk},
+		key{name: "pinned", field: (*parser).readPinned, write: (*ruleSource).writePinned},
+		key{name: "description", field: (*parser).readDescription, write: (*ruleSource).writeDescription, narrow: (*narrower).dropDescription},
+		key{name: "on", behind: "action", field: (*parser).readOn, check: (*parser).checkOn},
+		callRow(key{name: "after", behind: "annotations", field: (*parser).readAfter, check: (*parser).checkAfter, narrow: (*narrower).dropAfter,
 			call: &CallKey{Is: "the session has seen", Unknown: "what the session has seen before is not known", Hint: "\"session\" in the fixture says what it has seen",
 				Proof: Tightening, Fill: func(c, like *Call) { c.Seen = like.Seen }, got: gotSeen}}),
-		callRow(key{name: "cwd", behind: "server", early: true, field: globOf(startOf), narrow: (*narrower).folders,
+		callRow(key{name: "cwd", behind: "server", early: true, field: globOf(startOf), narrow: (*narrower).bindFolder,
 			call: &CallKey{Glob: true, Is: "its relative paths start in", Unknown: "the folder in which its relative paths start is not known",
 				Hint: "\"cwd\" in the fixture says it", Recorded: true, got: startOf}}),
 	)
@@ -157,7 +157,7 @@ func findKey(name string) ruleKey {
 func subjectRow(name string, k ruleKey) key {
 	mine := func(r *ruleSource) bool { return ruleKey(r.subject) == k }
 	return key{
-		name: name, field: (*parser).subject,
+		name: name, field: (*parser).readSubject,
 		write: func(r *ruleSource, line func(key, toml string)) {
 			if mine(r) {
 				line(name, policytext.OneOrList(policytext.QuoteAll(r.patterns)))
@@ -167,7 +167,7 @@ func subjectRow(name string, k ruleKey) key {
 			if !mine(&n.rule) {
 				return nil
 			}
-			return n.name()
+			return n.narrowName()
 		},
 	}
 }

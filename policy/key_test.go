@@ -129,7 +129,7 @@ func clientNarrow(t *testing.T, _ bool) {
 	p, call := clientPolicy(t, askCursor), writeFrom("files@cursor")
 	for _, action := range []policy.Action{policy.Allow, policy.Deny} {
 		for _, scope := range []policy.Scope{policy.Exact, policy.Tool} {
-			n, err := p.Narrow(p.Rules()[0], &call, scope, action)
+			n, err := p.NarrowRule(p.Rules()[0], &call, scope, action)
 			if err != nil || !strings.Contains(n.Text, "\nclient = \"cursor*\"\n") {
 				t.Errorf("%v %v: %v %+v", action, scope, err, n)
 			}
@@ -154,7 +154,7 @@ func clientProve(t *testing.T, _ bool) {
 		if covered := a.Reach()[1].Status == prove.Covered; covered != c.covered {
 			t.Errorf("covered %v: %s%s", covered, c.above, c.below)
 		}
-		if a.Within(1, 0) != c.covered {
+		if a.IsCovered(1, 0) != c.covered {
 			t.Errorf("within %v: %s%s", !c.covered, c.above, c.below)
 		}
 	}
@@ -265,7 +265,7 @@ func clientRemember(t *testing.T, recorded bool) {
 func clientExplain(t *testing.T, _ bool) {
 	p := clientPolicy(t, askCursor)
 	for server, want := range map[string]string{"files@zed": `client wants "cursor*"; the client is `, "files": `client wants "cursor*"; the client is not known`} {
-		e := explain.Calls(p, []policy.Call{writeFrom(server)})
+		e := explain.ExplainCalls(p, []policy.Call{writeFrom(server)})
 		var b strings.Builder
 		if err := e.WriteText(&b, true); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%v\n%s", err, &b)
@@ -302,8 +302,8 @@ func clientCover(t *testing.T, glob bool) {
 
 func clientDiff(t *testing.T, _ bool) {
 	for _, after := range []string{"", "zed"} {
-		r := diff.Policies(clientPolicy(t, forClient("allow", "write", "cursor")), clientPolicy(t, forClient("allow", "write", after)))
-		if !r.Changed() {
+		r := diff.ComparePolicies(clientPolicy(t, forClient("allow", "write", "cursor")), clientPolicy(t, forClient("allow", "write", after)))
+		if !r.HasChanges() {
 			t.Errorf("no difference from %q", after)
 		}
 	}
@@ -316,11 +316,11 @@ func clientReplay(t *testing.T, recorded bool) {
 	}
 	e := recordedWrite("deny", "r")
 	e.Reason = "no rule allows it"
-	c, why := replay.Rebuild(&e)
+	c, why := replay.RebuildCall(&e)
 	if why != "" {
 		t.Fatal(why)
 	}
-	d, why := j.Judge(&c)
+	d, why := j.JudgeCall(&c)
 	if recorded && (why != "" || d.Action != policy.Prompt) || !recorded && why != replay.Unrecorded {
 		t.Errorf("%v %q", d, why)
 	}
@@ -331,8 +331,8 @@ func clientFixture(t *testing.T, _ bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := check.Judge(clientPolicy(t, askCursor), fx, "")
-	if !slices.Contains(r.Undecided, "client") || !strings.Contains(check.Because(r), "(client is undecided; no fixture says it)") {
+	r := check.JudgeFixture(clientPolicy(t, askCursor), fx, "")
+	if !slices.Contains(r.Undecided, "client") || !strings.Contains(check.ExplainResult(r), "(client is undecided; no fixture says it)") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -347,9 +347,9 @@ func TestMeet(t *testing.T) {
 		s := clientPolicy(t, "[[rule]]\naction = 'allow'\ntool = 'write'\nserver = 'files'\nwhen = "+when+"\n").Sources()[0]
 		call := writeFrom("")
 		for i := range s.Calls {
-			s.Calls[i].Meet(&call)
+			s.Calls[i].MeetCondition(&call)
 		}
-		if call.Server != "" || s.When.Holds(call.At) != meets || call.At.IsZero() == meets {
+		if call.Server != "" || s.When.ContainsTime(call.At) != meets || call.At.IsZero() == meets {
 			t.Errorf("%s: %v", when, call.At)
 		}
 	}

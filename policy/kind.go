@@ -31,8 +31,8 @@ var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnRep
 // anyKind is the word for all of them.
 const anyKind = "*"
 
-// Kinds are the words that find takes, but for "*".
-func Kinds() []string { return slices.Clone(findKinds) }
+// FindingKinds are the words that find takes, but for "*".
+func FindingKinds() []string { return slices.Clone(findKinds) }
 
 // found is the condition that something of some kinds was found.
 type found struct {
@@ -41,16 +41,16 @@ type found struct {
 	pos    Position
 }
 
-// has says whether the condition is about a kind.
-func (t *found) has(kind string) bool {
+// hasKind says whether the condition is about a kind.
+func (t *found) hasKind(kind string) bool {
 	return slices.Contains(t.words, kind) || slices.Contains(t.words, anyKind)
 }
 
-func (t *found) holds(c *Call) verdict {
+func (t *found) matchCall(c *Call) verdict {
 	switch {
 	case !c.Screened:
 		return maybe
-	case !slices.ContainsFunc(c.Finds, t.has):
+	case !slices.ContainsFunc(c.Finds, t.hasKind):
 		return no
 	case t.alters:
 		return maybe
@@ -75,19 +75,19 @@ type asWhole struct{}
 
 var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
 
-func (asWhole) holds(c *Call) verdict { return certain(len(c.Finds) == 0) }
+func (asWhole) matchCall(c *Call) verdict { return verdictOf(len(c.Finds) == 0) }
 
-// conditions are those on the call as a whole, with the one that goes without saying.
-func (r *ruleSource) conditions() []Stated {
-	if r.On == OnCall || r.finds() != nil {
+// callConditions are those on the call as a whole, with the one that goes without saying.
+func (r *ruleSource) callConditions() []Stated {
+	if r.On == OnCall || r.findCondition() != nil {
 		return r.calls
 	}
 	return append(slices.Clip(r.calls), whole)
 }
 
-// finds is what the rule wants found; nil without a find.
-func (r *ruleSource) finds() *found {
-	if s := r.stated("find"); s != nil {
+// findCondition is what the rule wants found; nil without a find.
+func (r *ruleSource) findCondition() *found {
+	if s := r.conditionFor("find"); s != nil {
 		return s.test.(*found)
 	}
 	return nil
@@ -103,15 +103,15 @@ func gotFinds(c *Call) string {
 	return listWords(c.Finds)
 }
 
-// find reads kinds.
-func (p *parser) find(k ruleKey, e toml.Expression) {
-	words := p.words(k, e, append(Kinds(), anyKind), "one of "+listWords(findKinds)+`, or "*" for any`, func(word string) string {
+// readFind reads kinds.
+func (p *parser) readFind(k ruleKey, e toml.Expression) {
+	words := p.readWords(k, e, append(FindingKinds(), anyKind), "one of "+listWords(findKinds)+`, or "*" for any`, func(word string) string {
 		if area, _, _ := strings.Cut(word, ":"); slices.Contains(planned, word) || slices.Contains(planned, area) {
 			return fmt.Sprintf("nothing in this version finds %q", word)
 		}
 		return fmt.Sprintf("unknown kind %q", word)
 	})
-	p.rule().state(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.position(e.Key[0].Start)}})
+	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.positionOf(e.Key[0].Start)}})
 }
 
 // checkFind holds a find about calls to what can be looked into, and to tightening.
@@ -120,9 +120,9 @@ func (p *parser) checkFind(r *ruleSource) {
 	if at < 0 {
 		return
 	}
-	r.finds().alters = r.On == OnCall && r.Action.Alters()
+	r.findCondition().alters = r.On == OnCall && r.Action.AltersContent()
 	fail := func(msg, hint string) { p.fail(at, at+len("find"), msg, hint) }
-	for _, kind := range r.finds().words {
+	for _, kind := range r.findCondition().words {
 		if where := onlyOn[kind]; where != nil && !slices.Contains(where, r.On) {
 			fail(fmt.Sprintf("nothing finds %q on a %v", kind, r.On), fmt.Sprintf("it is found on a %v and on a %v", where[0], where[1]))
 		}
@@ -139,10 +139,10 @@ func (p *parser) checkFind(r *ruleSource) {
 	}
 }
 
-// unfound refuses to write a rule after an answer about what was found: an allow cannot
+// refuseFind refuses to write a rule after an answer about what was found: an allow cannot
 // have the condition, and would be wider without.
-func (n *narrower) unfound() error {
-	if n.asked.finds() != nil && n.rule.Action == Allow {
+func (n *narrower) refuseFind() error {
+	if n.asked.findCondition() != nil && n.rule.Action == Allow {
 		return errors.New("the rule asks about what was found, and no rule can allow by that")
 	}
 	return nil

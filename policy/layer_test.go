@@ -108,7 +108,7 @@ func TestWhatLayersNeed(t *testing.T) {
 	if other.Timed() || other.AsksDisk() {
 		t.Error("needs of nobody")
 	}
-	if p.Revision() == other.Revision() || len(p.Layers()) != 1 || p.Layers()[0].Layer() != "layer0" || p.Layers()[0].File() != "layer0.toml" || p.Layer() != "" {
+	if p.Revision() == other.Revision() || len(p.Layers()) != 1 || p.Layers()[0].LayerName() != "layer0" || p.Layers()[0].FileName() != "layer0.toml" || p.LayerName() != "" {
 		t.Error("the layers are not told apart")
 	}
 	limited := layered(t, one("allow", "x", ""), one("allow", "x", `limit = "2/min"`))

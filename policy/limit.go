@@ -21,23 +21,23 @@ type LimitTable struct {
 	tools, servers anyOf
 }
 
-// Limits are the policy's own [[limit]] tables, those of what it extends last.
-func (p *Policy) Limits() []LimitTable { return slices.Clone(p.limits) }
+// LimitTables are the policy's own [[limit]] tables, those of what it extends last.
+func (p *Policy) LimitTables() []LimitTable { return slices.Clone(p.limits) }
 
-// Covers says whether a call counts against the limit when it is let through. A server
+// CoversCall says whether a call counts against the limit when it is let through. A server
 // whose name is not known may be any; a tool that an agent brings along counts by either of
 // its names.
-func (l *LimitTable) Covers(c *Call) bool {
+func (l *LimitTable) CoversCall(c *Call) bool {
 	named := func(name string) bool {
 		class := builtinOf(c, name).Class
-		return l.tools.match(name) || class != "" && l.tools.match(class)
+		return l.tools.matchText(name) || class != "" && l.tools.matchText(class)
 	}
 	return c.Subject == ToolSubject && (l.tools == nil || slices.ContainsFunc(c.Names, named)) &&
-		(l.servers == nil || c.Server == "" || l.servers.match(c.Server))
+		(l.servers == nil || c.Server == "" || l.servers.matchText(c.Server))
 }
 
-// toml is the table but for its description.
-func (l *LimitTable) toml(texts map[string]string) string {
+// formatTOML is the table but for its description.
+func (l *LimitTable) formatTOML(texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, of := range []struct {
 		key   string
@@ -47,12 +47,12 @@ func (l *LimitTable) toml(texts map[string]string) string {
 			pairs = append(pairs, policytext.Pair{Key: of.key, Value: policytext.OneOrList(policytext.QuoteAll(of.globs))})
 		}
 	}
-	return "[[limit]]\n" + policytext.Table(pairs) + tableOf(limitNames, texts)
+	return "[[limit]]\n" + policytext.InlineTable(pairs) + tableOf(limitNames, texts)
 }
 
-// limit gives the policy its limits. One that is said twice counts once, but those of a
+// addLimits gives the policy its limits. One that is said twice counts once, but those of a
 // layer are not those of the policy below it.
-func (p *Policy) limit(limits []LimitTable) {
+func (p *Policy) addLimits(limits []LimitTable) {
 	for _, l := range limits {
 		l.Rate.Key += p.options.Layer
 		if !slices.ContainsFunc(p.limits, func(o LimitTable) bool { return o.Rate.Key == l.Rate.Key }) {

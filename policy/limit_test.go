@@ -68,7 +68,7 @@ description = "The same again"
 			t.Errorf("%s on %q: %q, want %q", c.call.Names, c.call.Server, got, c.want)
 		}
 	}
-	limits := p.Limits()
+	limits := p.LimitTables()
 	if len(limits) != 3 || limits[0].Description != "Whatever tool" || limits[1].Rate.Per != policy.PerTool || limits[2].Index != 5 || limits[2].Rate.Sum != "args.amount" {
 		t.Errorf("%+v", limits)
 	}
@@ -88,7 +88,7 @@ func TestLimitTablesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := policy.Call{Subject: policy.ToolSubject, Names: []string{"a"}, Server: "s"}
-	if got := charged(p.Decide(&call)); got != "mine:2=1 profile:limited:1=1" || p.Limits()[1].From != "profile:limited" {
+	if got := charged(p.Decide(&call)); got != "mine:2=1 profile:limited:1=1" || p.LimitTables()[1].From != "profile:limited" {
 		t.Errorf("extended: %q", got)
 	}
 	d := layered(t, hundred+one("allow", "a", ""), hundred, one("allow", "b", "")+"[[limit]]\nrate = \"7/min\"\ntool = \"b\"\n").Decide(&call)

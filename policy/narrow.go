@@ -27,15 +27,15 @@ type Narrowed struct {
 	rule ruleSource
 }
 
-// Describe gives the rule its description; without, it has none.
-func (n *Narrowed) Describe(text string) {
+// SetDescription gives the rule its description; without, it has none.
+func (n *Narrowed) SetDescription(text string) {
 	n.rule.Description = text
-	n.Text = n.rule.toml()
+	n.Text = n.rule.formatTOML()
 }
 
-// Only is the names that the rule's args_only lists, and reports whether it has one: then a
+// ArgsOnlyNames is the names that the rule's args_only lists, and reports whether it has one: then a
 // call with any other further argument is not the rule's.
-func (n *Narrowed) Only() (names []string, only bool) {
+func (n *Narrowed) ArgsOnlyNames() (names []string, only bool) {
 	return n.rule.further.Names, n.rule.further.Only
 }
 
@@ -45,11 +45,11 @@ type Limit struct {
 	Globs []string // one of these
 }
 
-// Name is the argument as a policy writes it below args: path, "a.b",
+// ArgumentName is the argument as a policy writes it below args: path, "a.b",
 // options.mode.
-func (l Limit) Name() string { return policytext.Key(l.Path[0], l.Path[1:]...) }
+func (l Limit) ArgumentName() string { return policytext.DottedKey(l.Path[0], l.Path[1:]...) }
 
-// Narrow writes the rule that allows, or denies, a call from now on, after a
+// NarrowRule writes the rule that allows, or denies, a call from now on, after a
 // person said so to rule r, which asked. The rule keeps every condition of r,
 // and names the call's own tool and server; what it names beside that is for the
 // scope to say:
@@ -69,20 +69,20 @@ func (l Limit) Name() string { return policytext.Key(l.Path[0], l.Path[1:]...) }
 // The error says, for a person, why no such rule can be written: globs cannot
 // name a star, a question mark, an empty text, a list, an object or null, and
 // not that two globs on one argument must both match.
-func (p *Policy) Narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
+func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if r.Index >= 0 && r.Index < len(p.sources) && p.sources[r.Index].from != "" {
 		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", p.sources[r.Index].from)
 	}
-	return p.narrow(r, c, s, a)
+	return p.narrowRule(r, c, s, a)
 }
 
 // Grant is the rule that Narrow would write to allow, for an answer that is written
 // nowhere: the rule that asked may also be one that the policy extends.
 func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
-	return p.narrow(r, c, s, Allow)
+	return p.narrowRule(r, c, s, Allow)
 }
 
-func (p *Policy) narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
+func (p *Policy) narrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if r.Index < 0 || r.Index >= len(p.sources) || p.sources[r.Index].Rule != r {
 		return nil, errors.New("the rule is not one of this policy")
 	}
@@ -96,37 +96,37 @@ func (p *Policy) narrow(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if a == Prompt {
 		return nil, errors.New("an answer allows or denies")
 	}
-	n := narrower{asked: asked, call: c, home: p.home(), scope: s}
+	n := narrower{asked: asked, call: c, home: p.homeFolder(), scope: s}
 	n.rule = *asked
 	n.rule.Action = a
-	if err := n.narrow(); err != nil {
+	if err := n.narrowKeys(); err != nil {
 		return nil, err
 	}
-	out := &Narrowed{rule: n.rule, Text: n.rule.toml(), Name: n.rule.patterns[0], Limits: n.limits, Open: n.open}
-	if s := n.rule.stated(ruleKeys[serverKey]); s != nil {
+	out := &Narrowed{rule: n.rule, Text: n.rule.formatTOML(), Name: n.rule.patterns[0], Limits: n.limits, Open: n.open}
+	if s := n.rule.conditionFor(ruleKeys[serverKey]); s != nil {
 		out.Server = listWords(s.Globs)
 	}
-	if s := n.rule.stated(ruleKeys[cwdKey]); s != nil {
+	if s := n.rule.conditionFor(ruleKeys[cwdKey]); s != nil {
 		out.Cwd = strings.Join(s.Globs, " or ")
 	}
 	n.rule.writeNot(func(key, toml string) { out.Not = append(out.Not, key+" = "+toml) })
 	var err error
-	out.Policy, err = p.try(out.Text, r, c, a)
+	out.Policy, err = p.tryRuleAbove(out.Text, r, c, a)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func (p *Policy) home() string { return p.readers[resourceSlot].Home }
+func (p *Policy) homeFolder() string { return p.readers[resourceSlot].Home }
 
-// try is the policy with the text above rule r, if it answers a call with a.
-func (p *Policy) try(text string, r Rule, c *Call, a Action) (*Policy, error) {
+// tryRuleAbove is the policy with the text above rule r, if it answers a call with a.
+func (p *Policy) tryRuleAbove(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	var q *Policy
 	written, errs := parseSource("always", []byte(text))
 	if len(errs) == 0 {
 		rules := slices.Insert(slices.Clone(p.sources), r.Index, written...)
-		q, errs = compile(rules, p.options)
+		q, errs = compileSources(rules, p.options)
 	}
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("the rule cannot be written: %w", errs)
@@ -154,7 +154,7 @@ type narrower struct {
 	open   []string
 }
 
-func (n *narrower) narrow() error {
+func (n *narrower) narrowKeys() error {
 	if len(n.call.Names) != 1 {
 		return fmt.Errorf("the call has %d texts, and a rule names one", len(n.call.Names))
 	}
@@ -168,28 +168,28 @@ func (n *narrower) narrow() error {
 	return nil
 }
 
-// undescribed takes the description of the rule that asked from one that answers.
-func (n *narrower) undescribed() error {
+// dropDescription takes the description of the rule that asked from one that answers.
+func (n *narrower) dropDescription() error {
 	n.rule.Description = ""
 	return nil
 }
 
-// limited takes the limit from a rule that denies.
-func (n *narrower) limited() error {
+// dropLimit takes the limit from a rule that denies.
+func (n *narrower) dropLimit() error {
 	if n.rule.Action == Deny {
 		n.rule.limit = ""
 	}
 	return nil
 }
 
-// unasked takes the demand about asking from a rule that asks nobody.
-func (n *narrower) unasked() error {
+// dropAsk takes the demand about asking from a rule that asks nobody.
+func (n *narrower) dropAsk() error {
 	n.rule.OutOfBand = false
 	return nil
 }
 
-// name gives the rule the call's name; of a resource, the URI or its folder.
-func (n *narrower) name() error {
+// narrowName gives the rule the call's name; of a resource, the URI or its folder.
+func (n *narrower) narrowName() error {
 	name := n.call.Names[0]
 	key := subjectKey(n.call.Subject)
 	switch n.call.Subject {
@@ -199,32 +199,32 @@ func (n *narrower) name() error {
 			return fmt.Errorf("a prompt lies in no %s", n.scope)
 		}
 	case ResourceSubject:
-		return n.resource(name)
+		return n.narrowResource(name)
 	default:
 		if n.scope != Exact {
 			return fmt.Errorf("there is no %s to widen %s to", n.scope, key)
 		}
 	}
 	n.rule.patterns = []string{name}
-	return inexact("the "+key, name)
+	return checkExact("the "+key, name)
 }
 
-func (n *narrower) resource(uri string) error {
+func (n *narrower) narrowResource(uri string) error {
 	wanted := uri
 	switch n.scope {
 	case Exact, File:
-		if err := inexact("the resource", uri); err != nil {
+		if err := checkExact("the resource", uri); err != nil {
 			return err
 		}
 	case Folder:
 		var found bool
-		if wanted, found = n.folder(uri, true); !found {
+		if wanted, found = n.folderGlob(uri, true); !found {
 			return errors.New("the resource names no folder")
 		}
 	default:
 		return errors.New("a resource belongs to no tool")
 	}
-	both := meet(n.asked.patterns, []string{wanted}, n.home)
+	both := intersectGlobs(n.asked.patterns, []string{wanted}, n.home)
 	if len(both) != 1 {
 		return fmt.Errorf("no one pattern keeps to %q and to the rule's %s", wanted, listWords(policytext.QuoteAll(n.asked.patterns)))
 	}
@@ -232,21 +232,21 @@ func (n *narrower) resource(uri string) error {
 	return nil
 }
 
-// server binds the rule to the call's server.
-func (n *narrower) server() error {
+// bindServer binds the rule to the call's server.
+func (n *narrower) bindServer() error {
 	switch {
 	case n.call.Server != "":
-		n.rule.state(serverKey, Stated{Text: policytext.Quote(n.call.Server), Globs: []string{n.call.Server}})
-		return inexact("the server's name", n.call.Server)
-	case n.asked.stated(ruleKeys[serverKey]) != nil && n.rule.Action == Allow:
+		n.rule.setCondition(serverKey, Stated{Text: policytext.Quote(n.call.Server), Globs: []string{n.call.Server}})
+		return checkExact("the server's name", n.call.Server)
+	case n.asked.conditionFor(ruleKeys[serverKey]) != nil && n.rule.Action == Allow:
 		return errors.New("the rule that asked is about a server, and this server's name is not known")
 	}
 	return nil
 }
 
-// arguments gives the rule its conditions on arguments: in the call's order
+// narrowArguments gives the rule its conditions on arguments: in the call's order
 // where the call has them, and then what else the rule that asked demands.
-func (n *narrower) arguments() error {
+func (n *narrower) narrowArguments() error {
 	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
 		return nil
 	}
@@ -263,26 +263,26 @@ func (n *narrower) arguments() error {
 			return errStar
 		}
 		own := slices.IndexFunc(n.asked.args, func(a argSource) bool { return slices.Equal(a.path, path) })
-		globs, err := n.wanted(&args[i], own >= 0)
+		globs, err := n.scopeGlobs(&args[i], own >= 0)
 		if err != nil {
 			return err
 		}
 		below := slices.ContainsFunc(n.asked.args, func(a argSource) bool { return a.path[0] == path[0] })
 		switch {
 		case globs == nil && !below:
-			n.open = append(n.open, policytext.Key(args[i].name))
+			n.open = append(n.open, policytext.DottedKey(args[i].name))
 		case globs == nil:
 		case own < 0:
-			n.limit(path, globs)
-			n.typed(path, args[i].kind)
+			n.addLimit(path, globs)
+			n.bindType(path, args[i].kind)
 			wants = true
 		default:
-			both := meet(n.asked.args[own].globs, globs, n.home)
+			both := intersectGlobs(n.asked.args[own].globs, globs, n.home)
 			if len(both) == 0 {
 				return fmt.Errorf("no pattern keeps argument %q to %q and to what the rule says of it", args[i].name, globs)
 			}
-			n.limit(path, both)
-			n.typed(path, args[i].kind)
+			n.addLimit(path, both)
+			n.bindType(path, args[i].kind)
 			wants, taken[own] = true, true
 		}
 	}
@@ -291,69 +291,69 @@ func (n *narrower) arguments() error {
 	}
 	for i, a := range n.asked.args {
 		if !taken[i] {
-			n.limit(a.path, a.globs)
+			n.addLimit(a.path, a.globs)
 		}
 	}
-	return n.beyond()
+	return n.limitSuspects()
 }
 
 // errStar is about an argument that a rule cannot name.
 var errStar = errors.New(`the call has an argument called "` + everyName + `", which in a rule stands for any`)
 
-// beyond names the arguments that would keep the rule shut for this very call, as
+// limitSuspects names the arguments that would keep the rule shut for this very call, as
 // they are.
-func (n *narrower) beyond() error {
-	if !n.rule.watches() || n.rule.further.Only {
+func (n *narrower) limitSuspects() error {
+	if !n.rule.watchesUnnamedArgs() || n.rule.further.Only {
 		return nil
 	}
 	for _, s := range suspectsIn(n.call.Args) {
-		if n.rule.names(s.path) {
+		if n.rule.namesArgument(s.path) {
 			continue
 		}
 		if slices.Contains(s.path, everyName) {
 			return errStar
 		}
 		for _, text := range s.texts {
-			if err := inexact(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
+			if err := checkExact(fmt.Sprintf("argument %q", s.path[len(s.path)-1]), text); err != nil {
 				return err
 			}
 		}
-		n.limit(s.path, s.texts)
-		n.open = slices.DeleteFunc(n.open, func(name string) bool { return name == policytext.Key(s.path[0]) })
+		n.addLimit(s.path, s.texts)
+		n.open = slices.DeleteFunc(n.open, func(name string) bool { return name == policytext.DottedKey(s.path[0]) })
 	}
 	return nil
 }
 
-func (n *narrower) limit(path, globs []string) {
+func (n *narrower) addLimit(path, globs []string) {
 	n.rule.args = append(n.rule.args, argSource{path: path, globs: globs})
 	n.limits = append(n.limits, Limit{Path: path, Globs: globs})
 }
 
-// typed keeps an exact value to its JSON type: a glob takes 1, "1" and ["1"] for
+// bindType keeps an exact value to its JSON type: a glob takes 1, "1" and ["1"] for
 // the same. A rule that denies stays wide.
-func (n *narrower) typed(path []string, kind string) {
+func (n *narrower) bindType(path []string, kind string) {
 	key := findConstraint("type")
 	if n.scope > File || n.rule.Action != Allow || kind == "" ||
 		slices.ContainsFunc(n.rule.where, func(w whereSource) bool { return w.key == key && slices.Equal(w.path, path) }) {
 		return
 	}
-	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: quoted(kind)})
+	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: quoteTOML(kind)})
 }
 
-// wanted lists the globs that the scope asks of an argument; nil when none. A
+// scopeGlobs lists the globs that the scope asks of an argument; nil when none. A
 // named argument is one that the rule has a condition on.
-func (n *narrower) wanted(a *argument, named bool) (globs []string, err error) {
+func (n *narrower) scopeGlobs(a *argument, named bool) (globs []string, err error) {
 	switch n.scope {
 	case Exact:
 		return a.exact, a.inexact
 	case File, Folder:
 		for _, text := range a.texts {
-			glob, found := n.folder(text, named)
+			glob, found := n.folderGlob(text, named)
 			if !found {
 				return nil, nil
 			}
 			if n.scope == File {
-				if err := inexact(fmt.Sprintf("argument %q", a.name), text); err != nil {
+				if err := checkExact(fmt.Sprintf("argument %q", a.name), text); err != nil {
 					return nil, err
 				}
 				glob = text
@@ -366,9 +366,9 @@ func (n *narrower) wanted(a *argument, named bool) (globs []string, err error) {
 	return globs, nil
 }
 
-// folder is the glob of the folder that a text names; false when it names none for
+// folderGlob is the glob of the folder that a text names; false when it names none for
 // certain, or one too long for a rule.
-func (n *narrower) folder(text string, named bool) (glob string, found bool) {
+func (n *narrower) folderGlob(text string, named bool) (glob string, found bool) {
 	if len(text) > maxLiteral {
 		return "", false
 	}

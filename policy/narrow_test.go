@@ -82,14 +82,14 @@ where."a.b".type = "string"
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
-			n, err := p.Narrow(p.Rules()[0], &c.call, c.scope, Allow)
+			n, err := p.NarrowRule(p.Rules()[0], &c.call, c.scope, Allow)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := "[[rule]]\n" + c.want; n.Text != want {
 				t.Errorf("wrote\n%s\nwant\n%s", n.Text, want)
 			}
-			d, err := p.Narrow(p.Rules()[0], &c.call, c.scope, Deny)
+			d, err := p.NarrowRule(p.Rules()[0], &c.call, c.scope, Deny)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,11 +124,11 @@ func TestNarrowExactlyKeepsTheType(t *testing.T) {
 		`1e2`:    {`"100"`, `"1e2"`},
 	} {
 		p := mustLoad(t, "[[rule]]\naction = 'prompt'\ntool = '*'")
-		allow, err := p.Narrow(p.Rules()[0], call(value), Exact, Allow)
+		allow, err := p.NarrowRule(p.Rules()[0], call(value), Exact, Allow)
 		if err != nil {
 			t.Fatal(err)
 		}
-		deny, err := p.Narrow(p.Rules()[0], call(value), Exact, Deny)
+		deny, err := p.NarrowRule(p.Rules()[0], call(value), Exact, Deny)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,14 +163,14 @@ func TestNarrowNamesFurtherArguments(t *testing.T) {
 		{"", Tool, "", []string{"path", "content", "o", "cwd"}},
 	} {
 		p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\n"+c.rule)
-		n, err := p.Narrow(p.Rules()[0], call, c.scope, Allow)
+		n, err := p.NarrowRule(p.Rules()[0], call, c.scope, Allow)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := "[[rule]]\naction = \"allow\"\ntool = \"w\"\n" + c.want; n.Text != want || !slices.Equal(n.Open, c.open) {
 			t.Errorf("wrote\n%s\nwant\n%s\nopen are %q", n.Text, want, n.Open)
 		}
-		d, err := p.Narrow(p.Rules()[0], call, c.scope, Deny)
+		d, err := p.NarrowRule(p.Rules()[0], call, c.scope, Deny)
 		if err != nil || strings.Contains(d.Text, "cwd = ") {
 			t.Errorf("%v: a denial names what it need not: %s", err, d.Text)
 		}
@@ -185,7 +185,7 @@ func TestNarrowNamesFurtherArguments(t *testing.T) {
 		`{"path":"/srv/p/x","x":"{\"path\":\"/e*\"}"}`:  `argument "x" holds "*"`,
 		`{"path":"/srv/p/x","o":{"p":{"dir":["/q?"]}}}`: `argument "dir" holds "?"`,
 	} {
-		if _, err := p.Narrow(p.Rules()[0], toolCall("w", args), Tool, Allow); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.NarrowRule(p.Rules()[0], toolCall("w", args), Tool, Allow); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -195,11 +195,11 @@ func TestNarrowNamesFurtherArguments(t *testing.T) {
 func TestNarrowTellsFurtherArguments(t *testing.T) {
 	for rule, want := range map[string][]string{"": nil, "\nargs_only=true": {}, "\nargs_only=['path','mode']": {"path", "mode"}} {
 		p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\nargs.path='/srv/**'"+rule)
-		n, err := p.Narrow(p.Rules()[0], toolCall("w", `{"path":"/srv/p/x"}`), Tool, Allow)
+		n, err := p.NarrowRule(p.Rules()[0], toolCall("w", `{"path":"/srv/p/x"}`), Tool, Allow)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if names, only := n.Only(); !slices.Equal(names, want) || only != (want != nil) {
+		if names, only := n.ArgsOnlyNames(); !slices.Equal(names, want) || only != (want != nil) {
 			t.Errorf("%q: %q, %v", rule, names, only)
 		}
 	}
@@ -210,7 +210,7 @@ func TestNarrowTells(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='*'\nargs.mode='x'\nargs.o.p='1'\nargs.dir='/srv/a/*'")
 	call := Call{Server: "fs", Subject: ToolSubject, Names: []string{"t"},
 		Args: []byte(`{"a.b":"text","path":"/srv/q/x","mode":"x","o":{"p":1,"q":2},"dir":"/srv/a/b","n":2}`)}
-	n, err := p.Narrow(p.Rules()[0], &call, Folder, Allow)
+	n, err := p.NarrowRule(p.Rules()[0], &call, Folder, Allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestNarrowTells(t *testing.T) {
 	}, n, cmp.Comparer(func(a, b *Policy) bool { return a == b }), cmpopts.IgnoreUnexported(Narrowed{})); diff != "" {
 		t.Error(diff)
 	}
-	if got := n.Limits[3].Name(); got != "o.p" {
+	if got := n.Limits[3].ArgumentName(); got != "o.p" {
 		t.Errorf("the last is called %q", got)
 	}
 }
@@ -272,7 +272,7 @@ func TestNarrowRefuses(t *testing.T) {
 		{"a folder beside the rule", "tool='**'\nargs.p='**/x'", Folder, args(`{"p":"/srv/p/x"}`), `no pattern keeps argument "p" to ["/srv/p/**"] and to what the rule says of it`},
 	} {
 		p := mustLoad(t, "[[rule]]\naction = 'prompt'\n"+c.rule)
-		n, err := p.Narrow(p.Rules()[len(p.Rules())-1], &c.call, c.scope, Allow)
+		n, err := p.NarrowRule(p.Rules()[len(p.Rules())-1], &c.call, c.scope, Allow)
 		if err == nil || !strings.Contains(err.Error(), c.want) || n != nil {
 			t.Errorf("%s: %+v, %v; want %q", c.name, n, err, c.want)
 		}
@@ -283,7 +283,7 @@ func TestNarrowRefuses(t *testing.T) {
 // condition on it.
 func TestNarrowDeniesAnUnknownServer(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='**'\nserver='x*'\n[[rule]]\naction='allow'\ntool='*'")
-	n, err := p.Narrow(p.Rules()[0], &Call{Subject: ToolSubject, Names: []string{"a"}}, Tool, Deny)
+	n, err := p.NarrowRule(p.Rules()[0], &Call{Subject: ToolSubject, Names: []string{"a"}}, Tool, Deny)
 	if err != nil || n.Server != "x*" {
 		t.Errorf("%+v, %v", n, err)
 	}
@@ -300,22 +300,22 @@ func TestNarrowKnowsItsRules(t *testing.T) {
 		"allows or denies":  p.Rules()[1],
 		"not one of this p": {Index: -1},
 	} {
-		if _, err := p.Narrow(r, &call, Exact, Prompt); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.NarrowRule(r, &call, Exact, Prompt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	for _, index := range []int{-1, 2} {
-		if _, err := p.Narrow(Rule{Index: index}, &call, Exact, Allow); err == nil {
+		if _, err := p.NarrowRule(Rule{Index: index}, &call, Exact, Allow); err == nil {
 			t.Errorf("index %d is taken", index)
 		}
 	}
-	if _, err := new(Policy).Narrow(Rule{}, &call, Exact, Allow); err == nil {
+	if _, err := new(Policy).NarrowRule(Rule{}, &call, Exact, Allow); err == nil {
 		t.Error("an empty policy has a rule")
 	}
 }
 
 func TestScopeWords(t *testing.T) {
-	for _, s := range Scopes() {
+	for _, s := range AllScopes() {
 		if got, err := ParseScope(s.String()); err != nil || got != s {
 			t.Errorf("%v, %v, want %v", got, err, s)
 		}
@@ -331,7 +331,7 @@ func TestScopeWords(t *testing.T) {
 func TestNarrowNamesNoLongFolder(t *testing.T) {
 	n := narrower{home: home}
 	for size, want := range map[int]bool{maxLiteral: true, maxLiteral + 1: false} {
-		if got, found := n.folder("/a/"+strings.Repeat("b", size-len("/a/")), true); found != want {
+		if got, found := n.folderGlob("/a/"+strings.Repeat("b", size-len("/a/")), true); found != want {
 			t.Errorf("%d bytes: %q", size, got)
 		}
 	}
@@ -341,12 +341,12 @@ func TestNarrowNamesNoLongFolder(t *testing.T) {
 func TestNarrowTakesTheNameOutOfAList(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool=['a', 'b*']\nserver=['s', 't-*']\n[[rule]]\naction='allow'\ntool='*'")
 	call := Call{Server: "t-1", Subject: ToolSubject, Names: []string{"b2"}}
-	n, err := p.Narrow(p.Rules()[0], &call, Exact, Allow)
+	n, err := p.NarrowRule(p.Rules()[0], &call, Exact, Allow)
 	if err != nil || n.Name != "b2" || n.Server != "t-1" || !strings.Contains(n.Text, "tool = \"b2\"\nserver = \"t-1\"\n") {
 		t.Errorf("%+v, %v", n, err)
 	}
 	call.Server = ""
-	n, err = p.Narrow(p.Rules()[0], &call, Exact, Deny)
+	n, err = p.NarrowRule(p.Rules()[0], &call, Exact, Deny)
 	if err != nil || n.Server != "s, t-*" || !strings.Contains(n.Text, "server = [\"s\", \"t-*\"]\n") {
 		t.Errorf("%+v, %v", n, err)
 	}
@@ -359,7 +359,7 @@ func TestNarrowKeepsConditions(t *testing.T) {
 	call := toolCall("t", `{"a":"/p/x","n":3}`)
 	call.At = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for a, limit := range map[Action]string{Allow: "limit = \"20/min\"\n", Deny: ""} {
-		n, err := p.Narrow(p.Rules()[0], call, Folder, a)
+		n, err := p.NarrowRule(p.Rules()[0], call, Folder, a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,8 +380,8 @@ func TestNarrowKeepsConditions(t *testing.T) {
 
 func TestNarrowRefusesPinned(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction = \"prompt\"\ntool = \"*\"\npinned = true\n")
-	for _, s := range Scopes() {
-		_, err := p.Narrow(p.Rules()[0], toolCall("t", `{"path":"/a/b"}`), s, Allow)
+	for _, s := range AllScopes() {
+		_, err := p.NarrowRule(p.Rules()[0], toolCall("t", `{"path":"/a/b"}`), s, Allow)
 		if err == nil || err.Error() != "the rule on line 1 is pinned: it asks every time, and no answer is kept as a rule" {
 			t.Errorf("%v: %v", s, err)
 		}
@@ -391,7 +391,7 @@ func TestNarrowRefusesPinned(t *testing.T) {
 // "This file, any content" is this file in every reading of a call, and no other.
 func TestNarrowToAFileIsThatFile(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'")
-	n, err := p.Narrow(p.Rules()[0], toolCall("w", `{"path":"/srv/p/x","content":"y"}`), File, Allow)
+	n, err := p.NarrowRule(p.Rules()[0], toolCall("w", `{"path":"/srv/p/x","content":"y"}`), File, Allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestNarrowToAFileIsThatFile(t *testing.T) {
 // A rule that was described by another, or by nobody, says what it allows.
 func TestNarrowedIsDescribed(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='w'\ndescription='Ask'")
-	n, err := p.Narrow(p.Rules()[0], toolCall("w", `{}`), Tool, Allow)
+	n, err := p.NarrowRule(p.Rules()[0], toolCall("w", `{}`), Tool, Allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestNarrowedIsDescribed(t *testing.T) {
 	if n.Text != bare {
 		t.Error(n.Text)
 	}
-	if n.Describe("Call \"w\""); n.Text != bare+"description = \"Call \\\"w\\\"\"\n" {
+	if n.SetDescription("Call \"w\""); n.Text != bare+"description = \"Call \\\"w\\\"\"\n" {
 		t.Error(n.Text)
 	}
 }

@@ -18,25 +18,25 @@ type exceptions struct {
 	args     []argSource
 }
 
-func (e *exceptions) any() bool { return len(e.patterns)+len(e.calls)+len(e.args) > 0 }
+func (e *exceptions) hasExceptions() bool { return len(e.patterns)+len(e.calls)+len(e.args) > 0 }
 
 // except is a callTest that holds where another does not.
 type except struct{ callTest }
 
-func (e except) holds(c *Call) verdict { return yes - e.callTest.holds(c) }
+func (e except) matchCall(c *Call) verdict { return yes - e.callTest.matchCall(c) }
 
-// opposite is an action on the other side of what may be doubted.
-func opposite(a Action) Action {
+// oppositeAction is an action on the other side of what may be doubted.
+func oppositeAction(a Action) Action {
 	if a == Allow {
 		return Deny
 	}
 	return Allow
 }
 
-// exceptions compiles those of a rule.
-func (c *compiler) exceptions(r *rule, src *ruleSource) {
+// compileExceptions compiles those of a rule.
+func (c *compiler) compileExceptions(r *rule, src *ruleSource) {
 	add := func(slot int32, globs []string, pos Position) {
-		cond := c.condition(slot, globs, opposite(src.Action), pos)
+		cond := c.compileCondition(slot, globs, oppositeAction(src.Action), pos)
 		cond.not = true
 		r.conditions = append(r.conditions, cond)
 	}
@@ -44,40 +44,40 @@ func (c *compiler) exceptions(r *rule, src *ruleSource) {
 		add(resourceSlot, src.not.patterns, src.Pos)
 	} else {
 		for _, text := range src.not.patterns {
-			r.notNames = append(r.notNames, c.glob(text, src.Pos))
+			r.notNames = append(r.notNames, c.compileGlob(text, src.Pos))
 		}
 	}
 	for _, a := range src.not.args {
-		add(c.slot(r, src.subject, a.path), a.globs, a.pos)
+		add(c.slotFor(r, src.subject, a.path), a.globs, a.pos)
 	}
 }
 
-// not takes a pair whose key begins with not.
-func (p *parser) not(e toml.Expression) {
-	p.give(notKey, e.Key[0])
+// readNot takes a pair whose key begins with not.
+func (p *parser) readNot(e toml.Expression) {
+	p.markGiven(notKey, e.Key[0])
 	if len(e.Key) > 1 || e.Value.IsTable() {
-		p.exception(argPath(nil, e.Key[1:]), e.Key, e.Value)
+		p.readException(argPath(nil, e.Key[1:]), e.Key, e.Value)
 		return
 	}
 	p.wrongType(label{key: notKey}, "a table", e.Key, e.Value, `write not.args.path = "**/.git/**"`)
 }
 
-// exception takes a pair below not, or a table of such.
-func (p *parser) exception(path []string, at []toml.KeyPart, v toml.Value) {
+// readException takes a pair below not, or a table of such.
+func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	start, end, name := at[0].Start, at[len(at)-1].End, label{notKey, path}
 	if v.IsTable() {
 		p.tables = true
 		given := false
-		v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
+		v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
 			given = true
-			p.exception(argPath(path, key), key, inner)
+			p.readException(argPath(path, key), key, inner)
 		})
 		if !given {
 			p.fail(start, end, name.String()+" is empty", `write not.args.path = "**/.git/**"`)
 		}
 		return
 	}
-	k, not := findKey(path[0]), &p.rule().not
+	k, not := findKey(path[0]), &p.currentRule().not
 	switch {
 	case k == argsKey && len(path) == 1:
 		p.wrongType(name, "a table", at, v, `write not.args.path = "**/.git/**"`)
@@ -86,16 +86,16 @@ func (p *parser) exception(path []string, at []toml.KeyPart, v toml.Value) {
 	case len(path) > maxArgDepth:
 		p.fail(start, end, fmt.Sprintf("not nests more than %d deep", maxArgDepth), "")
 	case k == argsKey:
-		if globs := p.globs(name, at, v); globs != nil {
-			not.args = append(not.args, argSource{path: path[1:], globs: globs, pos: p.position(start)})
+		if globs := p.readGlobs(name, at, v); globs != nil {
+			not.args = append(not.args, argSource{path: path[1:], globs: globs, pos: p.positionOf(start)})
 		}
 	case len(path) > 1 || k == noKey || !k.isSubject() && (keys[k].call == nil || !keys[k].call.Glob):
 		known := exceptionNames()
-		p.fail(start, end, fmt.Sprintf("unknown key %q", name), suggest(path[0], known, "not has "+listWords(known)))
+		p.fail(start, end, fmt.Sprintf("unknown key %q", name), suggestWord(path[0], known, "not has "+listWords(known)))
 	case k.isSubject() && not.patterns != nil, slices.ContainsFunc(not.calls, func(s Stated) bool { return s.Key == path[0] }):
 		p.fail(start, end, name.String()+" is given twice", "a list of globs is an exception for each")
 	default:
-		globs := p.globs(name, at, v)
+		globs := p.readGlobs(name, at, v)
 		switch {
 		case globs == nil:
 		case k.isSubject():
@@ -127,7 +127,7 @@ func (p *parser) checkNot(r *ruleSource) {
 	fail := func(msg, hint string) { p.fail(at, at+len("not"), msg, hint) }
 	switch {
 	case p.broken || r.subject == NoSubject:
-	case len(p.errs) == 0 && !r.not.any():
+	case len(p.errs) == 0 && !r.not.hasExceptions():
 		fail("not excepts nothing", `write not.args.path = "**/.git/**"`)
 	case r.not.patterns != nil && Subject(r.not.subject) != r.subject:
 		fail(fmt.Sprintf("not.%s beside %s", ruleKeys[r.not.subject], subjectKey(r.subject)), fmt.Sprintf("write not.%s", subjectKey(r.subject)))
@@ -137,7 +137,7 @@ func (p *parser) checkNot(r *ruleSource) {
 	for i, b := range r.not.args {
 		for _, a := range r.not.args[:i] {
 			if slices.Equal(a.path, b.path) {
-				name := policytext.Key("not", append([]string{"args"}, b.path...)...)
+				name := policytext.DottedKey("not", append([]string{"args"}, b.path...)...)
 				p.errs = append(p.errs, &Error{Pos: b.pos, Text: name, Msg: name + " is given twice",
 					Hint: fmt.Sprintf("the first is on line %d; a list of globs is an exception for each", a.pos.Line)})
 			}
@@ -147,7 +147,7 @@ func (p *parser) checkNot(r *ruleSource) {
 
 func (r *ruleSource) writeNot(line func(key, toml string)) {
 	write := func(globs []string, path ...string) {
-		line(policytext.Key("not", path...), policytext.OneOrList(policytext.QuoteAll(globs)))
+		line(policytext.DottedKey("not", path...), policytext.OneOrList(policytext.QuoteAll(globs)))
 	}
 	if r.not.patterns != nil {
 		write(r.not.patterns, ruleKeys[r.not.subject])

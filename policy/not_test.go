@@ -117,7 +117,7 @@ func TestNarrowKeepsExceptions(t *testing.T) {
 	p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='*'\nargs.'*'='/p/**'\nnot.tool='rm'\nnot.server=['a', 'b']\nnot.args.x.y='**/z'")
 	call := toolCall("t", `{"a":"/p/1"}`)
 	call.Server = "s"
-	n, err := p.Narrow(p.Rules()[0], call, Exact, Allow)
+	n, err := p.NarrowRule(p.Rules()[0], call, Exact, Allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,12 +127,12 @@ func TestNarrowKeepsExceptions(t *testing.T) {
 	}
 	for _, args := range []string{`{"*":"/p/1"}`, `{"o":{"*":"/p/1"}}`} {
 		p := mustLoad(t, "[[rule]]\naction='prompt'\ntool='*'\nargs.a.b='x'\n[[rule]]\naction='prompt'\ntool='*'")
-		if _, err := p.Narrow(p.Rules()[1], toolCall("t", args), Exact, Allow); err == nil {
+		if _, err := p.NarrowRule(p.Rules()[1], toolCall("t", args), Exact, Allow); err == nil {
 			t.Errorf("%s: a rule was written", args)
 		}
 	}
 	wide := mustLoad(t, "[[rule]]\naction='prompt'\ntool='*'\nargs.a='x'")
-	if _, err := wide.Narrow(wide.Rules()[0], toolCall("t", `{"a":"x","o":{"*":"/p/1"}}`), Tool, Allow); err == nil || !strings.Contains(err.Error(), `argument called "*"`) {
+	if _, err := wide.NarrowRule(wide.Rules()[0], toolCall("t", `{"a":"x","o":{"*":"/p/1"}}`), Tool, Allow); err == nil || !strings.Contains(err.Error(), `argument called "*"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,41 +7,41 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Offers says whether some call of what an entry of a list names could be allowed, or asked
+// OffersEntry says whether some call of what an entry of a list names could be allowed, or asked
 // about. c is as DecideReply has it: its server, its subject and one name are known, of what
 // else a call may carry nothing is. It errs to one side: what it says no to is denied,
 // whatever a call carries and whenever it is made.
-func (p *Policy) Offers(c *Call) bool {
-	if malformed(c) != "" {
+func (p *Policy) OffersEntry(c *Call) bool {
+	if malformedReason(c) != "" {
 		return false
 	}
 	for _, layer := range p.options.Above {
-		if !layer.offers(c) {
+		if !layer.offersEntry(c) {
 			return false
 		}
 	}
-	return p.offers(c)
+	return p.offersEntry(c)
 }
 
-// offers is Offers without the layers.
-func (p *Policy) offers(c *Call) bool {
+// offersEntry is Offers without the layers.
+func (p *Policy) offersEntry(c *Call) bool {
 	name := c.Names[0]
 	v := view{policy: p, call: c, left: effort.Max}
-	all, known := v.uri(name)
+	all, known := v.uriReadings(name)
 	all = all[:min(len(all), 64)] // an allow needs every reading, these among them
 	for i := range p.rules {
 		r := &p.rules[i]
-		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.Alters() || !v.named(r, name) {
+		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.AltersContent() || !v.matchesName(r, name) {
 			continue
 		}
-		sure := r.concerns(c)
+		sure := r.matchEveryCall(c)
 		if sure == no {
 			continue
 		}
 		hit, perhaps := uint64(1)<<len(all)-1, uint64(0)
 		for i := range r.conditions {
 			if known {
-				hit, perhaps = v.among(&r.conditions[i], all, hit, perhaps, r.action)
+				hit, perhaps = v.narrowReadings(&r.conditions[i], all, hit, perhaps, r.action)
 			} else {
 				sure = maybe
 			}
@@ -53,22 +53,22 @@ func (p *Policy) offers(c *Call) bool {
 			return false
 		}
 	}
-	return p.passes()
+	return p.passesUnmatched()
 }
 
-// uri are the readings of what a resource is called; known is false of other subjects, whose
+// uriReadings are the readings of what a resource is called; known is false of other subjects, whose
 // conditions are on arguments, of a template, and on Windows: the call may say that its
 // server runs there, where paths are compared otherwise.
-func (v *view) uri(name string) (all []reading.Reading, known bool) {
+func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	if v.call.Subject != ResourceSubject || strings.Contains(name, "{") || v.policy.options.OS == Windows {
 		return make([]reading.Reading, 1), false
 	}
 	return v.policy.readers[resourceSlot].Read(nil, name, &v.fold, &v.left), true
 }
 
-// concerns says whether the conditions on a call as a whole hold of every call to a server:
+// matchEveryCall says whether the conditions on a call as a whole hold of every call to a server:
 // of all that they ask about, its name alone is known.
-func (r *rule) concerns(c *Call) verdict {
+func (r *rule) matchEveryCall(c *Call) verdict {
 	all := yes
 	for _, t := range r.calls {
 		about := t
@@ -76,7 +76,7 @@ func (r *rule) concerns(c *Call) verdict {
 			about = e.callTest
 		}
 		if _, server := about.(*callGlob); server {
-			all = min(all, t.holds(c))
+			all = min(all, t.matchCall(c))
 		} else {
 			all = min(all, maybe)
 		}

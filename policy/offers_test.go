@@ -45,7 +45,7 @@ func TestOffers(t *testing.T) {
 		{rule("allow", `resource = "**"`), callOf(ResourceSubject, "file:///"+strings.Repeat("%2541", 200)), true},
 	} {
 		p := load(t, tt.rules, Options{HideDenied: true})
-		if got := p.Offers(tt.c); got != tt.want {
+		if got := p.OffersEntry(tt.c); got != tt.want {
 			t.Errorf("%q of\n%s: %v", tt.c.Names[0], tt.rules, got)
 		}
 		if _, ruled := p.Screens(OnList); !ruled {
@@ -71,7 +71,7 @@ func TestOffersUnderLayers(t *testing.T) {
 		layer, own string
 		want       bool
 	}{{deny, allow, false}, {"", allow, true}, {allow, "", false}} {
-		if got := load(t, tt.own, layer(tt.layer)).Offers(callOf(ToolSubject, "a")); got != tt.want {
+		if got := load(t, tt.own, layer(tt.layer)).OffersEntry(callOf(ToolSubject, "a")); got != tt.want {
 			t.Errorf("%q under %q: %v", tt.own, tt.layer, got)
 		}
 	}
@@ -80,10 +80,10 @@ func TestOffersUnderLayers(t *testing.T) {
 // On Windows a call may say that its server runs there, where paths are compared otherwise.
 func TestOffersOnWindows(t *testing.T) {
 	c := callOf(ResourceSubject, "file:///c:/data/x")
-	if !load(t, "[[rule]]\naction = \"allow\"\nresource = \"file:///C:/Data/**\"\n", Options{OS: Windows}).Offers(c) {
+	if !load(t, "[[rule]]\naction = \"allow\"\nresource = \"file:///C:/Data/**\"\n", Options{OS: Windows}).OffersEntry(c) {
 		t.Error("hidden, and allowed")
 	}
-	if load(t, "", Options{OS: Windows}).Offers(c) {
+	if load(t, "", Options{OS: Windows}).OffersEntry(c) {
 		t.Error("offered, and denied")
 	}
 }
@@ -112,7 +112,7 @@ func TestNotOfferedIsDenied(t *testing.T) {
 		if r.IntN(2) == 0 {
 			c.Method, c.Subject, c.Names = "resources/read", ResourceSubject, []string{pick("file:///p/a", "file:///p/%61", "file:///q", "https://h.example/", "file:///p/../q")}
 		}
-		if p.Offers(&c) {
+		if p.OffersEntry(&c) {
 			continue
 		}
 		hidden++

@@ -35,17 +35,17 @@ var onActions = [...][]Action{
 	OnList:  {Allow, Redact, Prompt, Deny},
 }
 
-func (on On) actions() []Action { return onActions[on] }
+func (on On) allowedActions() []Action { return onActions[on] }
 
 func (on On) actionWords() (words []string) {
-	for _, a := range on.actions() {
+	for _, a := range on.allowedActions() {
 		words = append(words, a.String())
 	}
 	return words
 }
 
-// on reads what the rule judges.
-func (p *parser) on(k ruleKey, e toml.Expression) {
+// readOn reads what the rule judges.
+func (p *parser) readOn(k ruleKey, e toml.Expression) {
 	choice := "one of " + listWords(onWords)
 	if !e.Value.IsString() {
 		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
@@ -55,10 +55,10 @@ func (p *parser) on(k ruleKey, e toml.Expression) {
 	on := slices.Index(onWords, word)
 	if on < 0 {
 		start, end, _ := e.Value.Span()
-		p.fail(start, end, fmt.Sprintf("unknown on %q", word), suggest(word, onWords, choice))
+		p.fail(start, end, fmt.Sprintf("unknown on %q", word), suggestWord(word, onWords, choice))
 		return
 	}
-	p.rule().On = On(on)
+	p.currentRule().On = On(on)
 }
 
 // onSubjects are the keys of what rules about replies and lists can be about.
@@ -82,7 +82,7 @@ func (p *parser) checkOn(r *ruleSource) {
 	case r.On == OnCall && r.Action == Redact && (asked || r.subject == NoSubject):
 	case r.On == OnCall && r.Action == Redact:
 		fail(actionKey, `action "redact" of a call`, `the arguments of a call are never edited; write on = "reply", or a rule about sampling or elicitation`)
-	case !slices.Contains(r.On.actions(), r.Action):
+	case !slices.Contains(r.On.allowedActions(), r.Action):
 		fail(actionKey, fmt.Sprintf("action %q beside on = %q", r.Action, r.On.String()), "it can be "+listWords(r.On.actionWords())+alsoElsewhere(r.On))
 	}
 	if p.acts && r.Action == Redact && !finds && !p.broken {
@@ -134,8 +134,8 @@ func exceptionOf(r *ruleSource) string {
 	return ruleKeys[argsKey]
 }
 
-// about reports whether the rule may be about what has a subject.
-func (r *ruleSource) about(s Subject) bool {
+// coversSubject reports whether the rule may be about what has a subject.
+func (r *ruleSource) coversSubject(s Subject) bool {
 	return r.subject == s || r.subject == NoSubject && r.On != OnCall
 }
 

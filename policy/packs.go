@@ -39,13 +39,13 @@ func (p *parser) readPacks(e toml.Expression) {
 		return
 	}
 	p.packed = true
-	e.Value.Elements(func(v toml.Value) {
+	e.Value.EachElement(func(v toml.Value) {
 		from, to, _ := v.Span()
 		if !v.IsString() || v.Text() == "" || FileName(v.Text()) != v.Text() {
 			p.fail(from, to, "an entry of packs is the name of a file", packsForm)
 			return
 		}
-		p.packFiles = append(p.packFiles, PackFile{v.Text(), p.position(from)})
+		p.packFiles = append(p.packFiles, PackFile{v.Text(), p.positionOf(from)})
 	})
 }
 
@@ -56,7 +56,7 @@ func PackFiles(file string, src []byte) []PackFile {
 	}
 	p := parser{file: file, doc: toml.New(src)}
 	for {
-		e, ok := p.doc.Next()
+		e, ok := p.doc.NextExpression()
 		if !ok || e.Form != toml.Pair {
 			return p.packFiles
 		}
@@ -68,7 +68,7 @@ func PackFiles(file string, src []byte) []PackFile {
 
 // loadPacks reads the packs, and holds what rules look for to them.
 func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
-	kinds := Kinds()
+	kinds := FindingKinds()
 	for _, x := range f.packFiles {
 		fail := func(format string, a ...any) {
 			errs = append(errs, &Error{Pos: x.Pos, Text: x.File, Msg: fmt.Sprintf(format, a...)})
@@ -92,19 +92,19 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 	}
 	for i := range f.rules {
 		r := &f.rules[i]
-		for _, word := range r.wanted() {
+		for _, word := range r.findWords() {
 			if strings.HasPrefix(word, packPrefix) && !slices.Contains(kinds, word) {
-				errs = append(errs, &Error{Pos: r.finds().pos, Text: policytext.Quote(word), Msg: fmt.Sprintf("no pack of this policy is called %q", strings.TrimPrefix(word, packPrefix)),
-					Hint: suggest(word, kinds[len(findKinds):], `name its file above every rule: packs = ["FILE"]`)})
+				errs = append(errs, &Error{Pos: r.findCondition().pos, Text: policytext.Quote(word), Msg: fmt.Sprintf("no pack of this policy is called %q", strings.TrimPrefix(word, packPrefix)),
+					Hint: suggestWord(word, kinds[len(findKinds):], `name its file above every rule: packs = ["FILE"]`)})
 			}
 		}
 	}
 	return packs, errs
 }
 
-// wanted are the words of the rule's find.
-func (r *ruleSource) wanted() []string {
-	if f := r.finds(); f != nil {
+// findWords are the words of the rule's find.
+func (r *ruleSource) findWords() []string {
+	if f := r.findCondition(); f != nil {
 		return f.words
 	}
 	return nil
@@ -129,7 +129,7 @@ func (p *Policy) Packs() []Pack {
 
 // KindsOn are the words that find takes in rules of the policy about on, but for "*".
 func (p *Policy) KindsOn(on On) []string {
-	all := slices.DeleteFunc(Kinds(), func(kind string) bool {
+	all := slices.DeleteFunc(FindingKinds(), func(kind string) bool {
 		where := onlyOn[kind]
 		return where != nil && !slices.Contains(where, on)
 	})

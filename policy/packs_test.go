@@ -85,7 +85,7 @@ func TestWhatPacksAreFor(t *testing.T) {
 	text := "packs = ['own.toml']\n" + finds + "'*'\n"
 	p := parse(text, policy.Options{Pack: bring, Above: []*policy.Policy{org}})
 	kinds, _ := p.Screens(policy.OnReply)
-	if len(p.Packs()) != 2 || !slices.Contains(kinds, "pack:own") || !slices.Contains(kinds, "pack:org") || len(kinds) != len(policy.Kinds())+2 {
+	if len(p.Packs()) != 2 || !slices.Contains(kinds, "pack:own") || !slices.Contains(kinds, "pack:org") || len(kinds) != len(policy.FindingKinds())+2 {
 		t.Errorf("looks for %v by %v", kinds, p.Packs())
 	}
 	d := p.DecideReply(policy.OnReply, []policy.Call{{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"a"}}}, []string{"pack:own"})

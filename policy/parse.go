@@ -35,15 +35,15 @@ func parseFile(file string, src []byte) (fileSource, Errors) {
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
-		p.doc.Restart(3)
+		p.doc.RestartAt(3)
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")):
 		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
 		return fileSource{}, p.errs
 	}
 	p.rules = make([]ruleSource, 0, bytes.Count(src, []byte("[[rule]]"))) // a rule is large to copy
-	p.read()
+	p.readExpressions()
 	if len(p.errs) > 0 {
-		p.errs.sort()
+		p.errs.sortByPosition()
 		return fileSource{}, p.errs
 	}
 	return p.fileSource, nil
@@ -99,32 +99,32 @@ const (
 	refusedScope       // a header that was reported: its pairs are not
 )
 
-// read takes the text expression by expression. After one that is no TOML it
+// readExpressions takes the text expression by expression. After one that is no TOML it
 // goes on at the next rule.
-func (p *parser) read() {
+func (p *parser) readExpressions() {
 	for {
-		if e, ok := p.doc.Next(); ok {
-			p.expression(e)
+		if e, ok := p.doc.NextExpression(); ok {
+			p.readExpression(e)
 			continue
 		}
 		offset, msg, found := p.doc.SyntaxError()
 		if !found {
 			break
 		}
-		p.syntax(offset, msg)
+		p.reportSyntax(offset, msg)
 		next := nextRule(p.doc.Src, offset)
 		if next < 0 {
 			break
 		}
-		p.doc.Restart(next)
+		p.doc.RestartAt(next)
 	}
-	p.close()
+	p.endTable()
 	p.closeFlow()
 	if !p.tables || len(p.errs) > 0 {
 		return
 	}
-	if offset, msg, found := p.doc.Conflict(); found {
-		p.errs = append(p.errs, &Error{Pos: p.position(offset), Msg: "invalid TOML: " + msg})
+	if offset, msg, found := p.doc.FirstConflict(); found {
+		p.errs = append(p.errs, &Error{Pos: p.positionOf(offset), Msg: "invalid TOML: " + msg})
 	}
 }
 
@@ -143,10 +143,10 @@ func nextRule(src []byte, offset int) int {
 	}
 }
 
-func (p *parser) expression(e toml.Expression) {
+func (p *parser) readExpression(e toml.Expression) {
 	switch {
 	case e.Form != toml.Pair:
-		p.header(e)
+		p.readHeader(e)
 	case p.scope == fileScope:
 		p.filePair(e)
 	case p.scope == limitScope:
@@ -157,27 +157,27 @@ func (p *parser) expression(e toml.Expression) {
 		p.flowField(e)
 	case p.scope == ruleScope:
 		p.rulePair(e)
-		p.rule().end = e.End
+		p.currentRule().end = e.End
 	case p.scope == argsScope:
-		p.argument(argPath(p.prefix, e.Key), e.Key, e.Value)
-		p.rule().end = e.End
+		p.readArgument(argPath(p.prefix, e.Key), e.Key, e.Value)
+		p.currentRule().end = e.End
 	case p.scope == whereScope:
-		p.constraint(argPath(p.prefix, e.Key), e.Key, e.Value)
-		p.rule().end = e.End
+		p.readConstraint(argPath(p.prefix, e.Key), e.Key, e.Value)
+		p.currentRule().end = e.End
 	case p.scope == notScope:
-		p.exception(argPath(p.prefix, e.Key), e.Key, e.Value)
-		p.rule().end = e.End
+		p.readException(argPath(p.prefix, e.Key), e.Key, e.Value)
+		p.currentRule().end = e.End
 	case p.scope == partsScope:
-		p.part(p.table, e.Key, e.Value)
-		p.rule().end = e.End
+		p.readPart(p.table, e.Key, e.Value)
+		p.currentRule().end = e.End
 	}
 }
 
-// rule is the current one.
-func (p *parser) rule() *ruleSource { return &p.rules[len(p.rules)-1] }
+// currentRule is the current one.
+func (p *parser) currentRule() *ruleSource { return &p.rules[len(p.rules)-1] }
 
-// pattern reads a glob, or reports why it is none.
-func (p *parser) pattern(name label, at []toml.KeyPart, v toml.Value) (string, bool) {
+// readGlob reads a glob, or reports why it is none.
+func (p *parser) readGlob(name label, at []toml.KeyPart, v toml.Value) (string, bool) {
 	if !v.IsString() {
 		p.wrongType(name, "a string", at, v, "")
 		return "", false
@@ -197,7 +197,7 @@ func (p *parser) wrongType(name label, want string, at []toml.KeyPart, v toml.Va
 	if !known {
 		start, end = at[0].Start, at[len(at)-1].End
 	}
-	p.fail(start, end, fmt.Sprintf("%s must be %s, not %s", name, want, v.Describe()), hint)
+	p.fail(start, end, fmt.Sprintf("%s must be %s, not %s", name, want, v.DescribeKind()), hint)
 }
 
 // fail reports a finding about the bytes from start to end.
@@ -206,18 +206,18 @@ func (p *parser) fail(start, end int, msg, hint string) {
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
 	}
-	p.errs = append(p.errs, &Error{Pos: p.position(start), Text: string(text), Msg: msg, Hint: hint})
+	p.errs = append(p.errs, &Error{Pos: p.positionOf(start), Text: string(text), Msg: msg, Hint: hint})
 }
 
-// position is the place of an offset in the text.
-func (p *parser) position(offset int) Position {
-	line, column := p.doc.Position(offset)
+// positionOf is the place of an offset in the text.
+func (p *parser) positionOf(offset int) Position {
+	line, column := p.doc.PositionAt(offset)
 	return Position{File: p.file, Line: line, Column: column}
 }
 
-// syntax reports text that is no TOML. The rule it stands in cannot be judged
+// reportSyntax reports text that is no TOML. The rule it stands in cannot be judged
 // as a whole.
-func (p *parser) syntax(offset int, msg string) {
+func (p *parser) reportSyntax(offset int, msg string) {
 	p.broken = true
 	r, size := utf8.DecodeRune(p.doc.Src[offset:])
 	hint := ""

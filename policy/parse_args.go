@@ -13,11 +13,11 @@ import (
 // may nest.
 const maxArgDepth = 64
 
-// args takes a pair whose key begins with args.
-func (p *parser) args(e toml.Expression) {
-	p.give(argsKey, e.Key[0])
+// readArgs takes a pair whose key begins with args.
+func (p *parser) readArgs(e toml.Expression) {
+	p.markGiven(argsKey, e.Key[0])
 	if len(e.Key) > 1 {
-		p.argument(argPath(nil, e.Key[1:]), e.Key, e.Value)
+		p.readArgument(argPath(nil, e.Key[1:]), e.Key, e.Value)
 		return
 	}
 	if !e.Value.IsTable() {
@@ -31,13 +31,13 @@ func (p *parser) args(e toml.Expression) {
 // argumentTable takes the pairs of an inline table.
 func (p *parser) argumentTable(prefix []string, v toml.Value) {
 	p.tables = true
-	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
-		p.argument(argPath(prefix, key), key, inner)
+	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
+		p.readArgument(argPath(prefix, key), key, inner)
 	})
 }
 
-// argument takes the condition on one argument, or a table of such.
-func (p *parser) argument(path []string, at []toml.KeyPart, v toml.Value) {
+// readArgument takes the condition on one argument, or a table of such.
+func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	p.arguments++
 	if len(path) > maxArgDepth {
 		p.fail(at[0].Start, at[len(at)-1].End, fmt.Sprintf("args nest more than %d deep", maxArgDepth), "")
@@ -55,18 +55,18 @@ func (p *parser) argument(path []string, at []toml.KeyPart, v toml.Value) {
 		}
 		return
 	}
-	globs := p.globs(label{argsKey, path}, at, v)
+	globs := p.readGlobs(label{argsKey, path}, at, v)
 	if globs == nil {
 		return
 	}
-	r := p.rule()
-	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.position(at[0].Start)})
+	r := p.currentRule()
+	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.positionOf(at[0].Start)})
 }
 
-// globs reads one glob or a list of them; nil when something is wrong.
-func (p *parser) globs(name label, at []toml.KeyPart, v toml.Value) []string {
+// readGlobs reads one glob or a list of them; nil when something is wrong.
+func (p *parser) readGlobs(name label, at []toml.KeyPart, v toml.Value) []string {
 	if v.IsString() {
-		if s, ok := p.pattern(name, at, v); ok {
+		if s, ok := p.readGlob(name, at, v); ok {
 			return []string{s}
 		}
 		return nil
@@ -74,16 +74,16 @@ func (p *parser) globs(name label, at []toml.KeyPart, v toml.Value) []string {
 	if !v.IsList() {
 		hint := ""
 		if !v.IsTable() {
-			hint = fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.Source())
+			hint = fmt.Sprintf("a number or boolean is matched by its text: %s = %q", name, v.SourceText())
 		}
 		p.wrongType(name, "a glob or a list of globs", at, v, hint)
 		return nil
 	}
 	var globs []string
 	before, elements := len(p.errs), 0
-	v.Elements(func(element toml.Value) {
+	v.EachElement(func(element toml.Value) {
 		elements++
-		if s, ok := p.pattern(name, at, element); ok {
+		if s, ok := p.readGlob(name, at, element); ok {
 			globs = append(globs, s)
 		}
 	})
@@ -137,4 +137,4 @@ func argPath(prefix []string, key []toml.KeyPart) []string {
 }
 
 // argName writes a path as a policy would.
-func argName(path []string) string { return policytext.Key("args", path...) }
+func argName(path []string) string { return policytext.DottedKey("args", path...) }

@@ -10,13 +10,13 @@ import (
 
 // argsOnly takes true, or a list of names.
 func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
-	r, name, want := p.rule(), label{key: k}, "true or a list of names"
+	r, name, want := p.currentRule(), label{key: k}, "true or a list of names"
 	r.further.Only = true
 	switch v := e.Value; {
 	case v.IsBool() && v.Text() == "true":
 	case v.IsList():
 		elements := 0
-		v.Elements(func(element toml.Value) {
+		v.EachElement(func(element toml.Value) {
 			elements++
 			if !element.IsString() {
 				p.wrongType(name, want, e.Key, element, `write args_only = ["limit", "offset"]`)
@@ -36,7 +36,7 @@ func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
 }
 
 func (p *parser) argsOpen(k ruleKey, e toml.Expression) {
-	p.rule().further.Open = true
+	p.currentRule().further.Open = true
 	if !e.Value.IsBool() || e.Value.Text() != "true" {
 		p.wrongType(label{key: k}, "true", e.Key, e.Value, "leave it out where further arguments are not accepted")
 	}
@@ -58,7 +58,7 @@ func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
 			fail("args_open beside args_only", "a rule accepts further arguments, or it does not")
 		case p.acts && r.Action != Allow:
 			fail(fmt.Sprintf("args_open beside action %q", r.Action), "only an allow is shut by further arguments")
-		case slices.ContainsFunc(r.paths(), EveryArgument):
+		case slices.ContainsFunc(r.argumentPaths(), EveryArgument):
 			fail(`args_open beside args."*"`, `args."*" is about every argument`)
 		case p.arguments+p.typed+len(r.not.args) == 0:
 			fail("args_open names no argument", "an allow without args and where is open to all arguments")
@@ -66,10 +66,10 @@ func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
 	}
 }
 
-// only writes args_only.
-func (f *Further) only() string {
+// formatArgsOnly writes args_only.
+func (f *Further) formatArgsOnly() string {
 	if f.Names == nil {
 		return "true"
 	}
-	return policytext.List(policytext.QuoteAll(f.Names))
+	return policytext.FormatList(policytext.QuoteAll(f.Names))
 }

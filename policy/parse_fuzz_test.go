@@ -35,15 +35,15 @@ func FuzzParse(f *testing.F) {
 			if r.Index != i || r.start >= r.end || !strings.HasPrefix(string(src[r.start:]), "[[") {
 				t.Fatalf("rule %d: index %d, bytes %d to %d", i, r.Index, r.start, r.end)
 			}
-			again.WriteString(r.toml())
+			again.WriteString(r.formatTOML())
 		}
 		same, errs := parseSource("p.toml", []byte(again.String()))
 		if diff := cmp.Diff(summarise(rules), summarise(same)); errs != nil || diff != "" {
 			t.Fatalf("written again, the rules differ: %v\n%s\n%s", errs, diff, again.String())
 		}
 		for i := range rules {
-			if a, b := rules[i], same[i]; a.toml() != b.toml() || a.Rate != b.Rate || a.Pinned != b.Pinned || a.OutOfBand != b.OutOfBand {
-				t.Fatalf("written again, the rules differ:\n%s\n%s", a.toml(), b.toml())
+			if a, b := rules[i], same[i]; a.formatTOML() != b.formatTOML() || a.Rate != b.Rate || a.Pinned != b.Pinned || a.OutOfBand != b.OutOfBand {
+				t.Fatalf("written again, the rules differ:\n%s\n%s", a.formatTOML(), b.formatTOML())
 			}
 		}
 	})

@@ -11,8 +11,8 @@ var fileTables = []string{"rule", "limit", "server", "flow"}
 
 const onlyTables = "a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow]"
 
-// header takes a [table] or [[list of tables]].
-func (p *parser) header(e toml.Expression) {
+// readHeader takes a [table] or [[list of tables]].
+func (p *parser) readHeader(e toml.Expression) {
 	p.scope = refusedScope
 	first := e.Key[0]
 	name := first.Name
@@ -37,11 +37,11 @@ func (p *parser) header(e toml.Expression) {
 		p.fail(e.Start, e.End, "extends is a list above every [[rule]]", `write extends = ["profile:filesystem"]`)
 	case name == "packs":
 		p.fail(e.Start, e.End, "packs is a list above every [[rule]]", packsForm)
-	case alone && nearest(name, []string{"rule"}) != "":
+	case alone && nearestWord(name, []string{"rule"}) != "":
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), "did you mean [[rule]]?")
 		p.openRule(e)
 	default:
-		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), suggest(name, fileTables[1:], onlyTables))
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown table %q", name), suggestWord(name, fileTables[1:], onlyTables))
 	}
 }
 
@@ -57,19 +57,19 @@ func (p *parser) ruleTable(e toml.Expression) {
 		p.unknownKey(second)
 	case keys[k].table == fileScope:
 		p.fail(second.Start, second.End, name+" must be a string, not a table", "")
-		p.give(k, second)
+		p.markGiven(k, second)
 	case e.Form == toml.TableArray:
 		p.fail(e.Start, e.End, fmt.Sprintf("[[rule.%s]] must be [rule.%s]", name, name), "")
-		p.give(k, second)
+		p.markGiven(k, second)
 		p.arguments++
 		p.typed++
 	case keys[k].table == partsScope && len(e.Key) > 2:
-		p.tableless(k, e.Start, e.End)
-		p.give(k, second)
+		p.rejectTable(k, e.Start, e.End)
+		p.markGiven(k, second)
 	default:
-		p.give(k, second)
+		p.markGiven(k, second)
 		p.scope, p.table, p.prefix, p.tables = keys[k].table, k, argPath(nil, e.Key[2:]), true
-		p.rule().end = e.End
+		p.currentRule().end = e.End
 	}
 }
 
@@ -99,18 +99,18 @@ func (p *parser) filePair(e toml.Expression) {
 
 // openRule starts a rule at its header.
 func (p *parser) openRule(e toml.Expression) {
-	p.close()
+	p.endTable()
 	p.open, p.acts, p.broken, p.scope = true, false, false, ruleScope
 	clear(p.given)
 	clear(p.whole)
 	p.arguments, p.typed, p.when, p.limit = 0, 0, whenParts{}, limitParts{}
 	p.rules = append(p.rules, ruleSource{start: e.Start, end: e.End})
-	r := p.rule()
-	r.Pos, r.Index = p.position(e.Start), len(p.rules)-1
+	r := p.currentRule()
+	r.Pos, r.Index = p.positionOf(e.Start), len(p.rules)-1
 }
 
-// close ends the table that is being read.
-func (p *parser) close() {
+// endTable ends the table that is being read.
+func (p *parser) endTable() {
 	p.closeRule()
 	p.closeTable()
 }
@@ -121,7 +121,7 @@ func (p *parser) closeRule() {
 		return
 	}
 	p.open = false
-	r := p.rule()
+	r := p.currentRule()
 	if !p.broken && p.given[actionKey] == 0 {
 		p.failRule("rule without an action", `add action = "allow", "deny" or "prompt"`)
 	}
@@ -145,7 +145,7 @@ func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 	if !p.broken && named == 0 {
 		p.fail(at, at+len(name), name+" names no argument", hint)
 	}
-	switch s := p.rule().subject; s {
+	switch s := p.currentRule().subject; s {
 	case NoSubject, ToolSubject, PromptSubject:
 	default:
 		p.fail(at, at+len(name), fmt.Sprintf("%s beside %s", name, subjectKey(s)), "only tools and prompts have arguments")
@@ -154,7 +154,7 @@ func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 
 // failRule reports a finding at the current rule's header.
 func (p *parser) failRule(msg, hint string) {
-	start := p.rule().start
+	start := p.currentRule().start
 	end := min(start+len("[[rule]]"), len(p.doc.Src)) // a misspelt header may be shorter
 	p.fail(start, end, msg, hint)
 }

@@ -38,7 +38,7 @@ type limitParts struct {
 // limitPart takes one part of a limit that is a table.
 func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Value) {
 	if !v.IsString() {
-		p.keep(word, "")
+		p.storePart(word, "")
 		p.wrongType(name, "a string", at, v, "")
 		return
 	}
@@ -46,16 +46,16 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 		i := slices.Index(words, v.Text())
 		if i < 0 {
 			start, end, _ := v.Span()
-			p.fail(start, end, fmt.Sprintf("unknown %s %q", name, v.Text()), suggest(v.Text(), words, "one of "+listWords(words)))
+			p.fail(start, end, fmt.Sprintf("unknown %s %q", name, v.Text()), suggestWord(v.Text(), words, "one of "+listWords(words)))
 		}
 		return max(i, 0)
 	}
 	switch word {
 	case "rate":
-		p.rate(name, v)
+		p.readRate(name, v)
 		return
 	case "sum":
-		p.sum(name, v)
+		p.readSum(name, v)
 		return
 	case "per":
 		words := perWords
@@ -66,20 +66,20 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 	default:
 		p.limit.Over = []Action{Deny, Prompt}[choose([]string{"deny", "prompt"})]
 	}
-	p.keep(word, v.Text())
+	p.storePart(word, v.Text())
 }
 
-func (p *parser) keep(word, text string) {
+func (p *parser) storePart(word, text string) {
 	if p.limit.texts == nil {
 		p.limit.texts = map[string]string{}
 	}
 	p.limit.texts[word] = policytext.Quote(text)
 }
 
-// rate reads "20/min".
-func (p *parser) rate(name label, v toml.Value) {
+// readRate reads "20/min".
+func (p *parser) readRate(name label, v toml.Value) {
 	s := v.Text()
-	p.keep("rate", s)
+	p.storePart("rate", s)
 	start, end, _ := v.Span()
 	number, unit, _ := strings.Cut(s, "/")
 	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
@@ -115,10 +115,10 @@ func (p *parser) rate(name label, v toml.Value) {
 	}
 }
 
-// sum reads "args.amount".
-func (p *parser) sum(name label, v toml.Value) {
+// readSum reads "args.amount".
+func (p *parser) readSum(name label, v toml.Value) {
 	s := v.Text()
-	p.keep("sum", s)
+	p.storePart("sum", s)
 	if !sumPath().MatchString(s) {
 		start, end, _ := v.Span()
 		p.fail(start, end, fmt.Sprintf("%s: %q names no argument", name, s), `write it as "args.amount" or "args.order.total"`)
@@ -167,7 +167,7 @@ func tableOf(names []string, texts map[string]string) string {
 			pairs = append(pairs, policytext.Pair{Key: n, Value: text})
 		}
 	}
-	return policytext.Table(pairs)
+	return policytext.InlineTable(pairs)
 }
 
 // fingerprint names what a rule says, wherever it stands and whatever it is
@@ -175,11 +175,11 @@ func tableOf(names []string, texts map[string]string) string {
 func (r *ruleSource) fingerprint() string {
 	bare := *r
 	bare.Description = ""
-	return named(bare.toml())
+	return shortHash(bare.formatTOML())
 }
 
-// named is a short name of a text.
-func named(text string) string {
+// shortHash is a short name of a text.
+func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])
 }

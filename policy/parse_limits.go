@@ -14,14 +14,14 @@ var limitTable = []string{"rate", "sum", "per", "tool", "server", "description"}
 
 // openLimit starts a [[limit]] at its header.
 func (p *parser) openLimit(e toml.Expression) {
-	p.close()
+	p.endTable()
 	if e.Form == toml.Table {
 		p.fail(e.Start, e.End, "[limit] must be [[limit]]", "a policy may have several")
 	}
 	p.limiting, p.broken, p.scope = true, false, limitScope
 	clear(p.given)
 	p.limit = limitParts{}
-	p.limits = append(p.limits, LimitTable{Rule: Rule{Pos: p.position(e.Start)}, Start: e.Start, End: e.End})
+	p.limits = append(p.limits, LimitTable{Rule: Rule{Pos: p.positionOf(e.Start)}, Start: e.Start, End: e.End})
 }
 
 // limitField takes a pair of a [[limit]].
@@ -32,7 +32,7 @@ func (p *parser) limitField(e toml.Expression) {
 	l.End = e.End
 	switch {
 	case !slices.Contains(limitTable, word):
-		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [[limit]]", policytext.Key(word, argPath(nil, e.Key[1:])...)), suggest(word, limitTable, "it has "+listWords(limitTable)))
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [[limit]]", policytext.DottedKey(word, argPath(nil, e.Key[1:])...)), suggestWord(word, limitTable, "it has "+listWords(limitTable)))
 	case len(e.Key) > 1:
 		p.fail(first.Start, last.End, word+" must be a string, not a table", "")
 	case p.limit.texts[word] != "", k != noKey && p.given[k] > 0:
@@ -56,7 +56,7 @@ func (p *parser) limitField(e toml.Expression) {
 // limitGlobs reads a glob or a list of such.
 func (p *parser) limitGlobs(k ruleKey, e toml.Expression) (texts []string, globs anyOf) {
 	p.given[k] = e.Key[0].Start + 1
-	texts = p.globs(label{key: k}, e.Key, e.Value)
+	texts = p.readGlobs(label{key: k}, e.Key, e.Value)
 	for _, text := range texts {
 		g, _ := glob.Compile(text) // which was checked
 		globs = append(globs, g)
@@ -83,5 +83,5 @@ func (p *parser) closeTable() {
 		p.limit.check()
 	}
 	l.Rate = p.limit.Rate
-	l.Rate.Key = named(l.toml(p.limit.texts))
+	l.Rate.Key = shortHash(l.formatTOML(p.limit.texts))
 }

@@ -17,14 +17,14 @@ type label struct {
 	path []string // below it
 }
 
-func (l label) String() string { return policytext.Key(ruleKeys[l.key], l.path...) }
+func (l label) String() string { return policytext.DottedKey(ruleKeys[l.key], l.path...) }
 
-// give notes that the current rule has a key.
-func (p *parser) give(k ruleKey, at toml.KeyPart) {
+// markGiven notes that the current rule has a key.
+func (p *parser) markGiven(k ruleKey, at toml.KeyPart) {
 	if p.given[k] == 0 {
 		p.given[k] = at.Start + 1
 	}
-	if r := p.rule(); k.isSubject() && r.subject == NoSubject {
+	if r := p.currentRule(); k.isSubject() && r.subject == NoSubject {
 		r.subject = Subject(k)
 	}
 }
@@ -40,40 +40,40 @@ func (p *parser) rulePair(e toml.Expression) {
 		keys[k].pair(p, e)
 	case len(e.Key) > 1:
 		p.fail(first.Start, e.Key[len(e.Key)-1].End, ruleKeys[k]+" must be a string, not a table", "")
-		p.give(k, first)
+		p.markGiven(k, first)
 	case p.given[k] > 0:
 		p.fail(first.Start, first.End, ruleKeys[k]+" is given twice",
 			fmt.Sprintf("the first is on line %d", p.lineOf(k)))
-	case k.isSubject() && p.rule().subject != NoSubject:
-		other := ruleKey(p.rule().subject)
+	case k.isSubject() && p.currentRule().subject != NoSubject:
+		other := ruleKey(p.currentRule().subject)
 		p.fail(first.Start, first.End, fmt.Sprintf("%s beside %s: a rule has one subject", ruleKeys[k], ruleKeys[other]),
 			fmt.Sprintf("%s is on line %d; write two rules", ruleKeys[other], p.lineOf(other)))
 	default:
-		p.give(k, first)
+		p.markGiven(k, first)
 		keys[k].field(p, k, e)
 	}
 }
 
-func (p *parser) lineOf(k ruleKey) int { return p.position(p.given[k] - 1).Line }
+func (p *parser) lineOf(k ruleKey) int { return p.positionOf(p.given[k] - 1).Line }
 
-func (p *parser) description(k ruleKey, e toml.Expression) {
+func (p *parser) readDescription(k ruleKey, e toml.Expression) {
 	if !e.Value.IsString() {
 		p.wrongType(label{key: k}, "a string", e.Key, e.Value, "")
 		return
 	}
-	p.rule().Description = e.Value.Text()
+	p.currentRule().Description = e.Value.Text()
 }
 
-func (p *parser) pinned(k ruleKey, e toml.Expression) {
+func (p *parser) readPinned(k ruleKey, e toml.Expression) {
 	if !e.Value.IsBool() {
 		p.wrongType(label{key: k}, "true or false", e.Key, e.Value, "")
 		return
 	}
-	p.rule().Pinned = e.Value.Text() == "true"
+	p.currentRule().Pinned = e.Value.Text() == "true"
 }
 
-func (p *parser) action(k ruleKey, e toml.Expression) {
-	r := p.rule()
+func (p *parser) readAction(k ruleKey, e toml.Expression) {
+	r := p.currentRule()
 	choice := func() string { return "one of " + listWords(r.On.actionWords()) }
 	if !e.Value.IsString() {
 		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice())
@@ -83,15 +83,15 @@ func (p *parser) action(k ruleKey, e toml.Expression) {
 	a := slices.Index(allActions, word)
 	if p.acts = a >= 0; !p.acts {
 		start, end, _ := e.Value.Span()
-		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggest(word, allActions, choice()))
+		p.fail(start, end, fmt.Sprintf("unknown action %q", word), suggestWord(word, allActions, choice()))
 		return
 	}
 	r.Action = Action(a)
 }
 
-// ask takes the demand that a person be asked by clawai itself, not through the
+// readAsk takes the demand that a person be asked by clawai itself, not through the
 // client, whose form an agent might fill in.
-func (p *parser) ask(k ruleKey, e toml.Expression) {
+func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 	choice := fmt.Sprintf("it can be %q", listWords(askWords))
 	if !e.Value.IsString() {
 		p.wrongType(label{key: k}, "a string", e.Key, e.Value, choice)
@@ -99,9 +99,9 @@ func (p *parser) ask(k ruleKey, e toml.Expression) {
 	}
 	if word := e.Value.Text(); word != askWords[0] {
 		start, end, _ := e.Value.Span()
-		p.fail(start, end, fmt.Sprintf("unknown ask %q", word), suggest(word, askWords, choice))
+		p.fail(start, end, fmt.Sprintf("unknown ask %q", word), suggestWord(word, askWords, choice))
 	}
-	p.rule().OutOfBand = true
+	p.currentRule().OutOfBand = true
 }
 
 // checkAsk reports a demand about asking in a rule that asks nobody.
@@ -111,9 +111,9 @@ func (p *parser) checkAsk(r *ruleSource) {
 	}
 }
 
-func (p *parser) subject(k ruleKey, e toml.Expression) {
-	r := p.rule()
-	r.patterns = p.globs(label{key: k}, e.Key, e.Value)
+func (p *parser) readSubject(k ruleKey, e toml.Expression) {
+	r := p.currentRule()
+	r.patterns = p.readGlobs(label{key: k}, e.Key, e.Value)
 	if r.subject != MethodSubject {
 		return
 	}
@@ -132,10 +132,10 @@ func (p *parser) subject(k ruleKey, e toml.Expression) {
 // given, so that one slip is one finding.
 func (p *parser) unknownKey(at toml.KeyPart) {
 	name := at.Name
-	if k := findKey(nearest(name, ruleKeys)); k < argsKey {
-		p.give(k, at)
+	if k := findKey(nearestWord(name, ruleKeys)); k < argsKey {
+		p.markGiven(k, at)
 	}
-	p.fail(at.Start, at.End, fmt.Sprintf("unknown key %q", name), suggest(name, ruleKeys, "a rule has "+listWords(ruleKeys)))
+	p.fail(at.Start, at.End, fmt.Sprintf("unknown key %q", name), suggestWord(name, ruleKeys, "a rule has "+listWords(ruleKeys)))
 }
 
 func listWords(words []string) string { return strings.Join(words, ", ") }

@@ -10,23 +10,23 @@ import (
 // maxSuggest is the longest word worth comparing.
 const maxSuggest = 32
 
-// suggest hints at the nearest right spelling, or else at all of them.
-func suggest(word string, words []string, otherwise string) string {
-	if near := nearest(word, words); near != "" {
+// suggestWord hints at the nearest right spelling, or else at all of them.
+func suggestWord(word string, words []string, otherwise string) string {
+	if near := nearestWord(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return otherwise
 }
 
-// nearest is the word that was probably meant; "" when none is near.
-func nearest(word string, words []string) string {
+// nearestWord is the word that was probably meant; "" when none is near.
+func nearestWord(word string, words []string) string {
 	word = strings.ToLower(word)
 	if word == "" || len(word) > maxSuggest {
 		return ""
 	}
 	best, found := 3, ""
 	for _, w := range words {
-		d := spelling.Distance(word, w)
+		d := spelling.EditDistance(word, w)
 		if len(word) > 2 && strings.HasPrefix(w, word) {
 			d = min(d, 1)
 		}

@@ -20,7 +20,7 @@ const (
 
 // openTrust takes a header that begins with server.
 func (p *parser) openTrust(e toml.Expression) {
-	p.close()
+	p.endTable()
 	name := argPath(nil, e.Key)
 	fail := func(msg, hint string) { p.fail(e.Start, e.End, msg, hint) }
 	switch {
@@ -40,7 +40,7 @@ func (p *parser) openTrust(e toml.Expression) {
 		fail(fmt.Sprintf("unknown table %q", strings.Join(name, ".")), serverForm)
 		return
 	}
-	t := TrustTable{Pos: p.position(e.Start), Server: name[1]}
+	t := TrustTable{Pos: p.positionOf(e.Start), Server: name[1]}
 	if len(name) == 4 {
 		if err := glob.Check(name[3]); err != nil || name[3] == "" {
 			fail(fmt.Sprintf("%q is no glob of tools", name[3]), serverForm)
@@ -55,7 +55,7 @@ func (p *parser) openTrust(e toml.Expression) {
 			return
 		}
 	}
-	t.text = "[" + policytext.Key(name[0], name[1:]...) + "]"
+	t.text = "[" + policytext.DottedKey(name[0], name[1:]...) + "]"
 	p.trusts, p.scope, p.named = append(p.trusts, t), trustScope, nil
 }
 
@@ -66,11 +66,11 @@ func (p *parser) trustField(e toml.Expression) {
 	at := slices.Index(trustKeys, word)
 	switch {
 	case word == "tool":
-		p.fail(first.Start, last.End, "tool is a table of its own", `write [server.`+policytext.Key(t.Server)+`.tool."GLOB"]`)
+		p.fail(first.Start, last.End, "tool is a table of its own", `write [server.`+policytext.DottedKey(t.Server)+`.tool."GLOB"]`)
 		return
 	case at < 0:
-		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [server.%s]", policytext.Key(word, argPath(nil, e.Key[1:])...), policytext.Key(t.Server)),
-			suggest(word, trustKeys, "it has "+listWords(trustKeys)))
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [server.%s]", policytext.DottedKey(word, argPath(nil, e.Key[1:])...), policytext.DottedKey(t.Server)),
+			suggestWord(word, trustKeys, "it has "+listWords(trustKeys)))
 		return
 	case len(e.Key) > 1:
 		p.fail(first.Start, last.End, word+" is no table", "")
@@ -82,16 +82,16 @@ func (p *parser) trustField(e toml.Expression) {
 	p.named = append(p.named, word)
 	switch word {
 	case "decides":
-		p.decides(t, e)
+		p.readDecides(t, e)
 	case "pin":
-		p.pin(t, e)
+		p.readPin(t, e)
 	default:
-		p.trait(t, at, e)
+		p.readTrait(t, at, e)
 	}
 }
 
-// trait reads false, true or a word.
-func (p *parser) trait(t *TrustTable, at int, e toml.Expression) {
+// readTrait reads false, true or a word.
+func (p *parser) readTrait(t *TrustTable, at int, e toml.Expression) {
 	words := []string{"forbidden"}
 	name := trustKeys[at]
 	if name == "secret_data" {
@@ -99,7 +99,7 @@ func (p *parser) trait(t *TrustTable, at int, e toml.Expression) {
 	}
 	choice := "false, true, " + listWords(policytext.QuoteAll(words))
 	v := e.Value
-	to := t.Traits.all()[at]
+	to := t.Traits.trustFields()[at]
 	text := v.Text()
 	switch {
 	case v.IsBool() && text == "true":
@@ -107,13 +107,13 @@ func (p *parser) trait(t *TrustTable, at int, e toml.Expression) {
 	case v.IsBool():
 		*to = No
 	case !v.IsString():
-		p.fail(e.Start, e.End, fmt.Sprintf("%s must be %s, not %s", name, choice, v.Describe()), "")
+		p.fail(e.Start, e.End, fmt.Sprintf("%s must be %s, not %s", name, choice, v.DescribeKind()), "")
 		return
 	case name == "public_sink" && text == "composed":
 		p.fail(e.Start, e.End, `public_sink = "composed" is not yet supported`, "write true: every call of the tool counts as one that carries data out")
 		return
 	case !slices.Contains(words, text):
-		hint := suggest(text, words, "write "+choice)
+		hint := suggestWord(text, words, "write "+choice)
 		if text == "true" || text == "false" {
 			hint = "write it without quotes"
 		}
@@ -130,47 +130,47 @@ func (p *parser) trait(t *TrustTable, at int, e toml.Expression) {
 	t.text += "\n" + name + " = " + text
 }
 
-// pin reads how the server's lists are held to what was approved.
-func (p *parser) pin(t *TrustTable, e toml.Expression) {
+// readPin reads how the server's lists are held to what was approved.
+func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	choice := "write " + listWords(policytext.QuoteAll(pinWords[PinOff:]))
 	switch at := slices.Index(pinWords, e.Value.Text()); {
 	case t.Tool != "":
-		p.fail(e.Start, e.End, "pin is of a server as a whole", "write it in [server."+policytext.Key(t.Server)+"]")
+		p.fail(e.Start, e.End, "pin is of a server as a whole", "write it in [server."+policytext.DottedKey(t.Server)+"]")
 	case !e.Value.IsString():
-		p.fail(e.Start, e.End, "pin must be a string, not "+e.Value.Describe(), choice)
+		p.fail(e.Start, e.End, "pin must be a string, not "+e.Value.DescribeKind(), choice)
 	case at < int(PinOff):
-		p.fail(e.Start, e.End, fmt.Sprintf("unknown pin %q", e.Value.Text()), suggest(e.Value.Text(), pinWords[PinOff:], choice))
+		p.fail(e.Start, e.End, fmt.Sprintf("unknown pin %q", e.Value.Text()), suggestWord(e.Value.Text(), pinWords[PinOff:], choice))
 	default:
 		t.Pin = Pin(at) //nolint:gosec // an index of six
 		t.text += "\npin = " + policytext.Quote(e.Value.Text())
 	}
 }
 
-// decides reads the names of the arguments that say where a call goes.
-func (p *parser) decides(t *TrustTable, e toml.Expression) {
+// readDecides reads the names of the arguments that say where a call goes.
+func (p *parser) readDecides(t *TrustTable, e toml.Expression) {
 	const form = `write decides = ["to", "cc"]`
 	fail := func(msg string) { p.fail(e.Start, e.End, msg, form) }
 	if !e.Value.IsList() {
-		fail("decides must be a list of names, not " + e.Value.Describe())
+		fail("decides must be a list of names, not " + e.Value.DescribeKind())
 		return
 	}
 	t.Decides = []string{}
-	e.Value.Elements(func(v toml.Value) {
+	e.Value.EachElement(func(v toml.Value) {
 		switch {
 		case !v.IsString():
-			fail("decides must be a list of names, not of " + v.Describe())
+			fail("decides must be a list of names, not of " + v.DescribeKind())
 		case v.Text() == "" || strings.ContainsAny(v.Text(), "*?"):
 			fail(fmt.Sprintf("decides: %q is no name of an argument", v.Text()))
 		default:
 			t.Decides = append(t.Decides, v.Text())
 		}
 	})
-	t.text += "\ndecides = " + policytext.List(policytext.QuoteAll(t.Decides))
+	t.text += "\ndecides = " + policytext.FormatList(policytext.QuoteAll(t.Decides))
 }
 
 // openFlow takes the header [flow].
 func (p *parser) openFlow(e toml.Expression) {
-	p.close()
+	p.endTable()
 	switch {
 	case e.Form == toml.TableArray:
 		p.fail(e.Start, e.End, "[[flow]] must be [flow]", flowForm)
@@ -191,19 +191,19 @@ func (p *parser) flowField(e toml.Expression) {
 	choice := "one of " + listWords(levelWords)
 	switch word := first.Name; {
 	case word != "level":
-		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [flow]", word), suggest(word, []string{"level"}, "it has level"))
+		p.fail(first.Start, last.End, fmt.Sprintf("unknown key %q in [flow]", word), suggestWord(word, []string{"level"}, "it has level"))
 	case len(e.Key) > 1:
 		p.fail(first.Start, last.End, "level must be a string, not a table", "")
 	case p.levelled:
 		p.fail(first.Start, first.End, "level is given twice", "")
 	case !e.Value.IsString():
 		p.levelled = true
-		p.fail(e.Start, e.End, "level must be a string, not "+e.Value.Describe(), choice)
+		p.fail(e.Start, e.End, "level must be a string, not "+e.Value.DescribeKind(), choice)
 	default:
 		p.levelled = true
 		i := slices.Index(levelWords, e.Value.Text())
 		if i < 0 {
-			p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggest(e.Value.Text(), levelWords, choice))
+			p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggestWord(e.Value.Text(), levelWords, choice))
 			return
 		}
 		p.level = Level(i) //nolint:gosec // an index of four

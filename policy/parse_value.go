@@ -33,66 +33,66 @@ var formWords = [...]string{
 // inTOML writes a value, when somebody asks: few do of the many that are read.
 type inTOML func() string
 
-// quoted writes a text.
-func quoted(s string) inTOML { return func() string { return policytext.Quote(s) } }
+// quoteTOML writes a text.
+func quoteTOML(s string) inTOML { return func() string { return policytext.Quote(s) } }
 
-// plain is what the file has.
-func plain(v toml.Value) inTOML {
-	text := v.Source()
+// sourceTOML is what the file has.
+func sourceTOML(v toml.Value) inTOML {
+	text := v.SourceText()
 	return func() string { return text }
 }
 
-// value reads the value of a constraint.
-func (p *parser) value(key *constraintKey, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
+// readValue reads the value of a constraint.
+func (p *parser) readValue(key *constraintKey, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	form := key.form
 	wrong := func(v toml.Value, want string) { p.wrongType(name, want, at, v, "") }
 	switch {
 	case form == listsForm && v.IsTable():
-		return p.lists(key.settings, name, at, v)
+		return p.readLists(key.settings, name, at, v)
 	case form == listsForm && (v.IsString() || v.IsList()):
-		list, text := p.texts(name, at, v)
+		list, text := p.readTexts(name, at, v)
 		return []shell.Setting{{Name: key.settings[0], List: list}}, text
 	case form == textsForm && (v.IsString() || v.IsList()):
-		return p.texts(name, at, v)
+		return p.readTexts(name, at, v)
 	case form == scalarsForm && v.IsList():
-		return p.scalars(name, at, v)
+		return p.readScalars(name, at, v)
 	case v.IsString() && form == textForm:
 		s := v.Text()
-		return s, quoted(s)
+		return s, quoteTOML(s)
 	case v.IsString() && form == settingsForm:
 		s := v.Text()
-		return map[string]string{key.settings[0]: s}, quoted(s)
+		return map[string]string{key.settings[0]: s}, quoteTOML(s)
 	case form == booleanForm && v.IsBool():
-		return v.Text() == "true", plain(v)
+		return v.Text() == "true", sourceTOML(v)
 	case form == numberForm && v.IsNumber():
-		n, err := v.Number()
+		n, err := v.ParseNumber()
 		if err != nil {
 			wrong(v, "a finite number")
 		}
-		return n, plain(v)
+		return n, sourceTOML(v)
 	case form == countForm && v.IsNumber():
-		n, err := v.Number()
+		n, err := v.ParseNumber()
 		if i, whole := n.(int64); err == nil && whole && 0 <= i && i <= math.MaxInt32 {
-			return int(i), plain(v)
+			return int(i), sourceTOML(v)
 		}
 		start, end, _ := v.Span()
-		p.fail(start, end, fmt.Sprintf("%s must be a whole number, not %s", name, v.Source()), "")
+		p.fail(start, end, fmt.Sprintf("%s must be a whole number, not %s", name, v.SourceText()), "")
 		return 0, nil
 	case form == settingsForm && v.IsTable():
-		return p.settings(key.settings, name, at, v)
+		return p.readSettings(key.settings, name, at, v)
 	}
 	wrong(v, formWords[form])
 	return nil, nil
 }
 
-// texts reads a string, or a list of strings.
-func (p *parser) texts(name label, at []toml.KeyPart, v toml.Value) (list []string, text inTOML) {
+// readTexts reads a string, or a list of strings.
+func (p *parser) readTexts(name label, at []toml.KeyPart, v toml.Value) (list []string, text inTOML) {
 	if v.IsString() {
 		s := v.Text()
-		return []string{s}, quoted(s)
+		return []string{s}, quoteTOML(s)
 	}
 	none := true
-	v.Elements(func(e toml.Value) {
+	v.EachElement(func(e toml.Value) {
 		if none = false; !e.IsString() {
 			p.wrongType(name, "a list of strings", at, e, "")
 			return
@@ -102,41 +102,41 @@ func (p *parser) texts(name label, at []toml.KeyPart, v toml.Value) (list []stri
 	if none {
 		p.emptyList(name, at)
 	}
-	return list, listed(list)
+	return list, listTOML(list)
 }
 
-// listed writes a list of texts.
-func listed(list []string) inTOML {
-	return func() string { return policytext.List(policytext.QuoteAll(list)) }
+// listTOML writes a list of texts.
+func listTOML(list []string) inTOML {
+	return func() string { return policytext.FormatList(policytext.QuoteAll(list)) }
 }
 
 func (p *parser) emptyList(name label, at []toml.KeyPart) {
 	p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "no value would match")
 }
 
-// scalars reads a list of plain values.
-func (p *parser) scalars(name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
+// readScalars reads a list of plain values.
+func (p *parser) readScalars(name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	var all []any
 	var texts []string
-	v.Elements(func(e toml.Value) {
-		one, text := p.scalar(name, at, e)
+	v.EachElement(func(e toml.Value) {
+		one, text := p.readScalar(name, at, e)
 		all, texts = append(all, one), append(texts, text)
 	})
 	if len(all) == 0 {
 		p.emptyList(name, at)
 	}
-	return all, func() string { return policytext.List(texts) }
+	return all, func() string { return policytext.FormatList(texts) }
 }
 
-func (p *parser) scalar(name label, at []toml.KeyPart, v toml.Value) (one any, text string) {
+func (p *parser) readScalar(name label, at []toml.KeyPart, v toml.Value) (one any, text string) {
 	switch {
 	case v.IsString():
 		return v.Text(), policytext.Quote(v.Text())
 	case v.IsBool():
 		return v.Text() == "true", v.Text()
 	case v.IsNumber():
-		if n, err := v.Number(); err == nil {
-			return n, v.Source()
+		if n, err := v.ParseNumber(); err == nil {
+			return n, v.SourceText()
 		}
 		p.wrongType(name, "a list of finite numbers", at, v, "")
 	default:
@@ -145,25 +145,25 @@ func (p *parser) scalar(name label, at []toml.KeyPart, v toml.Value) (one any, t
 	return nil, ""
 }
 
-// settings reads a table of strings.
-func (p *parser) settings(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
+// readSettings reads a table of strings.
+func (p *parser) readSettings(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	all := map[string]string{}
-	text = p.pairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML {
+	text = p.readPairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML {
 		if !inner.IsString() {
 			p.wrongType(below, "a string", key, inner, "")
 			return nil
 		}
 		all[word] = inner.Text()
-		return quoted(all[word])
+		return quoteTOML(all[word])
 	})
 	return all, text
 }
 
-// lists reads a table of lists.
-func (p *parser) lists(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
+// readLists reads a table of lists.
+func (p *parser) readLists(known []string, name label, at []toml.KeyPart, v toml.Value) (value any, text inTOML) {
 	var all []shell.Setting
-	text = p.pairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML {
-		value, text := p.value(&constraintKey{form: textsForm}, below, key, inner)
+	text = p.readPairs(known, name, at, v, func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML {
+		value, text := p.readValue(&constraintKey{form: textsForm}, below, key, inner)
 		list, _ := value.([]string)
 		all = append(all, shell.Setting{Name: word, List: list})
 		return text
@@ -171,18 +171,18 @@ func (p *parser) lists(known []string, name label, at []toml.KeyPart, v toml.Val
 	return all, text
 }
 
-// pairs reads a table of known keys, each by read.
-func (p *parser) pairs(known []string, name label, at []toml.KeyPart, v toml.Value,
+// readPairs reads a table of known keys, each by read.
+func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml.Value,
 	read func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML,
 ) inTOML {
 	p.tables = true
 	var words []string
 	var texts []inTOML
 	given := 0
-	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
+	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
 		word := key[0].Name
 		if given++; !slices.Contains(known, word) {
-			p.fail(key[0].Start, key[0].End, fmt.Sprintf("unknown key %q in %s", word, name), suggest(word, known, "it has "+listWords(known)))
+			p.fail(key[0].Start, key[0].End, fmt.Sprintf("unknown key %q in %s", word, name), suggestWord(word, known, "it has "+listWords(known)))
 			return
 		}
 		below := label{whereKey, append(argPath(name.path, nil), word)}
@@ -196,13 +196,13 @@ func (p *parser) pairs(known []string, name label, at []toml.KeyPart, v toml.Val
 		for i, word := range words {
 			pairs[i] = policytext.Pair{Key: word, Value: texts[i]()}
 		}
-		return policytext.Table(pairs)
+		return policytext.InlineTable(pairs)
 	}
 }
 
-// words reads one of all words, or a list of such. What is none it reports by wrong;
+// readWords reads one of all words, or a list of such. What is none it reports by wrong;
 // those of packs are known when these are read.
-func (p *parser) words(k ruleKey, e toml.Expression, all []string, choice string, wrong func(word string) string) (words []string) {
+func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice string, wrong func(word string) string) (words []string) {
 	name := label{key: k}
 	word := func(v toml.Value) {
 		switch {
@@ -210,7 +210,7 @@ func (p *parser) words(k ruleKey, e toml.Expression, all []string, choice string
 			p.wrongType(name, "a string or a list of strings", e.Key, v, choice)
 		case !slices.Contains(all, v.Text()) && (k != foundKey || !isPackKind(v.Text())):
 			start, end, _ := v.Span()
-			p.fail(start, end, wrong(v.Text()), suggest(v.Text(), all, choice))
+			p.fail(start, end, wrong(v.Text()), suggestWord(v.Text(), all, choice))
 		default:
 			words = append(words, v.Text())
 		}
@@ -220,7 +220,7 @@ func (p *parser) words(k ruleKey, e toml.Expression, all []string, choice string
 		return words
 	}
 	none := true
-	e.Value.Elements(func(v toml.Value) { none = false; word(v) })
+	e.Value.EachElement(func(v toml.Value) { none = false; word(v) })
 	if none {
 		p.fail(e.Key[0].Start, e.Key[0].End, ruleKeys[k]+" is an empty list", choice)
 	}

@@ -26,11 +26,11 @@ type whenParts struct {
 	tried bool              // something was given, good or bad
 }
 
-func (p *parser) whenPair(e toml.Expression)  { p.parts(whenKey, e) }
-func (p *parser) limitPair(e toml.Expression) { p.parts(limitKey, e) }
+func (p *parser) whenPair(e toml.Expression)  { p.readParts(whenKey, e) }
+func (p *parser) limitPair(e toml.Expression) { p.readParts(limitKey, e) }
 
-// parts takes a pair whose key begins with when or limit: a table of parts.
-func (p *parser) parts(k ruleKey, e toml.Expression) {
+// readParts takes a pair whose key begins with when or limit: a table of parts.
+func (p *parser) readParts(k ruleKey, e toml.Expression) {
 	name := ruleKeys[k]
 	first := e.Key[0]
 	again := p.given[k] > 0 && (len(e.Key) == 1 || p.whole[k])
@@ -40,33 +40,33 @@ func (p *parser) parts(k ruleKey, e toml.Expression) {
 		p.fail(first.Start, first.End, name+" is given twice", fmt.Sprintf("the first is on line %d", p.lineOf(k)))
 		return
 	case len(e.Key) > 2:
-		p.tableless(k, first.Start, e.Key[len(e.Key)-1].End)
+		p.rejectTable(k, first.Start, e.Key[len(e.Key)-1].End)
 	case len(e.Key) == 2:
-		p.part(k, e.Key[1:], e.Value)
+		p.readPart(k, e.Key[1:], e.Value)
 	case e.Value.IsTable():
 		p.tables = true
-		e.Value.Pairs(func(key []toml.KeyPart, v toml.Value) { p.part(k, key, v) })
+		e.Value.EachPair(func(key []toml.KeyPart, v toml.Value) { p.readPart(k, key, v) })
 	case k == limitKey && e.Value.IsString():
-		p.rate(label{key: k}, e.Value)
+		p.readRate(label{key: k}, e.Value)
 	case k == limitKey:
-		p.keep("rate", "")
+		p.storePart("rate", "")
 		p.wrongType(label{key: k}, "a rate or a table", e.Key, e.Value, `write limit = "20/min"`)
 	default:
 		p.when.tried = true
 		p.wrongType(label{key: k}, "a table", e.Key, e.Value, `write when = { from = "09:00", to = "17:00" }`)
 	}
-	p.give(k, first)
+	p.markGiven(k, first)
 }
 
-// tableless reports a table inside when or limit.
-func (p *parser) tableless(k ruleKey, start, end int) {
+// rejectTable reports a table inside when or limit.
+func (p *parser) rejectTable(k ruleKey, start, end int) {
 	p.when.tried = p.when.tried || k == whenKey
-	p.keep("rate", "")
+	p.storePart("rate", "")
 	p.fail(start, end, ruleKeys[k]+" has no tables in it", "")
 }
 
-// part takes one part of when or limit.
-func (p *parser) part(k ruleKey, key []toml.KeyPart, v toml.Value) {
+// readPart takes one part of when or limit.
+func (p *parser) readPart(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	word := key[0].Name
 	names, known := whenNames, p.when.texts
 	if k == limitKey {
@@ -77,7 +77,7 @@ func (p *parser) part(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	p.when.tried = p.when.tried || k == whenKey
 	switch {
 	case !slices.Contains(names, word) || len(key) > 1:
-		p.fail(start, end, fmt.Sprintf("unknown key %q in %s", name, ruleKeys[k]), suggest(word, names, "it has "+listWords(names)))
+		p.fail(start, end, fmt.Sprintf("unknown key %q in %s", name, ruleKeys[k]), suggestWord(word, names, "it has "+listWords(names)))
 	case known[word] != "":
 		p.fail(start, end, name.String()+" is given twice", "")
 	case k == limitKey:
@@ -96,11 +96,11 @@ func (p *parser) whenPart(word string, name label, at []toml.KeyPart, v toml.Val
 	switch word {
 	case "days":
 		p.when.days = true
-		return p.days(name, at, v)
+		return p.readDays(name, at, v)
 	case "after":
-		return p.instant(&w.After, name, at, v)
+		return p.readInstant(&w.After, name, at, v)
 	case "before":
-		return p.instant(&w.Before, name, at, v)
+		return p.readInstant(&w.Before, name, at, v)
 	}
 	if !v.IsString() {
 		p.wrongType(name, "a string", at, v, "")
@@ -150,10 +150,10 @@ func minuteOf(s string) (int, bool) {
 	return t.Hour()*60 + t.Minute(), err == nil && len(s) == len("15:04")
 }
 
-// instant reads a date and time with its offset (RFC 3339), in quotes or as TOML
+// readInstant reads a date and time with its offset (RFC 3339), in quotes or as TOML
 // has it.
-func (p *parser) instant(to *time.Time, name label, at []toml.KeyPart, v toml.Value) string {
-	s := v.Source()
+func (p *parser) readInstant(to *time.Time, name label, at []toml.KeyPart, v toml.Value) string {
+	s := v.SourceText()
 	if v.IsString() {
 		s = v.Text()
 	}
@@ -170,8 +170,8 @@ func (p *parser) instant(to *time.Time, name label, at []toml.KeyPart, v toml.Va
 	return policytext.Quote(s)
 }
 
-// days reads a day, a stretch of days such as "mon-fri", or a list of these.
-func (p *parser) days(name label, at []toml.KeyPart, v toml.Value) string {
+// readDays reads a day, a stretch of days such as "mon-fri", or a list of these.
+func (p *parser) readDays(name label, at []toml.KeyPart, v toml.Value) string {
 	if v.IsString() {
 		return p.dayRange(name, v)
 	}
@@ -181,7 +181,7 @@ func (p *parser) days(name label, at []toml.KeyPart, v toml.Value) string {
 	}
 	var texts []string
 	elements := 0
-	v.Elements(func(e toml.Value) {
+	v.EachElement(func(e toml.Value) {
 		elements++
 		if !e.IsString() {
 			p.wrongType(name, "a list of days", at, e, `write ["mon-fri"]`)
@@ -193,7 +193,7 @@ func (p *parser) days(name label, at []toml.KeyPart, v toml.Value) string {
 		p.fail(at[0].Start, at[len(at)-1].End, name.String()+" is an empty list", "leave it out for every day")
 		return ""
 	}
-	return policytext.List(texts)
+	return policytext.FormatList(texts)
 }
 
 func (p *parser) dayRange(name label, v toml.Value) string {
@@ -208,7 +208,7 @@ func (p *parser) dayRange(name label, v toml.Value) string {
 			word = to
 		}
 		start, end, _ := v.Span()
-		p.fail(start, end, fmt.Sprintf("%s: unknown day %q", name, word), suggest(word, dayNames, "write "+listWords(dayNames)+`, or "mon-fri"`))
+		p.fail(start, end, fmt.Sprintf("%s: unknown day %q", name, word), suggestWord(word, dayNames, "write "+listWords(dayNames)+`, or "mon-fri"`))
 		return ""
 	}
 	for day := first; ; day = (day + 1) % 7 {
@@ -238,7 +238,7 @@ func (p *parser) closeWhen(r *ruleSource) {
 		w.Zone = time.Local
 	}
 	w.Text = tableOf(whenNames, p.when.texts)
-	r.state(whenKey, Stated{Text: w.Text, test: &w})
+	r.setCondition(whenKey, Stated{Text: w.Text, test: &w})
 	fail := func(msg, hint string) { p.fail(at, at+len("when"), msg, hint) }
 	switch {
 	case !p.broken && !p.when.tried:

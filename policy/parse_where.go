@@ -41,35 +41,35 @@ type constraintKey struct {
 
 // constraintKeys are all constraints, in the order in which they are listed.
 var constraintKeys = []constraintKey{
-	{name: "under", form: textsForm, local: always, path: true, make: func(v any, o *Options) (where.Constraint, error) { return disk.Under(v.([]string), o.Home, o.Disk) }},
-	{name: "host", form: textsForm, make: texts(web.Host)},
-	{name: "scheme", form: textsForm, make: texts(web.Scheme)},
-	{name: "public", form: booleanForm, make: boolean(web.Public)},
+	{name: "under", form: textsForm, local: alwaysTrue, path: true, make: func(v any, o *Options) (where.Constraint, error) { return disk.NewUnder(v.([]string), o.Home, o.Disk) }},
+	{name: "host", form: textsForm, make: textsMaker(web.NewHosts)},
+	{name: "scheme", form: textsForm, make: textsMaker(web.NewScheme)},
+	{name: "public", form: booleanForm, make: booleanMaker(web.NewPublic)},
 	{name: "sql", form: settingsForm, settings: []string{"mode", "dialect"}, make: readOnly},
-	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksDisk, make: command},
-	{name: "regex", form: textForm, make: text(scalar.Regex)},
+	{name: "command", form: listsForm, settings: shell.Settings, local: shell.AsksDisk, make: makeCommand},
+	{name: "regex", form: textForm, make: textMaker(scalar.NewRegex)},
 	{name: "one_of", form: scalarsForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.OneOf(v.([]any)) }},
-	{name: "min", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.Min(v) }},
-	{name: "max", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.Max(v) }},
+	{name: "min", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.NewMin(v) }},
+	{name: "max", form: numberForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.NewMax(v) }},
 	{name: "max_length", form: countForm, make: func(v any, _ *Options) (where.Constraint, error) { return scalar.MaxLength(v.(int)) }},
-	{name: "type", form: textForm, whole: true, make: text(scalar.Type)},
-	{name: "present", form: booleanForm, whole: true, make: boolean(scalar.Present)},
+	{name: "type", form: textForm, whole: true, make: textMaker(scalar.NewType)},
+	{name: "present", form: booleanForm, whole: true, make: booleanMaker(scalar.NewPresent)},
 }
 
 // nowhere is where constraints are tried: before it is known for what place they are.
 var nowhere Options
 
-func always(where.Constraint) bool { return true }
+func alwaysTrue(where.Constraint) bool { return true }
 
-func texts(f func([]string) (where.Constraint, error)) func(any, *Options) (where.Constraint, error) {
+func textsMaker(f func([]string) (where.Constraint, error)) func(any, *Options) (where.Constraint, error) {
 	return func(v any, _ *Options) (where.Constraint, error) { return f(v.([]string)) }
 }
 
-func text(f func(string) (where.Constraint, error)) func(any, *Options) (where.Constraint, error) {
+func textMaker(f func(string) (where.Constraint, error)) func(any, *Options) (where.Constraint, error) {
 	return func(v any, _ *Options) (where.Constraint, error) { return f(v.(string)) }
 }
 
-func boolean(f func(bool) where.Constraint) func(any, *Options) (where.Constraint, error) {
+func booleanMaker(f func(bool) where.Constraint) func(any, *Options) (where.Constraint, error) {
 	return func(v any, _ *Options) (where.Constraint, error) { return f(v.(bool)), nil }
 }
 
@@ -78,12 +78,12 @@ func readOnly(v any, _ *Options) (where.Constraint, error) {
 	return sql.New(settings["mode"], settings["dialect"])
 }
 
-func command(v any, o *Options) (where.Constraint, error) {
+func makeCommand(v any, o *Options) (where.Constraint, error) {
 	return shell.New(v.([]shell.Setting), shell.Ports{
 		Place: func(path, base string) (stands, leads string, known bool) {
-			return disk.Place(path, o.Home, base, o.Disk)
+			return disk.LocatePath(path, o.Home, base, o.Disk)
 		},
-		Hosts:   web.Host,
+		Hosts:   web.NewHosts,
 		Windows: o.windows,
 	})
 }
@@ -102,27 +102,27 @@ func findConstraint(name string) *constraintKey {
 	return nil
 }
 
-// tabular says whether a table is the value of a constraint, and not one more step
+// isTableValue says whether a table is the value of a constraint, and not one more step
 // to an argument of its name.
-func (k *constraintKey) tabular(v toml.Value) bool {
+func (k *constraintKey) isTableValue(v toml.Value) bool {
 	if k == nil || k.form != listsForm {
-		return k != nil && k.form == settingsForm && !v.Nests()
+		return k != nil && k.form == settingsForm && !v.HasTable()
 	}
 	ours := false
-	v.Pairs(func(key []toml.KeyPart, _ toml.Value) {
+	v.EachPair(func(key []toml.KeyPart, _ toml.Value) {
 		ours = ours || len(key) == 1 && slices.Contains(k.settings, key[0].Name)
 	})
 	return ours
 }
 
-func whereName(path []string) string { return policytext.Key("where", path...) }
+func whereName(path []string) string { return policytext.DottedKey("where", path...) }
 
-// where takes a pair whose key begins with where.
-func (p *parser) where(e toml.Expression) {
-	p.give(whereKey, e.Key[0])
+// readWhere takes a pair whose key begins with where.
+func (p *parser) readWhere(e toml.Expression) {
+	p.markGiven(whereKey, e.Key[0])
 	switch {
 	case len(e.Key) > 1:
-		p.constraint(argPath(nil, e.Key[1:]), e.Key, e.Value)
+		p.readConstraint(argPath(nil, e.Key[1:]), e.Key, e.Value)
 	case !e.Value.IsTable():
 		p.typed++
 		p.wrongType(label{key: whereKey}, "a table", e.Key, e.Value, `write where.path = { under = ["~/some"] }`)
@@ -134,15 +134,15 @@ func (p *parser) where(e toml.Expression) {
 // constraintTable takes the pairs of an inline table.
 func (p *parser) constraintTable(prefix []string, v toml.Value) {
 	p.tables = true
-	v.Pairs(func(key []toml.KeyPart, inner toml.Value) {
-		p.constraint(argPath(prefix, key), key, inner)
+	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
+		p.readConstraint(argPath(prefix, key), key, inner)
 	})
 }
 
-// constraint takes a pair below where: the last name is that of the constraint,
+// readConstraint takes a pair below where: the last name is that of the constraint,
 // those before it lead to the argument. A table is one more step of the way,
 // unless the constraint is one that takes a table of texts.
-func (p *parser) constraint(path []string, at []toml.KeyPart, v toml.Value) {
+func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) {
 	p.typed++
 	start, end := at[0].Start, at[len(at)-1].End
 	name := label{whereKey, path}
@@ -155,7 +155,7 @@ func (p *parser) constraint(path []string, at []toml.KeyPart, v toml.Value) {
 		p.fail(start, end, fmt.Sprintf("%s is about one argument, and %q names any", key.name, everyName), "name the argument that it is about")
 	case last > maxArgDepth:
 		p.fail(start, end, fmt.Sprintf("where nests more than %d deep", maxArgDepth), "")
-	case v.IsTable() && (last == 0 || !key.tabular(v)):
+	case v.IsTable() && (last == 0 || !key.isTableValue(v)):
 		before := p.typed
 		p.constraintTable(path, v)
 		if p.typed == before {
@@ -168,7 +168,7 @@ func (p *parser) constraint(path []string, at []toml.KeyPart, v toml.Value) {
 	case key == nil:
 		p.unknownConstraint(path, at)
 	default:
-		p.constrain(whereSource{path: path[:last], key: key, pos: p.position(start)}, name, at, v)
+		p.addConstraint(whereSource{path: path[:last], key: key, pos: p.positionOf(start)}, name, at, v)
 	}
 }
 
@@ -186,13 +186,13 @@ func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 		return
 	}
 	p.fail(part.Start, part.End, fmt.Sprintf("unknown constraint %q on %s", last, argName(path[:len(path)-1])),
-		suggest(last, constraintNames, "there are "+listWords(constraintNames)))
+		suggestWord(last, constraintNames, "there are "+listWords(constraintNames)))
 }
 
-// constrain reads the value of a constraint and builds it.
-func (p *parser) constrain(w whereSource, name label, at []toml.KeyPart, v toml.Value) {
+// addConstraint reads the value of a constraint and builds it.
+func (p *parser) addConstraint(w whereSource, name label, at []toml.KeyPart, v toml.Value) {
 	before := len(p.errs)
-	w.value, w.text = p.value(w.key, name, at, v)
+	w.value, w.text = p.readValue(w.key, name, at, v)
 	if len(p.errs) > before {
 		return
 	}
@@ -205,7 +205,7 @@ func (p *parser) constrain(w whereSource, name label, at []toml.KeyPart, v toml.
 		p.fail(start, end, fmt.Sprintf("%s: %v", name, err), "")
 		return
 	}
-	r := p.rule()
+	r := p.currentRule()
 	r.where = append(r.where, w)
 }
 
@@ -249,8 +249,8 @@ var jsonExpression = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\(\?[imsU]+\))?(\^|\\A)?(\\[\[{]|{)`)
 })
 
-// constraint builds a constraint for the place that is governed.
-func (c *compiler) constraint(w *whereSource) *constraint {
+// compileConstraint builds a constraint for the place that is governed.
+func (c *compiler) compileConstraint(w *whereSource) *constraint {
 	made := w.made
 	if w.key.local != nil && (c.windows || w.key.local(made)) {
 		made, _ = w.key.make(w.value, c.options) // its value was checked when it was read

@@ -51,9 +51,9 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		return nil, err
 	}
 	p := &pattern{
-		effects:  reading.Effects(text, home),
+		effects:  reading.GlobEffects(text, home),
 		pathLike: reading.StartsLikePath(text) || strings.HasPrefix(text, "**/") || inFolder(text),
-		absolute: reading.Absolute(text),
+		absolute: reading.IsAbsolute(text),
 		homeless: home == "" && text[0] == '~',
 		spells:   reading.SpellsJSON(text),
 		boolean:  text == "true" || text == "false",
@@ -100,14 +100,14 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 		f.rest, _ = glob.Compile(rest)
 	}
 	if closes {
-		f.also = aliases(g)
+		f.also = aliasGlobs(g)
 		p.aliased = p.aliased || f.also != nil
 	}
 	return f
 }
 
-// under is the guise of the pattern for a reading made by h.
-func (p *pattern) under(h reading.Transforms) *guise {
+// guiseFor is the guise of the pattern for a reading made by h.
+func (p *pattern) guiseFor(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
 			if p.others[i].transforms == h {
@@ -118,13 +118,13 @@ func (p *pattern) under(h reading.Transforms) *guise {
 	return &p.asWritten
 }
 
-func (f *guise) match(s string, left *effort.Left) bool {
-	s, ok := f.text(s)
-	return ok && (left.Match(f.glob, s) || f.home != nil && left.Match(f.home, s))
+func (f *guise) matchText(s string, left *effort.Left) bool {
+	s, ok := f.prepareText(s)
+	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// text is what a reading is compared as; false for one that is not.
-func (f *guise) text(s string) (string, bool) {
+// prepareText is what a reading is compared as; false for one that is not.
+func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
 	}
@@ -140,8 +140,8 @@ func (f *guise) mayMean(s string, left *effort.Left) bool {
 		return false
 	}
 	left.Spend(patternEffort * len(f.also))
-	s, ok := f.text(s)
-	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.Match(g, s) })
+	s, ok := f.prepareText(s)
+	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.MatchGlob(g, s) })
 }
 
 // verdict is what a condition says of a reading, or of all readings of a value.
@@ -156,43 +156,43 @@ const (
 // patternEffort is the work to look at one pattern of a condition.
 const patternEffort = 8
 
-// match compares one reading with the pattern.
-func (p *pattern) match(r *reading.Reading, left *effort.Left) verdict {
+// matchReading compares one reading with the pattern.
+func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) verdict {
 	if r.Recast && !p.pathLike {
-		return p.recast(*r, left)
+		return p.matchRecast(*r, left)
 	}
 	if (r.PathOnly || r.Climbs && p.blank) && !p.pathLike {
-		return max(certain(p.asWritten.match(r.Raw, left)), p.placed(r, left))
+		return max(verdictOf(p.asWritten.matchText(r.Raw, left)), p.matchPlaces(r, left))
 	}
-	f, placed := p.under(r.Transforms), p.placed(r, left)
+	f, placed := p.guiseFor(r.Transforms), p.matchPlaces(r, left)
 	switch {
 	case p.local && (r.Base == "" || r.UnknownBase && len(r.Places) == 0):
 		return maybe
 	case p.local, placed == yes:
 		return placed
-	case f.match(r.Text, left), r.Unslashed != "" && f.match(r.Unslashed, left), r.Normal != "" && p.under(r.Transforms|reading.Located).match(r.Normal, left):
+	case f.matchText(r.Text, left), r.Unslashed != "" && f.matchText(r.Unslashed, left), r.Normal != "" && p.guiseFor(r.Transforms|reading.Located).matchText(r.Normal, left):
 		return yes
 	case placed == maybe, r.UnknownBase && p.absolute && len(r.Places) == 0, p.homeless && (r.Rooted || len(r.Places) > 0):
 		return maybe
 	case p.aliased && p.mayMean(r, left):
 		return maybe
-	case p.boolean && reading.Boolean(r.Text) == p.asWritten.glob.String():
+	case p.boolean && reading.ParseBoolean(r.Text) == p.asWritten.glob.String():
 		return maybe
-	case r.Relative && f.rest != nil && (left.Match(f.rest, r.Text) || r.Unslashed != "" && left.Match(f.rest, r.Unslashed)):
+	case r.Relative && f.rest != nil && (left.MatchGlob(f.rest, r.Text) || r.Unslashed != "" && left.MatchGlob(f.rest, r.Unslashed)):
 		return maybe
 	}
 	return no
 }
 
-// placed compares the places to which a relative path or a file: URI leads with the
+// matchPlaces compares the places to which a relative path or a file: URI leads with the
 // pattern: in all spellings of the folder that it starts at.
-func (p *pattern) placed(r *reading.Reading, left *effort.Left) verdict {
+func (p *pattern) matchPlaces(r *reading.Reading, left *effort.Left) verdict {
 	if len(r.Places) == 0 || !p.pathLike && !p.closes || r.Places[0].Own && !p.local {
 		return no
 	}
 	least, most := yes, no
 	for i := range r.Places {
-		m := p.at(&r.Places[i], left)
+		m := p.matchPlace(&r.Places[i], left)
 		least, most = min(least, m), max(most, m)
 	}
 	if least < most {
@@ -201,15 +201,15 @@ func (p *pattern) placed(r *reading.Reading, left *effort.Left) verdict {
 	return least
 }
 
-func (p *pattern) at(place *reading.Place, left *effort.Left) verdict {
-	f, text := p.under(place.Transforms), place.Text
+func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) verdict {
+	f, text := p.guiseFor(place.Transforms), place.Text
 	if p.local {
 		text = place.Local
 	}
 	switch {
 	case text == "":
 		return no
-	case f.match(text, left), place.Slashed && f.match(text+"/", left):
+	case f.matchText(text, left), place.Slashed && f.matchText(text+"/", left):
 		if place.Doubtful {
 			return maybe
 		}
@@ -222,11 +222,11 @@ func (p *pattern) at(place *reading.Place, left *effort.Left) verdict {
 
 // mayMean says whether a reading may be what the pattern means by another name.
 func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
-	f := p.under(r.Transforms)
-	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.under(r.Transforms|reading.Located).mayMean(r.Normal, left)
+	f := p.guiseFor(r.Transforms)
+	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.guiseFor(r.Transforms|reading.Located).mayMean(r.Normal, left)
 }
 
-func certain(b bool) verdict {
+func verdictOf(b bool) verdict {
 	if b {
 		return yes
 	}
@@ -242,22 +242,22 @@ type condition struct {
 	not      bool // an exception: holds where none of the patterns matches
 }
 
-// match judges one reading for a rule with the given action. A refused reading
+// matchReading judges one reading for a rule with the given action. A refused reading
 // opens nothing and trips everything; one that was read out of a text (a document,
 // perhaps, with an odd URL in it) does so under path patterns alone.
-func (c *condition) match(r *reading.Reading, a Action, left *effort.Left) verdict {
+func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left) verdict {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
-		return certain(a != Allow)
+		return verdictOf(a != Allow)
 	case c.typed != nil:
-		return c.typed.match(r, a, left)
+		return c.typed.matchReading(r, a, left)
 	case r.Kind == reading.Absent:
 		return no
 	}
 	left.Spend(patternEffort * len(c.patterns))
 	best := no
 	for _, p := range c.patterns {
-		if best = max(best, p.match(r, left)); best == yes {
+		if best = max(best, p.matchReading(r, left)); best == yes {
 			break
 		}
 	}

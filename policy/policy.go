@@ -78,7 +78,7 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 	all, errs := parseFile(file, src)
 	var texts [][]byte
 	if len(errs) == 0 {
-		texts, errs = all.extend(o)
+		texts, errs = all.applyExtends(o)
 	}
 	var packs []Pack
 	if len(errs) == 0 {
@@ -86,18 +86,18 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 	}
 	var p *Policy
 	if len(errs) == 0 {
-		p, errs = compile(all.rules, o)
+		p, errs = compileSources(all.rules, o)
 	}
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	p.limit(all.limits)
+	p.addLimits(all.limits)
 	p.trusts, p.level = all.trusts, all.level
 	p.packs, p.file = packs, file
 	for _, pack := range packs {
 		texts = append(texts, pack.Text())
 	}
-	p.revise(append([][]byte{src}, texts...))
+	p.setRevision(append([][]byte{src}, texts...))
 	for _, q := range p.screens {
 		if q != nil {
 			q.file, q.revision = p.file, p.revision
@@ -121,54 +121,54 @@ func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
-	d, _ := p.decide(c, effort.Max)
+	d, _ := p.decideLayers(c, effort.Max)
 	return d
 }
 
-// own is the policy's own answer, without its layers'. It is given the effort that
+// decideOwnRules is the policy's own answer, without its layers'. It is given the effort that
 // is left, and says what remains.
-func (p *Policy) own(c *Call, left effort.Left) (Decision, effort.Left) {
+func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Left) {
 	if c.Subject == NoSubject && c.Malformed == "" && p.options.judges != OnCall {
-		return p.unknown(c), left
+		return p.decideUnknown(c), left
 	}
-	if why := malformed(c); why != "" {
+	if why := malformedReason(c); why != "" {
 		return Decision{Reason: why}, left
 	}
-	if !p.options.reads(c) {
+	if !p.options.includesCall(c) {
 		return Decision{Reason: otherCall}, left
 	}
 	if c.OS != "" {
-		p = p.on(c.OS)
+		p = p.forSystem(c.OS)
 	}
 	v := views.Get().(*view)
 	v.policy, v.call, v.left, v.Room = p, c, left, &v.room
 	var d Decision
 	worst := none
-	names, respelled := c.Names, p.respell(c)
+	names, respelled := c.Names, p.listRespellings(c)
 	if len(respelled) > 0 {
 		names = slices.Concat(respelled, c.Names)
 	}
 	for i, name := range names {
-		o := v.judge(name)
+		o := v.judgeName(name)
 		if i >= len(respelled) && len(respelled) > 0 && o.rule < 0 && o.reason == "" {
 			continue // the rules know the tool by its other spelling alone
 		}
 		if o.rank < worst {
-			d, worst = v.decision(o), o.rank
+			d, worst = v.toDecision(o), o.rank
 		}
 		if worst == denies {
 			break
 		}
 	}
 	left = v.left
-	if worst == none && p.passes() {
+	if worst == none && p.passesUnmatched() {
 		d.Action = Allow
 	}
 	if d.Action != Deny && len(v.noted)+len(p.limits) > 0 {
-		d.Rates = v.charges()
-		v.alter(&d)
+		d.Rates = v.listCharges()
+		v.addAlterations(&d)
 	}
-	v.release()
+	v.releaseCall()
 	views.Put(v)
 	return d, left
 }
@@ -181,7 +181,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	var alters []Alteration
 	left := effort.Max // for all of them: they came in one frame
 	for i := range cs {
-		d, left = p.decide(&cs[i], left)
+		d, left = p.decideLayers(&cs[i], left)
 		for _, c := range d.Rates {
 			c.Call = i
 			rates = append(rates, c)
@@ -190,7 +190,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 			a.Call = i
 			alters = append(alters, a)
 		}
-		if i == 0 || d.stricter(&worst) {
+		if i == 0 || d.isStricter(&worst) {
 			worst = d
 		}
 	}
@@ -200,8 +200,8 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	return worst
 }
 
-// malformed says why no rule may allow a call, or "".
-func malformed(c *Call) string {
+// malformedReason says why no rule may allow a call, or "".
+func malformedReason(c *Call) string {
 	switch {
 	case c.Malformed != "":
 		return c.Malformed
@@ -212,20 +212,20 @@ func malformed(c *Call) string {
 	}
 	if c.Subject == ToolSubject || c.Subject == PromptSubject || c.Subject == MethodSubject {
 		for _, name := range c.Names {
-			if why := reading.Unnameable(name); why != "" {
+			if why := reading.UnnameableReason(name); why != "" {
 				return why
 			}
 		}
 	}
-	return reading.Unnameable(c.Server)
+	return reading.UnnameableReason(c.Server)
 }
 
-// decision puts an outcome into the words of the room's door.
-func (v *view) decision(o outcome) Decision {
-	if o.rank == none && v.policy.passes() {
+// toDecision puts an outcome into the words of the room's door.
+func (v *view) toDecision(o outcome) Decision {
+	if o.rank == none && v.policy.passesUnmatched() {
 		return Decision{Action: Allow}
 	}
-	d := Decision{Action: o.rank.action(), Reason: o.reason}
+	d := Decision{Action: o.rank.toAction(), Reason: o.reason}
 	if o.rule >= 0 && o.rule < len(v.policy.sources) {
 		d.Rule = &v.policy.sources[o.rule].Rule
 	}

@@ -89,7 +89,7 @@ func TestParseReportsEverything(t *testing.T) {
 	}
 	// The shape was checked before; a glob that is none is reported all the same.
 	bad := ruleSource{subject: ToolSubject, patterns: []string{""}, args: []argSource{arg("a", "ok", "", "\xff")}}
-	if _, errs = compile([]ruleSource{bad, {subject: ResourceSubject, patterns: []string{""}}}, Options{}); len(errs) != 4 {
+	if _, errs = compileSources([]ruleSource{bad, {subject: ResourceSubject, patterns: []string{""}}}, Options{}); len(errs) != 4 {
 		t.Errorf("%d findings: %v", len(errs), errs)
 	}
 }
@@ -153,7 +153,7 @@ method = "vendor/late"
 			t.Errorf("%+v: %v by %+v, want %v", c.call, d.Action, d.Rule, c.want)
 		}
 		words := c.call.Subject == SamplingSubject || c.call.Subject == ElicitationSubject
-		if texts := c.call.Texts(); words != (len(texts) == len(c.call.Names)) {
+		if texts := c.call.RequestTexts(); words != (len(texts) == len(c.call.Names)) {
 			t.Errorf("%+v: texts %q", c.call, texts)
 		}
 	}
@@ -299,7 +299,7 @@ func TestBothSidesAlike(t *testing.T) {
 	} {
 		for _, a := range []Action{Allow, Deny} {
 			rules := []ruleSource{toolRule(a, "read", arg("path", c.pattern)), toolRule(Prompt, "read")}
-			p, errs := compile(rules, Options{Home: c.home})
+			p, errs := compileSources(rules, Options{Home: c.home})
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}

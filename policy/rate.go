@@ -17,11 +17,11 @@ type Rate struct {
 	Key   string        // names the rule by its text, wherever it stands; never empty in a limit
 }
 
-// Limited says whether there is a limit.
-func (r *Rate) Limited() bool { return r.Count > 0 || r.Sum != "" }
+// HasLimit says whether there is a limit.
+func (r *Rate) HasLimit() bool { return r.Count > 0 || r.Sum != "" }
 
-// Most is the sum that is let through, as a decimal number; "" where calls are counted.
-func (r *Rate) Most() string {
+// MaxAmount is the sum that is let through, as a decimal number; "" where calls are counted.
+func (r *Rate) MaxAmount() string {
 	if r.Sum == "" {
 		return ""
 	}
@@ -32,7 +32,7 @@ func (r *Rate) Most() string {
 func (r *Rate) AtMost() string {
 	unit := map[time.Duration]string{time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}[r.Every]
 	if r.Sum != "" {
-		return fmt.Sprintf("at most %s of %s %s", r.Most(), r.Sum, unit)
+		return fmt.Sprintf("at most %s of %s %s", r.MaxAmount(), r.Sum, unit)
 	}
 	return fmt.Sprintf("at most %d %s", r.Count, unit)
 }
@@ -60,16 +60,16 @@ type Charge struct {
 	Amount int64 // of a limit on a sum, in millionths; NoAmount where it has none
 }
 
-// charges are the limits that the call of v counts against: of rules, and the policy's.
-func (v *view) charges() (charges []Charge) {
-	add := func(r *Rule) { charges = append(charges, Charge{Rule: r, Amount: r.Rate.amount(v.call)}) }
+// listCharges are the limits that the call of v counts against: of rules, and the policy's.
+func (v *view) listCharges() (charges []Charge) {
+	add := func(r *Rule) { charges = append(charges, Charge{Rule: r, Amount: r.Rate.callAmount(v.call)}) }
 	for _, id := range v.noted {
-		if r := &v.policy.sources[id].Rule; r.Rate.Limited() {
+		if r := &v.policy.sources[id].Rule; r.Rate.HasLimit() {
 			add(r)
 		}
 	}
 	for i := range v.policy.limits {
-		if l := &v.policy.limits[i]; l.Covers(v.call) {
+		if l := &v.policy.limits[i]; l.CoversCall(v.call) {
 			add(&l.Rule)
 		}
 	}

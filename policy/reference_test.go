@@ -57,7 +57,7 @@ type refCall struct {
 
 // server is the globs of a rule on servers; nil when it has none.
 func (r *ruleSource) server() *string {
-	if s := r.stated("server"); s != nil {
+	if s := r.conditionFor("server"); s != nil {
 		all := strings.Join(s.Globs, " ")
 		return &all
 	}
@@ -66,7 +66,7 @@ func (r *ruleSource) server() *string {
 
 // onServer gives a rule such globs.
 func (r *ruleSource) onServer(globs ...string) {
-	r.state(serverKey, statedGlobs(globs, func(c *Call) string { return c.Server }))
+	r.setCondition(serverKey, statedGlobs(globs, func(c *Call) string { return c.Server }))
 }
 
 func refAny(globs []string, text string) bool {
@@ -74,7 +74,7 @@ func refAny(globs []string, text string) bool {
 }
 
 func refMatches(r *ruleSource, c refCall) bool {
-	if s := r.stated("server"); !refAny(r.patterns, c.name) || s != nil && !refAny(s.Globs, c.server) {
+	if s := r.conditionFor("server"); !refAny(r.patterns, c.name) || s != nil && !refAny(s.Globs, c.server) {
 		return false
 	}
 	for _, a := range r.args {
@@ -164,7 +164,7 @@ func refFurther(r *ruleSource, c refCall) verdict {
 		case named:
 		case r.further.Only:
 			return no
-		case last == "path" && v != "", reading.Suspect("x", v) != "":
+		case last == "path" && v != "", reading.SuspectReason("x", v) != "":
 			return maybe
 		case holdsJSON(v) && refSuspicious(last, v):
 			return maybe
@@ -183,7 +183,7 @@ func refSuspicious(name, v string) bool {
 	look = func(name string, x any) bool {
 		switch x := x.(type) {
 		case string:
-			return reading.Suspect(name, x) != "" || holdsJSON(x) && refSuspicious(name, x)
+			return reading.SuspectReason(name, x) != "" || holdsJSON(x) && refSuspicious(name, x)
 		case []any:
 			return slices.ContainsFunc(x, func(e any) bool { return look(name, e) })
 		case map[string]any:
@@ -224,7 +224,7 @@ func refDecide(rules []ruleSource, c refCall) (Action, int) {
 			worst, at = rank, i
 		}
 		if further == yes {
-			return worst.action(), at
+			return worst.toAction(), at
 		}
 	}
 	return Deny, -1
@@ -344,7 +344,7 @@ func drawArgs(t *rapid.T, value *rapid.Generator[string]) map[string]string {
 }
 
 func compileRules(t rapid.TB, rules []ruleSource) *Policy {
-	p, errs := compile(rules, Options{Home: "/home/u"})
+	p, errs := compileSources(rules, Options{Home: "/home/u"})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -485,7 +485,7 @@ func readingsOf(p *Policy, name, v, cwd string) []reading.Reading {
 		}
 	}
 	seen := view{policy: p, call: &Call{Cwd: cwd}, left: effort.Max}
-	seen.scan([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
+	seen.scanArguments([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
 	for i := range seen.values {
 		if seen.values[i].slot == n.slot {
 			seen.readValue(&seen.values[i])
@@ -543,7 +543,7 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 				v = no
 			}
 		}
-		if server := p.sources[i].stated("server"); server != nil {
+		if server := p.sources[i].conditionFor("server"); server != nil {
 			switch {
 			case c.server == "":
 				v = min(v, maybe)
@@ -561,7 +561,7 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 				v = min(v, loopAll(p, c, &cond, r.action))
 				continue
 			}
-			v = min(v, alone.holds(&cond, one, r.action))
+			v = min(v, alone.judgeReading(&cond, one, r.action))
 		}
 		v = min(v, refFurther(&p.sources[i], c))
 		switch v {
@@ -577,13 +577,13 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 // loopAll judges a condition on any argument by each of its values, as every does.
 func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
 	if len(c.args) == 0 {
-		return (&view{policy: p, left: effort.Max}).holds(cond, &missing, a)
+		return (&view{policy: p, left: effort.Max}).judgeReading(cond, &missing, a)
 	}
 	var all []verdict
 	for name, text := range c.args {
 		seen := view{policy: p, call: &Call{Cwd: c.cwd}, left: effort.Max}
 		seen.all = true
-		seen.scan([]byte(argsJSON(map[string]string{name: text})), p.args[ToolSubject])
+		seen.scanArguments([]byte(argsJSON(map[string]string{name: text})), p.args[ToolSubject])
 		for i := range seen.values {
 			if seen.values[i].slot != cond.slot {
 				continue
@@ -592,7 +592,7 @@ func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
 			seen.readValue(&seen.values[i])
 			var each []verdict
 			for j := range seen.readings {
-				each = append(each, seen.holds(cond, &seen.readings[j], a))
+				each = append(each, seen.judgeReading(cond, &seen.readings[j], a))
 			}
 			m := slices.Min(each)
 			if m != slices.Max(each) {

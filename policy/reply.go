@@ -11,8 +11,8 @@ import (
 // judge calls never see them. Each is a policy by itself that passes what none of its
 // rules matches.
 
-// screen compiles those of replies and of lists, where there are any.
-func (p *Policy) screen() (errs Errors) {
+// compileScreens compiles those of replies and of lists, where there are any.
+func (p *Policy) compileScreens() (errs Errors) {
 	for on := OnReply; on <= OnList; on++ {
 		o := p.options
 		o.judges, o.Above = on, nil
@@ -21,18 +21,18 @@ func (p *Policy) screen() (errs Errors) {
 				o.Above = append(o.Above, q)
 			}
 		}
-		if len(o.Above) == 0 && !p.about(on) {
+		if len(o.Above) == 0 && !p.hasRulesOn(on) {
 			continue
 		}
-		q, wrong := compile(p.sources, o)
+		q, wrong := compileSources(p.sources, o)
 		p.screens[on] = q
 		errs = append(errs, wrong...)
 	}
 	return errs
 }
 
-// about says whether some rule judges that.
-func (p *Policy) about(on On) bool {
+// hasRulesOn says whether some rule judges that.
+func (p *Policy) hasRulesOn(on On) bool {
 	for i := range p.sources {
 		if p.sources[i].On == on {
 			return true
@@ -41,13 +41,13 @@ func (p *Policy) about(on On) bool {
 	return false
 }
 
-// passes says whether what no rule matches goes on, as far as this policy is asked.
-func (p *Policy) passes() bool { return p.options.Layer != "" || p.options.judges != OnCall }
+// passesUnmatched says whether what no rule matches goes on, as far as this policy is asked.
+func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
-// Of is the policy as it judges what comes back, one reading at a time: a Call with one
+// PolicyFor is the policy as it judges what comes back, one reading at a time: a Call with one
 // of its Finds, Screened, or with none for the whole. It is for analyses, by Decide and
 // Trace; nil where no rule is about it.
-func (p *Policy) Of(on On) *Policy {
+func (p *Policy) PolicyFor(on On) *Policy {
 	if on == OnCall {
 		return p
 	}
@@ -57,15 +57,15 @@ func (p *Policy) Of(on On) *Policy {
 // AltersAlike says whether two policies have the same rules, in the same order, about
 // replies, or about lists, or about what is altered of calls, and the same packs.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
-	return slices.Equal(p.besides(on), q.besides(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
+	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
 	})
 }
 
-// besides are the rules that decide no calls, by what they say.
-func (p *Policy) besides(on On) (all []string) {
+// screenFingerprints are the rules that decide no calls, by what they say.
+func (p *Policy) screenFingerprints(on On) (all []string) {
 	for i := range p.sources {
-		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.Alters()) {
+		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.AltersContent()) {
 			all = append(all, r.fingerprint())
 		}
 	}
@@ -77,7 +77,7 @@ func (p *Policy) besides(on On) (all []string) {
 // also whether a server is pinned, or what is denied is left out; of calls, whether a rule has a find.
 // Of a policy that was read for some calls, these are the rules that can match them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
-	q, some := p.Of(on), on == OnList && (p.options.HideDenied || p.Pins())
+	q, some := p.PolicyFor(on), on == OnList && (p.options.HideDenied || p.HasPins())
 	if q == nil {
 		return nil, some
 	}
@@ -87,7 +87,7 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
 				continue // it is about no call that the policy is read for
 			}
-			if f := r.finds(); r.On == on && f != nil {
+			if f := r.findCondition(); r.On == on && f != nil {
 				kinds = append(kinds, f.words...)
 			}
 			some = some || r.On == on
@@ -121,7 +121,7 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	}
 	if on == OnList && p.options.HideDenied {
 		for i := range calls {
-			if c := &calls[i]; c.Subject != NoSubject && !p.Offers(c) {
+			if c := &calls[i]; c.Subject != NoSubject && !p.OffersEntry(c) {
 				return Decision{Reason: "no rule allows a call of it, or asks"}
 			}
 		}
@@ -147,22 +147,22 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 				c.Finds = []string{kind}
 			}
 			var d Decision
-			d, left = q.decide(c, left)
+			d, left = q.decideLayers(c, left)
 			d.Kind = kind
-			worst.join(&d, i)
+			worst.mergeReading(&d, i)
 		}
 	}
 	return worst
 }
 
-// join adds what is said of one reading of the i-th call.
-func (d *Decision) join(other *Decision, i int) {
+// mergeReading adds what is said of one reading of the i-th call.
+func (d *Decision) mergeReading(other *Decision, i int) {
 	alters := d.Alters
 	for _, a := range other.Alters {
 		a.Call = i
 		alters = append(alters, a)
 	}
-	if other.stricter(d) {
+	if other.isStricter(d) {
 		*d = *other
 	}
 	if d.Alters = alters; d.Action == Deny {
@@ -170,9 +170,9 @@ func (d *Decision) join(other *Decision, i int) {
 	}
 }
 
-// unknown judges what came back to a call of which nothing is known but, perhaps, its
+// decideUnknown judges what came back to a call of which nothing is known but, perhaps, its
 // server and time: every rule that these do not rule out may be about it.
-func (p *Policy) unknown(c *Call) Decision {
+func (p *Policy) decideUnknown(c *Call) Decision {
 	v := view{policy: p, call: c}
 	d, worst := Decision{Action: Allow}, none
 	for i := range p.rules {
@@ -182,32 +182,32 @@ func (p *Policy) unknown(c *Call) Decision {
 		}
 		if r.rank < worst {
 			worst = r.rank
-			d = v.decision(outcome{rank: worst, rule: i})
+			d = v.toDecision(outcome{rank: worst, rule: i})
 		}
 		if r.noted {
 			v.noted = append(v.noted, int32(i))
 		}
 	}
 	if d.Action != Deny {
-		v.alter(&d)
+		v.addAlterations(&d)
 	}
 	return d
 }
 
 // mayConcern says whether nothing that is known of a call rules the rule out.
 func (r *rule) mayConcern(c *Call) bool {
-	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.holds(c) == no })
+	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == no })
 }
 
-// alter notes what rules change of what goes on. Where nothing has looked for what is to
+// addAlterations notes what rules change of what goes on. Where nothing has looked for what is to
 // be taken out, nothing goes on.
-func (v *view) alter(d *Decision) {
+func (v *view) addAlterations(d *Decision) {
 	for _, id := range v.noted {
 		src := &v.policy.sources[id]
-		if !src.Action.Alters() {
+		if !src.Action.AltersContent() {
 			continue
 		}
-		f := src.finds()
+		f := src.findCondition()
 		if f == nil {
 			d.Alters = append(d.Alters, Alteration{Rule: &src.Rule})
 			continue
@@ -217,7 +217,7 @@ func (v *view) alter(d *Decision) {
 			return
 		}
 		for _, kind := range v.call.Finds {
-			if f.has(kind) {
+			if f.hasKind(kind) {
 				d.Alters = append(d.Alters, Alteration{Rule: &src.Rule, Kind: kind})
 			}
 		}

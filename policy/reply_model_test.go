@@ -77,7 +77,7 @@ func modelReading(rules []modelRule, c *modelCall, value, kind string, alters ma
 		switch {
 		case r.action == Allow && !sure:
 			continue
-		case r.action.Alters():
+		case r.action.AltersContent():
 			alters[fmt.Sprint(i, " ", kind)] = true
 		case r.action < worst:
 			worst = r.action
@@ -135,7 +135,7 @@ func checkReplyModel(t *testing.T, seed1, seed2 uint64) {
 		if m.action = onActions[OnReply][r.IntN(6)]; m.action == Redact && m.kinds == nil {
 			m.action = Fence
 		}
-		if r.IntN(8) == 0 && m.action != Allow && !m.action.Alters() {
+		if r.IntN(8) == 0 && m.action != Allow && !m.action.AltersContent() {
 			m.on = OnCall
 		}
 		rules = append(rules, m)

@@ -159,13 +159,13 @@ func TestScreens(t *testing.T) {
 			t.Errorf("%v: %s, want %s", on, got, want)
 		}
 	}
-	if kinds, _ := p.Screens(OnList); len(kinds) != len(Kinds())-1 || slices.Contains(kinds, "schema") {
+	if kinds, _ := p.Screens(OnList); len(kinds) != len(FindingKinds())-1 || slices.Contains(kinds, "schema") {
 		t.Errorf("any kind that is found on a list: %v", kinds)
 	}
 	if kinds, ruled := parseReply(t, "", Options{}).Screens(OnReply); kinds != nil || ruled {
 		t.Errorf("no rules: %v", kinds)
 	}
-	if p.Of(OnCall) != p || p.Of(OnReply) == nil || p.Of(OnReply).Revision() != p.Revision() {
+	if p.PolicyFor(OnCall) != p || p.PolicyFor(OnReply) == nil || p.PolicyFor(OnReply).Revision() != p.Revision() {
 		t.Error("a policy about replies is another")
 	}
 }

@@ -124,7 +124,7 @@ func TestReplayOfFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return j.Compare(&event.Entry{Event: event.Event{Kind: event.Decision, Server: "s", Method: "tools/call",
+		return j.CompareEntry(&event.Entry{Event: event.Event{Kind: event.Decision, Server: "s", Method: "tools/call",
 			Subject: "tool", Names: []string{"post"}, Args: []byte(`{"a":1}`), Bytes: 7, Policy: "allow"}})
 	}
 	if c := judge(denyFindings + openAll); c.Class != replay.NotJudged {
@@ -143,7 +143,7 @@ func TestFormatAndExplainReplies(t *testing.T) {
 	}
 	var text strings.Builder
 	p := clientPolicy(t, denyReply+denyFindings+openAll)
-	if err := explain.Calls(p, []policy.Call{{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"post"}}}).WriteText(&text, true); err != nil {
+	if err := explain.ExplainCalls(p, []policy.Call{{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"post"}}}).WriteText(&text, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`judges what comes back (on = "reply")`, "nothing has looked for what it carries"} {

@@ -16,20 +16,20 @@ const (
 	Cut                       // and more may follow
 )
 
-// respell lists the other names that rules have for the tool of a call whose name is not
+// listRespellings lists the other names that rules have for the tool of a call whose name is not
 // as the server has it. Under each of them the call is judged, so that a denial by the server's own name holds.
-func (p *Policy) respell(c *Call) (names []string) {
+func (p *Policy) listRespellings(c *Call) (names []string) {
 	if c.Spelling == AsWritten || c.Subject != ToolSubject {
 		return nil
 	}
 	for i := range p.sources {
 		r := &p.sources[i]
-		if r.On != p.options.judges || !r.about(c.Subject) || !r.mayServe(c) {
+		if r.On != p.options.judges || !r.coversSubject(c.Subject) || !r.mayServe(c) {
 			continue
 		}
 		for _, text := range slices.Concat(r.patterns, r.not.patterns) {
 			for _, name := range c.Names {
-				if other, found := respell(text, name, c.Spelling); found && !slices.Contains(names, other) {
+				if other, found := respellName(text, name, c.Spelling); found && !slices.Contains(names, other) {
 					names = append(names, other)
 				}
 			}
@@ -38,13 +38,13 @@ func (p *Policy) respell(c *Call) (names []string) {
 	return names
 }
 
-// respell finds a name that a glob matches, and that is written as another one.
-func respell(glob, name string, s Spelling) (other string, found bool) {
+// respellName finds a name that a glob matches, and that is written as another one.
+func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false
 	}
 	r := respeller{name: name, cut: s == Cut, dead: map[[2]int]bool{}}
-	out, found := r.match(glob, nil)
+	out, found := r.matchGlob(glob, nil)
 	return string(out), found && string(out) != name
 }
 
@@ -55,20 +55,20 @@ type respeller struct {
 	dead map[[2]int]bool // ends of the glob and of the name that do not match
 }
 
-func (r *respeller) match(glob string, out []byte) ([]byte, bool) {
+func (r *respeller) matchGlob(glob string, out []byte) ([]byte, bool) {
 	rest := r.name[min(len(out), len(r.name)):] // both spellings are of one length
 	key := [2]int{len(glob), len(rest)}
 	if r.dead[key] {
 		return nil, false
 	}
-	if all, found := r.try(glob, rest, out); found {
+	if all, found := r.matchRest(glob, rest, out); found {
 		return all, true
 	}
 	r.dead[key] = true
 	return nil, false
 }
 
-func (r *respeller) try(glob, rest string, out []byte) ([]byte, bool) {
+func (r *respeller) matchRest(glob, rest string, out []byte) ([]byte, bool) {
 	switch {
 	case glob == "":
 		return out, rest == ""
@@ -77,26 +77,26 @@ func (r *respeller) try(glob, rest string, out []byte) ([]byte, bool) {
 		for stars < len(glob) && glob[stars] == '*' {
 			stars++
 		}
-		if all, found := r.match(glob[stars:], out); found {
+		if all, found := r.matchGlob(glob[stars:], out); found {
 			return all, true
 		}
 		if rest == "" || stars == 1 && rest[0] == '/' {
 			return nil, false
 		}
-		return r.match(glob, append(slices.Clone(out), rest[0]))
+		return r.matchGlob(glob, append(slices.Clone(out), rest[0]))
 	case rest == "":
 		if !r.cut {
 			return nil, false
 		}
 		if glob[0] == '?' {
-			return r.match(glob[1:], append(slices.Clone(out), 'x'))
+			return r.matchGlob(glob[1:], append(slices.Clone(out), 'x'))
 		}
-		return r.match(glob[1:], append(slices.Clone(out), glob[0]))
+		return r.matchGlob(glob[1:], append(slices.Clone(out), glob[0]))
 	case glob[0] == '?':
 		_, size := utf8.DecodeRuneInString(rest)
-		return r.match(glob[1:], append(slices.Clone(out), rest[:size]...))
+		return r.matchGlob(glob[1:], append(slices.Clone(out), rest[:size]...))
 	case glob[0] == rest[0] || glob[0] == '.' && rest[0] == '_':
-		return r.match(glob[1:], append(slices.Clone(out), glob[0]))
+		return r.matchGlob(glob[1:], append(slices.Clone(out), glob[0]))
 	}
 	return nil, false
 }

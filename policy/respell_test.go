@@ -75,7 +75,7 @@ tool = ["notes.list", "notes_get", "repo_delete"]
 
 // A glob of many stars takes no longer than its length times the name's.
 func TestRespellingTakesNoLong(t *testing.T) {
-	if other, found := respell(strings.Repeat("**a", 30)+"b", strings.Repeat("a", 63)+"_", Dotless); found {
+	if other, found := respellName(strings.Repeat("**a", 30)+"b", strings.Repeat("a", 63)+"_", Dotless); found {
 		t.Error(other)
 	}
 }
@@ -93,10 +93,10 @@ func TestLawRespelledNamesAreFound(t *testing.T) {
 		}
 		written := strings.ReplaceAll(name, ".", "_")
 		cut := written[:rapid.IntRange(0, len(written)).Draw(t, "cut")]
-		if _, found := respell(pattern, written, Dotless); g.Match(name) && !g.Match(written) && !found {
+		if _, found := respellName(pattern, written, Dotless); g.Match(name) && !g.Match(written) && !found {
 			t.Fatalf("%q matches %q, which is written %q", pattern, name, written)
 		}
-		other, found := respell(pattern, cut, Cut)
+		other, found := respellName(pattern, cut, Cut)
 		switch again := strings.ReplaceAll(other, ".", "_"); {
 		case g.Match(name) && !g.Match(cut) && !found:
 			t.Fatalf("%q matches %q, which is cut to %q", pattern, name, cut)

@@ -62,7 +62,7 @@ func (r *Rule) rank() rank {
 		return denies
 	case r.Action == Allow:
 		return allows
-	case r.Action.Alters():
+	case r.Action.AltersContent():
 		return none // it is noted, and says nothing of whether it goes on
 	case r.OutOfBand:
 		return asksOutOfBand
@@ -70,7 +70,7 @@ func (r *Rule) rank() rank {
 	return asks
 }
 
-func (r rank) action() Action {
+func (r rank) toAction() Action {
 	switch r {
 	case denies:
 		return Deny
@@ -80,8 +80,8 @@ func (r rank) action() Action {
 	return Prompt
 }
 
-// stricter says whether d is to hold rather than other.
-func (d *Decision) stricter(other *Decision) bool {
+// isStricter says whether d is to hold rather than other.
+func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.OutOfBand && !other.Rule.OutOfBand
 }

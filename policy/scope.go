@@ -18,8 +18,8 @@ const (
 
 var scopeWords = []string{"exact", "file", "folder", "tool"}
 
-// Scopes lists all scopes, narrowest first.
-func Scopes() []Scope { return []Scope{Exact, File, Folder, Tool} }
+// AllScopes lists all scopes, narrowest first.
+func AllScopes() []Scope { return []Scope{Exact, File, Folder, Tool} }
 
 // String gives the word that people type.
 func (s Scope) String() string {

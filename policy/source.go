@@ -17,21 +17,21 @@ type ruleSource struct {
 	from       string // the entry of extends that it comes from; "" for the file's own
 }
 
-// conditional says whether the rule wants more of a call than its subject.
-func (r *ruleSource) conditional() bool {
-	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.any()
+// hasConditions says whether the rule wants more of a call than its subject.
+func (r *ruleSource) hasConditions() bool {
+	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.hasExceptions()
 }
 
-// watches says whether the rule looks at arguments that it does not name.
-func (r *ruleSource) watches() bool {
+// watchesUnnamedArgs says whether the rule looks at arguments that it does not name.
+func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
 		return false // whatever it is about: most rules deny
 	}
-	return r.further.watches(r.Action, r.paths())
+	return r.further.watchesUnnamedArgs(r.Action, r.argumentPaths())
 }
 
-// paths are the arguments that conditions and exceptions are on.
-func (r *ruleSource) paths() (paths [][]string) {
+// argumentPaths are the arguments that conditions and exceptions are on.
+func (r *ruleSource) argumentPaths() (paths [][]string) {
 	for _, a := range r.args {
 		paths = append(paths, a.path)
 	}
@@ -44,9 +44,9 @@ func (r *ruleSource) paths() (paths [][]string) {
 	return paths
 }
 
-// names says whether the rule has a condition on an argument, or on what it lies in.
-func (r *ruleSource) names(path []string) bool {
-	return slices.ContainsFunc(r.paths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
+// namesArgument says whether the rule has a condition on an argument, or on what it lies in.
+func (r *ruleSource) namesArgument(path []string) bool {
+	return slices.ContainsFunc(r.argumentPaths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
 }
 
 // argSource is one args.<name> condition: of the globs at least one must match.

@@ -20,11 +20,11 @@ func TestNearestWord(t *testing.T) {
 		"étrange":     "",
 		"policypolic": "",
 	} {
-		if got := spelling.Nearest(word, words); got != want {
+		if got := spelling.NearestWord(word, words); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
-	if got := spelling.Nearest("a", nil); got != "" {
+	if got := spelling.NearestWord("a", nil); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }

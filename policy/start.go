@@ -18,30 +18,30 @@ func startOf(c *Call) string {
 	return c.Cwd
 }
 
-// folders binds an allow about commands or relative paths to the folder in which the call
+// bindFolder binds an allow about commands or relative paths to the folder in which the call
 // starts: the same letters name another program or file in another folder. A path is also
 // taken without it, because a server elsewhere has its own folders.
-func (n *narrower) folders() error {
+func (n *narrower) bindFolder() error {
 	if n.rule.Action != Allow || n.call.Subject != ToolSubject || n.scope == Tool {
 		return nil
 	}
-	binds, relative := n.starts()
+	binds, relative := n.dependsOnFolder()
 	start := startOf(n.call)
 	switch {
 	case !binds:
 		return nil
 	case start != "":
-		n.rule.state(cwdKey, Stated{Text: policytext.Quote(start), Globs: []string{start}})
-		return inexact("the folder", start)
+		n.rule.setCondition(cwdKey, Stated{Text: policytext.Quote(start), Globs: []string{start}})
+		return checkExact("the folder", start)
 	case relative != "":
 		return errors.New("the call names " + policytext.Quote(relative) + ", and the folder in which it starts is not known: the rule would hold in every folder")
 	}
 	return nil
 }
 
-// starts reports whether the call means another thing in another folder, and names the
+// dependsOnFolder reports whether the call means another thing in another folder, and names the
 // first word of its commands that does.
-func (n *narrower) starts() (binds bool, relative string) {
+func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	tool := n.call.Names[0]
 	binds = startsWork(tool)
 	args, _ := readArguments(n.call.Args) // read before
@@ -74,7 +74,7 @@ var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", 
 // startsWork reports whether a tool starts what the folder says by its name.
 func startsWork(tool string) bool {
 	words := textclass.LetterWords(tool)
-	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.Effects([]string{w})&textclass.Queries != 0 })
+	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.EffectsOf([]string{w})&textclass.Queries != 0 })
 	return !queries && len(words) > 0 && (slices.Contains(workWords, words[0]) || slices.Contains(workWords, words[len(words)-1]))
 }
 

@@ -62,7 +62,7 @@ func TestAnswersAreBoundToTheirFolder(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%s %s in %q, %v", c.tool, c.args, c.cwd, c.scope)
 		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c.tool}, Args: []byte(c.args), Cwd: c.cwd}
-		n, err := p.Narrow(rule, &call, c.scope, policy.Allow)
+		n, err := p.NarrowRule(rule, &call, c.scope, policy.Allow)
 		if c.want != "" && !strings.HasPrefix(c.want, "cwd") {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -91,7 +91,7 @@ func TestAnswersAreBoundToTheirFolder(t *testing.T) {
 		if d := n.Policy.Decide(&call); d.Action != want {
 			t.Errorf("%s: in a folder that is not known it is %v, want %v", name, d.Action, want)
 		}
-		if deny, err := p.Narrow(rule, &call, c.scope, policy.Deny); err != nil || deny.Cwd != "" {
+		if deny, err := p.NarrowRule(rule, &call, c.scope, policy.Deny); err != nil || deny.Cwd != "" {
 			t.Errorf("%s: a deny is bound to a folder: %v, %v", name, deny, err)
 		}
 	}

@@ -2,8 +2,8 @@ package policy
 
 import "github.com/clawai/clawai/policy/policytext"
 
-// toml writes a rule as a person would.
-func (r *ruleSource) toml() string {
+// formatTOML writes a rule as a person would.
+func (r *ruleSource) formatTOML() string {
 	var pairs []policytext.Pair
 	for _, k := range written {
 		if write := keys[k].write; write != nil {
@@ -35,7 +35,7 @@ func (r *ruleSource) writeWhere(line func(key, toml string)) {
 
 func (r *ruleSource) writeOnly(line func(key, toml string)) {
 	if r.further.Only {
-		line("args_only", r.further.only())
+		line("args_only", r.further.formatArgsOnly())
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 // Trace is what every rule says of a call, and why. It is for people and
 // analyses, takes far longer than Decide and asks every rule.
 type Trace struct {
-	Decision Decision // as Decide has it, action and rule
-	Values   []Value  // what the rules about this subject read of the call
-	Steps    []Step   // one for each rule of the policy, in order
+	Decision Decision        // as Decide has it, action and rule
+	Values   []ArgumentValue // what the rules about this subject read of the call
+	Steps    []Step          // one for each rule of the policy, in order
 	// Cut says that judging took more work than a trace may cost: the decision
 	// holds, and the steps show only what was seen until then.
 	Cut bool
@@ -81,9 +81,9 @@ type Condition struct {
 	Reading *Reading
 }
 
-// Reached lists the rules that matched, surely or perhaps, a reading that was
+// ReachedRules lists the rules that matched, surely or perhaps, a reading that was
 // still undecided when the walk came to them.
-func (t *Trace) Reached() []int {
+func (t *Trace) ReachedRules() []int {
 	var rules []int
 	for i := range t.Steps {
 		if s := &t.Steps[i]; s.Reached && s.Match != NoMatch {
@@ -101,32 +101,32 @@ const traceEffort = 4 * effort.Max
 // what each of them said. Every reading is walked to the last rule, also where
 // Decide stops because nothing can change the answer any more.
 func (p *Policy) Trace(c *Call) Trace {
-	t, _ := p.trace(c, traceEffort)
+	t, _ := p.traceWithDecision(c, traceEffort)
 	t.Decision = p.Decide(c)
 	t.Cut = t.Cut || t.Decision.Reason == effort.TooMuch
 	return t
 }
 
-// trace gives, beside the trace, the answer that its own walk came to.
-func (p *Policy) trace(c *Call, left effort.Left) (Trace, Decision) {
+// traceWithDecision gives, beside the trace, the answer that its own walk came to.
+func (p *Policy) traceWithDecision(c *Call, left effort.Left) (Trace, Decision) {
 	t := Trace{Steps: make([]Step, len(p.sources))}
 	for i := range t.Steps {
 		t.Steps[i].Rule = i
 	}
-	if why := malformed(c); why != "" {
+	if why := malformedReason(c); why != "" {
 		return t, Decision{Reason: why}
 	}
-	p = p.on(c.OS)
+	p = p.forSystem(c.OS)
 	tr := &tracer{policy: p, call: c, trace: &t, depth: make([]int, len(p.sources))}
 	v := &view{policy: p, call: c, left: left, trace: tr}
 	var d Decision
 	worst := none
 	for i, name := range c.Names {
-		tr.begin(v, name)
-		if o := v.judge(name); i == 0 || o.rank < worst {
-			d, worst = v.decision(o), o.rank
+		tr.beginName(v, name)
+		if o := v.judgeName(name); i == 0 || o.rank < worst {
+			d, worst = v.toDecision(o), o.rank
 		}
-		tr.values(v)
+		tr.addValues(v)
 	}
 	t.Cut = v.left <= 0
 	return t, d
@@ -142,9 +142,9 @@ type tracer struct {
 	name   string
 }
 
-// begin notes what holds before any rule is walked to: which rules are about
+// beginName notes what holds before any rule is walked to: which rules are about
 // other subjects and other names.
-func (t *tracer) begin(v *view, name string) {
+func (t *tracer) beginName(v *view, name string) {
 	t.name, t.all, v.tool = name, t.all[:0], builtinOf(t.call, name)
 	for i := range t.trace.Steps {
 		at, src := &t.trace.Steps[i].At, &t.policy.sources[i]
@@ -152,12 +152,12 @@ func (t *tracer) begin(v *view, name string) {
 			*at = Condition{Kind: OtherOn, Want: []string{src.On.String()}, Got: on.String()}
 			continue
 		}
-		if !src.about(t.call.Subject) {
-			*at = Condition{Kind: SubjectKind, Want: []string{src.subject.Key()}, Got: t.call.Subject.Key()}
+		if !src.coversSubject(t.call.Subject) {
+			*at = Condition{Kind: SubjectKind, Want: []string{src.subject.RuleKey()}, Got: t.call.Subject.RuleKey()}
 			continue
 		}
 		t.all = append(t.all, int32(i))
-		if r := &t.policy.rules[i]; t.depth[i] == 0 && !v.named(r, name) {
+		if r := &t.policy.rules[i]; t.depth[i] == 0 && !v.matchesName(r, name) {
 			*at = Condition{Kind: NameGlob, Want: src.patterns, Got: bothNames(name, v.tool.Class)}
 			if v.oneOf(r.names, name) {
 				at.Not, at.Want = true, src.not.patterns
@@ -174,9 +174,9 @@ func bothNames(own, class string) string {
 	return own + " (" + class + ")"
 }
 
-// saw is told of every rule whose name fits: which of the pending readings it
+// traceRule is told of every rule whose name fits: which of the pending readings it
 // matches, and which it may.
-func (t *tracer) saw(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
+func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
 	r, s := &t.policy.rules[id], &t.trace.Steps[id]
 	everything := uint64(1)
 	if main != nil {
@@ -185,7 +185,7 @@ func (t *tracer) saw(v *view, id int32, main *span, readings []reading.Reading, 
 	n := Step{Rule: s.Rule, Reached: pending != 0}
 	if !n.Reached {
 		pending = everything
-		sure, perhaps = v.match(r, main, readings, pending)
+		sure, perhaps = v.matchRule(r, main, readings, pending)
 	}
 	switch {
 	case sure != 0:
@@ -196,18 +196,18 @@ func (t *tracer) saw(v *view, id int32, main *span, readings []reading.Reading, 
 	if n.Match == Perhaps {
 		pending = perhaps & -perhaps
 	}
-	fail := v.closest(r, main, readings, pending, n.Match)
-	if old := t.depth[id]; old == 0 || closer(&n, fail.depth, s, old) {
-		n.At, t.depth[id] = t.condition(int(id), fail), fail.depth
-		if n.Match != NoMatch && main != nil && r.reads(main.slot) {
-			n.Took = t.policy.reading(&readings[bits.TrailingZeros64(sure|perhaps)])
+	fail := v.findObstacle(r, main, readings, pending, n.Match)
+	if old := t.depth[id]; old == 0 || isCloser(&n, fail.depth, s, old) {
+		n.At, t.depth[id] = t.describeCondition(int(id), fail), fail.depth
+		if n.Match != NoMatch && main != nil && r.readsSlot(main.slot) {
+			n.Took = t.policy.copyReading(&readings[bits.TrailingZeros64(sure|perhaps)])
 		}
 		*s = n
 	}
 }
 
-// closer says whether one attempt of a rule tells more than another.
-func closer(a *Step, depth int, b *Step, than int) bool {
+// isCloser says whether one attempt of a rule tells more than another.
+func isCloser(a *Step, depth int, b *Step, than int) bool {
 	switch {
 	case a.Reached != b.Reached:
 		return a.Reached
@@ -217,7 +217,7 @@ func closer(a *Step, depth int, b *Step, than int) bool {
 	return a.Match != Matches && depth > than
 }
 
-func (r *rule) reads(slot int32) bool {
+func (r *rule) readsSlot(slot int32) bool {
 	for i := range r.conditions {
 		if r.conditions[i].slot == slot {
 			return true
@@ -235,14 +235,14 @@ type obstacle struct {
 	depth int     // one more than the conditions met before it
 }
 
-// closest finds the condition that a rule failed at, or that left it a maybe.
-func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending uint64, m Match) obstacle {
+// findObstacle finds the condition that a rule failed at, or that left it a maybe.
+func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pending uint64, m Match) obstacle {
 	at := obstacle{depth: 1}
 	if m == Matches {
 		return at
 	}
 	for i, t := range r.calls {
-		if holds := t.holds(v.call); holds == no || holds == maybe && m == Perhaps {
+		if holds := t.matchCall(v.call); holds == no || holds == maybe && m == Perhaps {
 			at.kind, at.index = CallCondition, i
 			return at
 		}
@@ -253,34 +253,34 @@ func (v *view) closest(r *rule, main *span, readings []reading.Reading, pending 
 		at.kind, at.index, at.depth = ArgumentGlob, i, at.depth+1
 		if main != nil && c.slot == main.slot {
 			at.got = &readings[bits.TrailingZeros64(sure|perhaps)]
-			if sure, perhaps = v.among(c, readings, sure, perhaps, r.action); sure == 0 {
+			if sure, perhaps = v.narrowReadings(c, readings, sure, perhaps, r.action); sure == 0 {
 				holds = verdict(min(perhaps, uint64(maybe)))
 			}
 		} else {
-			holds, at.got = v.whole(c, r.action), v.one(c, r.action)
+			holds, at.got = v.judgeWhole(c, r.action), v.pickReading(c, r.action)
 		}
 		if holds == no || holds == maybe && m == Perhaps {
 			return at
 		}
 	}
 	if r.further.watches {
-		if m, found := v.beyond(r); m != yes {
+		if m, found := v.judgeFurther(r); m != yes {
 			at = obstacle{kind: FurtherArgument, found: found, depth: at.depth + 1}
 		}
 	}
 	return at
 }
 
-// one is the reading that this walk is about of an argument other than the main
+// pickReading is the reading that this walk is about of an argument other than the main
 // one; where it is about all, the first that does not match, if there is one.
-func (v *view) one(c *condition, a Action) *reading.Reading {
-	s := v.span(c.slot)
+func (v *view) pickReading(c *condition, a Action) *reading.Reading {
+	s := v.findSpan(c.slot)
 	if s == nil {
 		return nil
 	}
 	if s.at < 0 {
 		for i := s.lo; i < s.hi; i++ {
-			if v.holds(c, &v.readings[i], a) != yes {
+			if v.judgeReading(c, &v.readings[i], a) != yes {
 				return &v.readings[i]
 			}
 		}
@@ -288,22 +288,22 @@ func (v *view) one(c *condition, a Action) *reading.Reading {
 	return &v.readings[max(s.lo, s.at)]
 }
 
-// compiled is the condition on the call as a whole in that place of the compiled rule.
-func (r *ruleSource) compiled(i int) (s *Stated, not bool) {
-	all := r.conditions()
+// compiledCondition is the condition on the call as a whole in that place of the compiled rule.
+func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
+	all := r.callConditions()
 	if n := len(all); i < n {
 		return &all[n-1-i], false
 	}
 	return &r.not.calls[i-len(all)], true
 }
 
-// condition describes what a rule failed at as its author wrote it.
-func (t *tracer) condition(rule int, at obstacle) Condition {
+// describeCondition describes what a rule failed at as its author wrote it.
+func (t *tracer) describeCondition(rule int, at obstacle) Condition {
 	src := &t.policy.sources[rule]
 	c := Condition{Kind: at.kind}
 	switch {
 	case at.kind == CallCondition:
-		s, not := src.compiled(at.index)
+		s, not := src.compiledCondition(at.index)
 		k, _ := CallKeyOf(s.Key)
 		c.Not = not
 		c.Key, c.Want, c.Got = s.Key, []string{s.Text}, k.got(t.call)
@@ -311,9 +311,9 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 			c.Want = s.Globs
 		}
 	case at.kind == FurtherArgument:
-		c.Path, c.Got = at.found.path(), at.found.why.String()
+		c.Path, c.Got = at.found.argumentPath(), at.found.why.String()
 		if src.further.Only {
-			c.Want = []string{src.further.only()}
+			c.Want = []string{src.further.formatArgsOnly()}
 		}
 	case at.kind == ArgumentGlob && t.policy.rules[rule].conditions[at.index].not:
 		c.Not = true
@@ -332,7 +332,7 @@ func (t *tracer) condition(rule int, at obstacle) Condition {
 		c.Path, c.Want = src.args[at.index].path, src.args[at.index].globs
 	}
 	if at.got != nil {
-		c.Reading = t.policy.reading(at.got)
+		c.Reading = t.policy.copyReading(at.got)
 	}
 	return c
 }

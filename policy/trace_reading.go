@@ -6,9 +6,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Value is one value of an argument, or the URI of a resource, that a rule in
+// ArgumentValue is one value of an argument, or the URI of a resource, that a rule in
 // reach has a condition on.
-type Value struct {
+type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
 	Readings []Reading // at least one; those that differ in their pattern's form alone are one
 }
@@ -25,8 +25,8 @@ type Reading struct {
 // maxTraced bounds the readings a trace shows of one call.
 const maxTraced = 1 << 10
 
-// reading copies a reading out of the view.
-func (p *Policy) reading(r *reading.Reading) *Reading {
+// copyReading copies a reading out of the view.
+func (p *Policy) copyReading(r *reading.Reading) *Reading {
 	out := Reading{Text: strings.Clone(r.Text), Sent: strings.Clone(r.Raw), Absent: r.Kind == reading.Absent}
 	if r.Kind == reading.Refused {
 		out.Refused = r.Refusal
@@ -36,7 +36,7 @@ func (p *Policy) reading(r *reading.Reading) *Reading {
 		out.How = []string{"out of the JSON in it"}
 	}
 	if r.Text != r.Raw && !out.Absent {
-		out.How = append(out.How, r.MadeBy(p.home())...)
+		out.How = append(out.How, r.MadeBy(p.homeFolder())...)
 	}
 	switch {
 	case len(r.Places) == 0 || r.Places[0].Own:
@@ -48,20 +48,20 @@ func (p *Policy) reading(r *reading.Reading) *Reading {
 	return &out
 }
 
-// values notes the readings that a view made for one of the call's names.
-func (t *tracer) values(v *view) {
+// addValues notes the readings that a view made for one of the call's names.
+func (t *tracer) addValues(v *view) {
 	paths := map[int32][]string{}
 	if n := t.policy.args[t.call.Subject]; n != nil {
-		n.paths(nil, paths)
+		n.collectPaths(nil, paths)
 	}
 	shown := 0
 	for i := range v.spans {
 		s := &v.spans[i]
 		for _, u := range v.units[s.units[0]:s.units[1]] {
-			val := Value{Path: paths[s.slot]}
+			val := ArgumentValue{Path: paths[s.slot]}
 			seen := map[string]bool{}
 			for j := u.lo; j < u.hi && shown < maxTraced; j++ {
-				r := t.policy.reading(&v.readings[j])
+				r := t.policy.copyReading(&v.readings[j])
 				if key := r.Text + "\x00" + r.Refused; !seen[key] {
 					seen[key] = true
 					val.Readings = append(val.Readings, *r)
@@ -75,8 +75,8 @@ func (t *tracer) values(v *view) {
 	}
 }
 
-// paths collects the names that lead to each slot.
-func (n *argNames) paths(above []string, bySlot map[int32][]string) {
+// collectPaths collects the names that lead to each slot.
+func (n *argNames) collectPaths(above []string, bySlot map[int32][]string) {
 	if n.slot != 0 {
 		bySlot[n.slot] = above
 		if n.up == nil {
@@ -84,6 +84,6 @@ func (n *argNames) paths(above []string, bySlot map[int32][]string) {
 		}
 	}
 	for name, kid := range n.flat {
-		kid.paths(append(above[:len(above):len(above)], name), bySlot)
+		kid.collectPaths(append(above[:len(above):len(above)], name), bySlot)
 	}
 }

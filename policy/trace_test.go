@@ -23,7 +23,7 @@ func sameAnswer(a, b Decision) bool {
 func checkTrace(t rapid.TB, p *Policy, c *Call) Trace {
 	t.Helper()
 	want := p.Decide(c)
-	got, walked := p.trace(c, traceEffort)
+	got, walked := p.traceWithDecision(c, traceEffort)
 	if want.Reason != effort.TooMuch && !got.Cut && !sameAnswer(walked, want) {
 		t.Fatalf("%s%s: the trace comes to %+v by %+v, Decide to %+v by %+v", c.Names, c.Args, walked, walked.Rule, want, want.Rule)
 	}
@@ -34,8 +34,8 @@ func checkTrace(t rapid.TB, p *Policy, c *Call) Trace {
 	if len(got.Steps) != len(p.sources) {
 		t.Fatalf("%d steps for %d rules", len(got.Steps), len(p.sources))
 	}
-	if want.Rule != nil && !got.Cut && !slices.Contains(got.Reached(), want.Rule.Index) {
-		t.Fatalf("rule %d decided and is not among those reached, %v", want.Rule.Index, got.Reached())
+	if want.Rule != nil && !got.Cut && !slices.Contains(got.ReachedRules(), want.Rule.Index) {
+		t.Fatalf("rule %d decided and is not among those reached, %v", want.Rule.Index, got.ReachedRules())
 	}
 	for _, s := range got.Steps {
 		if asked := s.At.Kind != SubjectKind && s.At.Kind != NameGlob; s.Match == NoMatch && s.Reached && asked && s.At.Kind == Unasked {
@@ -86,7 +86,7 @@ func TestLawReachedIsWhatTheWalkMeets(t *testing.T) {
 		d := p.Decide(call)
 		reached := p.Trace(call)
 		for i := range rules {
-			if slices.Contains(reached.Reached(), i) {
+			if slices.Contains(reached.ReachedRules(), i) {
 				continue
 			}
 			fewer := slices.Delete(slices.Clone(rules), i, i+1)
@@ -246,7 +246,7 @@ server = "s"
 		{Call{Subject: ResourceSubject}, "[]", 2, "no"},
 	} {
 		tr := checkTrace(t, p, &c.call)
-		if got := fmt.Sprint(tr.Reached()); got != c.reached {
+		if got := fmt.Sprint(tr.ReachedRules()); got != c.reached {
 			t.Errorf("%s: reached %s, want %s", c.call.Names, got, c.reached)
 		}
 		if got := tr.Steps[c.step].shown(); !strings.HasPrefix(got, strings.TrimSuffix(c.want, `, took "https://u@h.example/`)) {
@@ -305,12 +305,12 @@ args.o.n = "7"
 func TestTraceIsCut(t *testing.T) {
 	p := mustCompile(t, 200, func(i int) ruleSource { return toolRule(Allow, "read", arg("path", fmt.Sprintf("/a/%d", i))) })
 	c := toolCall("read", `{"path":["/a/1","/a/2","/a/b"]}`)
-	tr, walked := p.trace(c, 10_000)
+	tr, walked := p.traceWithDecision(c, 10_000)
 	if !tr.Cut || walked.Action != Deny || walked.Reason != effort.TooMuch || tr.Steps[1].Match != Matches {
-		t.Errorf("%v, %+v, %v", tr.Cut, walked, tr.Reached())
+		t.Errorf("%v, %+v, %v", tr.Cut, walked, tr.ReachedRules())
 	}
-	if tr := checkTrace(t, p, c); tr.Cut || len(tr.Reached()) != 2 {
-		t.Errorf("%v, %v", tr.Cut, tr.Reached())
+	if tr := checkTrace(t, p, c); tr.Cut || len(tr.ReachedRules()) != 2 {
+		t.Errorf("%v, %v", tr.Cut, tr.ReachedRules())
 	}
 }
 

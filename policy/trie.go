@@ -20,16 +20,16 @@ type node struct {
 	ids   []int32 // ascending
 }
 
-func (t *trie) key(s string) string {
+func (t *trie) foldKey(s string) string {
 	if !t.backward && !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
 		return s
 	}
 	b := make([]byte, len(s))
 	for i := range b {
 		if t.backward {
-			b[i] = reading.Lower(s[len(s)-1-i])
+			b[i] = reading.LowerByte(s[len(s)-1-i])
 		} else {
-			b[i] = reading.Lower(s[i])
+			b[i] = reading.LowerByte(s[i])
 		}
 	}
 	return string(b)
@@ -37,7 +37,7 @@ func (t *trie) key(s string) string {
 
 // add puts a number under a literal. Numbers are added in order.
 func (t *trie) add(literal string, id int32) {
-	n, key := &t.root, t.key(literal)
+	n, key := &t.root, t.foldKey(literal)
 	for key != "" {
 		i := strings.IndexByte(n.heads, key[0])
 		if i < 0 {
@@ -75,8 +75,8 @@ func appendID(ids []int32, id int32) []int32 {
 	return append(ids, id)
 }
 
-// collect appends the list of every literal that s begins with (or ends with).
-func (t *trie) collect(s string, lists [][]int32) [][]int32 {
+// collectLists appends the list of every literal that s begins with (or ends with).
+func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	n, at := &t.root, 0
 	for {
 		if len(n.ids) > 0 {
@@ -92,15 +92,15 @@ func (t *trie) collect(s string, lists [][]int32) [][]int32 {
 			}
 		}
 		n = n.kids[i]
-		if !t.holds(s, at, n.label) {
+		if !t.matchesLabel(s, at, n.label) {
 			return lists
 		}
 		at += len(n.label)
 	}
 }
 
-// holds says whether label stands in s at a distance from its start (or end).
-func (t *trie) holds(s string, at int, label string) bool {
+// matchesLabel says whether label stands in s at a distance from its start (or end).
+func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false
 	}
@@ -119,5 +119,5 @@ func (t *trie) byteAt(s string, i int) byte {
 	if t.backward {
 		i = len(s) - 1 - i
 	}
-	return reading.Lower(s[i])
+	return reading.LowerByte(s[i])
 }

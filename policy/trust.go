@@ -29,16 +29,16 @@ type Traits struct {
 	DangerousWrites Trust // it changes what hurts
 }
 
-// all are the traits in the order of the table's keys.
-func (t *Traits) all() [4]*Trust {
+// trustFields are the traits in the order of the table's keys.
+func (t *Traits) trustFields() [4]*Trust {
 	return [4]*Trust{&t.PublicSource, &t.SecretData, &t.PublicSink, &t.DangerousWrites}
 }
 
-// Or is t, and what others say where t says nothing.
-func (t Traits) Or(others Traits) Traits {
-	for i, to := range t.all() {
+// FillUnsaid is t, and what others say where t says nothing.
+func (t Traits) FillUnsaid(others Traits) Traits {
+	for i, to := range t.trustFields() {
 		if *to == Unsaid {
-			*to = *others.all()[i]
+			*to = *others.trustFields()[i]
 		}
 	}
 	return t
@@ -46,8 +46,8 @@ func (t Traits) Or(others Traits) Traits {
 
 // Join is the stricter of both in each.
 func (t Traits) Join(others Traits) Traits {
-	for i, to := range t.all() {
-		*to = max(*to, *others.all()[i])
+	for i, to := range t.trustFields() {
+		*to = max(*to, *others.trustFields()[i])
 	}
 	return t
 }
@@ -99,8 +99,8 @@ func (p *Policy) Pin(server string) (pin Pin) {
 	return pin
 }
 
-// Pins says that some server is pinned.
-func (p *Policy) Pins() bool {
+// HasPins says that some server is pinned.
+func (p *Policy) HasPins() bool {
 	return slices.ContainsFunc(append([]*Policy{p}, p.options.Above...), func(of *Policy) bool {
 		return slices.ContainsFunc(of.trusts, func(t TrustTable) bool { return t.Pin > PinOff })
 	})
@@ -123,8 +123,8 @@ func (l Level) String() string { return levelWords[l] }
 
 var levelWords = []string{"off", "watch", "ask", "strict"}
 
-// Flow is the level of the policy, or that of a layer where it is stricter.
-func (p *Policy) Flow() Level {
+// FlowLevel is the level of the policy, or that of a layer where it is stricter.
+func (p *Policy) FlowLevel() Level {
 	level := p.level
 	for _, layer := range p.options.Above {
 		level = max(level, layer.level)
@@ -132,15 +132,15 @@ func (p *Policy) Flow() Level {
 	return level
 }
 
-// Level is that of the policy's own text.
-func (p *Policy) Level() Level { return p.level }
+// LocalFlowLevel is that of the policy's own text.
+func (p *Policy) LocalFlowLevel() Level { return p.level }
 
 // String is what the table says, as TOML on one line.
 func (t *TrustTable) String() string { return strings.ReplaceAll(t.text, "\n", " ") }
 
-// Trusts are the tables in order, those of what the policy extends last; layers have their
+// TrustTables are the tables in order, those of what the policy extends last; layers have their
 // own.
-func (p *Policy) Trusts() []TrustTable { return slices.Clone(p.trusts) }
+func (p *Policy) TrustTables() []TrustTable { return slices.Clone(p.trusts) }
 
 // Said is what tables say of a tool of a server.
 type Said struct {
@@ -149,13 +149,13 @@ type Said struct {
 	Decides []string // nil where nothing is said
 }
 
-// Trust is what is said of a tool under its names, each a reading of the same call: the
+// ToolTrust is what is said of a tool under its names, each a reading of the same call: the
 // strictest holds. Without names it is about the server as a whole.
-func (p *Policy) Trust(server string, names []string) Said {
+func (p *Policy) ToolTrust(server string, names []string) Said {
 	s := Said{}
-	s.Own, s.Decides = p.trust(server, names)
+	s.Own, s.Decides = p.ownToolTrust(server, names)
 	for _, layer := range p.options.Above {
-		floor, _ := layer.trust(server, names)
+		floor, _ := layer.ownToolTrust(server, names)
 		s.Floor = s.Floor.Join(floor)
 	}
 	return s
@@ -174,7 +174,7 @@ func (p *Policy) TrustAny(server string) (t Traits) {
 	return t
 }
 
-func (p *Policy) trust(server string, names []string) (t Traits, decides []string) {
+func (p *Policy) ownToolTrust(server string, names []string) (t Traits, decides []string) {
 	if len(p.trusts) == 0 || server == "" {
 		return t, nil
 	}
@@ -187,9 +187,9 @@ func (p *Policy) trust(server string, names []string) (t Traits, decides []strin
 			t, decides = of, args
 			continue
 		}
-		for j, to := range t.all() { // what one reading leaves unsaid is said of none
-			if *to != Unsaid && *of.all()[j] != Unsaid {
-				*to = max(*to, *of.all()[j])
+		for j, to := range t.trustFields() { // what one reading leaves unsaid is said of none
+			if *to != Unsaid && *of.trustFields()[j] != Unsaid {
+				*to = max(*to, *of.trustFields()[j])
 			} else {
 				*to = Unsaid
 			}
@@ -206,7 +206,7 @@ func (p *Policy) trustOf(server, name string) (t Traits, decides []string) {
 			if table.Server != server || whole != (table.tool == nil) || !whole && (name == "" || !table.tool.Match(name)) {
 				continue
 			}
-			t = t.Or(table.Traits)
+			t = t.FillUnsaid(table.Traits)
 			if decides == nil {
 				decides = table.Decides
 			}
@@ -215,8 +215,8 @@ func (p *Policy) trustOf(server, name string) (t Traits, decides []string) {
 	return t, decides
 }
 
-// trusted says how many tables and how much of the level the next policy has lost.
-func (p *Policy) trusted(next *Policy) (lost int, same bool) {
+// compareTrust says how many tables and how much of the level the next policy has lost.
+func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {
 		if !slices.ContainsFunc(next.trusts, func(t TrustTable) bool { return t.text == p.trusts[i].text }) {
 			lost++

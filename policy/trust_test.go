@@ -37,11 +37,11 @@ func trustPolicy(t *testing.T, text string, o Options) *Policy {
 
 func TestTrust(t *testing.T) {
 	p := trustPolicy(t, trustText, Options{})
-	if p.Flow() != Ask || p.Flow().String() != "ask" || len(p.Trusts()) != 4 {
-		t.Fatalf("level %v, %d tables", p.Flow(), len(p.Trusts()))
+	if p.FlowLevel() != Ask || p.FlowLevel().String() != "ask" || len(p.TrustTables()) != 4 {
+		t.Fatalf("level %v, %d tables", p.FlowLevel(), len(p.TrustTables()))
 	}
-	if got := p.Trusts()[1]; got.String() != `[server.mail.tool."send_*"] public_sink = true decides = ["to", "cc"]` || p.Level() != Ask {
-		t.Errorf("%s, level %v", got.String(), p.Level())
+	if got := p.TrustTables()[1]; got.String() != `[server.mail.tool."send_*"] public_sink = true decides = ["to", "cc"]` || p.LocalFlowLevel() != Ask {
+		t.Errorf("%s, level %v", got.String(), p.LocalFlowLevel())
 	}
 	for _, c := range []struct {
 		server, names string
@@ -57,7 +57,7 @@ func TestTrust(t *testing.T) {
 		{"other", "x", Said{}},
 		{"", "send_now", Said{}},
 	} {
-		if diff := cmp.Diff(c.want, p.Trust(c.server, strings.Fields(c.names))); diff != "" {
+		if diff := cmp.Diff(c.want, p.ToolTrust(c.server, strings.Fields(c.names))); diff != "" {
 			t.Errorf("%s %s: %s", c.server, c.names, diff)
 		}
 	}
@@ -66,17 +66,17 @@ func TestTrust(t *testing.T) {
 func TestTrustOfLayers(t *testing.T) {
 	org := trustPolicy(t, "[server.mail]\nsecret_data = true\npublic_source = false\n[flow]\nlevel='strict'\n", Options{Layer: "organisation"})
 	p := trustPolicy(t, trustText, Options{Above: []*Policy{org}})
-	if p.Flow() != Strict {
-		t.Errorf("the level is %v", p.Flow())
+	if p.FlowLevel() != Strict {
+		t.Errorf("the level is %v", p.FlowLevel())
 	}
-	said := p.Trust("mail", []string{"list"})
+	said := p.ToolTrust("mail", []string{"list"})
 	if got := said.Own.Join(said.Floor); got != (Traits{Yes, Yes, No, Forbidden}) {
 		t.Errorf("joined it is %v", got)
 	}
-	if got := (Traits{No, Unsaid, Yes, Unsaid}).Or(Traits{Yes, Yes, No, No}); got != (Traits{No, Yes, Yes, No}) {
+	if got := (Traits{No, Unsaid, Yes, Unsaid}).FillUnsaid(Traits{Yes, Yes, No, No}); got != (Traits{No, Yes, Yes, No}) {
 		t.Errorf("or: %v", got)
 	}
-	if w := p.on(Windows); w.Flow() != Strict || len(w.Trusts()) != 4 {
+	if w := p.forSystem(Windows); w.FlowLevel() != Strict || len(w.TrustTables()) != 4 {
 		t.Error("lost for Windows")
 	}
 }
@@ -85,8 +85,8 @@ func TestTrustExtends(t *testing.T) {
 	p := trustPolicy(t, "extends = ['profile:x']\n[server.mail]\npublic_source = false\n", Options{Extend: func(Extension) (string, []byte, error) {
 		return "x", []byte(trustText), nil
 	}})
-	if p.Flow() != Ask || p.Trusts()[1].From != "profile:x" || p.Trust("mail", []string{"list"}).Own != (Traits{No, Private, No, Forbidden}) {
-		t.Errorf("%v %v", p.Flow(), p.Trusts())
+	if p.FlowLevel() != Ask || p.TrustTables()[1].From != "profile:x" || p.ToolTrust("mail", []string{"list"}).Own != (Traits{No, Private, No, Forbidden}) {
+		t.Errorf("%v %v", p.FlowLevel(), p.TrustTables())
 	}
 }
 
@@ -178,8 +178,8 @@ func TestPin(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, ruled := p.Screens(OnList)
-		if got := p.Pin("x"); got != tt.want || p.Pins() != (tt.want > PinOff) || ruled != p.Pins() || p.Pin("y") != 0 || p.Pin("") != 0 {
-			t.Errorf("%s: %d, %v, %v", name, got, p.Pins(), ruled)
+		if got := p.Pin("x"); got != tt.want || p.HasPins() != (tt.want > PinOff) || ruled != p.HasPins() || p.Pin("y") != 0 || p.Pin("") != 0 {
+			t.Errorf("%s: %d, %v, %v", name, got, p.HasPins(), ruled)
 		}
 		if tt.want > 0 && tt.want.String() == "" {
 			t.Errorf("%s: no word", name)

@@ -63,10 +63,10 @@ server = "web*"
 		t.Errorf("an exception above: %+v", d)
 	}
 	read.Finds, read.Screened = []string{"hidden"}, true
-	if tr := p.Of(OnReply).Trace(&read); tr.Decision.Action != Deny {
+	if tr := p.PolicyFor(OnReply).Trace(&read); tr.Decision.Action != Deny {
 		t.Errorf("traced: %+v", tr.Decision)
 	}
-	if s := p.Sources()[1]; !s.Unnamed() || p.Sources()[0].Unnamed() {
+	if s := p.Sources()[1]; !s.CoversAllSubjects() || p.Sources()[0].CoversAllSubjects() {
 		t.Error("which of the rules has no subject")
 	}
 	if d := p.Decide(&read); d.Action != Deny || d.Rule != nil {

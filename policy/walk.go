@@ -68,9 +68,9 @@ const (
 // usualRoom is how many bytes a view keeps for the texts of the next call.
 const usualRoom = 64 << 10
 
-// release lets go of the call and of the policy: whoever takes the view next judges
+// releaseCall lets go of the call and of the policy: whoever takes the view next judges
 // another call, perhaps by other rules.
-func (v *view) release() {
+func (v *view) releaseCall() {
 	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
 		all[i] = nil // what was used stands in front, and is little
 	}
@@ -86,7 +86,7 @@ func (v *view) release() {
 		clear(v.spelled)
 	}
 	if len(v.found) > 0 {
-		v.forget()
+		v.resetFound()
 	}
 	v.noted = v.noted[:0]
 	if v.room = v.room[:0]; cap(v.room) > usualRoom {
@@ -95,43 +95,43 @@ func (v *view) release() {
 	v.policy, v.call, v.started, v.Cursor, v.within, v.tool = nil, nil, false, jsonscan.Cursor{}, "", builtin.Tool{}
 }
 
-// judge decides the call under one of its names.
-func (v *view) judge(name string) outcome {
+// judgeName decides the call under one of its names.
+func (v *view) judgeName(name string) outcome {
 	p, subject := v.policy, v.call.Subject
 	v.tool, v.windows = builtinOf(v.call, name), p.options.windows
 	v.values, v.units, v.readings, v.spans = v.values[:0], v.units[:0], v.readings[:0], v.spans[:0]
 	v.everySlot = 0
 	v.buckets = v.buckets[:0]
 	v.fold.Reset()
-	p.subjects[subject].lookup(name, v)
+	p.subjects[subject].lookupName(name, v)
 	if v.tool.Class != "" {
-		p.subjects[subject].lookup(v.tool.Class, v)
+		p.subjects[subject].lookupName(v.tool.Class, v)
 	}
 	if subject == ResourceSubject {
 		v.values = append(v.values, value{slot: resourceSlot, kind: where.String, whole: where.String, s: name})
 	} else if names := p.args[subject]; names != nil {
 		v.weighed = 0
-		v.forget()
-		if v.all = names.slot != 0 && v.asked(names.slot); v.all {
+		v.resetFound()
+		if v.all = names.slot != 0 && v.hasSlotCondition(names.slot); v.all {
 			v.everySlot = names.slot
 		}
-		if (v.watched() || v.all || len(names.kids) > 0) && !v.scan(v.call.Args, names) {
-			return outcome{rule: -1, reason: v.failure()}
+		if (v.watchesFurther() || v.all || len(names.kids) > 0) && !v.scanArguments(v.call.Args, names) {
+			return outcome{rule: -1, reason: v.failureReason()}
 		}
 		v.left.Spend(v.weighed)
 	}
-	v.read()
+	v.makeReadings()
 	return v.walkAll(name)
 }
 
-// read makes the readings of the values that a rule in reach asks for.
-func (v *view) read() {
+// makeReadings makes the readings of the values that a rule in reach asks for.
+func (v *view) makeReadings() {
 	if len(v.values) > 1 && !slices.IsSortedFunc(v.values, bySlot) {
 		slices.SortStableFunc(v.values, bySlot)
 	}
 	for i := range v.values {
 		val := &v.values[i]
-		if !v.asked(val.slot) {
+		if !v.hasSlotCondition(val.slot) {
 			continue
 		}
 		lo := len(v.readings)
@@ -153,7 +153,7 @@ func (v *view) read() {
 func (v *view) readValue(val *value) {
 	first := len(v.readings)
 	switch {
-	case val.absent():
+	case val.isAbsent():
 		v.readings = append(v.readings, reading.Reading{Kind: reading.Absent})
 	case val.kind == where.Number:
 		v.readings = append(v.readings, reading.Reading{Text: val.s, Raw: val.s})
@@ -164,10 +164,10 @@ func (v *view) readValue(val *value) {
 		rd := &v.policy.readers[val.slot]
 		v.readings = rd.Read(v.readings, val.s, &v.fold, &v.left)
 		if rd.Paths && val.slot != resourceSlot {
-			rd.Join(v.readings[first:], v.start(rd.typed || !rooted(v.readings[first:])), rd.local, &v.left)
+			rd.AddPlaces(v.readings[first:], v.baseFolder(rd.typed || !allRooted(v.readings[first:])), rd.local, &v.left)
 		} else if rd.based {
 			for i := range v.readings[first:] {
-				v.readings[first+i].From(v.start(true))
+				v.readings[first+i].SetBase(v.baseFolder(true))
 			}
 		}
 	}
@@ -180,15 +180,15 @@ func (v *view) readValue(val *value) {
 	}
 }
 
-// rooted says that all readings lead from the root, wherever relative paths start.
-func rooted(rs []reading.Reading) bool {
+// allRooted says that all readings lead from the root, wherever relative paths start.
+func allRooted(rs []reading.Reading) bool {
 	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
 }
 
-// start is the folder at which the call's relative paths start; nil where it is not
+// baseFolder is the folder at which the call's relative paths start; nil where it is not
 // known. doubt says that it matters whether it is in doubt, which takes a look at all arguments.
-func (v *view) start(doubt bool) *reading.Base {
-	if home := v.policy.home(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
+func (v *view) baseFolder(doubt bool) *reading.Base {
+	if home := v.policy.homeFolder(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
 		v.base, v.cwd, v.home, v.os = nil, v.call.Cwd, home, v.call.OS
 		if v.cwd != "" {
 			v.base = reading.NewBase(v.cwd, home, v.os == Windows)
@@ -196,15 +196,15 @@ func (v *view) start(doubt bool) *reading.Base {
 	}
 	if v.base != nil && doubt && !v.started {
 		v.started = true
-		v.base.Doubtful = v.call.Elsewhere || sent(v.call.Args, v.base, v.home, v.os == Windows)
+		v.base.Doubtful = v.call.Elsewhere || changesFolder(v.call.Args, v.base, v.home, v.os == Windows)
 	}
 	return v.base
 }
 
-// sent says whether an argument may send the call to another folder than the base: relative
+// changesFolder says whether an argument may send the call to another folder than the base: relative
 // paths may start at either then.
-func sent(args []byte, base *reading.Base, home string, windows bool) bool {
-	for name, value := range jsonscan.Of(args).Members() {
+func changesFolder(args []byte, base *reading.Base, home string, windows bool) bool {
+	for name, value := range jsonscan.ValueOf(args).Members() {
 		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
 			continue
 		}
@@ -221,8 +221,8 @@ func sent(args []byte, base *reading.Base, home string, windows bool) bool {
 
 func bySlot(a, b value) int { return int(a.slot) - int(b.slot) }
 
-// asked says whether a rule in reach has a condition on the slot.
-func (v *view) asked(slot int32) bool {
+// hasSlotCondition says whether a rule in reach has a condition on the slot.
+func (v *view) hasSlotCondition(slot int32) bool {
 	for _, b := range v.buckets {
 		if len(b.slots) == 0 {
 			continue
@@ -263,19 +263,19 @@ func (v *view) walkAll(name string) outcome {
 		combinations = min(combinations*s.size(), maxExact+1)
 	}
 	if main < 0 {
-		return v.walk(name, nil, nil)
+		return v.walkRules(name, nil, nil)
 	}
 	if several > 1 && combinations > maxExact {
 		for i := range v.spans {
 			v.spans[i].at = -1
 		}
-		return v.walk(name, nil, nil)
+		return v.walkRules(name, nil, nil)
 	}
 	worst := outcome{rank: none}
-	for more := true; more && !v.settled(worst); more = v.step(main) {
+	for more := true; more && !v.isSettled(worst); more = v.nextCombination(main) {
 		s := &v.spans[main]
-		for i := s.units[0]; i < s.units[1] && !v.settled(worst); i++ {
-			if o := v.walk(name, s, &v.units[i]); o.rank < worst.rank {
+		for i := s.units[0]; i < s.units[1] && !v.isSettled(worst); i++ {
+			if o := v.walkRules(name, s, &v.units[i]); o.rank < worst.rank {
 				worst = o
 			}
 		}
@@ -283,13 +283,13 @@ func (v *view) walkAll(name string) outcome {
 	return worst
 }
 
-// settled says that nothing further can change the answer, and that nobody
+// isSettled says that nothing further can change the answer, and that nobody
 // listens to what the rules have to say all the same.
-func (v *view) settled(o outcome) bool { return o.rank == denies && v.trace == nil }
+func (v *view) isSettled(o outcome) bool { return o.rank == denies && v.trace == nil }
 
-// step moves the arguments other than main on to their next combination of
+// nextCombination moves the arguments other than main on to their next combination of
 // readings; false when all have been seen.
-func (v *view) step(main int) bool {
+func (v *view) nextCombination(main int) bool {
 	for i := range v.spans {
 		s := &v.spans[i]
 		if i == main || s.at < 0 {
@@ -306,28 +306,28 @@ func (v *view) step(main int) bool {
 // ruleEffort is the work to look at a rule.
 const ruleEffort = 32
 
-// walk goes down the rules with the readings of one unit, all undecided. A rule
+// walkRules goes down the rules with the readings of one unit, all undecided. A rule
 // decides those that match it and they leave; where it may match, its action is
 // collected and they stay. What is left at the end met no rule.
-func (v *view) walk(name string, main *span, u *unit) outcome {
+func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	pending, readings := uint64(1), []reading.Reading(nil)
 	if u != nil {
 		readings = v.readings[u.lo:u.hi]
 		pending = 1<<len(readings) - 1
 	}
 	worst := outcome{rank: none}
-	v.candidates(main, u)
-	for id := v.next(); id >= 0; id = v.next() {
+	v.listCandidates(main, u)
+	for id := v.nextCandidate(); id >= 0; id = v.nextCandidate() {
 		r := &v.policy.rules[id]
 		if v.left.Spend(ruleEffort + len(v.lists)); v.left <= 0 {
 			return outcome{rule: -1, reason: effort.TooMuch}
 		}
-		if !v.named(r, name) {
+		if !v.matchesName(r, name) {
 			continue
 		}
-		sure, perhaps := v.match(r, main, readings, pending)
+		sure, perhaps := v.matchRule(r, main, readings, pending)
 		if v.trace != nil {
-			v.trace.saw(v, id, main, readings, pending, sure, perhaps)
+			v.trace.traceRule(v, id, main, readings, pending, sure, perhaps)
 		}
 		if v.left <= 0 {
 			return outcome{rule: -1, reason: effort.TooMuch}
@@ -349,7 +349,7 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	if pending == 0 || worst.rank == denies {
 		return worst
 	}
-	if v.call.Subject == MethodSubject || v.policy.passes() {
+	if v.call.Subject == MethodSubject || v.policy.passesUnmatched() {
 		if worst.rank == none {
 			return outcome{rank: allows, rule: -1}
 		}
@@ -362,9 +362,9 @@ func (v *view) walk(name string, main *span, u *unit) outcome {
 	return worst
 }
 
-// named says whether a rule is about a name. That of a resource is its URI, which is
+// matchesName says whether a rule is about a name. That of a resource is its URI, which is
 // read as arguments are.
-func (v *view) named(r *rule, name string) bool {
+func (v *view) matchesName(r *rule, name string) bool {
 	if n := len(r.names) + len(r.notNames); n > 1 {
 		v.left.Spend(patternEffort * n)
 	}
@@ -375,7 +375,7 @@ func (v *view) named(r *rule, name string) bool {
 // names.
 func (v *view) oneOf(globs anyOf, name string) bool {
 	for _, g := range globs {
-		if v.left.Match(g, name) || v.tool.Class != "" && v.left.Match(g, v.tool.Class) {
+		if v.left.MatchGlob(g, name) || v.tool.Class != "" && v.left.MatchGlob(g, v.tool.Class) {
 			return true
 		}
 	}
@@ -388,14 +388,14 @@ func builtinOf(c *Call, name string) builtin.Tool {
 	if c.Subject != ToolSubject || c.Method != builtin.Method {
 		return builtin.Tool{}
 	}
-	return builtin.Of(c.Server, name)
+	return builtin.FindTool(c.Server, name)
 }
 
-// match says which of the pending readings a rule matches, and which it may.
-func (v *view) match(r *rule, main *span, readings []reading.Reading, pending uint64) (sure, perhaps uint64) {
+// matchRule says which of the pending readings a rule matches, and which it may.
+func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pending uint64) (sure, perhaps uint64) {
 	whole := yes
 	for _, t := range r.calls {
-		if whole = min(whole, t.holds(v.call)); whole == no {
+		if whole = min(whole, t.matchCall(v.call)); whole == no {
 			return 0, 0
 		}
 	}
@@ -403,8 +403,8 @@ func (v *view) match(r *rule, main *span, readings []reading.Reading, pending ui
 	for i := range r.conditions {
 		c := &r.conditions[i]
 		if main != nil && c.slot == main.slot {
-			sure, perhaps = v.among(c, readings, sure, perhaps, r.action)
-		} else if whole = min(whole, v.whole(c, r.action)); whole == no {
+			sure, perhaps = v.narrowReadings(c, readings, sure, perhaps, r.action)
+		} else if whole = min(whole, v.judgeWhole(c, r.action)); whole == no {
 			return 0, 0
 		}
 		if sure|perhaps == 0 {
@@ -412,7 +412,7 @@ func (v *view) match(r *rule, main *span, readings []reading.Reading, pending ui
 		}
 	}
 	if r.further.watches {
-		m, _ := v.beyond(r)
+		m, _ := v.judgeFurther(r)
 		if whole = min(whole, m); whole == no {
 			return 0, 0
 		}
@@ -423,13 +423,13 @@ func (v *view) match(r *rule, main *span, readings []reading.Reading, pending ui
 	return sure, perhaps
 }
 
-// among narrows the readings a rule matches, or may match, to those its
+// narrowReadings narrows the readings a rule matches, or may match, to those its
 // condition lets pass.
-func (v *view) among(c *condition, readings []reading.Reading, sure, perhaps uint64, a Action) (uint64, uint64) {
+func (v *view) narrowReadings(c *condition, readings []reading.Reading, sure, perhaps uint64, a Action) (uint64, uint64) {
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
-		switch v.holds(c, &readings[i], a) {
+		switch v.judgeReading(c, &readings[i], a) {
 		case no:
 			sure, perhaps = sure&^bit, perhaps&^bit
 		case maybe:

@@ -14,8 +14,8 @@ type When struct {
 	Text          string         // as TOML
 }
 
-// Holds says whether t lies in it.
-func (w *When) Holds(t time.Time) bool {
+// ContainsTime says whether t lies in it.
+func (w *When) ContainsTime(t time.Time) bool {
 	if w.Zone == nil || !w.After.IsZero() && t.Before(w.After) || !w.Before.IsZero() && !t.Before(w.Before) {
 		return false
 	}
@@ -29,23 +29,23 @@ func (w *When) Holds(t time.Time) bool {
 
 // AsksDisk says whether an answer may depend on Options.Disk.
 func (p *Policy) AsksDisk() bool {
-	return p.any(func(q *Policy) bool { return q.asksDisk })
+	return p.matchesAnyLayer(func(q *Policy) bool { return q.asksDisk })
 }
 
-// Hinted says whether an answer may depend on what a fixture need not say of a call
+// DependsOnHints says whether an answer may depend on what a fixture need not say of a call
 // (CallKey.Hint).
-func (p *Policy) Hinted() bool {
-	return p.any(func(q *Policy) bool { return q.hinted })
+func (p *Policy) DependsOnHints() bool {
+	return p.matchesAnyLayer(func(q *Policy) bool { return q.hinted })
 }
 
 // Timed says whether an answer may depend on Call.At.
 func (p *Policy) Timed() bool {
-	return p.any(func(q *Policy) bool { return q.timed })
+	return p.matchesAnyLayer(func(q *Policy) bool { return q.timed })
 }
 
-// any says whether something is so of the rules about calls or about what comes back, of
+// matchesAnyLayer says whether something is so of the rules about calls or about what comes back, of
 // the policy or of a layer.
-func (p *Policy) any(is func(*Policy) bool) bool {
-	return is(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.any(is) }) ||
-		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.any(is) })
+func (p *Policy) matchesAnyLayer(is func(*Policy) bool) bool {
+	return is(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.matchesAnyLayer(is) }) ||
+		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.matchesAnyLayer(is) })
 }

@@ -143,7 +143,7 @@ pinned = true
 		if errs != nil {
 			t.Fatalf("%v\n%s", errs, src)
 		}
-		if diff := cmp.Diff(want, rules[0].toml()); diff != "" {
+		if diff := cmp.Diff(want, rules[0].formatTOML()); diff != "" {
 			t.Error(diff)
 		}
 		if r := rules[0].Rate; r.Count != 20 || r.Every != time.Minute || r.Per != PerTool || r.Over != Prompt || r.Per.String() != "tool" || r.AtMost() != "at most 20 a minute" {
@@ -158,8 +158,8 @@ pinned = true
 func TestConditionsOfAPromptAreWritten(t *testing.T) {
 	want := "[[rule]]\naction = \"prompt\"\ntool = \"t\"\nask = \"out-of-band\"\npinned = true\n"
 	rules, errs := parseSource("p.toml", []byte(want))
-	if errs != nil || rules[0].toml() != want {
-		t.Errorf("%v\n%s", errs, rules[0].toml())
+	if errs != nil || rules[0].formatTOML() != want {
+		t.Errorf("%v\n%s", errs, rules[0].formatTOML())
 	}
 }
 
@@ -187,7 +187,7 @@ func TestSourcesOfConditions(t *testing.T) {
 	if len(s.Where) != 2 || s.Where[0].Key != "under" || s.Where[0].Text != `["~/x"]` && s.Where[0].Text != `"~/x"` || strings.Join(s.Where[0].Path, ".") != "a.b" || s.Where[0].Pos.Line != 4 {
 		t.Errorf("%+v", s.Where)
 	}
-	if s.Where[1].Constraint.Holds(where.Value{Kind: where.Number, Text: "1"}, true) != where.Yes {
+	if s.Where[1].Constraint.JudgeValue(where.Value{Kind: where.Number, Text: "1"}, true) != where.Yes {
 		t.Error("a constraint that does not hold")
 	}
 	if !s.Pinned || s.Rate.Count != 1 || s.When == nil || !s.When.Days[time.Monday] || s.When.Days[time.Sunday] {
@@ -201,9 +201,9 @@ func TestSourcesOfConditions(t *testing.T) {
 // costly is a constraint that would take too long.
 type costly struct{ cost int }
 
-func (c costly) Cost(int) int { return c.cost }
+func (c costly) JudgeCost(int) int { return c.cost }
 
-func (c costly) Holds(where.Value, bool) where.Verdict {
+func (c costly) JudgeValue(where.Value, bool) where.Verdict {
 	if c.cost > int(effort.Max) {
 		panic("asked all the same")
 	}

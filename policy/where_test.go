@@ -159,7 +159,7 @@ func TestWhereUnder(t *testing.T) {
 		"../x":                            {policy.Deny, policy.Deny},
 		"/home/u/Projects/x\ny":           {policy.Deny, policy.Deny},
 	} {
-		o := policy.Options{Home: "/home/u/", Disk: disk.Rooted(root)}
+		o := policy.Options{Home: "/home/u/", Disk: disk.RootedDisk(root)}
 		for i, src := range []string{
 			whereRule("allow", `where.path.under = ["~/Projects"]`),
 			whereRule("deny", `where.path.under = ["~/Projects"]`) + whereRule("allow", ""),
@@ -219,7 +219,7 @@ func TestWhen(t *testing.T) {
 			t.Errorf("%s at %s: %v", c.when, c.at, d.Action)
 		}
 	}
-	if new(policy.When).Holds(time.Now()) {
+	if new(policy.When).ContainsTime(time.Now()) {
 		t.Error("nothing said is all the time")
 	}
 	p := parsed(t, whereRule("deny", `when = { from = "09:00" }`)+whereRule("allow", ""))

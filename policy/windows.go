@@ -16,9 +16,9 @@ type lazy struct {
 	policy *Policy
 }
 
-// on is the policy as it judges calls to servers on a system. It shares the rules as
+// forSystem is the policy as it judges calls to servers on a system. It shares the rules as
 // written.
-func (p *Policy) on(os string) *Policy {
+func (p *Policy) forSystem(os string) *Policy {
 	if os != Windows || p.options.windows {
 		return p
 	}
@@ -27,7 +27,7 @@ func (p *Policy) on(os string) *Policy {
 		if o.windows = true; !disk.OnWindows(o.Disk) {
 			o.Disk = nil // another system's, on which no path of Windows lies
 		}
-		w, _ := compile(p.sources, o) // the same globs have been compiled
+		w, _ := compileSources(p.sources, o) // the same globs have been compiled
 		w.file, w.revision, w.limits, w.trusts, w.level, w.screens = p.file, p.revision, p.limits, p.trusts, p.level, p.screens
 		p.windows.policy = w
 	})
@@ -41,8 +41,8 @@ func (p *Policy) OS() string { return p.options.OS }
 // system, of which nothing is taken for granted.
 func IsOS(name string) bool { return name == Windows || name == "linux" || name == "darwin" }
 
-// pattern compiles a glob of a rule for the system of the compiler.
-func (c *compiler) pattern(text string, closes bool) (*pattern, error) {
+// compilePattern compiles a glob of a rule for the system of the compiler.
+func (c *compiler) compilePattern(text string, closes bool) (*pattern, error) {
 	if !c.windows {
 		return newPattern(text, c.home, closes)
 	}
@@ -68,11 +68,11 @@ func (f *guise) onAnyDrive() {
 	f.also = append(f.also, g)
 }
 
-// recast compares a value that may be a path of Windows, and may be a text, with a
+// matchRecast compares a value that may be a path of Windows, and may be a text, with a
 // pattern that is not about paths: where it is not the same as both, that is a maybe.
-func (p *pattern) recast(r reading.Reading, left *effort.Left) verdict {
+func (p *pattern) matchRecast(r reading.Reading, left *effort.Left) verdict {
 	r.Recast = false
-	path, text := p.match(&r, left), certain(p.asWritten.match(r.Raw, left))
+	path, text := p.matchReading(&r, left), verdictOf(p.asWritten.matchText(r.Raw, left))
 	if path != text {
 		return maybe
 	}

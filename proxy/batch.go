@@ -42,33 +42,33 @@ func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 
 // handleRequestBatch judges an array of requests and notifications, element by element.
 func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
-	rc.judge(ctx) // what it cancels or repeats may be in this very read
+	rc.judgeGroup(ctx) // what it cancels or repeats may be in this very read
 	b := &requestBatch{rc: rc, burst: rc.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
 		Server: rc.s.o.Name, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Method: "batch",
 	}}
 	var methods []string
 	for i := range f.Elements {
-		if refusal := b.add(&f.Elements[i]); refusal != nil {
+		if refusal := b.addElement(&f.Elements[i]); refusal != nil {
 			rc.refuseBatch(f, refusal)
 			return
 		}
 		methods = append(methods, f.Elements[i].Method)
 	}
-	if refusal := unreserved(f, rc.s.table.reserve(b.requests...)); refusal != nil {
+	if refusal := reserveRefusal(f, rc.s.table.reserveIDs(b.requests...)); refusal != nil {
 		rc.refuseBatch(f, refusal)
 		return
 	}
 	b.x.Event.Detail = strings.Join(methods, " ")
 	b.x.Event.Names = callNames(b.x.Calls)
 	if len(b.x.Calls) > 0 {
-		b.x.Event.Subject = b.x.Calls[0].Subject.Key()
+		b.x.Event.Subject = b.x.Calls[0].Subject.RuleKey()
 	}
-	rc.enqueue(ctx, &b.x, false)
+	rc.enqueueExchange(ctx, &b.x, false)
 }
 
-// add reads one element.
-func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
+// addElement reads one element.
+func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 	rc := b.rc
 	if f.Kind == frame.Request {
 		req, refusal := rc.newRequest(f)
@@ -76,7 +76,7 @@ func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 			refusal = &frame.Refusal{Code: "late_form", Reason: "the answer to a form comes in a request of its own"}
 		}
 		if refusal == nil {
-			refusal = req.admit(f)
+			refusal = req.admitRequest(f)
 		}
 		if refusal != nil {
 			return refusal
@@ -87,10 +87,10 @@ func (b *requestBatch) add(f *frame.Frame) *frame.Refusal {
 		return nil
 	}
 	n := &notification{rc: rc}
-	if refusal := n.read(f); refusal != nil {
+	if refusal := n.readFrame(f); refusal != nil {
 		return refusal
 	}
-	if why := n.unrelated(f); why != "" {
+	if why := n.checkReference(f); why != "" {
 		return &frame.Refusal{Code: "not_in_flight", Reason: why}
 	}
 	if n.x.Unasked && rc.s.o.Gate.Screens() {
@@ -111,7 +111,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	for i := range f.Elements {
 		e := &f.Elements[i]
 		resp := &response{rc: rc, burst: rc.burst}
-		req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(e.ID), resp)
+		req, why := rc.s.table.claimRequest(rc.oppositeDirection(), rc.scopedKey(e.ID), resp)
 		if req != nil && req.elicitation != nil {
 			rc.handleElicitResult(req, e)
 			req, why = nil, codeOwnAnswer
@@ -125,32 +125,32 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 		if req.form != nil { // 2026-07-28 has no arrays
 			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
 		}
-		if why := resp.read(e); why != nil {
+		if why := resp.readFrame(e); why != nil {
 			refusal = why
 		}
 		b.x.Calls, b.x.Replies = append(b.x.Calls, resp.x.Calls...), append(b.x.Replies, &resp.x)
 	}
 	if refusal == nil {
 		b.x.Event.Names = callNames(b.x.Calls)
-		rc.enqueue(ctx, &b.x, true)
+		rc.enqueueExchange(ctx, &b.x, true)
 		return
 	}
 	for _, resp := range b.responses {
-		resp.reject(f, refusal)
+		resp.rejectReply(f, refusal)
 	}
 	if len(b.responses) == 0 {
-		rc.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
+		rc.recordDrop(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Bytes: len(f.Raw)})
 	}
 }
 
 // refuseBatch answers every request of an array that must not cross.
 func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
-	record := rc.dropped(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
+	record := rc.recordDrop(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
 	var lines [][]byte
 	for i := range f.Elements {
 		e := &f.Elements[i]
 		one := &frame.Refusal{Code: refusal.Code, Reason: refusal.Reason, ID: e.ID, Request: e.Kind == frame.Request}
-		if line := mcp.Refused(one, record); line != nil {
+		if line := mcp.RefusalAnswer(one, record); line != nil {
 			lines = append(lines, line)
 		}
 	}
@@ -163,7 +163,7 @@ func (b *requestBatch) Forward(x *gate.Exchange) error {
 		req.record = x.Event.Record // the answers refer to it
 		b.rc.s.table.markSent(req)
 	}
-	err := b.rc.send(b.burst, x.Raw)
+	err := b.rc.sendLine(b.burst, x.Raw)
 	var lines [][]byte
 	for _, req := range b.requests {
 		if line := req.clientGone(err); line != nil {
@@ -179,7 +179,7 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
 		if !b.rc.s.table.releaseHeld(req) {
-			lines = append(lines, req.denial(req.caller, req.calls, v))
+			lines = append(lines, req.denialLine(req.caller, req.calls, v))
 		}
 	}
 	b.rc.respondBatch(b.burst, lines)
@@ -188,8 +188,8 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 // Waiting tells each caller in the array that its request is alive.
 func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, req := range b.requests {
-		if to, line := req.progress(elapsed); line != nil {
-			_ = b.rc.write(b.burst, to.back, line)
+		if to, line := req.progressLine(elapsed); line != nil {
+			_ = b.rc.writeLine(b.burst, to.back, line)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 // respondBatch sends several answers as one array.
 func (rc *receiver) respondBatch(b uint64, lines [][]byte) {
 	if len(lines) > 0 {
-		rc.respond(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
+		rc.answerSender(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
 	}
 }
 
@@ -212,12 +212,12 @@ type responseBatch struct {
 // Forward passes the array on.
 func (b *responseBatch) Forward(x *gate.Exchange) error {
 	for _, resp := range b.responses {
-		b.rc.s.table.complete(resp)
+		b.rc.s.table.completeRequest(resp)
 	}
 	if b.rc.from == mcp.ClientToServer {
 		b.rc.s.table.addNotice("", b.rc.scope)
 	}
-	return b.rc.send(b.burst, x.Raw)
+	return b.rc.sendLine(b.burst, x.Raw)
 }
 
 // Refuse answers every call in the other side's place.

@@ -26,7 +26,7 @@ func (req *request) Client() gate.Client {
 	if err != nil {
 		return nil // an element of a batch, which has no frame of its own
 	}
-	if who := mcp.Carried(req.method, f.Params); who.Form {
+	if who := mcp.ClientOfRequest(req.method, f.Params); who.Form {
 		return &resultElicitor{request: req, who: who, params: f.Params, digest: req.x.Event.Digest}
 	}
 	return nil
@@ -34,10 +34,10 @@ func (req *request) Client() gate.Client {
 
 // Named is how the client of the call calls itself.
 func (req *request) Named() (name, version string) {
-	who := req.rc.s.table.client()
+	who := req.rc.s.table.clientInfo()
 	if req.message.Modern {
 		if f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits); err == nil {
-			who = mcp.Carried(req.method, f.Params)
+			who = mcp.ClientOfRequest(req.method, f.Params)
 		}
 	}
 	return who.Name, who.Version
@@ -61,7 +61,7 @@ func (resp *response) Client() gate.Client {
 
 // Named is how the client calls itself that waits for the answer.
 func (resp *response) Named() (name, version string) {
-	who := resp.rc.s.table.client()
+	who := resp.rc.s.table.clientInfo()
 	return who.Name, who.Version
 }
 
@@ -81,7 +81,7 @@ func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	if rc.from == mcp.ServerToClient {
 		to = rc.out
 	}
-	if who := rc.s.table.client(); who.Form {
+	if who := rc.s.table.clientInfo(); who.Form {
 		return &requestElicitor{rc: rc, to: to, who: who, digest: digest}
 	}
 	return nil
@@ -113,15 +113,15 @@ func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []b
 		err = sendNow(e.to, mcp.ElicitRequest(req.id, message, schema))
 	}
 	if err != nil {
-		s.table.release(req)
+		s.table.releaseRequest(req)
 		return gate.Elicited{}, err
 	}
 	select {
 	case got := <-a.result:
 		return got.Elicited, got.err
 	case <-ctx.Done():
-		if s.table.cancel(req.from, req.key) {
-			_ = sendNow(e.to, mcp.Cancelled(req.id, "the question is settled"))
+		if s.table.cancelRequest(req.from, req.key) {
+			_ = sendNow(e.to, mcp.CancelNotification(req.id, "the question is settled"))
 		}
 		return gate.Elicited{}, context.Cause(ctx)
 	}
@@ -156,7 +156,7 @@ func (s *session) noteQuestion(a *elicitation, id []byte) error {
 
 func (s *session) noteElicitation(ev *event.Event) error {
 	ev.Kind, ev.Method, ev.Server, ev.ServerGuess = event.Asked, elicitMethod, s.o.Name, s.o.Guess
-	return s.o.Gate.Note(ev)
+	return s.o.Gate.NoteEvents(ev)
 }
 
 // deliverElicitResult records the answer to a question, which f holds, and hands it to who
@@ -188,12 +188,12 @@ func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 		err = errors.New("the client refused to ask")
 	}
 	rc.deliverElicitResult(req.elicitation, f, got, err)
-	rc.s.table.release(req)
+	rc.s.table.releaseRequest(req)
 }
 
 // failElicitation is handleElicitResult for an answer that cannot be read.
 func (rc *receiver) failElicitation(req *request, line []byte, refusal *frame.Refusal) {
 	err := fmt.Errorf("the client's answer cannot be read: %w", refusal)
 	rc.deliverElicitResult(req.elicitation, &frame.Frame{ID: req.id, Raw: line}, mcp.Elicited{}, err)
-	rc.s.table.release(req)
+	rc.s.table.releaseRequest(req)
 }

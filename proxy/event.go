@@ -8,41 +8,41 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// describe fills in what the pump tells the record of a frame that reaches the
+// describeFrame fills in what the pump tells the record of a frame that reaches the
 // gate. An event is large: it is written in place, never copied.
-func (rc *receiver) describe(ev *event.Event, f *frame.Frame, calls []policy.Call) {
+func (rc *receiver) describeFrame(ev *event.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = rc.s.o.Name, rc.s.o.Guess, rc.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
 	if len(calls) > 0 {
-		ev.Subject, ev.Names, ev.Args, ev.Extra = calls[0].Subject.Key(), calls[0].Names, calls[0].Args, calls[0].Extra
+		ev.Subject, ev.Names, ev.Args, ev.Extra = calls[0].Subject.RuleKey(), calls[0].Names, calls[0].Args, calls[0].Extra
 	}
 }
 
-// dropped records a frame that goes nowhere and returns the record's id.
-func (rc *receiver) dropped(ev *event.Event) (record string) {
+// recordDrop records a frame that goes nowhere and returns the record's id.
+func (rc *receiver) recordDrop(ev *event.Event) (record string) {
 	ev.Kind, ev.Stage = event.Dropped, "frame"
 	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
-	rc.s.note(ev)
+	rc.s.recordEvent(ev)
 	return ev.Record
 }
 
-// chatter records a line of the server's that is no frame: a print statement.
-func (rc *receiver) chatter(line []byte) {
+// recordChatter records a line of the server's that is no frame: a print statement.
+func (rc *receiver) recordChatter(line []byte) {
 	const most = 500
 	text := string(line[:min(len(line), most)])
-	rc.s.note(&event.Event{
+	rc.s.recordEvent(&event.Event{
 		Kind: event.Chatter, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Bytes: len(line), Detail: text,
 	})
 }
 
-// note records what is no exchange. Nothing is forwarded on its strength, so
+// recordEvent records what is no exchange. Nothing is forwarded on its strength, so
 // that a failure changes nothing here; the gate refuses what comes after it.
-func (s *session) note(ev *event.Event) {
+func (s *session) recordEvent(ev *event.Event) {
 	ev.Server = s.o.Name
-	_ = s.o.Gate.Note(ev)
+	_ = s.o.Gate.NoteEvents(ev)
 }
 
-// panicked is the record of a defect of ours.
-func panicked(cause any, stack []byte) *event.Event {
+// panicEvent is the record of a defect of ours.
+func panicEvent(cause any, stack []byte) *event.Event {
 	return &event.Event{Kind: event.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
 }

@@ -38,13 +38,13 @@ func (fs *forms) newToken() string {
 	return fs.prefix + rand.Text() + "-" + strconv.Itoa(fs.count)
 }
 
-// issued reports the token of a word that newToken made, as a frame.IDKey.
-func (fs *forms) issued(key string) bool {
+// isIssuedToken reports the token of a word that newToken made, as a frame.IDKey.
+func (fs *forms) isIssuedToken(key string) bool {
 	return fs.prefix != "" && strings.HasPrefix(key, `"`+fs.prefix)
 }
 
-// remove ends the form of a request: what still comes for it is too late.
-func (fs *forms) remove(p *pending, req *request) {
+// removeForm ends the form of a request: what still comes for it is too late.
+func (fs *forms) removeForm(p *pending, req *request) {
 	delete(fs.awaitingRetry, req.form.state)
 	if back := req.form.retry; back != nil && p.requests[back.key] == req {
 		delete(p.requests, back.key)
@@ -89,15 +89,15 @@ func (t *table) setClient(c mcp.Client, version string) {
 	t.mu.Unlock()
 }
 
-// client is who introduced itself.
-func (t *table) client() mcp.Client {
+// clientInfo is who introduced itself.
+func (t *table) clientInfo() mcp.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.client
 }
 
-// caller is whom to answer for req now, if anybody is there.
-func (t *table) caller(req *request) (caller, bool) {
+// findCaller is whom to answer for req now, if anybody is there.
+func (t *table) findCaller(req *request) (caller, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return req.currentCaller()
@@ -109,7 +109,7 @@ func (t *table) addElicitation(req *request) {
 	defer t.mu.Unlock()
 	req.key = `"` + t.forms.newToken() + `"`
 	req.id = []byte(req.key)
-	t.pending(req.from).add(req.key, req)
+	t.pendingRequests(req.from).addRequest(req.key, req)
 }
 
 // addForm notes that req's caller is about to get a form; false when it expects
@@ -117,7 +117,7 @@ func (t *table) addElicitation(req *request) {
 func (t *table) addForm(req *request, f *form) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if req.withdrawn || req.formClosed || req.form != nil || t.pending(req.from).requests[req.key] != req {
+	if req.withdrawn || req.formClosed || req.form != nil || t.pendingRequests(req.from).requests[req.key] != req {
 		return false
 	}
 	f.state = t.forms.newToken()
@@ -146,7 +146,7 @@ func (t *table) closeForm(req *request) <-chan struct{} {
 func (t *table) issuedState(state []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.forms.issued(frame.IDKey(state))
+	return t.forms.isIssuedToken(frame.IDKey(state))
 }
 
 // awaitingRetry is the call whose caller was given this requestState and has not
@@ -162,7 +162,7 @@ func (t *table) awaitingRetry(state []byte) *request {
 func (t *table) addRetry(req *request, to caller) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.pending(req.from)
+	p := t.pendingRequests(req.from)
 	switch {
 	case t.forms.awaitingRetry[req.form.state] != req, req.withdrawn:
 		return codeLateForm
@@ -171,12 +171,12 @@ func (t *table) addRetry(req *request, to caller) (why string) {
 	}
 	delete(t.forms.awaitingRetry, req.form.state)
 	req.form.retry = &to
-	p.add(to.key, req)
+	p.addRequest(to.key, req)
 	close(req.form.returned)
 	return ""
 }
 
-func (p *pending) add(key string, req *request) {
+func (p *pending) addRequest(key string, req *request) {
 	if p.requests == nil {
 		p.requests, p.tokens = make(map[string]*request), make(map[string]int)
 	}
@@ -189,7 +189,7 @@ func (p *pending) add(key string, req *request) {
 func (t *table) forwardedID(from mcp.Direction, key string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if req := t.pending(from).requests[key]; req != nil && req.key != key {
+	if req := t.pendingRequests(from).requests[key]; req != nil && req.key != key {
 		return req.id
 	}
 	return nil

@@ -10,14 +10,14 @@ import (
 func (t *table) inputResponses(f *frame.Frame, m *mcp.Message, server string) ([]policy.Call, *frame.Refusal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.inputs.Answers(f, m, server)
+	return t.inputs.AnswerCalls(f, m, server)
 }
 
 // inputsKnown reports input requests that were let through before.
 func (t *table) inputsKnown(in mcp.Inputs) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.inputs.Known(in)
+	return t.inputs.KnowsInputs(in)
 }
 
 // rememberInputs notes input requests that are being let through.
@@ -27,5 +27,5 @@ func (t *table) rememberInputs(in mcp.Inputs) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.inputs.Remember(in)
+	t.inputs.RememberInputs(in)
 }

@@ -25,34 +25,34 @@ type notification struct {
 func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	n := &notification{rc: rc, burst: rc.burst, x: gate.Exchange{Raw: f.Raw}}
 	n.x.Out = n
-	rc.describe(&n.x.Event, f, nil)
-	refusal := n.read(f)
+	rc.describeFrame(&n.x.Event, f, nil)
+	refusal := n.readFrame(f)
 	if refusal != nil {
-		rc.unreadable(f.Raw, refusal)
+		rc.handleUnreadable(f.Raw, refusal)
 		return
 	}
 	if f.Method == cancelledMethod || rc.responses {
-		rc.judge(ctx) // what it is about may be in this very read
+		rc.judgeGroup(ctx) // what it is about may be in this very read
 	}
-	if why := n.unrelated(f); why != "" {
+	if why := n.checkReference(f); why != "" {
 		if why != withdrawnCall { // which the gate has recorded
-			rc.dropped(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
+			rc.recordDrop(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
 		return
 	}
-	rc.enqueue(ctx, &n.x, false)
+	rc.enqueueExchange(ctx, &n.x, false)
 }
 
-// read finds what the rules judge in a notification.
-func (n *notification) read(f *frame.Frame) *frame.Refusal {
+// readFrame finds what the rules judge in a notification.
+func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	rc := n.rc
 	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
 	if refusal != nil {
 		return refusal
 	}
-	n.x.Calls = rc.attachTasks(&n.x, rc.opposite(), &m, m.Calls)
+	n.x.Calls = rc.attachTasks(&n.x, rc.oppositeDirection(), &m, m.Calls)
 	if rc.from == mcp.ServerToClient {
-		n.x.Unasked, n.x.Answered = tells(f), n.x.Work
+		n.x.Unasked, n.x.Answered = mayCarryText(f), n.x.Work
 		if n.inputs, refusal = mcp.InputCalls(f, rc.s.o.Name); refusal != nil {
 			return refusal
 		}
@@ -61,15 +61,15 @@ func (n *notification) read(f *frame.Frame) *frame.Refusal {
 		}
 	}
 	if len(n.x.Calls) > 0 {
-		n.x.Event.Subject, n.x.Event.Names = n.x.Calls[0].Subject.Key(), callNames(n.x.Calls)
+		n.x.Event.Subject, n.x.Event.Names = n.x.Calls[0].Subject.RuleKey(), callNames(n.x.Calls)
 	}
 	return nil
 }
 
-// tells reports whether a notification may have words for a reader: any has of which nothing is
+// mayCarryText reports whether a notification may have words for a reader: any has of which nothing is
 // known, and those that only say which list has changed, or which request is over, where they
 // carry more than that.
-func tells(f *frame.Frame) bool {
+func mayCarryText(f *frame.Frame) bool {
 	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		return carriesMore(gjson.ParseBytes(f.Params), "")
@@ -98,7 +98,7 @@ func (n *notification) Forward(x *gate.Exchange) error {
 	if n.rc.from == mcp.ClientToServer {
 		n.rc.s.table.addNotice(x.Event.Method, n.rc.scope)
 	}
-	return n.rc.send(n.burst, x.Raw)
+	return n.rc.sendLine(n.burst, x.Raw)
 }
 
 // Refuse does nothing: a notification has no answer, and the gate has recorded
@@ -115,34 +115,34 @@ const (
 	withdrawnCall = "the call was withdrawn"
 )
 
-// unrelated says why a notification about a request must not go on: the other side
+// checkReference says why a notification about a request must not go on: the other side
 // does not know, or no longer knows, the request. A cancellation is carried out
 // here as far as it concerns the proxy.
-func (n *notification) unrelated(f *frame.Frame) (why string) {
+func (n *notification) checkReference(f *frame.Frame) (why string) {
 	rc := n.rc
 	switch f.Method {
 	case progressMethod:
-		token := param(f, "progressToken")
-		to, ok := rc.s.table.progressToken(rc.opposite(), rc.scopedKey(token))
+		token := paramToken(f, "progressToken")
+		to, ok := rc.s.table.progressToken(rc.oppositeDirection(), rc.scopedKey(token))
 		if !ok {
 			return "progress for no request in flight"
 		}
 		n.replaceToken(f, token, to)
 	case cancelledMethod:
-		id := param(f, "requestId")
+		id := paramToken(f, "requestId")
 		to := rc.s.table.forwardedID(rc.from, rc.scopedKey(id))
-		if why := rc.cancel(rc.scopedKey(id)); why != "" {
+		if why := rc.cancelCall(rc.scopedKey(id)); why != "" {
 			return why
 		}
 		n.replaceToken(f, id, to)
 	default:
-		return rc.unsubscribed(f)
+		return rc.checkSubscription(f)
 	}
 	return ""
 }
 
-// param is the JSON token of a member of params; nil when there is none.
-func param(f *frame.Frame, name string) []byte {
+// paramToken is the JSON token of a member of params; nil when there is none.
+func paramToken(f *frame.Frame, name string) []byte {
 	v := gjson.GetBytes(f.Params, name)
 	if !v.Exists() {
 		return nil
@@ -153,28 +153,28 @@ func param(f *frame.Frame, name string) []byte {
 // replaceToken gives the notification another token, the one its reader knows.
 func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 	if to != nil {
-		n.x.Raw = frame.Splice(f.Raw, token, to)
+		n.x.Raw = frame.SplicePart(f.Raw, token, to)
 	}
 }
 
-// cancel withdraws a call that has not been forwarded, or marks one that has.
+// cancelCall withdraws a call that has not been forwarded, or marks one that has.
 // It runs on the reading goroutine and waits for no person.
-func (rc *receiver) cancel(key string) (why string) {
+func (rc *receiver) cancelCall(key string) (why string) {
 	t := &rc.s.table
 	t.withdrawing.Add(1)
 	defer t.withdrawing.Add(-1)
 	// One step of the call (forwarded, answered) may come in between.
 	for range 3 {
-		req, waiting, st := t.withdraw(rc.from, key)
+		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {
 		case req == nil && t.wasAnswered(rc.from, key):
 			return "" // the two crossed; the other side ignores it
-		case req == nil && rc.from == mcp.ServerToClient && t.cancel(mcp.ClientToServer, key):
+		case req == nil && rc.from == mcp.ServerToClient && t.cancelRequest(mcp.ClientToServer, key):
 			return "" // a server ends a subscription by its request's id (MCP 2026-07-28)
 		case req == nil:
 			return "cancels a request that was not forwarded"
 		case st == sent || st == cancelled:
-			t.cancel(rc.from, key)
+			t.cancelRequest(rc.from, key)
 			return ""
 		case rc.s.o.Gate.Withdraw(waiting):
 			return withdrawnCall
@@ -183,9 +183,9 @@ func (rc *receiver) cancel(key string) (why string) {
 	return "cancels a request that was not forwarded"
 }
 
-// unsubscribed says why a notification of a subscription must not go on: since
+// checkSubscription says why a notification of a subscription must not go on: since
 // 2026-07-28 it names the request that opened the subscription.
-func (rc *receiver) unsubscribed(f *frame.Frame) (why string) {
+func (rc *receiver) checkSubscription(f *frame.Frame) (why string) {
 	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""
 	}

@@ -63,9 +63,11 @@ type pending struct {
 	cancelled  ring                // ids cancelled not long ago
 }
 
-func (t *table) pending(from mcp.Direction) *pending { return &t.byDirection[index(from)] }
+func (t *table) pendingRequests(from mcp.Direction) *pending {
+	return &t.byDirection[directionIndex(from)]
+}
 
-func index(from mcp.Direction) int {
+func directionIndex(from mcp.Direction) int {
 	if from == mcp.ServerToClient {
 		return 1
 	}
@@ -79,29 +81,29 @@ const (
 	maxServerRequestBytes = 64 << 20 // of their frames, beyond the first
 )
 
-// reserve takes the ids of all the calls, or of none when one of them is taken, or the server
+// reserveIDs takes the ids of all the calls, or of none when one of them is taken, or the server
 // has asked too much. why is "" when they are taken.
-func (t *table) reserve(cs ...*request) (why string) {
+func (t *table) reserveIDs(cs ...*request) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(cs) > 0 && cs[0].from == mcp.ServerToClient && t.pending(cs[0].from).crowded(len(cs)) {
+	if len(cs) > 0 && cs[0].from == mcp.ServerToClient && t.pendingRequests(cs[0].from).isOverLimit(len(cs)) {
 		return codeTooMany
 	}
 	for i, req := range cs {
-		p := t.pending(req.from)
-		if p.requests[req.key] != nil || req.from == mcp.ServerToClient && t.forms.issued(req.key) {
+		p := t.pendingRequests(req.from)
+		if p.requests[req.key] != nil || req.from == mcp.ServerToClient && t.forms.isIssuedToken(req.key) {
 			for _, req := range cs[:i] {
 				delete(p.requests, req.key)
 			}
 			return codeDuplicateID
 		}
-		p.add(req.key, req)
+		p.addRequest(req.key, req)
 	}
 	return ""
 }
 
-// crowded says that so many more are too many, or what is kept is too long.
-func (p *pending) crowded(more int) bool {
+// isOverLimit says that so many more are too many, or what is kept is too long.
+func (p *pending) isOverLimit(more int) bool {
 	size := 0
 	for _, req := range p.requests {
 		size += req.size
@@ -121,7 +123,7 @@ func (t *table) markSent(req *request) bool {
 	req.state = sent
 	t.messages++
 	req.sentAt = t.messages
-	p := t.pending(req.from)
+	p := t.pendingRequests(req.from)
 	if (len(p.requests) > shrinkAbove || len(req.x.Raw) > keptFrame) && p.requests[req.key] == req {
 		delete(p.requests, req.key)
 		req.dropFrame()
@@ -142,20 +144,20 @@ const (
 	codeLateAnswer   = "late_answer"
 )
 
-// claim finds the request of the side from that resp answers, and keeps a second
+// claimRequest finds the request of the side from that resp answers, and keeps a second
 // answer away from it. why says what is wrong with an answer to no such request.
-func (t *table) claim(from mcp.Direction, key string, resp *response) (req *request, why string) {
+func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (req *request, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.pending(from)
+	p := t.pendingRequests(from)
 	req = p.requests[key]
 	switch {
-	case req == nil && p.answered.has(key), req != nil && req.state == answering:
+	case req == nil && p.answered.hasKey(key), req != nil && req.state == answering:
 		return nil, codeSecondAnswer
 	case req == nil || req.state == held || req.key != key: // of these the other side knows nothing
 		return nil, codeUnsolicited
 	case req.state == cancelled:
-		t.remove(req)
+		t.removeRequest(req)
 		return nil, codeLateAnswer
 	}
 	t.noteAnswered(req)
@@ -163,13 +165,13 @@ func (t *table) claim(from mcp.Direction, key string, resp *response) (req *requ
 	return req, ""
 }
 
-// complete notes that a reply is about to be written, and tells to whom.
-func (t *table) complete(resp *response) (to caller) {
+// completeRequest notes that a reply is about to be written, and tells to whom.
+func (t *table) completeRequest(resp *response) (to caller) {
 	t.mu.Lock()
 	to, _ = resp.request.currentCaller()
-	t.remove(resp.request)
+	t.removeRequest(resp.request)
 	t.addTasks(resp.request, resp.tasks)
-	t.inputs.Remember(resp.inputs)
+	t.inputs.RememberInputs(resp.inputs)
 	t.mu.Unlock()
 	if resp.version != "" {
 		t.batches.Store(resp.version == "2025-03-26")
@@ -178,12 +180,12 @@ func (t *table) complete(resp *response) (to caller) {
 	return to
 }
 
-// release forgets a request that was answered by us, or withdrawn. It tells whom
+// releaseRequest forgets a request that was answered by us, or withdrawn. It tells whom
 // to answer, and whether anybody is there.
-func (t *table) release(req *request) (to caller, here bool) {
+func (t *table) releaseRequest(req *request) (to caller, here bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(req)
+	t.removeRequest(req)
 	return req.currentCaller()
 }
 
@@ -192,24 +194,24 @@ func (t *table) release(req *request) (to caller, here bool) {
 func (t *table) releaseHeld(req *request) (withdrawn bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(req)
+	t.removeRequest(req)
 	return req.withdrawn
 }
 
-func (t *table) remove(req *request) {
-	p := t.pending(req.from)
+func (t *table) removeRequest(req *request) {
+	p := t.pendingRequests(req.from)
 	if p.requests[req.key] != req {
 		return
 	}
 	delete(p.requests, req.key)
-	p.shrink()
+	p.shrinkMaps()
 	if req.form != nil {
-		t.forms.remove(p, req)
+		t.forms.removeForm(p, req)
 	}
 	if req.state == held {
 		return
 	}
-	p.answered.add(req.key)
+	p.answered.addKey(req.key)
 	if req.progressKey == "" {
 		return
 	}
@@ -220,13 +222,13 @@ func (t *table) remove(req *request) {
 		}
 	}
 	if req.task {
-		p.taskTokens.add(req.progressKey)
+		p.taskTokens.addKey(req.progressKey)
 	}
 }
 
-// shrink makes the tables anew when many requests have ended: a map never gives back what it
+// shrinkMaps makes the tables anew when many requests have ended: a map never gives back what it
 // has grown to.
-func (p *pending) shrink() {
+func (p *pending) shrinkMaps() {
 	if p.peak <= shrinkAbove || len(p.requests) > p.peak/16 {
 		return
 	}
@@ -251,12 +253,12 @@ func (t *table) keepToken(req *request) {
 	t.mu.Unlock()
 }
 
-// withdraw finds a request its caller cancels, where it stands, and the
+// withdrawRequest finds a request its caller cancels, where it stands, and the
 // exchange under which it or its answer waits at the gate.
-func (t *table) withdraw(from mcp.Direction, key string) (req *request, waiting *gate.Exchange, st state) {
+func (t *table) withdrawRequest(from mcp.Direction, key string) (req *request, waiting *gate.Exchange, st state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	req = t.pending(from).requests[key]
+	req = t.pendingRequests(from).requests[key]
 	if req == nil || req.elicitation != nil || req.isStale(key) {
 		return nil, nil, held
 	}
@@ -271,22 +273,22 @@ func (t *table) withdraw(from mcp.Direction, key string) (req *request, waiting 
 	return req, nil, req.state
 }
 
-// cancel notes that the other side is being told to stop; false when no such
+// cancelRequest notes that the other side is being told to stop; false when no such
 // request has been forwarded. Its answer may or may not come, so that the
 // oldest cancelled ids are given up in time.
-func (t *table) cancel(from mcp.Direction, key string) bool {
+func (t *table) cancelRequest(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.pending(from)
+	p := t.pendingRequests(from)
 	req := p.requests[key]
 	if req == nil || req.state != sent {
 		return req != nil && req.state == cancelled
 	}
 	req.state = cancelled
-	if old := p.requests[string(p.cancelled.oldest())]; old != nil && old.state == cancelled {
-		t.remove(old)
+	if old := p.requests[string(p.cancelled.oldestKey())]; old != nil && old.state == cancelled {
+		t.removeRequest(old)
 	}
-	p.cancelled.add(key)
+	p.cancelled.addKey(key)
 	return true
 }
 
@@ -294,22 +296,22 @@ func (t *table) cancel(from mcp.Direction, key string) bool {
 func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.pending(from).answered.has(key)
+	return t.pendingRequests(from).answered.hasKey(key)
 }
 
 // isOpen reports a request that was forwarded and not cancelled.
 func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	req := t.pending(from).requests[key]
+	req := t.pendingRequests(from).requests[key]
 	return req != nil && (req.state == sent || req.state == answering)
 }
 
-// awaits reports a request that was forwarded and whose answer has not come.
-func (t *table) awaits(from mcp.Direction, key string) bool {
+// awaitsAnswer reports a request that was forwarded and whose answer has not come.
+func (t *table) awaitsAnswer(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	req := t.pending(from).requests[key]
+	req := t.pendingRequests(from).requests[key]
 	return req != nil && (req.state == sent || req.state == cancelled)
 }
 
@@ -318,7 +320,7 @@ func (t *table) awaits(from mcp.Direction, key string) bool {
 func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for key, req := range t.pending(from).requests {
+	for key, req := range t.pendingRequests(from).requests {
 		switch {
 		case req.state != sent || key != req.key || req.rc.scope != scope:
 		case id != "":
@@ -339,7 +341,7 @@ func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for key, req := range t.pending(from).requests {
+	for key, req := range t.pendingRequests(from).requests {
 		if req.state != sent || req.key != key || req.rc.scope != scope || frame.LooseID(req.id) != loose {
 			continue
 		}
@@ -355,7 +357,7 @@ func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []
 func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	req := t.pending(from).requests[key]
+	req := t.pendingRequests(from).requests[key]
 	if req == nil || req.elicitation != nil {
 		return nil
 	}
@@ -363,11 +365,11 @@ func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	return to.back
 }
 
-// scope is that of the one open request with this id.
-func (t *table) scope(from mcp.Direction, id string) (scope string) {
+// requestScope is that of the one open request with this id.
+func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, req := range t.pending(from).requests {
+	for _, req := range t.pendingRequests(from).requests {
 		switch {
 		case req.state != sent || frame.IDKey(req.id) != id:
 		case scope != "" && scope != req.rc.scope:
@@ -385,19 +387,19 @@ func (t *table) scope(from mcp.Direction, id string) (scope string) {
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.pending(from)
-	if p.tokens[token] == 0 && !p.taskTokens.has(token) {
+	p := t.pendingRequests(from)
+	if p.tokens[token] == 0 && !p.taskTokens.hasKey(token) {
 		return nil, false
 	}
 	to, renewed := p.newTokens[token]
 	return to, !renewed || to != nil
 }
 
-// unanswered empties one direction and returns the callers that still wait.
-func (t *table) unanswered(from mcp.Direction) (callers []caller) {
+// takeWaitingCallers empties one direction and returns the callers that still wait.
+func (t *table) takeWaitingCallers(from mcp.Direction) (callers []caller) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.pending(from)
+	p := t.pendingRequests(from)
 	for key, req := range p.requests {
 		to, here := req.currentCaller()
 		if here && key == to.key && req.state != cancelled && !req.withdrawn {

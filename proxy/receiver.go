@@ -56,41 +56,41 @@ type Sink interface {
 	Flush()
 }
 
-// run reads until the stream ends.
-func (rc *receiver) run(ctx context.Context) {
+// readStream reads until the stream ends.
+func (rc *receiver) readStream(ctx context.Context) {
 	defer close(rc.ended)
 	defer func() {
 		if r := recover(); r != nil {
-			rc.s.fail(r)
+			rc.s.failSession(r)
 		}
 	}()
-	rc.begin()
+	rc.beginBurst()
 	for {
-		line, err := rc.in.Next()
+		line, err := rc.in.ReadLine()
 		if err == nil {
 			rc.handleLine(ctx, line)
 		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			rc.unreadable(rc.in.Refused(), refusal)
+			rc.handleUnreadable(rc.in.RefusedHead(), refusal)
 		} else {
-			rc.flush(ctx)
+			rc.flushBurst(ctx)
 			return
 		}
-		if !rc.in.Buffered() {
-			rc.flush(ctx)
-			rc.begin()
+		if !rc.in.HasLine() {
+			rc.flushBurst(ctx)
+			rc.beginBurst()
 		}
 	}
 }
 
-func (rc *receiver) begin() {
+func (rc *receiver) beginBurst() {
 	rc.burst++
 	rc.open.Store(rc.burst)
 }
 
-// flush judges what is left of this read and writes what may go on. The record
+// flushBurst judges what is left of this read and writes what may go on. The record
 // of plain replies comes last: whoever waits for them has them by then.
-func (rc *receiver) flush(ctx context.Context) {
-	rc.judge(ctx)
+func (rc *receiver) flushBurst(ctx context.Context) {
+	rc.judgeGroup(ctx)
 	rc.open.Store(0)
 	rc.out.Flush()
 	if rc.spoken.Load() {
@@ -98,7 +98,7 @@ func (rc *receiver) flush(ctx context.Context) {
 		rc.back.Flush()
 	}
 	if rc.s.o.Gate.Flush() == nil { // or the gate refuses what comes
-		rc.reuse()
+		rc.reuseReplies()
 	}
 	clear(rc.passed)
 	rc.passed, rc.frame = rc.passed[:0], frame.Frame{}
@@ -116,13 +116,13 @@ func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 		}
 		return
 	}
-	err := rc.frame.Parse(line, rc.limits())
+	err := rc.frame.Parse(line, rc.frameLimits())
 	if err == nil {
 		rc.handleFrame(ctx, &rc.frame)
 	} else if refusal, ok := errors.AsType[*frame.Refusal](err); !ok {
 		panic(err)
-	} else if !rc.repair(ctx, line, refusal) {
-		rc.unreadable(line, refusal)
+	} else if !rc.repairAnswer(ctx, line, refusal) {
+		rc.handleUnreadable(line, refusal)
 	}
 }
 
@@ -151,18 +151,18 @@ func (rc *receiver) handleFrame(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// enqueue adds an exchange to the group; what came before it is judged first
+// enqueueExchange adds an exchange to the group; what came before it is judged first
 // when it goes through the other door, so that order is kept.
-func (rc *receiver) enqueue(ctx context.Context, x *gate.Exchange, reply bool) {
+func (rc *receiver) enqueueExchange(ctx context.Context, x *gate.Exchange, reply bool) {
 	if reply != rc.responses {
-		rc.judge(ctx)
+		rc.judgeGroup(ctx)
 		rc.responses = reply
 	}
 	rc.group = append(rc.group, x)
 }
 
-// judge hands the group to the gate.
-func (rc *receiver) judge(ctx context.Context) {
+// judgeGroup hands the group to the gate.
+func (rc *receiver) judgeGroup(ctx context.Context) {
 	if len(rc.group) == 0 {
 		return
 	}
@@ -172,17 +172,17 @@ func (rc *receiver) judge(ctx context.Context) {
 		rc.s.o.Gate.Observe(ctx, group...)
 	} else {
 		rc.s.o.Gate.Do(ctx, group...)
-		rc.s.table.reuse(group)
+		rc.s.table.reuseExchanges(group)
 	}
 	clear(group)
 }
 
-// send queues a line for the other side, and sends it at once if the read it
+// sendLine queues a line for the other side, and sends it at once if the read it
 // belongs to is over.
-func (rc *receiver) send(b uint64, line []byte) error { return rc.write(b, rc.out, line) }
+func (rc *receiver) sendLine(b uint64, line []byte) error { return rc.writeLine(b, rc.out, line) }
 
-// write queues a line for to, one of the receiver's own sinks or another's.
-func (rc *receiver) write(b uint64, to Sink, line []byte) error {
+// writeLine queues a line for to, one of the receiver's own sinks or another's.
+func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
 	if to == rc.back && rc.from == mcp.ServerToClient { // before the server can say a word about it
 		rc.s.table.addNotice("", rc.scope)
 	}
@@ -199,9 +199,9 @@ func (rc *receiver) write(b uint64, to Sink, line []byte) error {
 	return err
 }
 
-// respond sends a line of our own to the sender.
-func (rc *receiver) respond(b uint64, line []byte) {
-	_ = rc.write(b, rc.back, line) // the sender is gone: there is nobody left to answer
+// answerSender sends a line of our own to the sender.
+func (rc *receiver) answerSender(b uint64, line []byte) {
+	_ = rc.writeLine(b, rc.back, line) // the sender is gone: there is nobody left to answer
 }
 
 // scopedKey names a request by its id, or what it reports by its progress token.
@@ -212,8 +212,8 @@ func (rc *receiver) scopedKey(token []byte) string {
 	return rc.scope + frame.IDKey(token)
 }
 
-// opposite is the direction of the replies to this receiver's requests.
-func (rc *receiver) opposite() mcp.Direction {
+// oppositeDirection is the direction of the replies to this receiver's requests.
+func (rc *receiver) oppositeDirection() mcp.Direction {
 	if rc.from == mcp.ClientToServer {
 		return mcp.ServerToClient
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/clawai/clawai/internal/mcp"
 )
 
-// relist tells the client that lists have changed when other rules about them are in force
+// announceListChanges tells the client that lists have changed when other rules about them are in force
 // than rules stands for, in the server's name: it has changed nothing, and would not.
-func (s *session) relist(ctx context.Context, rules <-chan struct{}, toClient, toServer Sink) {
+func (s *session) announceListChanges(ctx context.Context, rules <-chan struct{}, toClient, toServer Sink) {
 	told := &Stream{&receiver{s: s, from: mcp.ServerToClient, out: toClient, back: toServer}}
 	screened := s.o.Gate.Screens()
 	for {
@@ -18,13 +18,13 @@ func (s *session) relist(ctx context.Context, rules <-chan struct{}, toClient, t
 			return
 		}
 		before := screened
-		rules, screened = s.o.Gate.Superseded(), s.o.Gate.Screens()
+		rules, screened = s.o.Gate.RulesChanged(), s.o.Gate.Screens()
 		kinds := s.lists.Load()
 		if kinds == nil || !before && !screened {
 			continue
 		}
 		for _, kind := range *kinds {
-			told.Handle(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/`+kind+`/list_changed"}`))
+			told.HandleLines(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/`+kind+`/list_changed"}`))
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 
 const codeRepaired = "repaired"
 
-// repair deals with a line of the server's that was refused and is an answer all the same,
+// repairAnswer deals with a line of the server's that was refused and is an answer all the same,
 // and reports whether it is: the call was made, and its answer would be lost (docs/frames.md
 // has the repairs). Whatever is not an answer stays refused.
-func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refusal) bool {
+func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *frame.Refusal) bool {
 	if rc.from != mcp.ServerToClient {
 		return false
 	}
@@ -26,7 +26,7 @@ func (rc *receiver) repair(ctx context.Context, line []byte, refusal *frame.Refu
 		rc.holdUnnamed(ctx, line, refusal)
 		return true
 	}
-	f, words, ok := frame.Repair(line, rc.limits(), refusal, (*awaited)(rc))
+	f, words, ok := frame.RepairLine(line, rc.frameLimits(), refusal, (*awaited)(rc))
 	if !ok {
 		return false
 	}
@@ -56,7 +56,7 @@ func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 		}
 		other := &frame.Refusal{Code: frame.CodeBatch, Reason: "an array of answers holds something else"}
 		if !rc.failReplies(e, other) {
-			rc.dropped(&event.Event{Code: other.Code, Reason: other.Reason, Bytes: len(e)})
+			rc.recordDrop(&event.Event{Code: other.Code, Reason: other.Reason, Bytes: len(e)})
 		}
 	}
 	return true
@@ -96,7 +96,7 @@ func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	if id == nil {
 		return nil
 	}
-	repaired, err := frame.Parse(frame.Splice(f.Raw, f.ID, id), rc.limits())
+	repaired, err := frame.Parse(frame.SplicePart(f.Raw, f.ID, id), rc.frameLimits())
 	if err != nil {
 		return nil // it became too long
 	}
@@ -107,7 +107,7 @@ func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 // longer than the client reads.
 func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.Frame, words []string) {
 	if rc.isTooLong(f.Raw) {
-		rc.unreadable(f.Raw, tooLong())
+		rc.handleUnreadable(f.Raw, tooLong())
 		return
 	}
 	altered := make([]string, len(words))
@@ -126,7 +126,7 @@ func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.F
 func (rc *receiver) noteRepair(ev *event.Event) {
 	ev.Kind, ev.Stage, ev.Code = event.Passed, "frame", codeRepaired
 	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
-	rc.s.note(ev)
+	rc.s.recordEvent(ev)
 }
 
 // awaited are the requests whose answers this receiver reads.
@@ -137,14 +137,14 @@ var _ frame.Pending = (*awaited)(nil)
 // Waiting is the id of the one request that waits and may have this id to the server.
 func (a *awaited) Waiting(id []byte) []byte {
 	rc := (*receiver)(a)
-	return rc.s.table.waitingID(rc.opposite(), rc.scope, id)
+	return rc.s.table.waitingID(rc.oppositeDirection(), rc.scope, id)
 }
 
 // Only is nil: what has no id is held until it is certain whose it is.
 func (a *awaited) Only() []byte { return nil }
 
-// limits are those of what this side sends.
-func (rc *receiver) limits() frame.Limits {
+// frameLimits are those of what this side sends.
+func (rc *receiver) frameLimits() frame.Limits {
 	limits := rc.s.o.Limits
 	limits.AllowBatch = rc.s.table.batches.Load()
 	if rc.from == mcp.ClientToServer {
@@ -153,13 +153,13 @@ func (rc *receiver) limits() frame.Limits {
 	return limits
 }
 
-// strict reports that a result which asks something of the client was admitted as a request
+// checkStrictly reports that a result which asks something of the client was admitted as a request
 // would be: rules look at what it asks.
-func (rc *receiver) strict(f *frame.Frame) *frame.Refusal {
+func (rc *receiver) checkStrictly(f *frame.Frame) *frame.Refusal {
 	if rc.repaired {
 		return &frame.Refusal{Code: codeRepaired, Reason: "it asks something of the client, and is not well-formed"}
 	}
-	limits := rc.limits()
+	limits := rc.frameLimits()
 	limits.MaxResult = 0
 	var again frame.Frame
 	if err := again.Parse(f.Raw, limits); err != nil {

@@ -58,7 +58,7 @@ type caller struct {
 	back        Sink
 }
 
-func (rc *receiver) caller(f *frame.Frame, m *mcp.Message) caller {
+func (rc *receiver) newCaller(f *frame.Frame, m *mcp.Message) caller {
 	c := caller{id: f.ID, key: rc.scopedKey(f.ID), back: rc.back}
 	if m.ProgressToken != nil {
 		c.token, c.progressKey = m.ProgressToken, rc.scopedKey(m.ProgressToken)
@@ -70,19 +70,19 @@ func (rc *receiver) caller(f *frame.Frame, m *mcp.Message) caller {
 func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	req := requests.Get().(*request)
 	req.rc, req.burst, req.from, req.method, req.size = rc, rc.burst, rc.from, f.Method, len(f.Raw)
-	if refusal := req.message.Read(f, rc.from, rc.s.o.Name); refusal != nil {
+	if refusal := req.message.ReadFrame(f, rc.from, rc.s.o.Name); refusal != nil {
 		return nil, refusal
 	}
 	if m := req.message.Method; m != nil {
 		req.method = m.Name // the frame need not be kept for it
 	}
-	req.further = req.message.Class == mcp.List && mcp.Further(f.Params)
-	req.caller = rc.caller(f, &req.message)
+	req.further = req.message.Class == mcp.List && mcp.HasCursor(f.Params)
+	req.caller = rc.newCaller(f, &req.message)
 	return req, nil
 }
 
-// admit finds what the rules judge of a request; a refusal means that it must not cross.
-func (req *request) admit(f *frame.Frame) *frame.Refusal {
+// admitRequest finds what the rules judge of a request; a refusal means that it must not cross.
+func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message
 	calls := m.Calls
 	if m.InputResponses != nil {
@@ -90,13 +90,13 @@ func (req *request) admit(f *frame.Frame) *frame.Refusal {
 		if refusal != nil {
 			return refusal
 		}
-		rc.s.o.Gate.Roots(mcp.Roots(nil, m.InputResponses))
+		rc.s.o.Gate.NoteRoots(mcp.DeclaredRoots(nil, m.InputResponses))
 		calls = append(calls[:len(calls):len(calls)], answers...)
 	}
 	req.x = exchanges.Get().(*gate.Exchange)
 	req.calls = rc.attachTasks(req.x, rc.from, m, calls)
-	if m.Initialize() {
-		req.clientInfo = mcp.Introduced(f.Params)
+	if m.IsInitialize() {
+		req.clientInfo = mcp.ClientOfInitialize(f.Params)
 		rc.s.setLongest(req.clientInfo.Name)
 	}
 	return nil
@@ -110,21 +110,21 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	if refusal == nil {
-		refusal = req.admit(f)
+		refusal = req.admitRequest(f)
 	}
 	if refusal == nil {
-		refusal = unreserved(f, rc.s.table.reserve(req))
+		refusal = reserveRefusal(f, rc.s.table.reserveIDs(req))
 	}
 	if refusal != nil {
-		rc.unreadable(f.Raw, refusal)
+		rc.handleUnreadable(f.Raw, refusal)
 		return
 	}
 	x := req.x
 	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, req.calls, req, req
 	req.work = x.Work
-	rc.describe(&x.Event, f, req.calls)
+	rc.describeFrame(&x.Event, f, req.calls)
 	req.waiting = x
-	rc.enqueue(ctx, x, false)
+	rc.enqueueExchange(ctx, x, false)
 }
 
 // Why a request must wait for the answer to another.
@@ -133,8 +133,8 @@ const (
 	codeTooMany     = "too_many_requests"
 )
 
-// unreserved refuses a frame of which no id was taken; nil where nothing is the matter.
-func unreserved(f *frame.Frame, why string) *frame.Refusal {
+// reserveRefusal refuses a frame of which no id was taken; nil where nothing is the matter.
+func reserveRefusal(f *frame.Frame, why string) *frame.Refusal {
 	switch why {
 	case "":
 		return nil
@@ -146,17 +146,17 @@ func unreserved(f *frame.Frame, why string) *frame.Refusal {
 
 // Forward sends the request on.
 func (req *request) Forward(x *gate.Exchange) error {
-	req.record, req.kept = x.Event.Record, x.Held() || req.from != mcp.ClientToServer
+	req.record, req.kept = x.Event.Record, x.WaitedForPerson() || req.from != mcp.ClientToServer
 	rc, b, kept := req.rc, req.burst, req.kept
 	if !rc.s.table.markSent(req) {
 		return errCallerAway
 	}
-	err := rc.send(b, x.Raw)
+	err := rc.sendLine(b, x.Raw)
 	if !kept { // it may be another one by now
 		return err
 	}
 	if line := req.clientGone(err); line != nil {
-		rc.respond(b, line)
+		rc.answerSender(b, line)
 	}
 	return err
 }
@@ -188,60 +188,60 @@ func (req *request) clientGone(lost error) []byte {
 	if lost == nil || req.from != mcp.ServerToClient {
 		return nil
 	}
-	to, here := req.rc.s.table.release(req)
+	to, here := req.rc.s.table.releaseRequest(req)
 	if !here {
 		return nil
 	}
-	return mcp.Unheard(to.id, lost.Error())
+	return mcp.UnheardAnswer(to.id, lost.Error())
 }
 
 // Refuse answers the request; a withdrawn one expects no answer, and neither
 // does a caller that is away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
-	if to, here := req.rc.s.table.release(req); here && v.Code != gate.CodeWithdrawn {
-		_ = req.rc.write(req.burst, to.back, req.denial(to, req.calls, v))
+	if to, here := req.rc.s.table.releaseRequest(req); here && v.Code != gate.CodeWithdrawn {
+		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v))
 	}
 }
 
 // Waiting tells the caller that its request is alive, if it asked to be told.
 func (req *request) Waiting(_ *gate.Exchange, elapsed time.Duration) {
-	if to, line := req.progress(elapsed); line != nil {
-		_ = req.rc.write(req.burst, to.back, line)
+	if to, line := req.progressLine(elapsed); line != nil {
+		_ = req.rc.writeLine(req.burst, to.back, line)
 	}
 }
 
-// progress is the next sign of life for the caller; nil when it wants none.
-func (req *request) progress(elapsed time.Duration) (to caller, line []byte) {
-	to, here := req.rc.s.table.caller(req)
+// progressLine is the next sign of life for the caller; nil when it wants none.
+func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte) {
+	to, here := req.rc.s.table.findCaller(req)
 	if to.token == nil || !here {
 		return to, nil
 	}
 	req.progressSteps++
-	return to, mcp.Progress(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
+	return to, mcp.ProgressNotification(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
-// answered are the calls that an answer to the request answers.
-func (req *request) answered() []policy.Call {
+// answeredCalls are the calls that an answer to the request answers.
+func (req *request) answeredCalls() []policy.Call {
 	if len(req.calls) == 0 {
 		return req.work
 	}
 	return req.calls
 }
 
-// denial is what the caller gets instead of the other side's answer.
-func (req *request) denial(to caller, what []policy.Call, v gate.Verdict) []byte {
-	d := req.refusal(what, v)
-	return d.Answer(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
+// denialLine is what the caller gets instead of the other side's answer.
+func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict) []byte {
+	d := req.newDenial(what, v)
+	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }
 
-// withheld is what the caller gets instead of an answer that has come.
-func (req *request) withheld(to caller, v gate.Verdict) []byte {
-	d := req.refusal(req.answered(), v)
+// withheldLine is what the caller gets instead of an answer that has come.
+func (req *request) withheldLine(to caller, v gate.Verdict) []byte {
+	d := req.newDenial(req.answeredCalls(), v)
 	d.Ran = true
-	return d.Answer(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
+	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }
 
-func (req *request) refusal(what []policy.Call, v gate.Verdict) mcp.Denial {
+func (req *request) newDenial(what []policy.Call, v gate.Verdict) mcp.Denial {
 	d := mcp.Denial{
 		Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record,
 		AsError: req.rc.s.o.DenyAsError,

@@ -28,7 +28,7 @@ type response struct {
 func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	resp := responses.Get().(*response)
 	resp.rc, resp.burst = rc, rc.burst
-	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey(f.ID), resp)
+	req, why := rc.s.table.claimRequest(rc.oppositeDirection(), rc.scopedKey(f.ID), resp)
 	if req == nil {
 		if why == codeUnsolicited && rc.handleOddID(ctx, f) {
 			return
@@ -44,11 +44,11 @@ func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	if req.form != nil {
 		f = rc.withCallerID(f, req)
 	}
-	if refusal := resp.read(f); refusal != nil {
-		resp.reject(f, refusal)
+	if refusal := resp.readFrame(f); refusal != nil {
+		resp.rejectReply(f, refusal)
 		return
 	}
-	rc.enqueue(ctx, &resp.x, true)
+	rc.enqueueExchange(ctx, &resp.x, true)
 	rc.passed = append(rc.passed, resp)
 }
 
@@ -61,24 +61,24 @@ func (rc *receiver) dropUnsolicited(f *frame.Frame, why string) {
 	case codeLateAnswer:
 		reason = "an answer to a cancelled request"
 	}
-	rc.dropped(&event.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
+	rc.recordDrop(&event.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
 }
 
-// read fills in the exchange.
-func (resp *response) read(f *frame.Frame) *frame.Refusal {
+// readFrame fills in the exchange.
+func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	rc, req := resp.rc, resp.request
 	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
-	resp.x.Answered, resp.x.Further = req.answered(), req.further
+	resp.x.Answered, resp.x.Further = req.answeredCalls(), req.further
 	ev := &resp.x.Event
-	rc.describe(ev, f, nil)
+	rc.describeFrame(ev, f, nil)
 	ev.Method, ev.Ref = req.method, req.record
-	ev.IsError, resp.tasks = mcp.Outcome(f)
+	ev.IsError, resp.tasks = mcp.ReadOutcome(f)
 	if req.message.Class == mcp.List && f.Result != nil {
-		ev.Kind, ev.Declared = event.Listed, mcp.Declared(req.method, f.Result)
+		ev.Kind, ev.Declared = event.Listed, mcp.DeclaredNames(req.method, f.Result)
 		rc.s.table.noteList(req.method)
 	}
 	if req.method == "initialize" && f.Result != nil {
-		resp.version = mcp.Negotiated(f.Result)
+		resp.version = mcp.NegotiatedVersion(f.Result)
 		kinds := mcp.ListsTold(f.Result)
 		rc.s.lists.Store(&kinds)
 	}
@@ -87,76 +87,76 @@ func (resp *response) read(f *frame.Frame) *frame.Refusal {
 	}
 	if rc.from != mcp.ServerToClient {
 		if req.method == "roots/list" && f.Result != nil {
-			rc.s.o.Gate.Roots(mcp.Roots(f.Result, nil))
+			rc.s.o.Gate.NoteRoots(mcp.DeclaredRoots(f.Result, nil))
 		}
 		return nil
 	}
 	if req.method == "tools/list" && f.Result != nil {
-		rc.s.o.Gate.Listed(rc.s.o.Name, mcp.Tools(f.Result))
+		rc.s.o.Gate.NoteTools(rc.s.o.Name, mcp.ToolAssurances(f.Result))
 	}
 	inputs, refusal := mcp.InputCalls(f, rc.s.o.Name)
 	if refusal != nil || len(inputs.Calls) == 0 {
 		return refusal
 	}
-	if refusal := rc.strict(f); refusal != nil {
+	if refusal := rc.checkStrictly(f); refusal != nil {
 		return refusal
 	}
 	resp.inputs = inputs
 	// A task that is polled repeats what it waits for: asked once is enough.
 	if req.method != "tasks/get" || !rc.s.table.inputsKnown(inputs) {
 		resp.x.Calls = inputs.Calls
-		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.Key(), callNames(inputs.Calls)
+		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.RuleKey(), callNames(inputs.Calls)
 	}
 	return nil
 }
 
-// reject answers the call of a reply that must not cross.
-func (resp *response) reject(f *frame.Frame, refusal *frame.Refusal) {
+// rejectReply answers the call of a reply that must not cross.
+func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	rc := resp.rc
-	record := rc.dropped(&event.Event{
+	record := rc.recordDrop(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: f.ID, Bytes: len(f.Raw),
 		Method: resp.request.method, Ref: resp.request.record,
 	})
-	to, _ := rc.s.table.release(resp.request)
-	_ = resp.send(to, mcp.Unusable(to.id, refusal, record))
+	to, _ := rc.s.table.releaseRequest(resp.request)
+	_ = resp.sendToCaller(to, mcp.UnusableAnswer(to.id, refusal, record))
 }
 
 // Forward passes the answer on; from then on the id is free again.
 func (resp *response) Forward(x *gate.Exchange) error {
-	return resp.send(resp.rc.s.table.complete(resp), x.Raw)
+	return resp.sendToCaller(resp.rc.s.table.completeRequest(resp), x.Raw)
 }
 
-// send answers on the stream that the answer came for. A caller that has returned
+// sendToCaller answers on the stream that the answer came for. A caller that has returned
 // from a form waits on another.
-func (resp *response) send(to caller, line []byte) error {
+func (resp *response) sendToCaller(to caller, line []byte) error {
 	if resp.request.form != nil && to.back != nil {
-		return resp.rc.write(resp.burst, to.back, line)
+		return resp.rc.writeLine(resp.burst, to.back, line)
 	}
 	if resp.rc.from == mcp.ClientToServer {
 		resp.rc.s.table.addNotice("", resp.rc.scope)
 	}
-	return resp.rc.send(resp.burst, line)
+	return resp.rc.sendLine(resp.burst, line)
 }
 
 // Refuse answers the call in the other side's place.
 func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
-	to, _ := resp.rc.s.table.release(resp.request)
+	to, _ := resp.rc.s.table.releaseRequest(resp.request)
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
 	line := []byte(nil)
 	if len(x.Calls) > 0 { // what the server asks for; its work is not done
-		line = resp.request.denial(to, x.Calls, v)
+		line = resp.request.denialLine(to, x.Calls, v)
 	} else {
-		line = resp.request.withheld(to, v)
+		line = resp.request.withheldLine(to, v)
 	}
-	_ = resp.send(to, line)
+	_ = resp.sendToCaller(to, line)
 }
 
 // Waiting keeps the caller alive while a person looks at the answer.
 func (resp *response) Waiting(_ *gate.Exchange, elapsed time.Duration) {
-	if to, line := resp.request.progress(elapsed); line != nil {
-		_ = resp.send(to, line)
+	if to, line := resp.request.progressLine(elapsed); line != nil {
+		_ = resp.sendToCaller(to, line)
 	}
 }
 

@@ -71,14 +71,14 @@ func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 	case req.method != f.Method || !mcp.SameCall(req.form.params, f.Params):
 		why = codeOtherCall
 	default:
-		why = rc.s.table.addRetry(req, rc.caller(f, m))
+		why = rc.s.table.addRetry(req, rc.newCaller(f, m))
 	}
 	switch why {
 	case "":
 		got, err := mcp.ReadResponse(m.InputResponses)
 		rc.deliverElicitResult(req.form.elicitation, f, got, err)
 	case codeDuplicateID:
-		rc.unreadable(f.Raw, unreserved(f, why))
+		rc.handleUnreadable(f.Raw, reserveRefusal(f, why))
 	default:
 		rc.refuseRetry(f, m, why)
 	}
@@ -90,7 +90,7 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	if why == codeOtherCall {
 		reason = "what came back with the answer is not the call that was asked about; nothing was done"
 	}
-	record := rc.dropped(&event.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
+	record := rc.recordDrop(&event.Event{Code: why, Reason: reason, Method: f.Method, ID: f.ID, Bytes: len(f.Raw)})
 	d := mcp.Denial{
 		What:  policy.Call{Method: f.Method, Subject: policy.MethodSubject},
 		Stage: string(gate.StageAsk), Code: why, Reason: reason, Record: record,
@@ -99,13 +99,13 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	if len(m.Calls) > 0 {
 		d.What = m.Calls[0]
 	}
-	rc.respond(rc.burst, d.Answer(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
+	rc.answerSender(rc.burst, d.AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
 // withCallerID is the answer to a call whose caller has returned, under the id it
 // waits for now; every other byte is the server's.
 func (rc *receiver) withCallerID(f *frame.Frame, req *request) *frame.Frame {
-	raw := frame.Splice(f.Raw, f.ID, req.form.retry.id)
+	raw := frame.SplicePart(f.Raw, f.ID, req.form.retry.id)
 	limits := rc.s.o.Limits
 	limits.MaxBytes += len(req.form.retry.id)
 	other, err := frame.Parse(raw, limits)

@@ -15,29 +15,29 @@ var (
 	responses = sync.Pool{New: func() any { return new(response) }}
 )
 
-// reuse gives back the exchanges of requests that have been forwarded or refused. Whoever
+// reuseExchanges gives back the exchanges of requests that have been forwarded or refused. Whoever
 // withdraws one took it from the table before it was sent.
-func (t *table) reuse(xs []*gate.Exchange) {
+func (t *table) reuseExchanges(xs []*gate.Exchange) {
 	if t.withdrawing.Load() > 0 {
 		return
 	}
 	for _, x := range xs {
-		if _, one := x.Out.(*request); one && !x.Held() {
+		if _, one := x.Out.(*request); one && !x.WaitedForPerson() {
 			*x = gate.Exchange{}
 			exchanges.Put(x)
 		}
 	}
 }
 
-// reuse gives back the replies of this read, which have gone on and are on record, and
+// reuseReplies gives back the replies of this read, which have gone on and are on record, and
 // their requests.
-func (rc *receiver) reuse() {
+func (rc *receiver) reuseReplies() {
 	if rc.s.table.withdrawing.Load() > 0 {
 		return
 	}
 	for _, resp := range rc.passed {
 		req := resp.request
-		if resp.x.Held() || len(resp.x.Calls)+len(resp.tasks) > 0 {
+		if resp.x.WaitedForPerson() || len(resp.x.Calls)+len(resp.tasks) > 0 {
 			continue
 		}
 		*resp = response{}

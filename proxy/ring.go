@@ -6,15 +6,15 @@ type ring struct {
 	next int
 }
 
-// oldest is the key that the next one pushes out.
-func (r *ring) oldest() []byte { return r.keys[r.next] }
+// oldestKey is the key that the next one pushes out.
+func (r *ring) oldestKey() []byte { return r.keys[r.next] }
 
-func (r *ring) add(key string) {
+func (r *ring) addKey(key string) {
 	r.keys[r.next] = append(r.keys[r.next][:0], key...)
 	r.next = (r.next + 1) % len(r.keys)
 }
 
-func (r *ring) has(key string) bool {
+func (r *ring) hasKey(key string) bool {
 	for _, k := range r.keys {
 		if string(k) == key && key != "" {
 			return true

@@ -87,19 +87,19 @@ func Run(ctx context.Context, o Options) error {
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
-	s.receivers[index(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient.Aside())
-	s.receivers[index(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, o.Server, toClient, toServer.Aside())
+	s.receivers[directionIndex(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient.AsyncSink())
+	s.receivers[directionIndex(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, o.Server, toClient, toServer.AsyncSink())
 	client, server := s.receivers[0], s.receivers[1]
-	go client.run(asking)
-	go server.run(asking)
-	go s.relist(asking, o.Gate.Superseded(), toClient, toServer)
+	go client.readStream(asking)
+	go server.readStream(asking)
+	go s.announceListChanges(asking, o.Gate.RulesChanged(), toClient, toServer)
 
 	var cause error
 	select {
 	case <-ctx.Done():
 	case <-client.ended:
 	case <-o.ClientGone:
-	case <-toClient.Broken():
+	case <-toClient.BrokenSignal():
 	case <-server.ended:
 		cause = ErrServerEnded
 	case <-o.Server.Done():
@@ -107,12 +107,12 @@ func Run(ctx context.Context, o Options) error {
 		waitFor(server.ended, drainGrace)
 	case cause = <-s.failed:
 	}
-	return s.shutdown(ctx, cause, stopAsking, toClient)
+	return s.endSession(ctx, cause, stopAsking, toClient)
 }
 
-// shutdown ends everything in the order that loses least: questions, server,
+// endSession ends everything in the order that loses least: questions, server,
 // requests in flight, gate.
-func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
+func (s *session) endSession(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
 	client, server := s.receivers[0], s.receivers[1]
 	stopAsking()
 	s.table.forgetUnnamed()
@@ -128,7 +128,7 @@ func (s *session) shutdown(ctx context.Context, cause error, stopAsking func(), 
 		defer close(last)
 		s.o.Gate.Close()
 		s.failPending(cause)
-		_ = toClient.Drain()
+		_ = toClient.DrainQueue()
 	}()
 	waitFor(last, answerGrace)
 	if c, ok := s.o.ClientIn.(io.Closer); ok {
@@ -150,8 +150,8 @@ func (s *session) failPending(cause error) {
 	} else if cause != nil {
 		reason = "clawai failed; tell the owner"
 	}
-	for _, to := range s.table.unanswered(mcp.ClientToServer) {
-		_ = to.back.Add(mcp.Gone(to.id, reason))
+	for _, to := range s.table.takeWaitingCallers(mcp.ClientToServer) {
+		_ = to.back.Add(mcp.ServerEndedAnswer(to.id, reason))
 		to.back.Flush()
 	}
 }
@@ -165,9 +165,9 @@ func waitFor(ch <-chan struct{}, d time.Duration) {
 	}
 }
 
-// fail ends the session because of a defect of ours.
-func (s *session) fail(cause any) {
-	s.note(panicked(cause, debug.Stack()))
+// failSession ends the session because of a defect of ours.
+func (s *session) failSession(cause any) {
+	s.recordEvent(panicEvent(cause, debug.Stack()))
 	select {
 	case s.failed <- fmt.Errorf("panic: %v", cause):
 	default:

@@ -73,7 +73,7 @@ func TestStreamTakesMessagesTogether(t *testing.T) {
 			for i := range lines {
 				lines[i] = []byte(c.lines[i])
 			}
-			session.Stream(mcp.ClientToServer, "", out, back).Handle(t.Context(), lines...)
+			session.NewStream(mcp.ClientToServer, "", out, back).HandleLines(t.Context(), lines...)
 			guard.Close()
 			if !slices.Equal(out.lines, c.out) {
 				t.Errorf("the server gets\n%s", strings.Join(out.lines, "\n"))

@@ -42,7 +42,7 @@ func (t *table) addTasks(req *request, ids []string) {
 		m.calls = append(m.calls, cloneCall(&req.calls[i]))
 		m.bytes += len(req.calls[i].Args)
 	}
-	s := &t.pending(req.from).tasks
+	s := &t.pendingRequests(req.from).tasks
 	if s.byID == nil {
 		s.byID = map[string]*taskOrigin{}
 	}
@@ -89,7 +89,7 @@ func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, id := range ids {
-		m := t.pending(by).tasks.byID[id]
+		m := t.pendingRequests(by).tasks.byID[id]
 		if m == nil {
 			w.unknown = true
 			continue

@@ -14,12 +14,12 @@ func TestTells(t *testing.T) {
 		`{"requestId":1,"reason":"no"}`: true, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"x","note":"y"}}`: true, `{"_meta":"x"}`: true, `{"x":{}}`: true,
 	} {
 		for _, method := range []string{cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed"} {
-			if got := tells(&frame.Frame{Method: method, Params: []byte(params)}); got != want {
+			if got := mayCarryText(&frame.Frame{Method: method, Params: []byte(params)}); got != want {
 				t.Errorf("%s with %s: %v", method, params, got)
 			}
 		}
 	}
-	if !tells(&frame.Frame{Method: "notifications/message"}) || !tells(&frame.Frame{Method: "notifications/x"}) {
+	if !mayCarryText(&frame.Frame{Method: "notifications/message"}) || !mayCarryText(&frame.Frame{Method: "notifications/x"}) {
 		t.Error("what may be any text tells nothing")
 	}
 }

@@ -58,13 +58,13 @@ type outcome struct {
 func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame.Refusal) {
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
-	rc.dropped(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
-	rc.judge(ctx) // an answer of this very read may say whose it is
+	rc.recordDrop(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
+	rc.judgeGroup(ctx) // an answer of this very read may say whose it is
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
 		u.after = t.messages
-		u.timer = time.AfterFunc(unnamedWait, func() { u.expire(ctx) })
+		u.timer = time.AfterFunc(unnamedWait, func() { u.expireWait(ctx) })
 		t.unnamed = append(t.unnamed, u)
 		t.holding.Store(int32(len(t.unnamed)))
 	}
@@ -72,19 +72,19 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	rc.settleUnnamed(ctx)
 }
 
-// expire ends the waiting for a better sign.
-func (u *unnamed) expire(ctx context.Context) {
+// expireWait ends the waiting for a better sign.
+func (u *unnamed) expireWait(ctx context.Context) {
 	t := &u.rc.s.table
 	t.mu.Lock()
 	u.late = true
 	t.mu.Unlock()
-	(&Stream{u.rc}).guarded(func() { u.rc.settleUnnamed(ctx) })
+	(&Stream{u.rc}).runGuarded(func() { u.rc.settleUnnamed(ctx) })
 }
 
 // settleUnnamed carries out what is certain by now.
 func (rc *receiver) settleUnnamed(ctx context.Context) {
 	for {
-		o, ok := rc.s.table.settle(rc.opposite(), rc.scope)
+		o, ok := rc.s.table.settleOldest(rc.oppositeDirection(), rc.scope)
 		if !ok {
 			return
 		}
@@ -94,28 +94,28 @@ func (rc *receiver) settleUnnamed(ctx context.Context) {
 
 func (u *unnamed) carryOut(ctx context.Context, o outcome) {
 	rc := u.rc
-	rc.begin()
+	rc.beginBurst()
 	if o.id != nil {
-		f, words, ok := frame.Repair(u.line, rc.limits(), u.refusal, onlyID(o.id))
+		f, words, ok := frame.RepairLine(u.line, rc.frameLimits(), u.refusal, onlyID(o.id))
 		if ok {
 			rc.forwardRepaired(ctx, u.line, &f, words)
 		} else {
-			o.failed = rc.s.table.fail(rc, o.id)
+			o.failed = rc.s.table.claimFailedReply(rc, o.id)
 		}
 	}
 	for _, resp := range o.failed {
 		resp.burst = rc.burst
-		resp.reject(&frame.Frame{ID: resp.request.id, Raw: u.line}, &frame.Refusal{
+		resp.rejectReply(&frame.Frame{ID: resp.request.id, Raw: u.line}, &frame.Refusal{
 			Code: u.refusal.Code, Reason: "it does not say which request it is for, and no other has come",
 		})
 	}
-	rc.flush(ctx)
+	rc.flushBurst(ctx)
 }
 
-// fail claims the request with this id, to be failed in the server's place.
-func (t *table) fail(rc *receiver, id []byte) []*response {
+// claimFailedReply claims the request with this id, to be failed in the server's place.
+func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	resp := &response{rc: rc}
-	if resp.request, _ = t.claim(rc.opposite(), rc.scopedKey(id), resp); resp.request == nil {
+	if resp.request, _ = t.claimRequest(rc.oppositeDirection(), rc.scopedKey(id), resp); resp.request == nil {
 		return nil
 	}
 	return []*response{resp}
@@ -172,9 +172,9 @@ func (t *table) setHabit(method string, h habit) {
 	}
 }
 
-// settle decides about the oldest answer that names no request, because servers answer in order;
+// settleOldest decides about the oldest answer that names no request, because servers answer in order;
 // false while it is not certain whose that is. docs/adr/0020 has the reasons.
-func (t *table) settle(from mcp.Direction, scope string) (o outcome, found bool) {
+func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var held []*unnamed
@@ -235,13 +235,13 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	const noMethod = -32601
 	known := failed[1].Int() == noMethod
 	for _, req := range calls {
-		known = known && t.families[family(req.method)]
+		known = known && t.families[methodFamily(req.method)]
 	}
 	return known
 }
 
-// family is what methods that a server knows together begin with.
-func family(method string) string {
+// methodFamily is what methods that a server knows together begin with.
+func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin
 }
@@ -249,7 +249,7 @@ func family(method string) string {
 // findCandidates gives the requests that were sent before and wait, and counts those that their
 // client has given up, which the server may answer too. t.mu is held.
 func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, given int) {
-	for key, req := range t.pending(from).requests {
+	for key, req := range t.pendingRequests(from).requests {
 		switch {
 		case key != req.key || req.rc.scope != scope || req.sentAt > before:
 		case req.state == sent:
@@ -308,7 +308,7 @@ func (t *table) noteList(method string) {
 	if t.families == nil {
 		t.families = map[string]bool{}
 	}
-	t.families[family(method)] = true
+	t.families[methodFamily(method)] = true
 }
 
 // forgetUnnamed ends the waiting, with the session.

@@ -61,16 +61,16 @@ func TestAnswersThatNameNoRequest(t *testing.T) {
 func play(t *testing.T, says []string) {
 	var toServer, toClient hearer
 	s := newSession(t)
-	client := s.Stream(mcp.ClientToServer, "", &toServer, &toClient)
-	server := s.Stream(mcp.ServerToClient, "", &toClient, &toServer)
+	client := s.NewStream(mcp.ClientToServer, "", &toServer, &toClient)
+	server := s.NewStream(mcp.ServerToClient, "", &toClient, &toServer)
 	for _, line := range says {
 		what, line := line[0], line[1:]
 		synctest.Wait()
 		switch what {
 		case '>':
-			client.Handle(t.Context(), []byte(line))
+			client.HandleLines(t.Context(), []byte(line))
 		case '<':
-			server.Handle(t.Context(), []byte(line))
+			server.HandleLines(t.Context(), []byte(line))
 		case '~':
 			time.Sleep(time.Minute)
 		case '=':

@@ -9,22 +9,22 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// unreadable deals with a line that is not passed on, or with the beginning of
+// handleUnreadable deals with a line that is not passed on, or with the beginning of
 // one that was not kept: it is recorded, and whoever would wait in vain because
 // of it is told.
-func (rc *receiver) unreadable(line []byte, refusal *frame.Refusal) {
+func (rc *receiver) handleUnreadable(line []byte, refusal *frame.Refusal) {
 	if (!refusal.Request || answersOnly(line)) && (rc.failReply(line, refusal) || rc.from == mcp.ServerToClient && rc.failReplies(line, refusal)) {
 		return
 	}
 	if rc.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
-		rc.chatter(line) // a print statement, or a log in JSON
+		rc.recordChatter(line) // a print statement, or a log in JSON
 		return
 	}
-	record := rc.dropped(&event.Event{
+	record := rc.recordDrop(&event.Event{
 		Code: refusal.Code, Reason: refusal.Reason, ID: refusal.ID, Bytes: len(line),
 	})
-	if answer := mcp.Refused(refusal, record); answer != nil {
-		rc.respond(rc.burst, answer)
+	if answer := mcp.RefusalAnswer(refusal, record); answer != nil {
+		rc.answerSender(rc.burst, answer)
 	}
 }
 
@@ -43,7 +43,7 @@ func tooLong() *frame.Refusal {
 // a request in it, hears so.
 func (rc *receiver) refuseLong(line []byte) {
 	refusal := tooLong()
-	f, err := frame.Parse(line, rc.limits())
+	f, err := frame.Parse(line, rc.frameLimits())
 	switch {
 	case err == nil && f.Kind == frame.Batch:
 		rc.refuseBatch(&f, refusal)
@@ -51,7 +51,7 @@ func (rc *receiver) refuseLong(line []byte) {
 	case err == nil && f.Kind == frame.Request:
 		refusal.ID, refusal.Request = f.ID, true
 	}
-	rc.unreadable(line, refusal)
+	rc.handleUnreadable(line, refusal)
 }
 
 const codeTooLongForClient = "too_long_for_client"
@@ -101,12 +101,12 @@ func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 	id := gjson.GetBytes(line, "id").Raw
 	if (id == "" || id == "null") && (refusal.Code == frame.CodeTooLong || refusal.Code == codeTooLongForClient) {
 		// Many servers write the id last, behind what was skipped.
-		id = rc.s.table.onlyPending(rc.opposite(), rc.scope)
+		id = rc.s.table.onlyPending(rc.oppositeDirection(), rc.scope)
 	}
 	resp := &response{rc: rc, burst: rc.burst}
-	req, why := rc.s.table.claim(rc.opposite(), rc.scopedKey([]byte(id)), resp)
+	req, why := rc.s.table.claimRequest(rc.oppositeDirection(), rc.scopedKey([]byte(id)), resp)
 	if other := (*awaited)(rc).Waiting([]byte(id)); req == nil && why == codeUnsolicited && other != nil {
-		req, _ = rc.s.table.claim(rc.opposite(), rc.scopedKey(other), resp)
+		req, _ = rc.s.table.claimRequest(rc.oppositeDirection(), rc.scopedKey(other), resp)
 	}
 	if req == nil {
 		return false
@@ -116,6 +116,6 @@ func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 		rc.failElicitation(req, line, refusal)
 		return true
 	}
-	resp.reject(&frame.Frame{ID: req.id, Raw: line}, refusal)
+	resp.rejectReply(&frame.Frame{ID: req.id, Raw: line}, refusal)
 	return true
 }

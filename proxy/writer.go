@@ -35,8 +35,8 @@ func NewWriter(w io.Writer) *Writer {
 	return o
 }
 
-// Broken is closed when nothing can be written any more.
-func (o *Writer) Broken() <-chan struct{} { return o.broken }
+// BrokenSignal is closed when nothing can be written any more.
+func (o *Writer) BrokenSignal() <-chan struct{} { return o.broken }
 
 // Add queues one line; Flush sends it. It waits while too much is queued.
 func (o *Writer) Add(line []byte) error {
@@ -46,7 +46,7 @@ func (o *Writer) Add(line []byte) error {
 		if o.busy {
 			o.idle.Wait()
 		} else {
-			o.write()
+			o.writeQueue()
 		}
 	}
 	if o.err != nil {
@@ -67,7 +67,7 @@ func (o *Writer) Add(line []byte) error {
 func (o *Writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {
-		o.write()
+		o.writeQueue()
 	}
 	o.mu.Unlock()
 }
@@ -81,30 +81,30 @@ func (o *aside) Add(line []byte) error { return (*Writer)(o).Add(line) }
 
 func (o *aside) Flush() { go (*Writer)(o).Flush() }
 
-// Aside is o for the goroutine that reads what o's other end says.
-func (o *Writer) Aside() Sink { return (*aside)(o) }
+// AsyncSink is o for the goroutine that reads what o's other end says.
+func (o *Writer) AsyncSink() Sink { return (*aside)(o) }
 
-// Drain returns when nothing is queued, or nothing can be sent any more.
-func (o *Writer) Drain() error {
+// DrainQueue returns when nothing is queued, or nothing can be sent any more.
+func (o *Writer) DrainQueue() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.busy {
 		o.idle.Wait()
 	}
-	o.write()
+	o.writeQueue()
 	return o.err
 }
 
-// write sends until the queue is empty. It is called with the lock held and
+// writeQueue sends until the queue is empty. It is called with the lock held and
 // gives it up during the system calls.
-func (o *Writer) write() {
+func (o *Writer) writeQueue() {
 	o.busy = true
 	for o.queued > 0 && o.err == nil {
 		chunks, tail := o.chunks, o.tail
 		o.chunks, o.tail, o.spare = nil, o.spare[:0], nil
 		o.queued = 0
 		o.mu.Unlock()
-		err := o.send(chunks, tail)
+		err := o.writeChunks(chunks, tail)
 		o.mu.Lock()
 		if o.err = err; err != nil { // the only one: nothing is sent after it
 			close(o.broken)
@@ -118,7 +118,7 @@ func (o *Writer) write() {
 	o.idle.Broadcast()
 }
 
-func (o *Writer) send(chunks [][]byte, tail []byte) error {
+func (o *Writer) writeChunks(chunks [][]byte, tail []byte) error {
 	for _, c := range chunks {
 		if len(c) == 0 {
 			continue

@@ -53,7 +53,7 @@ func TestLinesOfManySendersNeverInterleave(t *testing.T) {
 		})
 	}
 	senders.Wait()
-	if err := w.Drain(); err != nil {
+	if err := w.DrainQueue(); err != nil {
 		t.Fatal(err)
 	}
 	var next [8]int

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Writable splits changes into those whose file may be edited and the reasons for the
+// SplitWritable splits changes into those whose file may be edited and the reasons for the
 // others, so that a person does not read a difference that cannot be written.
-func (o Options) Writable(changes []Change) (writable []Change, refused []error) {
+func (o Options) SplitWritable(changes []Change) (writable []Change, refused []error) {
 	for _, c := range changes {
 		if err := o.checkFile(c); err != nil {
 			refused = append(refused, fmt.Errorf("%s: %w", c.Path, err))
@@ -26,8 +26,8 @@ func (o Options) Writable(changes []Change) (writable []Change, refused []error)
 	return writable, refused
 }
 
-// allowed says why a file must not be edited now.
-func (o Options) allowed(c Change) error {
+// checkEditable says why a file must not be edited now.
+func (o Options) checkEditable(c Change) error {
 	if err := o.checkFile(c); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (o Options) checkFile(c Change) error {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
 	}
 	if !c.Absent {
-		if err := writable(c.Real); err != nil {
+		if err := checkWritable(c.Real); err != nil {
 			return err
 		}
 	}
@@ -53,16 +53,16 @@ func (o Options) inOwnFolders(c Change) bool {
 		return true
 	}
 	for _, dir := range []string{o.Home, o.Dir} {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && dir != "" && inside(c.Real, real) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && dir != "" && isInside(c.Real, real) {
 			return true
 		}
 	}
 	return false
 }
 
-// writable refuses a file that is marked read-only: a rename would not mind the
+// checkWritable refuses a file that is marked read-only: a rename would not mind the
 // mark, its owner does.
-func writable(path string) error {
+func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return withoutPath(err)
@@ -88,7 +88,7 @@ func (o Options) checkNotRunning(c Change) error {
 	}
 	list := o.Running
 	if list == nil {
-		list = Running
+		list = RunningPrograms
 	}
 	running, err := list()
 	if err != nil {
@@ -121,8 +121,8 @@ func removeLeftovers(real string, now time.Time) {
 	}
 }
 
-// advice is what to do about the usual failures of a write.
-func advice(err error) string {
+// failureAdvice is what to do about the usual failures of a write.
+func failureAdvice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "; make room on the disk and run the command again"

@@ -37,7 +37,7 @@ type Options struct {
 	at func(point string) // tests stop the world here
 }
 
-func (o Options) now() time.Time {
+func (o Options) currentTime() time.Time {
 	if o.Now == nil {
 		return time.Now()
 	}
@@ -48,15 +48,15 @@ func (o Options) lockWait() time.Duration { return cmp.Or(o.LockWait, 5*time.Sec
 
 func (o Options) recheckAfter() time.Duration { return cmp.Or(o.RecheckAfter, 1500*time.Millisecond) }
 
-func (o Options) reach(point string) {
+func (o Options) passPoint(point string) {
 	if o.at != nil {
 		o.at(point)
 	}
 }
 
-// Apply writes the changes, each file by itself and once: one that is refused leaves its
+// ApplyChanges writes the changes, each file by itself and once: one that is refused leaves its
 // old bytes and an error at its indexes, nil stands for those that are written.
-func Apply(ctx context.Context, changes []Change, o Options) []error {
+func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
 	watch := false
 	for i := range changes {
@@ -71,7 +71,7 @@ func Apply(ctx context.Context, changes []Change, o Options) []error {
 			errs[i] = fmt.Errorf("%s: %w", changes[i].Path, errs[i])
 			continue
 		}
-		watch = watch || changes[i].rewritten()
+		watch = watch || changes[i].rewritesFile()
 	}
 	if !watch {
 		return errs
@@ -81,7 +81,7 @@ func Apply(ctx context.Context, changes []Change, o Options) []error {
 	case <-ctx.Done(): // the second look is a service, not a promise
 	}
 	for i, c := range changes {
-		if errs[i] == nil && c.rewritten() {
+		if errs[i] == nil && c.rewritesFile() {
 			if err := c.checkUnchanged(); err != nil {
 				errs[i] = fmt.Errorf("%s: %w", c.Path, err)
 			}
@@ -101,7 +101,7 @@ func applyAgain(ctx context.Context, changes []Change, of []int, o Options) erro
 		for n, at := range of {
 			whole[n] = changes[at]
 		}
-		err := apply(ctx, whole, o)
+		err := applyFile(ctx, whole, o)
 		if !errors.Is(err, atomicfile.ErrChanged) || o.Replan == nil || len(of) > 1 || replans == maxReplans {
 			return err
 		}
@@ -133,14 +133,14 @@ func (pl Planner) Replan(c Change) (Change, bool) {
 		}
 		targets = append(targets, Target{p, p.Entries[i]})
 	}
-	again, errs := pl.plan(c.Op, targets)
+	again, errs := pl.planFile(c.Op, targets)
 	same := len(errs) == 0 && again.Real == c.Real && slices.EqualFunc(again.Edits, c.Edits, func(a, b Edit) bool {
 		return slices.Equal(a.Entry.KeyPath, b.Entry.KeyPath) && slices.Equal(a.Old, b.Old) && slices.Equal(a.New, b.New)
 	})
 	return again, same
 }
 
-func (c Change) rewritten() bool {
+func (c Change) rewritesFile() bool {
 	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
@@ -155,8 +155,8 @@ func ofFile(changes []Change, real string) (all []int) {
 	return all
 }
 
-// apply writes the changes of one file.
-func apply(ctx context.Context, whole []Change, o Options) error {
+// applyFile writes the changes of one file.
+func applyFile(ctx context.Context, whole []Change, o Options) error {
 	c := whole[0]
 	for _, next := range whole[1:] {
 		if !bytes.Equal(next.Before, c.After) {
@@ -164,7 +164,7 @@ func apply(ctx context.Context, whole []Change, o Options) error {
 		}
 		c.After, c.Gone, c.Edits = next.After, next.Gone, slices.Concat(c.Edits, next.Edits)
 	}
-	if err := o.allowed(c); err != nil {
+	if err := o.checkEditable(c); err != nil {
 		return err
 	}
 	unlock, err := lockFile(ctx, o, c.Real)
@@ -182,27 +182,27 @@ func apply(ctx context.Context, whole []Change, o Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o.reach("locked")
-	removeLeftovers(c.Real, o.now())
-	return write(c, whole, o)
+	o.passPoint("locked")
+	removeLeftovers(c.Real, o.currentTime())
+	return writeJournaled(c, whole, o)
 }
 
-// write journals first: after a crash the journal may tell of an edit that was
+// writeJournaled journals first: after a crash the journal may tell of an edit that was
 // not made, never keep silent about one that was.
-func write(c Change, whole []Change, o Options) error {
+func writeJournaled(c Change, whole []Change, o Options) error {
 	if err := c.checkPlace(); err != nil {
 		return err
 	}
 	if err := appendJournal(whole, o, nil); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be: %w", err)
 	}
-	o.reach("journaled")
+	o.passPoint("journaled")
 	err := c.carryOut(o.State)
-	o.reach("written")
+	o.passPoint("written")
 	if err == nil {
 		return nil
 	}
-	if c.Absent && !exists(c.Real) || !c.Absent && bytesOf(c.Real, c.Before) {
+	if c.Absent && !pathExists(c.Real) || !c.Absent && bytesOf(c.Real, c.Before) {
 		err = fmt.Errorf("nothing was changed: %w", plainWrite(err))
 	}
 	if errors.Is(err, atomicfile.ErrChanged) {
@@ -213,20 +213,20 @@ func write(c Change, whole []Change, o Options) error {
 
 // bytesOf says whether the file holds exactly these bytes.
 func bytesOf(path string, want []byte) bool {
-	now, err := read(path)
+	now, err := readRegularFile(path)
 	return err == nil && bytes.Equal(now, want)
 }
 
 // plainWrite drops the path, which our own errors name already, and gives the
 // usual causes a next step.
 func plainWrite(err error) error {
-	return fmt.Errorf("%w%s", err, advice(err))
+	return fmt.Errorf("%w%s", err, failureAdvice(err))
 }
 
 // checkUnchanged looks whether a client has undone the edits meanwhile. Other changes of
 // its own are its own.
 func (c Change) checkUnchanged() error {
-	now, err := read(c.Real)
+	now, err := readRegularFile(c.Real)
 	if err != nil {
 		return fmt.Errorf("after the edit: %w", err)
 	}

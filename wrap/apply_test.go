@@ -92,7 +92,7 @@ func TestOneRefusedFileDoesNotStopTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes := m.plan(Wrap, Selection{})
-	errs := Apply(t.Context(), changes, m.opts)
+	errs := ApplyChanges(t.Context(), changes, m.opts)
 	if len(errs) != 2 || errs[0] == nil || errs[1] != nil {
 		t.Fatalf("got %v", errs)
 	}
@@ -205,7 +205,7 @@ func TestClaudeDesktopMustNotRun(t *testing.T) {
 }
 
 func TestRunningKnowsThisProcess(t *testing.T) {
-	names, err := Running()
+	names, err := RunningPrograms()
 	if err != nil || !strings.Contains(strings.Join(names, "\n"), filepath.Base(os.Args[0])) {
 		t.Errorf("%v: %v", err, names)
 	}
@@ -283,7 +283,7 @@ func TestWaitingForALockEndsWithTheContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if err := Apply(ctx, changes, m.opts)[0]; !errors.Is(err, context.Canceled) {
+	if err := ApplyChanges(ctx, changes, m.opts)[0]; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -295,7 +295,7 @@ func TestAJournalThatCannotBeWrittenStopsTheEdit(t *testing.T) {
 	if err := os.Mkdir(journalPath(m.opts.State), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m.refused(".cursor/mcp.json", "the journal cannot be", Apply(t.Context(), changes, m.opts)[0])
+	m.refused(".cursor/mcp.json", "the journal cannot be", ApplyChanges(t.Context(), changes, m.opts)[0])
 	if m.read(".cursor/mcp.json") != cursorFile {
 		t.Error("written")
 	}

@@ -18,13 +18,13 @@ func (c Change) checkPlace() error {
 	if err != nil || real != c.Real {
 		return errors.New("its symlink leads elsewhere by now; nothing was written, run the command again")
 	}
-	if c.Absent && exists(c.Real) {
+	if c.Absent && pathExists(c.Real) {
 		return fmt.Errorf("nothing was written: %w; run the command again", atomicfile.ErrChanged)
 	}
 	return nil
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
@@ -34,7 +34,7 @@ func (c Change) missingFolders() (all []string) {
 	if !c.Absent {
 		return nil
 	}
-	for dir := filepath.Dir(c.Real); !exists(dir); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(c.Real); !pathExists(dir); dir = filepath.Dir(dir) {
 		all = append(all, dir)
 	}
 	return all
@@ -44,7 +44,7 @@ func (c Change) missingFolders() (all []string) {
 func (c Change) carryOut(state string) error {
 	switch {
 	case c.Gone:
-		return c.remove(madeFolders(state))
+		return c.removeFile(madeFolders(state))
 	case c.Absent:
 		if err := os.MkdirAll(filepath.Dir(c.Real), 0o700); err != nil {
 			return err
@@ -58,8 +58,8 @@ func (c Change) carryOut(state string) error {
 	return atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 }
 
-// remove takes away a file that wrap had made, and folders above it that wrap had made too.
-func (c Change) remove(made map[string]bool) error {
+// removeFile takes away a file that wrap had made, and folders above it that wrap had made too.
+func (c Change) removeFile(made map[string]bool) error {
 	if !bytesOf(c.Real, c.Before) {
 		return fmt.Errorf("remove %s: %w", c.Real, atomicfile.ErrChanged)
 	}

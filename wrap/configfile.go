@@ -39,8 +39,8 @@ func HasMark(row client.Row, src []byte) bool {
 	return !row.BOMOK && bytes.HasPrefix(src, []byte("\ufeff"))
 }
 
-// System is this machine, as the catalogue asks for it.
-func System() (client.Env, error) {
+// SystemEnv is this machine, as the catalogue asks for it.
+func SystemEnv() (client.Env, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return client.Env{}, fmt.Errorf("the current folder is not known: %w", err)
@@ -68,7 +68,7 @@ func FindConfigFiles(e client.Env, rows []client.Row) []ConfigFile {
 	var places []ConfigFile
 	files, around := map[string]file{}, settingsAround(e)
 	for _, row := range rows {
-		for _, path := range row.Files(e) {
+		for _, path := range row.FindFiles(e) {
 			same := func(p ConfigFile) bool { return p.Path == path && slices.Equal(p.Row.KeyPath, row.KeyPath) }
 			if !slices.ContainsFunc(places, same) {
 				p := readConfigFile(row, path, files)
@@ -92,14 +92,14 @@ type file struct {
 
 func readConfigFile(row client.Row, path string, files map[string]file) ConfigFile {
 	p := ConfigFile{Row: row, Path: path}
-	real, err := resolve(path)
+	real, err := resolveLinks(path)
 	if err != nil {
 		p.Err = err
 		return p
 	}
 	f, seen := files[real]
 	if !seen {
-		f.src, f.err = read(real)
+		f.src, f.err = readRegularFile(real)
 		files[real] = f
 	}
 	if p.Err = f.err; p.Err != nil {
@@ -109,12 +109,12 @@ func readConfigFile(row client.Row, path string, files map[string]file) ConfigFi
 		return p
 	}
 	p.Real, p.src = real, f.src
-	p.Tracked = (row.Scope == client.Project || row.Scope == client.Workspace) && tracked(path)
+	p.Tracked = (row.Scope == client.Project || row.Scope == client.Workspace) && isTracked(path)
 	return p
 }
 
-// resolve follows symlinks, as a rename would replace the link.
-func resolve(path string) (string, error) {
+// resolveLinks follows symlinks, as a rename would replace the link.
+func resolveLinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errors.New("it is a symlink to a file that does not exist; mend the link or remove it")
@@ -130,7 +130,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-func read(path string) ([]byte, error) {
+func readRegularFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

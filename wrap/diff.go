@@ -20,11 +20,11 @@ const longLine = 240
 // same line are covered. Each hunk is headed by its servers instead. Characters that a
 // terminal would act on are written \u{hex}.
 func (c Change) Diff(name string) string {
-	before, after := lines(c.masked(c.Before)), lines(c.masked(c.After))
+	before, after := splitLines(c.maskSecrets(c.Before)), splitLines(c.maskSecrets(c.After))
 	var b strings.Builder
-	fmt.Fprintf(&b, "--- %s\n+++ %s\n", visible(name), visible(name))
-	for _, h := range hunks(before, after) {
-		fmt.Fprintf(&b, "@@ -%s +%s @@%s\n", span(h.a, h.aEnd), span(h.b, h.bEnd), c.heading(h))
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", escapeUnprintable(name), escapeUnprintable(name))
+	for _, h := range findHunks(before, after) {
+		fmt.Fprintf(&b, "@@ -%s +%s @@%s\n", formatSpan(h.a, h.aEnd), formatSpan(h.b, h.bEnd), c.hunkHeading(h))
 		olds, news := before[h.a:h.aEnd], after[h.b:h.bEnd]
 		for i, line := range olds {
 			writeLine(&b, '-', line, lineAt(news, i))
@@ -36,18 +36,18 @@ func (c Change) Diff(name string) string {
 	return b.String()
 }
 
-func (c Change) masked(src []byte) []byte {
+func (c Change) maskSecrets(src []byte) []byte {
 	if c.Hook != nil {
 		return client.MaskHooks(*c.Hook, src)
 	}
 	for _, e := range c.Edits {
-		src = client.Mask(e.Row, src)
+		src = client.MaskFile(e.Row, src)
 	}
 	return src
 }
 
-// lines keep their ends, so that one without an end differs from one with.
-func lines(b []byte) [][]byte {
+// splitLines keep their ends, so that one without an end differs from one with.
+func splitLines(b []byte) [][]byte {
 	if len(b) == 0 {
 		return nil
 	}
@@ -58,9 +58,9 @@ func lines(b []byte) [][]byte {
 	return all
 }
 
-// heading names the servers whose entries start within the hunk, or else the one whose
+// hunkHeading names the servers whose entries start within the hunk, or else the one whose
 // entry starts last before it.
-func (c Change) heading(h hunk) string {
+func (c Change) hunkHeading(h hunk) string {
 	if c.Hook != nil {
 		return " hooks of " + c.Hook.Name
 	}
@@ -70,13 +70,13 @@ func (c Change) heading(h hunk) string {
 		switch at := e.Entry.Line; {
 		case at > max(h.aEnd, h.a+1):
 		case at > h.a:
-			within = append(within, visible(e.Entry.Name))
+			within = append(within, escapeUnprintable(e.Entry.Name))
 		case before < 0 || at > c.Edits[before].Entry.Line:
 			before = i
 		}
 	}
 	if len(within) == 0 && before >= 0 {
-		within = []string{visible(c.Edits[before].Entry.Name)}
+		within = []string{escapeUnprintable(c.Edits[before].Entry.Name)}
 	}
 	if len(within) == 0 {
 		return ""
@@ -87,7 +87,7 @@ func (c Change) heading(h hunk) string {
 // hunk is the lines from a to aEnd that become those from b to bEnd, from 0.
 type hunk struct{ a, aEnd, b, bEnd int }
 
-func span(from, to int) string {
+func formatSpan(from, to int) string {
 	switch n := to - from; n {
 	case 0:
 		return fmt.Sprintf("%d,0", from)
@@ -98,9 +98,9 @@ func span(from, to int) string {
 	}
 }
 
-// hunks finds what differs. Edits change lines or put a few in, and never move
+// findHunks finds what differs. Edits change lines or put a few in, and never move
 // one, so that looking ahead for the next line that both have is enough.
-func hunks(before, after [][]byte) []hunk {
+func findHunks(before, after [][]byte) []hunk {
 	var all []hunk
 	for a, b := 0, 0; a < len(before) || b < len(after); {
 		if a < len(before) && b < len(after) && bytes.Equal(before[a], after[b]) {
@@ -153,17 +153,17 @@ func writeLine(b *strings.Builder, sign byte, line, other []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	ended := len(text) < len(line)
 	if len(text) > longLine {
-		text = clip(text, other)
+		text = clipLine(text, other)
 	}
 	b.WriteByte(sign)
-	b.WriteString(visible(string(text)))
+	b.WriteString(escapeUnprintable(string(text)))
 	b.WriteByte('\n')
 	if !ended {
 		b.WriteString("\\ No newline at end of file\n")
 	}
 }
 
-func clip(line, other []byte) []byte {
+func clipLine(line, other []byte) []byte {
 	const around = 40
 	first := 0
 	for first < len(line) && first < len(other) && line[first] == other[first] {
@@ -179,8 +179,8 @@ func clip(line, other []byte) []byte {
 	return append(out, " …"...)
 }
 
-// visible is text from a file, safe for a terminal.
-func visible(s string) string {
+// escapeUnprintable is text from a file, safe for a terminal.
+func escapeUnprintable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if r == '\t' || unicode.IsPrint(r) {

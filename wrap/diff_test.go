@@ -15,12 +15,12 @@ func TestHunksLeadFromOneFileToTheOther(t *testing.T) {
 		word := rapid.SampledFrom([]string{"a\n", "b\n", "\n", "  }\n", "c\r\n"})
 		before := rapid.SliceOfN(word, 0, 12).Draw(t, "before")
 		after := rapid.SliceOfN(word, 0, 12).Draw(t, "after")
-		a, b := lines([]byte(strings.Join(before, "")+"end")), lines([]byte(strings.Join(after, "")))
+		a, b := splitLines([]byte(strings.Join(before, "")+"end")), splitLines([]byte(strings.Join(after, "")))
 		var got [][]byte
 		at := 0
-		for _, h := range hunks(a, b) {
+		for _, h := range findHunks(a, b) {
 			if h.a < at {
-				t.Fatalf("hunks overlap: %v", hunks(a, b))
+				t.Fatalf("hunks overlap: %v", findHunks(a, b))
 			}
 			got = append(append(got, a[at:h.a]...), b[h.b:h.bEnd]...)
 			at = h.aEnd

@@ -25,11 +25,11 @@ func TestEntriesThatCannotStartAProxy(t *testing.T) {
 				t.Fatal(p.Err)
 			}
 			planner := Planner{Program: Program{Path: "/usr/local/bin/clawai"}}
-			changes, errs := planner.Plan(Wrap, []Target{{&p, p.Entries[0]}})
+			changes, errs := planner.PlanChanges(Wrap, []Target{{&p, p.Entries[0]}})
 			if len(changes) != 0 || len(errs) != 1 || !strings.Contains(errs[0].Error(), tt.want) {
 				t.Errorf("plan: %v, %v; want nothing, and %q", changes, errs, tt.want)
 			}
-			if state, why := planner.State(&p, p.Entries[0]); state == Wrapped || !strings.Contains(why, tt.want) {
+			if state, why := planner.EntryState(&p, p.Entries[0]); state == Wrapped || !strings.Contains(why, tt.want) {
 				t.Errorf("status: %s, %q; want %q", state, why, tt.want)
 			}
 		})
@@ -45,7 +45,7 @@ func TestEntriesThatStartAProxy(t *testing.T) {
 	} {
 		m := newMachine(t)
 		p := ReadConfigFile(rowByID(t, m.rows, "vscode-user"), m.write(".config/Code/User/mcp.json", src))
-		changes, errs := Planner{Program: Program{Path: "/usr/local/bin/clawai"}}.Plan(Wrap, []Target{{&p, p.Entries[0]}})
+		changes, errs := Planner{Program: Program{Path: "/usr/local/bin/clawai"}}.PlanChanges(Wrap, []Target{{&p, p.Entries[0]}})
 		if len(changes) != 1 || len(errs) != 0 {
 			t.Errorf("%s: %v, %v", src, changes, errs)
 		}

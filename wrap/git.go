@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// tracked says whether git keeps the file. Without git, or outside a work tree,
+// isTracked says whether git keeps the file. Without git, or outside a work tree,
 // nothing is tracked. The project's configuration must not start programs here,
 // which core.fsmonitor would.
-func tracked(path string) bool {
+func isTracked(path string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false",

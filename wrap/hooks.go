@@ -38,23 +38,23 @@ type Hooks struct {
 // FindHooks reads the hooks of every client that is on this machine, and of those that
 // are named.
 func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) (all []Hooks) {
-	program, _ := p.Hook() // "" is none, and all that stands is then compared with that
+	program, _ := p.HookPath() // "" is none, and all that stands is then compared with that
 	for _, row := range rows {
-		if !row.Installed(e) && !slices.Contains(named, row.Client) {
+		if !row.IsInstalled(e) && !slices.Contains(named, row.Client) {
 			continue
 		}
 		h := Hooks{Row: row}
-		if behind := (client.Row{Paths: row.Behind}).Files(e); len(behind) > 0 {
-			h.Err = fmt.Errorf("%s reads %s instead of %s; move its hooks over and remove it", row.Name, behind[0], placePaths(row.Places(e)))
+		if behind := (client.Row{Paths: row.Behind}).FindFiles(e); len(behind) > 0 {
+			h.Err = fmt.Errorf("%s reads %s instead of %s; move its hooks over and remove it", row.Name, behind[0], placePaths(row.FindPlaces(e)))
 		}
-		for _, place := range row.Places(e) {
+		for _, place := range row.FindPlaces(e) {
 			h.Files = append(h.Files, readHookFile(row, place, program))
 		}
-		h.Trust = trusted(e, row, h.Files)
+		h.Trust = findTrust(e, row, h.Files)
 		if off := switchedOff(e, row.TrustFile); len(off) > 0 && h.Err == nil {
 			h.Err = fmt.Errorf("%s runs no hook, as %s; take that out first", row.Name, off[0])
 		}
-		if undone := undone(e, row); undone != "" && h.Err == nil {
+		if undone := findHookBlocker(e, row); undone != "" && h.Err == nil {
 			h.Err = fmt.Errorf("%s; take that out first", undone)
 		}
 		h.Without = switchedOff(e, row.Profiles)
@@ -77,10 +77,10 @@ func readHookFile(row client.HookRow, place client.HookPlace, program string) Ho
 		f.Real = realFolder(place.Path)
 		return f
 	}
-	if f.Real, f.Err = resolve(place.Path); f.Err != nil {
+	if f.Real, f.Err = resolveLinks(place.Path); f.Err != nil {
 		return f
 	}
-	if f.src, f.Err = read(f.Real); f.Err != nil {
+	if f.src, f.Err = readRegularFile(f.Real); f.Err != nil {
 		return f
 	}
 	f.Hooked, f.Err = client.ReadHooks(row, f.src, f.Events, client.HookStart{Path: program})
@@ -99,28 +99,28 @@ func realFolder(path string) string {
 	return filepath.Join(realFolder(dir), base)
 }
 
-// trusted looks up what the person has reviewed, for a client that runs nothing else.
-func trusted(e client.Env, row client.HookRow, files []HookFile) client.Trust {
-	paths := (client.Row{Paths: row.TrustFile}).Files(e)
+// findTrust looks up what the person has reviewed, for a client that runs nothing else.
+func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust {
+	paths := (client.Row{Paths: row.TrustFile}).FindFiles(e)
 	if len(row.TrustFile.All) == 0 || len(files) == 0 {
 		return client.TrustUnneeded
 	}
 	if len(paths) == 0 {
 		return client.Untrusted
 	}
-	src, err := read(paths[0])
+	src, err := readRegularFile(paths[0])
 	if err != nil {
 		return client.TrustUnknown
 	}
 	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
 }
 
-// undone says what in a client's settings keeps its hooks from running, or leads them to other
+// findHookBlocker says what in a client's settings keeps its hooks from running, or leads them to other
 // rules; "" where nothing does. A project's count beside the owner's, and an agent may write there.
-func undone(e client.Env, row client.HookRow) string {
-	own, others := (client.Row{Paths: row.Paths}).Files(e), (client.Row{Paths: row.Settings}).Files(e)
+func findHookBlocker(e client.Env, row client.HookRow) string {
+	own, others := (client.Row{Paths: row.Paths}).FindFiles(e), (client.Row{Paths: row.Settings}).FindFiles(e)
 	for _, path := range append(slices.Clip(own), others...) {
-		src, err := read(path)
+		src, err := readRegularFile(path)
 		if err != nil {
 			continue
 		}
@@ -129,9 +129,9 @@ func undone(e client.Env, row client.HookRow) string {
 			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
 		}
 	}
-	for _, s := range settings(e, row) {
+	for _, s := range listSettings(e, row) {
 		if what := reservedFor(s.Name); what != "" && e.Getenv(s.Name) != s.Value {
-			return s.steers(what)
+			return s.renderSteering(what)
 		}
 	}
 	return ""
@@ -139,8 +139,8 @@ func undone(e client.Env, row client.HookRow) string {
 
 // switchedOff says of each file that switches all hooks off how it does.
 func switchedOff(e client.Env, paths client.Paths) (all []string) {
-	for _, path := range (client.Row{Paths: paths}).Files(e) {
-		src, err := read(path)
+	for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
+		src, err := readRegularFile(path)
 		if off := client.HooksOff(src); err == nil && off != "" {
 			all = append(all, off+" in "+path)
 		}
@@ -148,8 +148,8 @@ func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	return all
 }
 
-// Hook is the path of clawai-hook as clients' files shall have it: beside clawai.
-func (p Program) Hook() (string, error) {
+// HookPath is the path of clawai-hook as clients' files shall have it: beside clawai.
+func (p Program) HookPath() (string, error) {
 	if p.Err != nil {
 		return "", p.Err
 	}

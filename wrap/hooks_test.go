@@ -81,14 +81,14 @@ func TestSettingsSteerServers(t *testing.T) {
 		m.write(tt.path, tt.settings)
 		m.write(".claude.json", `{"mcpServers":{"on":{"command":"`+m.path("bin/clawai")+`","args":["proxy","--server","on","--","x"]},"off":{"command":"x"},"far":{"type":"http","url":"https://far.example/mcp"}}}`)
 		m.write(".cursor/mcp.json", `{"mcpServers":{"else":{"command":"`+m.path("bin/clawai")+`","args":["proxy","--server","else","--","x"]}}}`)
-		rows, err := client.Catalogue()
+		rows, err := client.LoadCatalogue()
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen := 0
-		for _, target := range Select(FindConfigFiles(m.env(), rows), Selection{}) {
+		for _, target := range SelectTargets(FindConfigFiles(m.env(), rows), Selection{}) {
 			seen++
-			state, why := pl.State(target.File, target.Entry)
+			state, why := pl.EntryState(target.File, target.Entry)
 			steered := tt.want != "" && target.Entry.Name != "else"
 			want := map[string]State{"on": Wrapped, "else": Wrapped, "off": Bare, "far": Bare}[target.Entry.Name]
 			if steered && want == Wrapped {
@@ -97,7 +97,7 @@ func TestSettingsSteerServers(t *testing.T) {
 			if state != want || steered != strings.Contains(why, tt.want) && tt.want != "" {
 				t.Errorf("%s in %s: %s is %s: %s", tt.settings, tt.path, target.Entry.Name, state, why)
 			}
-			if _, refused := pl.Plan(Wrap, []Target{target}); steered != (len(refused) > 0) {
+			if _, refused := pl.PlanChanges(Wrap, []Target{target}); steered != (len(refused) > 0) {
 				t.Errorf("%s in %s: wrap says of %s: %v", tt.settings, tt.path, target.Entry.Name, refused)
 			}
 		}
@@ -142,7 +142,7 @@ func TestClawaiHookMustBeTrustworthy(t *testing.T) {
 		if err := tt.spoil(m); err != nil {
 			t.Fatal(err)
 		}
-		path, err := pl.Program.Hook()
+		path, err := pl.Program.HookPath()
 		want := strings.ReplaceAll(tt.want, "HOME", m.home)
 		if want == "" && (err != nil || path != m.path("bin/clawai-hook")) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %q, %v; want %q", tt.name, path, err, want)
@@ -158,7 +158,7 @@ func TestHookFilesThatAreMade(t *testing.T) {
 	}{"goose": {".agents/plugins/clawai/hooks/hooks.json", 0o600}, "cline": {"Documents/Cline/Hooks/PreToolUse", 0o700}} {
 		m, pl := hookMachine(t)
 		changes, errs := m.hooks(pl, Wrap, word)
-		for _, err := range append(errs, Apply(context.Background(), changes, m.opts)...) {
+		for _, err := range append(errs, ApplyChanges(context.Background(), changes, m.opts)...) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestHookFilesThatAreMade(t *testing.T) {
 			t.Errorf("%s: %v, %v", word, info, err)
 		}
 		changes, errs = m.hooks(pl, Unwrap, word)
-		for _, err := range append(errs, Apply(context.Background(), changes, m.opts)...) {
+		for _, err := range append(errs, ApplyChanges(context.Background(), changes, m.opts)...) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestHooksLeaveNoTrace(t *testing.T) {
 		before := m.tree()
 		apply := func(op Op) {
 			changes, errs := m.hooks(pl, op, tt.word)
-			for _, err := range append(errs, Apply(context.Background(), changes, m.opts)...) {
+			for _, err := range append(errs, ApplyChanges(context.Background(), changes, m.opts)...) {
 				if err != nil {
 					t.Fatalf("%s: %v", tt.word, err)
 				}
@@ -233,7 +233,7 @@ func TestHookFilesOfAnOlderClawai(t *testing.T) {
 			text := strings.ReplaceAll(tt.text, "HOOK", m.path("bin/clawai-hook"))
 			c := Change{Op: Wrap, Path: m.path(tt.file), Real: m.path(tt.file), After: []byte(text), Absent: true,
 				Edits: []Edit{{Entry: client.Entry{Name: "x", KeyPath: hookKey("x")}}}}
-			if err := errors.Join(Apply(context.Background(), []Change{c}, m.opts)...); err != nil {
+			if err := errors.Join(ApplyChanges(context.Background(), []Change{c}, m.opts)...); err != nil {
 				t.Fatal(err)
 			}
 			if changed {
@@ -251,7 +251,7 @@ func TestHookFilesOfAnOlderClawai(t *testing.T) {
 				}
 				continue
 			}
-			if err := errors.Join(append(errs, Apply(context.Background(), changes, m.opts)...)...); err != nil {
+			if err := errors.Join(append(errs, ApplyChanges(context.Background(), changes, m.opts)...)...); err != nil {
 				t.Fatalf("%s: %v", tt.word, err)
 			}
 			if _, err := os.Stat(m.path(tt.file)); (err == nil) != changed {
@@ -306,7 +306,7 @@ func TestHookFilesThatChangeMeanwhile(t *testing.T) {
 			m.write(".codex/config.toml", "")
 			if tt.start == "ours" {
 				changes, _ := m.hooks(pl, Wrap, "codex")
-				if err := errors.Join(Apply(context.Background(), changes, m.opts)...); err != nil {
+				if err := errors.Join(ApplyChanges(context.Background(), changes, m.opts)...); err != nil {
 					t.Fatal(err)
 				}
 			} else if tt.start != "" {
@@ -326,7 +326,7 @@ func TestHookFilesThatChangeMeanwhile(t *testing.T) {
 				}
 				m.write(file, tt.meanwhile)
 			}
-			err := errors.Join(Apply(context.Background(), changes, m.opts)...)
+			err := errors.Join(ApplyChanges(context.Background(), changes, m.opts)...)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -348,7 +348,7 @@ func TestNoHookWithoutTheJournal(t *testing.T) {
 	m.write(".codex/config.toml", "")
 	m.write(".local/state/clawai/wrap-journal.ndjson/x", "") // a folder in its place
 	changes, _ := m.hooks(pl, Wrap, "codex")
-	if err := errors.Join(Apply(context.Background(), changes, m.opts)...); err == nil || !strings.Contains(err.Error(), "the journal cannot be") {
+	if err := errors.Join(ApplyChanges(context.Background(), changes, m.opts)...); err == nil || !strings.Contains(err.Error(), "the journal cannot be") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(m.path(".codex/hooks.json")); !errors.Is(err, os.ErrNotExist) {
@@ -367,11 +367,11 @@ func TestServersAndHooksOfOneFile(t *testing.T) {
 	}
 	m.write(file, before)
 	plan := func(op Op) []Change {
-		rows, err := client.Catalogue()
+		rows, err := client.LoadCatalogue()
 		if err != nil {
 			t.Fatal(err)
 		}
-		changes, errs := pl.Plan(op, Select(FindConfigFiles(m.env(), rows), Selection{}))
+		changes, errs := pl.PlanChanges(op, SelectTargets(FindConfigFiles(m.env(), rows), Selection{}))
 		hooks, err := client.HookRows()
 		if err != nil {
 			t.Fatal(err)
@@ -388,7 +388,7 @@ func TestServersAndHooksOfOneFile(t *testing.T) {
 			writes++
 		}
 	}
-	if err := errors.Join(Apply(context.Background(), plan(Wrap), m.opts)...); err != nil {
+	if err := errors.Join(ApplyChanges(context.Background(), plan(Wrap), m.opts)...); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.read(file); !strings.Contains(got, "clawai-hook gemini-cli") || !strings.Contains(got, `"proxy"`) || writes != 1 {
@@ -398,7 +398,7 @@ func TestServersAndHooksOfOneFile(t *testing.T) {
 	if err != nil || len(journal) != 4 {
 		t.Errorf("the journal has %v, %v", journal, err)
 	}
-	if err := errors.Join(Apply(context.Background(), plan(Unwrap), m.opts)...); err != nil || m.read(file) != before || writes != 2 {
+	if err := errors.Join(ApplyChanges(context.Background(), plan(Unwrap), m.opts)...); err != nil || m.read(file) != before || writes != 2 {
 		t.Errorf("%v, written %d times, came back as\n%s", err, writes, m.read(file))
 	}
 	m.opts.at = func(point string) {
@@ -406,7 +406,7 @@ func TestServersAndHooksOfOneFile(t *testing.T) {
 			m.write(file, `{"theirs":1}`)
 		}
 	}
-	for i, err := range Apply(context.Background(), plan(Wrap), m.opts) {
+	for i, err := range ApplyChanges(context.Background(), plan(Wrap), m.opts) {
 		if !errors.Is(err, atomicfile.ErrChanged) {
 			t.Errorf("change %d: %v", i, err)
 		}
@@ -418,7 +418,7 @@ func TestServersAndHooksOfOneFile(t *testing.T) {
 	m.write(file, before)
 	apart := plan(Wrap)
 	apart[1].Before = []byte("{}")
-	if err := errors.Join(Apply(context.Background(), apart, m.opts)...); err == nil || m.read(file) != before {
+	if err := errors.Join(ApplyChanges(context.Background(), apart, m.opts)...); err == nil || m.read(file) != before {
 		t.Errorf("edits that were planned apart: %v", err)
 	}
 }

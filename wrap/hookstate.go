@@ -23,22 +23,22 @@ const (
 	HookUnreadable HookState = "unreadable" // the file
 )
 
-// Words are how a state is told to a person.
-func (s HookState) Words() string {
+// StateText are how a state is told to a person.
+func (s HookState) StateText() string {
 	return map[HookState]string{
 		HookEnforced: "enforced by hook (blocks when broken)", HookOpen: "hook, open when broken", HookUntrusted: "hook not trusted yet",
 		HookObserved: "observed", HookDrifted: "drifted", HookBare: "not covered", HookUnreadable: "unreadable",
 	}[s]
 }
 
-// Covered says that the client calls clawai-hook, and that what it says holds.
-func (s HookState) Covered() bool { return s == HookEnforced || s == HookOpen }
+// IsCovered says that the client calls clawai-hook, and that what it says holds.
+func (s HookState) IsCovered() bool { return s == HookEnforced || s == HookOpen }
 
 // HookState is the state of a client's hooks, and why when that is not plain. All are the
 // hooks of every client, as FindHooks gives them.
 func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if len(h.Row.Through) > 0 {
-		return pl.through(h, all)
+		return pl.sharedHookState(h, all)
 	}
 	for _, f := range h.Files {
 		if f.Err != nil {
@@ -48,7 +48,7 @@ func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if differs := pl.HookDiffers(h); len(differs) > 0 {
 		return HookDrifted, strings.Join(differs, "; ")
 	}
-	if h.count() == 0 {
+	if h.countOurs() == 0 {
 		if h.Err != nil {
 			return HookBare, h.Err.Error()
 		}
@@ -71,8 +71,8 @@ func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookEnforced, "by " + h.Row.Name + " " + h.Row.Blocks + " and later; clawai doctor --hooks looks which one is here"
 }
 
-// through is the state of a client that runs another's hooks: what breaks is its own affair.
-func (pl Planner) through(h Hooks, all []Hooks) (HookState, string) {
+// sharedHookState is the state of a client that runs another's hooks: what breaks is its own affair.
+func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	covered := map[string]bool{}
 	for _, other := range all {
 		if len(other.Row.Through) > 0 {
@@ -82,7 +82,7 @@ func (pl Planner) through(h Hooks, all []Hooks) (HookState, string) {
 		if state == HookObserved && slices.Contains(h.Row.Through, other.Row.Client) {
 			return state, why
 		}
-		covered[other.Row.Client] = state.Covered()
+		covered[other.Row.Client] = state.IsCovered()
 	}
 	for _, other := range all {
 		if covered[other.Row.Client] && slices.Contains(h.Row.Through, other.Row.Client) {
@@ -145,14 +145,14 @@ func (pl Planner) HookDiffers(h Hooks) (all []string) {
 	if h.Err != nil {
 		all = append(all, h.Err.Error())
 	}
-	if _, err := pl.Program.Hook(); err != nil {
+	if _, err := pl.Program.HookPath(); err != nil {
 		all = append(all, err.Error())
 	}
 	return all
 }
 
-// count is how many entries are ours.
-func (h Hooks) count() (n int) {
+// countOurs is how many entries are ours.
+func (h Hooks) countOurs() (n int) {
 	for _, f := range h.Files {
 		n += len(f.Hooked.Ours)
 	}
@@ -166,7 +166,7 @@ func hookKey(event string) []string { return []string{"hooks", event} }
 // edited is an error that names it; the others go on. A file that has servers, too, is taken
 // as the changes before leave it: Apply writes all that is planned of one file at once.
 func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Change, errs []error) {
-	program, err := pl.Program.Hook()
+	program, err := pl.Program.HookPath()
 	if op == Wrap && err != nil {
 		return nil, []error{err}
 	}
@@ -193,8 +193,8 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 
 func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []Change, errs []error) {
 	for _, f := range h.Files {
-		after, err := f.edited(op, start)
-		if op == Unwrap && f.Row.Format != client.TOML && pl.Journal.made(f.Real, f.src) {
+		after, err := f.applyOp(op, start)
+		if op == Unwrap && f.Row.Format != client.TOML && pl.Journal.hasMadeFile(f.Real, f.src) {
 			after, err = nil, nil
 		}
 		if err != nil {
@@ -220,8 +220,8 @@ func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []C
 	return changes, errs
 }
 
-// edited is the file after an operation; nil is no file.
-func (f HookFile) edited(op Op, start client.HookStart) ([]byte, error) {
+// applyOp is the file after an operation; nil is no file.
+func (f HookFile) applyOp(op Op, start client.HookStart) ([]byte, error) {
 	switch {
 	case f.Err != nil:
 		return nil, f.Err

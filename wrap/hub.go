@@ -46,7 +46,7 @@ type movedServer struct {
 	Table string `json:"table"`          // as it was put into config.toml
 }
 
-func (m move) has(s movedServer) bool {
+func (m move) hasServer(s movedServer) bool {
 	return slices.ContainsFunc(m.Servers, func(o movedServer) bool { return o.Name == s.Name && o.Table == s.Table })
 }
 
@@ -70,48 +70,48 @@ func ReadHub(config, state string) (Hub, error) {
 }
 
 func readOrNone(path string) ([]byte, error) {
-	src, err := read(path)
+	src, err := readRegularFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return src, err
 }
 
-// Pending says that servers of the hub are not where the state says they are: a run was cut
+// HasUnsettled says that servers of the hub are not where the state says they are: a run was cut
 // off between two files, or somebody changed one.
-func (h *Hub) Pending(files []ConfigFile) bool { return len(h.settled(files)) < len(h.moves) }
+func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
-// find is the move that a hub's entry stands for; -1 for one that its owner wrote. While
+// findMove is the move that a hub's entry stands for; -1 for one that its owner wrote. While
 // more servers are moved there are two: the later one holds when the file has none of its
 // servers any more.
-func (h *Hub) find(p *ConfigFile, path []string) int {
+func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	first := -1
 	for i, m := range slices.Backward(h.moves) {
 		if m.File != p.Real || !slices.Equal(m.Hub, path) {
 			continue
 		}
-		if first = i; !slices.ContainsFunc(m.Servers, func(s movedServer) bool { return p.holds(m.beside(s), nil) }) {
+		if first = i; !slices.ContainsFunc(m.Servers, func(s movedServer) bool { return p.hasEntry(m.serverPath(s), nil) }) {
 			break
 		}
 	}
 	return first
 }
 
-// beside is the key path of a server in its client's file.
-func (m move) beside(s movedServer) []string {
+// serverPath is the key path of a server in its client's file.
+func (m move) serverPath(s movedServer) []string {
 	return append(slices.Clone(m.Hub[:len(m.Hub)-1]), s.Name)
 }
 
-// settled are the moves that are in effect, and those whose servers are nowhere else. Where
+// settledMoves are the moves that are in effect, and those whose servers are nowhere else. Where
 // the client's file has its own servers, and no hub, the move was not finished or was taken back.
-func (h *Hub) settled(files []ConfigFile) (left []move) {
+func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	for n, m := range h.moves {
 		hub, seen, other := false, false, false
 		for i := range files {
 			if p := &files[i]; p.Real == m.File && p.Err == nil {
 				seen = seen || p.Row.ID == m.Row
-				if p.holds(m.Hub, func(e client.Entry) bool { return e.Wrapped != nil && e.Wrapped.Hub }) {
-					hub, other = true, h.find(p, m.Hub) != n
+				if p.hasEntry(m.Hub, func(e client.Entry) bool { return e.Wrapped != nil && e.Wrapped.Hub }) {
+					hub, other = true, h.findMove(p, m.Hub) != n
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func (h *Hub) settled(files []ConfigFile) (left []move) {
 		}
 		own := !slices.ContainsFunc(m.Servers, func(s movedServer) bool {
 			return !slices.ContainsFunc(files, func(p ConfigFile) bool {
-				return p.Real == m.File && p.Err == nil && p.holds(m.beside(s), nil)
+				return p.Real == m.File && p.Err == nil && p.hasEntry(m.serverPath(s), nil)
 			})
 		})
 		if hub || !seen || !own {
@@ -130,34 +130,34 @@ func (h *Hub) settled(files []ConfigFile) (left []move) {
 	return left
 }
 
-// holds says that an entry stands at a key path.
-func (p *ConfigFile) holds(path []string, is func(client.Entry) bool) bool {
+// hasEntry says that an entry stands at a key path.
+func (p *ConfigFile) hasEntry(path []string, is func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
 		return slices.Equal(e.KeyPath, path) && (is == nil || is(e))
 	})
 }
 
-// Forget passes over moves that are not in effect, before servers are moved again.
-func (h *Hub) Forget(files []ConfigFile) {
-	left := h.settled(files)
-	h.src, _ = h.without(left)
+// ForgetUnsettled passes over moves that are not in effect, before servers are moved again.
+func (h *Hub) ForgetUnsettled(files []ConfigFile) {
+	left := h.settledMoves(files)
+	h.src, _ = h.pruneConfig(left)
 	h.moves = left
 }
 
-// Lost says that the hub's entry is gone from a client's file and its servers with it.
-func (h *Hub) Lost(files []ConfigFile) (all []string) {
-	for _, m := range h.settled(files) {
+// FindLost says that the hub's entry is gone from a client's file and its servers with it.
+func (h *Hub) FindLost(files []ConfigFile) (all []string) {
+	for _, m := range h.settledMoves(files) {
 		for i := range files {
 			p := &files[i]
-			if p.Real == m.File && p.Err == nil && p.Row.ID == m.Row && !p.holds(m.Hub, nil) {
-				all = append(all, fmt.Sprintf("%s: the hub's entry is gone, and with it %s; write an entry %q that starts clawai with the argument hub, then run: clawai unwrap", p.Path, m.names(), client.HubName))
+			if p.Real == m.File && p.Err == nil && p.Row.ID == m.Row && !p.hasEntry(m.Hub, nil) {
+				all = append(all, fmt.Sprintf("%s: the hub's entry is gone, and with it %s; write an entry %q that starts clawai with the argument hub, then run: clawai unwrap", p.Path, m.serverNames(), client.HubName))
 			}
 		}
 	}
 	return all
 }
 
-func (m move) names() string {
+func (m move) serverNames() string {
 	names := make([]string, len(m.Servers))
 	for i, s := range m.Servers {
 		names[i] = s.Name
@@ -165,8 +165,8 @@ func (m move) names() string {
 	return strings.Join(names, ", ")
 }
 
-// differs says in what a hub's entry does not start what was moved out of its file.
-func (h *Hub) differs(p *ConfigFile, e client.Entry) (all []string) {
+// findDifferences says in what a hub's entry does not start what was moved out of its file.
+func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if err != nil {
 		return []string{fmt.Sprintf("%s cannot be read: %v", h.Config, err)}
@@ -175,7 +175,7 @@ func (h *Hub) differs(p *ConfigFile, e client.Entry) (all []string) {
 		return !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name })
 	}
 	wanted := slices.Clone(e.Wrapped.Only)
-	if i := h.find(p, e.KeyPath); i >= 0 {
+	if i := h.findMove(p, e.KeyPath); i >= 0 {
 		for _, s := range h.moves[i].Servers {
 			if !slices.Contains(wanted, s.Name) {
 				wanted = append(wanted, s.Name)
@@ -190,13 +190,13 @@ func (h *Hub) differs(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// without takes out of the configuration what only moves that are no longer there had put
+// pruneConfig takes out of the configuration what only moves that are no longer there had put
 // in. What its owner has changed since stays.
-func (h *Hub) without(left []move) (config []byte, changed []string) {
+func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {
 		for _, s := range m.Servers {
-			if slices.ContainsFunc(left, func(o move) bool { return o.has(s) }) {
+			if slices.ContainsFunc(left, func(o move) bool { return o.hasServer(s) }) {
 				continue
 			}
 			found := false
@@ -213,15 +213,15 @@ func (h *Hub) without(left []move) (config []byte, changed []string) {
 	return config, changed
 }
 
-// save writes the state; no move at all is no file.
-func (h *Hub) save(moves []move) error {
+// saveMoves writes the state; no move at all is no file.
+func (h *Hub) saveMoves(moves []move) error {
 	if len(moves) == 0 {
 		if err := os.Remove(movesPath(h.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	}
-	if h.known == nil && exists(movesPath(h.State)) { // another run has begun since, and it holds what that one took out
+	if h.known == nil && pathExists(movesPath(h.State)) { // another run has begun since, and it holds what that one took out
 		return fmt.Errorf("%s: %w; run the command again", movesPath(h.State), atomicfile.ErrChanged)
 	}
 	src, err := json.MarshalIndent(moves, "", "  ")
@@ -231,8 +231,8 @@ func (h *Hub) save(moves []move) error {
 	return atomicfile.Write(movesPath(h.State), append(src, '\n'), atomicfile.Options{Mode: 0o600, Old: h.known})
 }
 
-// change is the configuration before and after, for people to see and Apply to write.
-func (h *Hub) change(op Op, before, after []byte) Change {
+// newChange is the configuration before and after, for people to see and Apply to write.
+func (h *Hub) newChange(op Op, before, after []byte) Change {
 	c := Change{Op: op, Path: h.Config, Real: realFolder(h.Config), Before: before, After: after, Absent: before == nil, Gone: len(after) == 0}
 	if real, err := filepath.EvalSymlinks(h.Config); err == nil {
 		c.Real = real
@@ -241,8 +241,8 @@ func (h *Hub) change(op Op, before, after []byte) Change {
 	return c
 }
 
-// Preview is what an operation with these changes does to the configuration; nil: nothing.
-func (h *Hub) Preview(op Op, changes []Change) *Change {
+// PreviewConfig is what an operation with these changes does to the configuration; nil: nothing.
+func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	before, after := h.planned, h.src
 	if op == Unwrap {
 		var left []move
@@ -254,48 +254,48 @@ func (h *Hub) Preview(op Op, changes []Change) *Change {
 				left = append(left, m)
 			}
 		}
-		after, _ = h.without(left)
+		after, _ = h.pruneConfig(left)
 	}
 	if bytes.Equal(before, after) {
 		return nil
 	}
-	c := h.change(op, before, after)
+	c := h.newChange(op, before, after)
 	return &c
 }
 
-// Alone keeps other runs waiting from Begin to Settle: what one has written down, and not yet
+// LockRuns keeps other runs waiting from Begin to Settle: what one has written down, and not yet
 // taken out of its client's file, looks to another like the rest of a run that was cut off.
-func (h *Hub) Alone(ctx context.Context, o Options) (unlock func(), err error) {
+func (h *Hub) LockRuns(ctx context.Context, o Options) (unlock func(), err error) {
 	return lockFile(ctx, o, movesPath(h.State)+" run")
 }
 
-// Begin writes down what will be moved, and the configuration with it. Clients' files come
+// BeginMoves writes down what will be moved, and the configuration with it. Clients' files come
 // next; after a crash in between, they hold their servers still, and Settle takes this back.
-func (h *Hub) Begin(ctx context.Context, o Options) error {
+func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := h.save(h.moves); err != nil {
+	if err := h.saveMoves(h.moves); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	o.reach("moves saved")
+	o.passPoint("moves saved")
 	if bytes.Equal(h.planned, h.src) {
 		return nil
 	}
 	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // what servers are told may be secret
 		return err
 	}
-	err = errors.Join(Apply(ctx, []Change{h.change(Wrap, h.planned, h.src)}, o)...)
-	o.reach("configured")
+	err = errors.Join(ApplyChanges(ctx, []Change{h.newChange(Wrap, h.planned, h.src)}, o)...)
+	o.passPoint("configured")
 	return err
 }
 
-// Settle makes state and configuration agree with what clients' files hold: the end of an
+// SettleMoves makes state and configuration agree with what clients' files hold: the end of an
 // unwrap, and of a run that was cut off. It names tables that stay, as their owner has
 // changed them.
-func (h *Hub) Settle(ctx context.Context, files []ConfigFile, o Options) (changed []string, err error) {
+func (h *Hub) SettleMoves(ctx context.Context, files []ConfigFile, o Options) (changed []string, err error) {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
 		return nil, err
@@ -305,18 +305,18 @@ func (h *Hub) Settle(ctx context.Context, files []ConfigFile, o Options) (change
 	if err != nil {
 		return nil, err
 	}
-	left := now.settled(files)
+	left := now.settledMoves(files)
 	if len(left) == len(now.moves) {
 		return nil, nil
 	}
 	if _, err := client.Read(client.HubRow(), now.src); err != nil { // what stands there is not known to be changed
 		return nil, fmt.Errorf("%s: %w", now.Config, err)
 	}
-	after, changed := now.without(left)
+	after, changed := now.pruneConfig(left)
 	if !bytes.Equal(after, now.src) {
-		if err := errors.Join(Apply(ctx, []Change{now.change(Unwrap, now.src, after)}, o)...); err != nil {
+		if err := errors.Join(ApplyChanges(ctx, []Change{now.newChange(Unwrap, now.src, after)}, o)...); err != nil {
 			return nil, err
 		}
 	}
-	return changed, now.save(left)
+	return changed, now.saveMoves(left)
 }

@@ -42,26 +42,26 @@ func (m *machine) move(op Op, clientName string) (errs []error) {
 	j.Hub = m.hub()
 	j.Hub.Into = op == Wrap
 	var pending []Target
-	for _, t := range Select(files, Selection{Client: clientName}) {
-		if j.Pending(op, t) {
+	for _, t := range SelectTargets(files, Selection{Client: clientName}) {
+		if j.ChangesTarget(op, t) {
 			pending = append(pending, t)
 		}
 	}
 	if j.Hub.Into {
-		j.Hub.Forget(files)
+		j.Hub.ForgetUnsettled(files)
 	}
-	changes, errs := j.Plan(op, pending)
+	changes, errs := j.PlanChanges(op, pending)
 	if j.Hub.Into && len(changes) > 0 {
-		if err := j.Hub.Begin(m.t.Context(), m.opts); err != nil {
+		if err := j.Hub.BeginMoves(m.t.Context(), m.opts); err != nil {
 			return append(errs, err)
 		}
 	}
-	for _, err := range Apply(m.t.Context(), changes, m.opts) {
+	for _, err := range ApplyChanges(m.t.Context(), changes, m.opts) {
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if _, err := j.Hub.Settle(m.t.Context(), FindConfigFiles(m.env(), m.rows), m.opts); err != nil {
+	if _, err := j.Hub.SettleMoves(m.t.Context(), FindConfigFiles(m.env(), m.rows), m.opts); err != nil {
 		errs = append(errs, err)
 	}
 	return errs
@@ -102,8 +102,8 @@ func TestHubOfTwoClients(t *testing.T) {
 	}
 	j := m.judge()
 	j.Hub = m.hub()
-	for _, target := range Select(FindConfigFiles(m.env(), m.rows), Selection{}) {
-		if state, why := j.State(target.File, target.Entry); target.Entry.Name == client.HubName && (state != Wrapped || !strings.HasPrefix(why, "the hub, with ")) {
+	for _, target := range SelectTargets(FindConfigFiles(m.env(), m.rows), Selection{}) {
+		if state, why := j.EntryState(target.File, target.Entry); target.Entry.Name == client.HubName && (state != Wrapped || !strings.HasPrefix(why, "the hub, with ")) {
 			t.Errorf("%s: %s: %s", target.File.Path, state, why)
 		}
 	}
@@ -208,7 +208,7 @@ func TestHubCutOff(t *testing.T) {
 			text := m.read(".claude.json")
 			if moved := strings.Contains(text, `"only-here": {"type"`) || strings.Contains(text, `"hub"`); !moved && text != claudeHub {
 				t.Errorf("%s %d: half of it was written:\n%s", op, n, text)
-			} else if !moved && len(m.hub().moves) > 0 && !m.hub().Pending(FindConfigFiles(m.env(), m.rows)) {
+			} else if !moved && len(m.hub().moves) > 0 && !m.hub().HasUnsettled(FindConfigFiles(m.env(), m.rows)) {
 				t.Errorf("%s %d: nobody is told of what is left", op, n)
 			}
 			if errs := m.move(Unwrap, "claude-code"); len(errs) > 0 {
@@ -238,7 +238,7 @@ func TestHubOfAnOwnerWhoEdits(t *testing.T) {
 	i := slices.IndexFunc(files, func(p ConfigFile) bool { return p.Row.ID == "codex-user" })
 	gone := files[i]
 	gone.Entries = nil
-	if lost := m.hub().Lost([]ConfigFile{gone}); len(lost) != 1 || !strings.Contains(lost[0], "the hub's entry is gone, and with it docs, own") {
+	if lost := m.hub().FindLost([]ConfigFile{gone}); len(lost) != 1 || !strings.Contains(lost[0], "the hub's entry is gone, and with it docs, own") {
 		t.Error(lost)
 	}
 	m.write(".config/clawai/config.toml", strings.Replace(m.read(".config/clawai/config.toml"), "[upstream.docs]\n", "[upstream.docs]\nalias = \"d\"\n", 1))

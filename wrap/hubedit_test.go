@@ -45,7 +45,7 @@ func TestHubOfABrokenConfiguration(t *testing.T) {
 		t.Error(errs)
 	}
 	m.same(".codex/config.toml", codexHub)
-	if !m.hub().Pending(FindConfigFiles(m.env(), m.rows)) {
+	if !m.hub().HasUnsettled(FindConfigFiles(m.env(), m.rows)) {
 		t.Error("nobody is told of what is left")
 	}
 	m.write(".config/clawai/config.toml", whole)
@@ -124,17 +124,17 @@ func TestHubOfTwoRuns(t *testing.T) {
 	if errs := m.move(Wrap, "codex"); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	unlock, err := m.hub().Alone(t.Context(), m.opts)
+	unlock, err := m.hub().LockRuns(t.Context(), m.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	short := m.opts
 	short.LockWait = time.Millisecond
-	if _, err := late.Alone(t.Context(), short); err == nil || !strings.Contains(err.Error(), "another clawai is editing it") {
+	if _, err := late.LockRuns(t.Context(), short); err == nil || !strings.Contains(err.Error(), "another clawai is editing it") {
 		t.Error(err)
 	}
 	unlock()
-	if err := late.Begin(t.Context(), m.opts); !errors.Is(err, atomicfile.ErrChanged) {
+	if err := late.BeginMoves(t.Context(), m.opts); !errors.Is(err, atomicfile.ErrChanged) {
 		t.Error(err)
 	}
 	if errs := m.move(Unwrap, "codex"); len(errs) > 0 {
@@ -156,8 +156,8 @@ func TestHubThatIsToldOtherwise(t *testing.T) {
 		m.write(".config/clawai/config.toml", "[upstream.a]\ncommand = \"a\"\n")
 		j := m.judge()
 		j.Hub = m.hub()
-		for _, target := range Select(FindConfigFiles(m.env(), m.rows), Selection{Names: []string{client.HubName}}) {
-			if state, why := j.State(target.File, target.Entry); state != want {
+		for _, target := range SelectTargets(FindConfigFiles(m.env(), m.rows), Selection{Names: []string{client.HubName}}) {
+			if state, why := j.EntryState(target.File, target.Entry); state != want {
 				t.Errorf("%s: %s: %s", args, state, why)
 			}
 		}

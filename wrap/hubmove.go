@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// into moves servers of one container out of a client's file and into the configuration. It
+// moveIntoHub moves servers of one container out of a client's file and into the configuration. It
 // gives the file and the moved servers; what cannot be moved stays, with an error each.
-func (pl Planner) into(group []Target, src []byte) (after []byte, moved []client.Entry, errs []error) {
+func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved []client.Entry, errs []error) {
 	h, first := pl.Hub, group[0]
 	row, container := first.File.Row, first.Entry.KeyPath[:len(first.Entry.KeyPath)-1]
 	refuse := func(name string, err error) {
@@ -22,7 +22,7 @@ func (pl Planner) into(group []Target, src []byte) (after []byte, moved []client
 	for _, t := range group {
 		wanted[t.Entry.Name] = true
 	}
-	after, earlier := src, h.find(first.File, m.Hub)
+	after, earlier := src, h.findMove(first.File, m.Hub)
 	if earlier >= 0 { // more servers for a hub that is there: all of them anew
 		back, err := client.MoveBack(row, src, m.Hub, h.moves[earlier].Pieces)
 		if err != nil {
@@ -47,12 +47,12 @@ func (pl Planner) into(group []Target, src []byte) (after []byte, moved []client
 		server, err := pl.forHub(Target{first.File, e}, after)
 		added := config
 		if err == nil {
-			added, err = h.add(config, server)
+			added, err = h.addServer(config, server)
 		}
-		it := movedServer{Name: server.Name, Table: server.Table()}
-		switch was := h.changed(earlier, e.Name); {
+		it := movedServer{Name: server.Name, Table: server.RenderTable()}
+		switch was := h.findChangedServer(earlier, e.Name); {
 		case err == nil:
-			it.Lead = h.lead(config, added, server)
+			it.Lead = h.tableLead(config, added, server)
 		case was != nil: // it must not fall out of the hub for what its owner wrote there
 			it, added, server.Name = *was, config, e.Name
 		default:
@@ -65,7 +65,7 @@ func (pl Planner) into(group []Target, src []byte) (after []byte, moved []client
 			on = append(on, server.Name)
 		}
 	}
-	path, err := pl.Program.For(first.File)
+	path, err := pl.Program.StartCommand(first.File)
 	switch {
 	case len(moved) == 0:
 		return src, nil, errs
@@ -97,12 +97,12 @@ func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	return client.ForHub(t.File.Row, src, t.Entry)
 }
 
-// back puts the servers that a hub's entry stands for into its client's file again, and
+// moveOutOfHub puts the servers that a hub's entry stands for into its client's file again, and
 // gives them as they stand there.
-func (pl Planner) back(t Target, src []byte) ([]byte, []client.Entry, error) {
+func (pl Planner) moveOutOfHub(t Target, src []byte) ([]byte, []client.Entry, error) {
 	i := -1
 	if pl.Hub != nil {
-		i = pl.Hub.find(t.File, t.Entry.KeyPath)
+		i = pl.Hub.findMove(t.File, t.Entry.KeyPath)
 	}
 	if i < 0 {
 		return src, nil, nil // its owner wrote it
@@ -120,21 +120,21 @@ func (pl Planner) back(t Target, src []byte) ([]byte, []client.Entry, error) {
 			continue
 		}
 		back = append(back, e)
-		src, err = pl.edit(Unwrap, Target{t.File, e}, src)
+		src, err = pl.editTarget(Unwrap, Target{t.File, e}, src)
 	}
 	return src, back, err
 }
 
-// add puts a server's table into the configuration, once.
-func (h *Hub) add(config []byte, server client.HubServer) ([]byte, error) {
-	table := server.Table()
+// addServer puts a server's table into the configuration, once.
+func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) {
+	table := server.RenderTable()
 	entries, err := client.Read(client.HubRow(), config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", h.Config, err)
 	}
 	if slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == server.Name }) {
 		same := slices.ContainsFunc(h.moves, func(m move) bool {
-			return m.has(movedServer{Name: server.Name, Table: table})
+			return m.hasServer(movedServer{Name: server.Name, Table: table})
 		})
 		if same && bytes.Contains(config, []byte(table)) {
 			return config, nil // another client's, too
@@ -154,8 +154,8 @@ func (h *Hub) add(config []byte, server client.HubServer) ([]byte, error) {
 	return after, nil
 }
 
-// changed is a server of an earlier move that config.toml has by its name; nil: there is none.
-func (h *Hub) changed(earlier int, name string) *movedServer {
+// findChangedServer is a server of an earlier move that config.toml has by its name; nil: there is none.
+func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {
 		return nil
@@ -167,8 +167,8 @@ func (h *Hub) changed(earlier int, name string) *movedServer {
 	return &h.moves[earlier].Servers[i]
 }
 
-// lead is what add has put before a table; of one that was there, what it put then.
-func (h *Hub) lead(before, after []byte, server client.HubServer) string {
+// tableLead is what add has put before a table; of one that was there, what it put then.
+func (h *Hub) tableLead(before, after []byte, server client.HubServer) string {
 	if bytes.Equal(before, after) {
 		for _, m := range h.moves {
 			for _, s := range m.Servers {
@@ -178,5 +178,5 @@ func (h *Hub) lead(before, after []byte, server client.HubServer) string {
 			}
 		}
 	}
-	return string(after[len(before) : len(after)-len(server.Table())])
+	return string(after[len(before) : len(after)-len(server.RenderTable())])
 }

@@ -46,8 +46,8 @@ func appendJournal(whole []Change, o Options, failed error) error {
 				continue // the hub's configuration, which no client reads
 			}
 			l := journalEntry{
-				Time: o.now().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
-				Old: e.Old, New: e.New, Made: c.missingFolders(), Before: sum(c.Before), After: sum(c.After),
+				Time: o.currentTime().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
+				Old: e.Old, New: e.New, Made: c.missingFolders(), Before: hexDigest(c.Before), After: hexDigest(c.After),
 			}
 			if mayHoldSecret(e.Entry.Command) {
 				l.Old, l.New, l.Withheld = nil, nil, true
@@ -72,7 +72,7 @@ func appendJournal(whole []Change, o Options, failed error) error {
 // hold a key.
 func mayHoldSecret(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
 
-func sum(b []byte) string {
+func hexDigest(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
 }
@@ -133,15 +133,17 @@ func ReadJournal(state string) (Journal, error) {
 			continue
 		}
 		earlier[key], j[key] = j[key], l.Op == Wrap
-		if l.Op == Wrap && l.Before == sum(nil) {
+		if l.Op == Wrap && l.Before == hexDigest(nil) {
 			j[journalKey(l.File, []string{l.After})] = true
 		}
 	}
 	return j, nil
 }
 
-// made says that some clawai made the file with these bytes, where there was none.
-func (j Journal) made(file string, src []byte) bool { return j[journalKey(file, []string{sum(src)})] }
+// hasMadeFile says that some clawai made the file with these bytes, where there was none.
+func (j Journal) hasMadeFile(file string, src []byte) bool {
+	return j[journalKey(file, []string{hexDigest(src)})]
+}
 
 // madeFolders are the folders that were made for files.
 func madeFolders(state string) map[string]bool {
@@ -162,6 +164,6 @@ func madeFolders(state string) map[string]bool {
 	return made
 }
 
-func (j Journal) wrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }
+func (j Journal) hasWrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }
 
 func journalKey(file string, path []string) string { return fmt.Sprintf("%q %q", file, path) }

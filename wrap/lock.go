@@ -27,7 +27,7 @@ func lockFile(ctx context.Context, o Options, real string) (unlock func(), err e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	lock := flock.New(filepath.Join(dir, sum([]byte(real))[:32]+".lock"), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(dir, hexDigest([]byte(real))[:32]+".lock"), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, o.lockWait())
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
@@ -54,7 +54,7 @@ func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), 
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("lock: %w", err)
 		}
-		if info, err := os.Stat(dir); err == nil && o.now().Sub(info.ModTime()) > deadLock {
+		if info, err := os.Stat(dir); err == nil && o.currentTime().Sub(info.ModTime()) > deadLock {
 			_ = os.Remove(dir) // of a directory only when it is empty
 		}
 		select {

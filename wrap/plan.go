@@ -40,13 +40,13 @@ type Target struct {
 	Entry client.Entry
 }
 
-// Select finds the servers that are meant, whatever their state, in the order
+// SelectTargets finds the servers that are meant, whatever their state, in the order
 // of the files.
-func Select(files []ConfigFile, s Selection) []Target {
+func SelectTargets(files []ConfigFile, s Selection) []Target {
 	var all []Target
 	for i := range files {
 		p := &files[i]
-		if !s.Matches(p) {
+		if !s.MatchesFile(p) {
 			continue
 		}
 		for _, e := range p.Entries {
@@ -58,20 +58,20 @@ func Select(files []ConfigFile, s Selection) []Target {
 	return all
 }
 
-// Matches says that a file is within what is meant.
-func (s Selection) Matches(p *ConfigFile) bool {
+// MatchesFile says that a file is within what is meant.
+func (s Selection) MatchesFile(p *ConfigFile) bool {
 	return (s.Client == "" || s.Client == p.Row.Client) &&
 		(s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)
 }
 
-// Pending says that op would change something of t.
-func (pl Planner) Pending(op Op, t Target) bool {
+// ChangesTarget says that op would change something of t.
+func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if t.Entry.Kind == client.Other || t.File.Row.ReadOnly {
 		return false
 	}
 	if w := t.Entry.Wrapped; w != nil && w.Hub {
-		return op == Unwrap && pl.Hub != nil && pl.Hub.find(t.File, t.Entry.KeyPath) >= 0
+		return op == Unwrap && pl.Hub != nil && pl.Hub.findMove(t.File, t.Entry.KeyPath) >= 0
 	}
 	if op == Unwrap {
 		return t.Entry.Wrapped != nil
@@ -79,13 +79,13 @@ func (pl Planner) Pending(op Op, t Target) bool {
 	if pl.Hub != nil && pl.Hub.Into {
 		return true
 	}
-	if pl.HTTPProxy.redirects(t.Entry) { // which a Problem of becoming a process does not hinder
-		return pl.HTTPProxy.stale(t)
+	if pl.HTTPProxy.redirectsEntry(t.Entry) { // which a Problem of becoming a process does not hinder
+		return pl.HTTPProxy.needsRedirect(t)
 	}
 	if t.Entry.Problem != nil {
 		return t.Entry.Wrapped != nil || t.Entry.Unclear // Plan says why it cannot be done
 	}
-	return pl.stale(t.File, t.Entry) || pl.Secrets != nil && holdsSecrets(t)
+	return pl.needsWrap(t.File, t.Entry) || pl.Secrets != nil && holdsSecrets(t)
 }
 
 // Change is one file before and after.
@@ -112,9 +112,9 @@ type Edit struct {
 	Old, New []string     // the words that changed place, as the file writes them
 }
 
-// Plan works out the files that an operation gives. A server that cannot be
+// PlanChanges works out the files that an operation gives. A server that cannot be
 // edited is an error that names it; the others of its file go on.
-func (pl Planner) Plan(op Op, targets []Target) ([]Change, []error) {
+func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	var changes []Change
 	var errs []error
 	byFile := map[string][]Target{}
@@ -127,7 +127,7 @@ func (pl Planner) Plan(op Op, targets []Target) ([]Change, []error) {
 		if len(group) == 0 {
 			continue
 		}
-		change, failed := pl.plan(op, group)
+		change, failed := pl.planFile(op, group)
 		errs = append(errs, failed...)
 		if len(change.Edits) > 0 {
 			changes = append(changes, change)
@@ -136,9 +136,9 @@ func (pl Planner) Plan(op Op, targets []Target) ([]Change, []error) {
 	return changes, errs
 }
 
-// plan edits one file from its end, so that what is found by its place in the
+// planFile edits one file from its end, so that what is found by its place in the
 // file is still there.
-func (pl Planner) plan(op Op, group []Target) (Change, []error) {
+func (pl Planner) planFile(op Op, group []Target) (Change, []error) {
 	first := group[0].File
 	change := Change{Op: op, Path: first.Path, Real: first.Real, Tracked: first.Tracked, Before: first.src, After: first.src}
 	slices.SortStableFunc(group, func(a, b Target) int {
@@ -151,7 +151,7 @@ func (pl Planner) plan(op Op, group []Target) (Change, []error) {
 	var errs []error
 	for _, t := range group {
 		if w := t.Entry.Wrapped; op == Unwrap && w != nil && w.Hub {
-			after, back, err := pl.back(t, change.After)
+			after, back, err := pl.moveOutOfHub(t, change.After)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %s: %w", first.Path, t.Entry.Name, err))
 				continue
@@ -162,7 +162,7 @@ func (pl Planner) plan(op Op, group []Target) (Change, []error) {
 			change.After = after
 			continue
 		}
-		after, err := pl.edit(op, t, change.After)
+		after, err := pl.editTarget(op, t, change.After)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", first.Path, cmp.Or(t.Entry.Name, `""`), err))
 			continue
@@ -171,8 +171,8 @@ func (pl Planner) plan(op Op, group []Target) (Change, []error) {
 			continue
 		}
 		e := Edit{Row: t.File.Row, Entry: t.Entry}
-		e.Old, _ = client.Tokens(e.Row, change.After, e.Entry) // "" in the journal is better than no edit
-		e.New, _ = client.Tokens(e.Row, after, e.Entry)
+		e.Old, _ = client.EntryTokens(e.Row, change.After, e.Entry) // "" in the journal is better than no edit
+		e.New, _ = client.EntryTokens(e.Row, after, e.Entry)
 		change.Edits, change.After = append(change.Edits, e), after
 	}
 	return change, errs
@@ -194,7 +194,7 @@ func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
 				rest = append(rest, t)
 			}
 		}
-		after, moved, failed := pl.into(one, change.After)
+		after, moved, failed := pl.moveIntoHub(one, change.After)
 		errs = append(errs, failed...)
 		for _, e := range slices.Backward(moved) {
 			change.Edits = append(change.Edits, Edit{Row: first.File.Row, Entry: e})
@@ -207,9 +207,9 @@ func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
 	return change, errs
 }
 
-func (pl Planner) edit(op Op, t Target, src []byte) ([]byte, error) {
+func (pl Planner) editTarget(op Op, t Target, src []byte) ([]byte, error) {
 	if op == Unwrap {
-		src, err := pl.give(t, src)
+		src, err := pl.restoreSecrets(t, src)
 		if err != nil {
 			return nil, err
 		}
@@ -218,25 +218,25 @@ func (pl Planner) edit(op Op, t Target, src []byte) ([]byte, error) {
 	if t.Entry.Name == "" {
 		return nil, errors.New("its name is empty, and no rule can speak of it; give it a name")
 	}
-	if pl.HTTPProxy.redirects(t.Entry) {
-		return pl.HTTPProxy.redirect(t, src)
+	if pl.HTTPProxy.redirectsEntry(t.Entry) {
+		return pl.HTTPProxy.redirectEntry(t, src)
 	}
-	path, err := pl.Program.For(t.File)
+	path, err := pl.Program.StartCommand(t.File)
 	if err != nil {
 		return nil, err
 	}
-	if err := pl.unwrappable(t.File, t.Entry); err != nil {
+	if err := pl.checkWrappable(t.File, t.Entry); err != nil {
 		return nil, err
 	}
 	after, err := client.Wrap(t.File.Row, src, t.Entry, client.Wrapper{Path: path, Server: t.Entry.Name, Observe: pl.Observe})
 	if err != nil {
 		return nil, err
 	}
-	return pl.take(t, after)
+	return pl.takeSecrets(t, after)
 }
 
-// Names are the servers of a change, in the order of the file.
-func (c Change) Names() []string {
+// ServerNames are the servers of a change, in the order of the file.
+func (c Change) ServerNames() []string {
 	names := make([]string, 0, len(c.Edits))
 	for _, e := range slices.Backward(c.Edits) {
 		names = append(names, e.Entry.Name)

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// Running are the names of the programs that run: what the kernel calls each,
+// RunningPrograms are the names of the programs that run: what the kernel calls each,
 // and the last part of its executable and of its first word, for the kernel's
 // name is cut at 15 bytes.
-func Running() ([]string, error) {
+func RunningPrograms() ([]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Running are the names of the programs that run, as the system's own tool
+// RunningPrograms are the names of the programs that run, as the system's own tool
 // lists them.
-func Running() ([]string, error) {
+func RunningPrograms() ([]string, error) {
 	if goos == "windows" {
-		return tasks()
+		return listTasks()
 	}
 	out, err := exec.Command("/bin/ps", "-axo", "comm=").Output()
 	if err != nil {
@@ -26,7 +26,7 @@ func Running() ([]string, error) {
 	return names, nil
 }
 
-func tasks() ([]string, error) {
+func listTasks() ([]string, error) {
 	out, err := exec.Command("tasklist", "/fo", "csv", "/nh").Output()
 	if err != nil {
 		return nil, err

@@ -40,25 +40,25 @@ func TestMain(m *testing.M) {
 }
 
 func edit(home string) int {
-	rows, err := client.Catalogue()
+	rows, err := client.LoadCatalogue()
 	if err != nil {
 		panic(err)
 	}
-	e, err := System()
+	e, err := SystemEnv()
 	if err != nil {
 		panic(err)
 	}
 	e.Dir = ""
 	j := Planner{Program: Program{Path: "/opt/clawai"}}
-	targets := slices.DeleteFunc(Select(FindConfigFiles(e, rows), Selection{}), func(t Target) bool { return !j.Pending(Wrap, t) })
-	changes, errs := j.Plan(Wrap, targets)
+	targets := slices.DeleteFunc(SelectTargets(FindConfigFiles(e, rows), Selection{}), func(t Target) bool { return !j.ChangesTarget(Wrap, t) })
+	changes, errs := j.PlanChanges(Wrap, targets)
 	var limit uint64
 	if _, err := fmt.Sscan(os.Getenv(envLimit), &limit); err == nil {
 		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 			panic(err)
 		}
 	}
-	errs = append(errs, Apply(context.Background(), changes, Options{
+	errs = append(errs, ApplyChanges(context.Background(), changes, Options{
 		State: filepath.Join(home, ".local/state/clawai"), Version: "test", Home: home, RecheckAfter: 1,
 		at: func(point string) {
 			if point == os.Getenv(envKill) {

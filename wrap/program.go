@@ -22,9 +22,9 @@ type Program struct {
 	Exe  string // this binary, as the system says
 }
 
-// For is the command that a client's file shall have: a machine's path has no business
+// StartCommand is the command that a client's file shall have: a machine's path has no business
 // in a file that is shared through git.
-func (p Program) For(file *ConfigFile) (string, error) {
+func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	if !p.runsOnWindows() && file.readOnWindows() {
 		return "", errors.New("a Windows program reads this file, and cannot start the clawai of this system; install clawai on Windows and run it there")
 	}
@@ -36,7 +36,7 @@ func (p Program) For(file *ConfigFile) (string, error) {
 	}
 	path := p.Path
 	if strings.Contains(path, " ") && !file.Row.SpaceInCommandOK {
-		if path = short(path); strings.Contains(path, " ") {
+		if path = shortPath(path); strings.Contains(path, " ") {
 			return "", fmt.Errorf("%s cannot start a command with a space in its path (%s); install clawai in a folder without one", file.Row.Name, path)
 		}
 	}
@@ -75,7 +75,7 @@ func FindProgram() Program {
 	if real, err := filepath.EvalSymlinks(os.TempDir()); err == nil {
 		temp = append(temp, real)
 	}
-	p := search{exe: exe, arg0: os.Args[0], path: filepath.SplitList(os.Getenv("PATH")), temp: temp, same: sameFile}.find()
+	p := search{exe: exe, arg0: os.Args[0], path: filepath.SplitList(os.Getenv("PATH")), temp: temp, same: sameFile}.findProgram()
 	p.Exe = exe
 	return p
 }
@@ -89,14 +89,14 @@ type search struct {
 	same func(a, b string) bool
 }
 
-// find prefers the path the user started, then PATH, then what the system says:
+// findProgram prefers the path the user started, then PATH, then what the system says:
 // a package manager's link outlives the versioned folder that it leads to.
-func (s search) find() Program {
-	if s.temporary(s.exe) {
+func (s search) findProgram() Program {
+	if s.isTemporary(s.exe) {
 		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}
 	}
-	for _, path := range s.candidates() {
-		if filepath.IsAbs(path) && isClawai(path) && !s.temporary(path) && !versioned().MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {
+	for _, path := range s.candidatePaths() {
+		if filepath.IsAbs(path) && isClawai(path) && !s.isTemporary(path) && !versioned().MatchString(filepath.ToSlash(path)) && s.same(path, s.exe) {
 			return Program{Path: path}
 		}
 	}
@@ -106,7 +106,7 @@ func (s search) find() Program {
 	return Program{Err: fmt.Errorf("this program runs from %s, which the next upgrade takes away; put a link to it into a folder on PATH (ln -s %s ~/.local/bin/clawai) and run that", s.exe, s.exe)}
 }
 
-func (s search) candidates() []string {
+func (s search) candidatePaths() []string {
 	var all []string
 	if strings.ContainsAny(s.arg0, `/`+string(filepath.Separator)) {
 		if abs, err := filepath.Abs(s.arg0); err == nil {
@@ -123,9 +123,9 @@ func (s search) candidates() []string {
 	return append(all, s.exe)
 }
 
-func (s search) temporary(path string) bool {
+func (s search) isTemporary(path string) bool {
 	for _, dir := range s.temp {
-		if inside(path, dir) {
+		if isInside(path, dir) {
 			return true
 		}
 	}
@@ -152,14 +152,14 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// inside says whether path is dir or below it; both are clean.
-func inside(path, dir string) bool {
+// isInside says whether path is dir or below it; both are clean.
+func isInside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// startable says what keeps a wrapper's command from starting this clawai.
-func (p Program) startable(command string) error {
+// checkStartable says what keeps a wrapper's command from starting this clawai.
+func (p Program) checkStartable(command string) error {
 	path, err := exec.LookPath(command)
 	switch {
 	case err != nil && filepath.IsAbs(command):

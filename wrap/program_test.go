@@ -38,7 +38,7 @@ func TestTheProgramIsNamedByALastingPath(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := search{exe: c.exe, arg0: c.arg0, path: c.path, temp: []string{"/tmp"}, same: func(a, _ string) bool {
 				return a == c.exe || strings.Contains(" "+strings.Join(c.links, " ")+" ", " "+a+" ")
-			}}.find()
+			}}.findProgram()
 			if p.Path != c.want || (p.Err != nil) != (c.refused != "") {
 				t.Fatalf("got %q, %v", p.Path, p.Err)
 			}
@@ -69,13 +69,13 @@ func TestVersionedFoldersOfWindows(t *testing.T) {
 
 func TestAClientThatSplitsAtSpacesGetsNoPathWithOne(t *testing.T) {
 	p := Program{Path: "/Users/a b/bin/clawai"}
-	if _, err := p.For(&ConfigFile{Row: client.Row{Name: "Trae"}}); err == nil || !strings.Contains(err.Error(), "space") {
+	if _, err := p.StartCommand(&ConfigFile{Row: client.Row{Name: "Trae"}}); err == nil || !strings.Contains(err.Error(), "space") {
 		t.Errorf("got %v", err)
 	}
-	if got, err := p.For(&ConfigFile{Row: client.Row{SpaceInCommandOK: true}}); got != p.Path || err != nil {
+	if got, err := p.StartCommand(&ConfigFile{Row: client.Row{SpaceInCommandOK: true}}); got != p.Path || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, err := p.For(&ConfigFile{Tracked: true}); got != "clawai" || err != nil {
+	if got, err := p.StartCommand(&ConfigFile{Tracked: true}); got != "clawai" || err != nil {
 		t.Errorf("tracked: got %q, %v", got, err)
 	}
 }
@@ -99,12 +99,12 @@ func TestWindowsPlaces(t *testing.T) {
 	e.OS, e.Home, e.Dir = "windows", `C:\Users\u`, ""
 	looked := e.Home + `\AppData\Roaming\Claude\claude_desktop_config.json`
 	e.Exists = func(path string) bool { return path == looked }
-	i := slices.IndexFunc(m.rows, func(r client.Row) bool { return slices.Contains(r.Files(e), looked) })
+	i := slices.IndexFunc(m.rows, func(r client.Row) bool { return slices.Contains(r.FindFiles(e), looked) })
 	if i < 0 {
 		t.Fatal("Claude Desktop's file is not found")
 	}
 	p := ReadConfigFile(m.rows[i], file)
-	changes, errs := Planner{Program: Program{Path: `C:\tools\clawai.exe`}}.Plan(Wrap, []Target{{&p, p.Entries[0]}})
+	changes, errs := Planner{Program: Program{Path: `C:\tools\clawai.exe`}}.PlanChanges(Wrap, []Target{{&p, p.Entries[0]}})
 	want := `{"mcpServers":{"s":{"command":"C:\\tools\\clawai.exe","args":["proxy", "--server", "s", "--", "cmd", "/c","npx","x"]}}}`
 	if len(errs) > 0 || string(changes[0].After) != want {
 		t.Errorf("%v\n%s", errs, changes[0].After)

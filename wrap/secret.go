@@ -8,9 +8,9 @@ import (
 type Secrets interface {
 	// Take gives what stands in the file for a secret from now on, as text; not take: the
 	// secret stays.
-	Take(t Target, s client.Secret) (text string, take bool, err error)
+	TakeSecret(t Target, s client.Secret) (text string, take bool, err error)
 	// Give gives the token that stood there before; not give: the reference stays.
-	Give(t Target, s client.Secret) (token string, give bool, err error)
+	ReturnToken(t Target, s client.Secret) (token string, give bool, err error)
 }
 
 // holdsSecrets says that a server behind clawai has secrets in its file.
@@ -18,25 +18,25 @@ func holdsSecrets(t Target) bool {
 	if t.Entry.Wrapped == nil || t.Entry.Problem != nil {
 		return false
 	}
-	all, err := client.Secrets(t.File.Row, t.File.src, t.Entry)
+	all, err := client.FindSecrets(t.File.Row, t.File.src, t.Entry)
 	return err == nil && len(all) > 0
 }
 
-// take puts references in the place of secrets.
-func (pl Planner) take(t Target, src []byte) ([]byte, error) {
-	return pl.exchange(t, src, client.Secrets, func(s client.Secret) (string, bool, error) {
-		text, take, err := pl.Secrets.Take(t, s)
+// takeSecrets puts references in the place of secrets.
+func (pl Planner) takeSecrets(t Target, src []byte) ([]byte, error) {
+	return pl.exchangeTokens(t, src, client.FindSecrets, func(s client.Secret) (string, bool, error) {
+		text, take, err := pl.Secrets.TakeSecret(t, s)
 		return client.Quote(text), take, err
 	})
 }
 
-// give puts back what references stand for.
-func (pl Planner) give(t Target, src []byte) ([]byte, error) {
-	return pl.exchange(t, src, client.References, func(s client.Secret) (string, bool, error) { return pl.Secrets.Give(t, s) })
+// restoreSecrets puts back what references stand for.
+func (pl Planner) restoreSecrets(t Target, src []byte) ([]byte, error) {
+	return pl.exchangeTokens(t, src, client.FindReferences, func(s client.Secret) (string, bool, error) { return pl.Secrets.ReturnToken(t, s) })
 }
 
-// exchange puts other tokens in the place of the texts that find finds, where other has one.
-func (pl Planner) exchange(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), other func(client.Secret) (string, bool, error)) ([]byte, error) {
+// exchangeTokens puts other tokens in the place of the texts that find finds, where other has one.
+func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), other func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil
 	}
@@ -54,5 +54,5 @@ func (pl Planner) exchange(t Target, src []byte, find func(client.Row, []byte, c
 			tokens[s.Member] = token
 		}
 	}
-	return client.Replace(t.File.Row, src, t.Entry, tokens)
+	return client.ReplaceVariables(t.File.Row, src, t.Entry, tokens)
 }

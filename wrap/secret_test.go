@@ -19,12 +19,12 @@ func (m memory) key(t Target, member string) string {
 	return strings.Join(t.Entry.KeyPath, "/") + " " + member
 }
 
-func (m memory) Take(t Target, s client.Secret) (string, bool, error) {
+func (m memory) TakeSecret(t Target, s client.Secret) (string, bool, error) {
 	m[m.key(t, s.Member)] = s.Token
 	return s.Before + client.ReferencePrefix + "x", true, nil
 }
 
-func (m memory) Give(t Target, s client.Secret) (string, bool, error) {
+func (m memory) ReturnToken(t Target, s client.Secret) (string, bool, error) {
 	token, ok := m[m.key(t, s.Member)]
 	return token, ok, nil
 }
@@ -44,12 +44,12 @@ func thereAndBack(t *testing.T, row client.Row, src string) (moved int, wrapped 
 			t.Fatal(file[0].Err)
 		}
 		var pending []Target
-		for _, one := range Select(file, Selection{}) {
-			if pl.Pending(op, one) {
+		for _, one := range SelectTargets(file, Selection{}) {
+			if pl.ChangesTarget(op, one) {
 				pending = append(pending, one)
 			}
 		}
-		changes, _ := pl.Plan(op, pending) // what cannot be wrapped stays
+		changes, _ := pl.PlanChanges(op, pending) // what cannot be wrapped stays
 		if len(changes) != 1 {
 			return text
 		}
@@ -65,7 +65,7 @@ func thereAndBack(t *testing.T, row client.Row, src string) (moved int, wrapped 
 	return len(vault), wrapped
 }
 
-var catalogue = sync.OnceValues(func() ([]client.Row, error) { return client.Catalogue() })
+var catalogue = sync.OnceValues(func() ([]client.Row, error) { return client.LoadCatalogue() })
 
 func rowOf(t *testing.T, id string) client.Row {
 	t.Helper()
@@ -145,12 +145,12 @@ func TestDecode(t *testing.T) {
 	for _, tt := range []struct{ row, token, want string }{
 		{"claude-code-user", `"a\u0062"`, "ab"}, {"codex-user", "'a\\b'", `a\b`}, {"goose-user", "plain", "plain"}, {"goose-user", "'it''s'", "it's"},
 	} {
-		if got, ok := client.Decode(rowOf(t, tt.row), tt.token); !ok || got != tt.want {
+		if got, ok := client.DecodeToken(rowOf(t, tt.row), tt.token); !ok || got != tt.want {
 			t.Errorf("%s: %q %v", tt.token, got, ok)
 		}
 	}
 	for _, bad := range []string{"1", `"a"}`, `"a","v":"b"`, ""} {
-		if got, ok := client.Decode(rowOf(t, "claude-code-user"), bad); ok {
+		if got, ok := client.DecodeToken(rowOf(t, "claude-code-user"), bad); ok {
 			t.Errorf("%s: %q", bad, got)
 		}
 	}

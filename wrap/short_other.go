@@ -2,5 +2,5 @@
 
 package wrap
 
-// short gives a path back: only Windows has another spelling without spaces.
-func short(path string) string { return path }
+// shortPath gives a path back: only Windows has another spelling without spaces.
+func shortPath(path string) string { return path }

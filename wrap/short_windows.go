@@ -2,9 +2,9 @@ package wrap
 
 import "golang.org/x/sys/windows"
 
-// short is the path with 8.3 names, which have no spaces, where the volume
+// shortPath is the path with 8.3 names, which have no spaces, where the volume
 // keeps such names.
-func short(path string) string {
+func shortPath(path string) string {
 	long, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return path

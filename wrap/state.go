@@ -30,9 +30,9 @@ type Planner struct {
 	Getenv    func(name string) string // the owner's environment; nil: nothing is known of it
 }
 
-// State is the state of an entry of a file, and why when that is not plain.
-func (pl Planner) State(p *ConfigFile, e client.Entry) (State, string) {
-	if differs := pl.Differs(p, e); len(differs) > 0 {
+// EntryState is the state of an entry of a file, and why when that is not plain.
+func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
+	if differs := pl.FindDifferences(p, e); len(differs) > 0 {
 		return Drifted, strings.Join(differs, "; ")
 	}
 	switch {
@@ -40,10 +40,10 @@ func (pl Planner) State(p *ConfigFile, e client.Entry) (State, string) {
 		return Uncovered, e.Why
 	case e.Wrapped == nil && p.Row.ReadOnly:
 		return Uncovered, "clawai does not edit this file: " + p.Row.Restart
-	case e.Wrapped == nil && e.Problem != nil && !pl.HTTPProxy.redirects(e):
+	case e.Wrapped == nil && e.Problem != nil && !pl.HTTPProxy.redirectsEntry(e):
 		return Uncovered, e.Problem.Error()
 	case e.Wrapped == nil:
-		if err := pl.unwrappable(p, e); err != nil {
+		if err := pl.checkWrappable(p, e); err != nil {
 			return Bare, err.Error()
 		}
 		return Bare, ""
@@ -59,19 +59,19 @@ func (pl Planner) State(p *ConfigFile, e client.Entry) (State, string) {
 	return Wrapped, ""
 }
 
-// Guards says that calls of an entry come to a proxy of ours that enforces the owner's rules. What
+// GuardsEntry says that calls of an entry come to a proxy of ours that enforces the owner's rules. What
 // a project's file says of that counts where Wrap has written it: whoever may write in the
 // project could have put it there.
-func (pl Planner) Guards(p *ConfigFile, e client.Entry) bool {
-	state, _ := pl.State(p, e)
+func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
+	state, _ := pl.EntryState(p, e)
 	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace
-	return state == Wrapped && (own || pl.Journal.wrapped(p.Real, e))
+	return state == Wrapped && (own || pl.Journal.hasWrapped(p.Real, e))
 }
 
-// Differs says in what an entry that is, was or looks wrapped is not what wrap
+// FindDifferences says in what an entry that is, was or looks wrapped is not what wrap
 // would write; nothing where it is that, or was never wrapped.
-func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {
-	was := pl.Journal.wrapped(p.Real, e)
+func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
+	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {
 	case e.Unclear || e.Problem != nil && (was || e.NamesClawai || e.Wrapped != nil):
 		all = append(all, e.Problem.Error())
@@ -86,24 +86,24 @@ func (pl Planner) Differs(p *ConfigFile, e client.Entry) (all []string) {
 		return all
 	}
 	if e.Wrapped.ProxyURL != "" {
-		return append(append(all, e.Wrapped.Differs...), pl.HTTPProxy.differs(p, e)...)
+		return append(append(all, e.Wrapped.Differs...), pl.HTTPProxy.findDifferences(p, e)...)
 	}
-	if err := pl.Program.startable(e.Wrapped.Path); err != nil {
+	if err := pl.Program.checkStartable(e.Wrapped.Path); err != nil {
 		all = append(all, err.Error())
 	}
 	if e.Wrapped.Hub && pl.Hub != nil {
-		all = append(all, pl.Hub.differs(p, e)...)
+		all = append(all, pl.Hub.findDifferences(p, e)...)
 	}
 	return append(append(all, e.Wrapped.Differs...), pl.checkVariables(p, e, e.Wrapped.Path)...)
 }
 
-// unwrappable says why an entry's environment keeps wrap from making a wrapper of
+// checkWrappable says why an entry's environment keeps wrap from making a wrapper of
 // it; nil when it does not.
-func (pl Planner) unwrappable(p *ConfigFile, e client.Entry) error {
-	if pl.HTTPProxy.redirects(e) {
+func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
+	if pl.HTTPProxy.redirectsEntry(e) {
 		return nil // a proxy that the client does not start
 	}
-	command, err := pl.Program.For(p)
+	command, err := pl.Program.StartCommand(p)
 	if err != nil {
 		return err
 	}
@@ -129,17 +129,17 @@ func isCommandLine(command string) bool {
 	return len(words) > 1 && !strings.ContainsAny(words[0], `/\"'`)
 }
 
-// stale says that Wrap would change an entry, or say why it cannot.
-func (pl Planner) stale(p *ConfigFile, e client.Entry) bool {
+// needsWrap says that Wrap would change an entry, or say why it cannot.
+func (pl Planner) needsWrap(p *ConfigFile, e client.Entry) bool {
 	if e.Wrapped == nil {
 		return true
 	}
 	if e.Wrapped.ProxyURL != "" || e.Wrapped.Hub {
 		return false // in its other form
 	}
-	if len(pl.Differs(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {
+	if len(pl.FindDifferences(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {
 		return true
 	}
-	path, err := pl.Program.For(p)
+	path, err := pl.Program.StartCommand(p)
 	return err != nil || path != e.Wrapped.Path
 }

@@ -67,7 +67,7 @@ func TestStates(t *testing.T) {
 		if c.unknown {
 			j.Program.Path = ""
 		}
-		got, why := j.State(&p, p.Entries[0])
+		got, why := j.EntryState(&p, p.Entries[0])
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %s %q, want %s %q", src, got, why, c.want, c.why)
 		}

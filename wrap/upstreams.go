@@ -51,8 +51,8 @@ func readNames(path string) (map[string]string, error) {
 	return known, nil
 }
 
-// Save writes both. An address may hold a key, so nobody else reads it.
-func (f *HTTPProxy) Save(state string) error {
+// SaveState writes both. An address may hold a key, so nobody else reads it.
+func (f *HTTPProxy) SaveState(state string) error {
 	if err := saveNames(filepath.Join(state, "wrapped-upstreams.json"), f.Upstreams); err != nil {
 		return err
 	}
@@ -67,13 +67,13 @@ func saveNames(path string, known map[string]string) error {
 	return atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// redirects says that an entry gets the proxy's address, or has it.
-func (f *HTTPProxy) redirects(e client.Entry) bool {
+// redirectsEntry says that an entry gets the proxy's address, or has it.
+func (f *HTTPProxy) redirectsEntry(e client.Entry) bool {
 	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.ProxyURL != "")
 }
 
-// Listen lets remote entries lead to the proxy that listens at ADDRESS:PORT.
-func (f *HTTPProxy) Listen(address string) { f.Base = baseURL(address, f.Secret) }
+// SetAddress lets remote entries lead to the proxy that listens at ADDRESS:PORT.
+func (f *HTTPProxy) SetAddress(address string) { f.Base = baseURL(address, f.Secret) }
 
 func baseURL(address, secret string) string { return "http://" + address + "/" + secret + "/mcp" }
 
@@ -83,14 +83,14 @@ func (f *HTTPProxy) listenAddress() string {
 	return address
 }
 
-// address is where an entry has to lead: every client has an agent session, and
+// entryAddress is where an entry has to lead: every client has an agent session, and
 // so a gate, of its own.
-func (f *HTTPProxy) address(t Target) string {
+func (f *HTTPProxy) entryAddress(t Target) string {
 	return f.Base + "/" + t.File.Row.Client + "/" + t.Entry.Name
 }
 
-// redirect is the file with the entry leading to the proxy.
-func (f *HTTPProxy) redirect(t Target, src []byte) ([]byte, error) {
+// redirectEntry is the file with the entry leading to the proxy.
+func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
 	if !client.PlainName(name) {
 		return nil, errors.New("its name cannot stand in an address; rename it with letters, digits, -, _ and . alone, or use --remote=bridge")
@@ -98,15 +98,15 @@ func (f *HTTPProxy) redirect(t Target, src []byte) ([]byte, error) {
 	if known, taken := f.Upstreams[name]; taken && known != address {
 		return nil, errors.New("another server of this name is reached through the proxy, at another address; rename one of them, or use --remote=bridge")
 	}
-	after, err := client.Redirect(t.File.Row, src, t.Entry, f.address(t))
+	after, err := client.RedirectEntry(t.File.Row, src, t.Entry, f.entryAddress(t))
 	if err == nil {
 		f.Upstreams[name], f.Listeners[name] = address, f.listenAddress()
 	}
 	return after, err
 }
 
-// differs says in what an entry's url does not lead where the proxy leads.
-func (f *HTTPProxy) differs(p *ConfigFile, e client.Entry) []string {
+// findDifferences says in what an entry's url does not lead where the proxy leads.
+func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	address, known := f.Listeners[e.Name]
 	if !known {
 		address = DefaultListen
@@ -129,8 +129,8 @@ func afterHost(url string) string {
 	return ""
 }
 
-// stale says that redirect would change an entry.
-func (f *HTTPProxy) stale(t Target) bool {
+// needsRedirect says that redirect would change an entry.
+func (f *HTTPProxy) needsRedirect(t Target) bool {
 	w := t.Entry.Wrapped
-	return w == nil || w.ProxyURL != f.address(t) || f.Upstreams[t.Entry.Name] != t.Entry.URL
+	return w == nil || w.ProxyURL != f.entryAddress(t) || f.Upstreams[t.Entry.Name] != t.Entry.URL
 }

@@ -48,7 +48,7 @@ type Setting struct {
 	Path string // of the settings
 }
 
-func (s Setting) steers(what string) string {
+func (s Setting) renderSteering(what string) string {
 	return fmt.Sprintf("%s sets %s, which %s", s.Path, s.Name, what)
 }
 
@@ -57,20 +57,20 @@ func settingsAround(e client.Env) map[string][]Setting {
 	all := map[string][]Setting{}
 	rows, _ := client.HookRows() // whoever looks for files has read the catalogue
 	for _, row := range rows {
-		all[row.Client] = settings(e, row)
+		all[row.Client] = listSettings(e, row)
 	}
 	return all
 }
 
-// settings are the variables in the owner's settings and in those of the project, where an
+// listSettings are the variables in the owner's settings and in those of the project, where an
 // agent may write.
-func settings(e client.Env, row client.HookRow) (all []Setting) {
+func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	if row.Env == "" {
 		return nil
 	}
 	for _, paths := range []client.Paths{row.Paths, row.Settings} {
-		for _, path := range (client.Row{Paths: paths}).Files(e) {
-			src, err := read(path)
+		for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
+			src, err := readRegularFile(path)
 			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // in the home folder the two are one
 				continue
 			}
@@ -88,19 +88,19 @@ func settings(e client.Env, row client.HookRow) (all []Setting) {
 // clawai itself.
 func (pl Planner) checkVariables(p *ConfigFile, e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
-		if what := pl.steers(v, command); what != "" {
+		if what := pl.steeringReason(v, command); what != "" {
 			all = append(all, fmt.Sprintf("its environment sets %s, which %s", v.Name, what))
 		}
 	}
 	for _, s := range p.Around {
-		if what := pl.steers(s.Variable, command); what != "" {
-			all = append(all, s.steers(what))
+		if what := pl.steeringReason(s.Variable, command); what != "" {
+			all = append(all, s.renderSteering(what))
 		}
 	}
 	return all
 }
 
-func (pl Planner) steers(v client.Variable, command string) string {
+func (pl Planner) steeringReason(v client.Variable, command string) string {
 	what := reservedFor(v.Name)
 	if strings.EqualFold(v.Name, "PATH") && !filepath.IsAbs(command) {
 		what = "says which clawai is started"

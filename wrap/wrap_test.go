@@ -24,7 +24,7 @@ func newMachine(t *testing.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := client.Catalogue()
+	rows, err := client.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +92,12 @@ func (m *machine) plan(op Op, s Selection) []Change {
 	m.t.Helper()
 	j := m.judge()
 	var pending []Target
-	for _, t := range Select(FindConfigFiles(m.env(), m.rows), s) {
-		if j.Pending(op, t) {
+	for _, t := range SelectTargets(FindConfigFiles(m.env(), m.rows), s) {
+		if j.ChangesTarget(op, t) {
 			pending = append(pending, t)
 		}
 	}
-	changes, errs := j.Plan(op, pending)
+	changes, errs := j.PlanChanges(op, pending)
 	for _, err := range errs {
 		m.t.Error(err)
 	}
@@ -110,7 +110,7 @@ func (m *machine) do(op Op, s Selection) error {
 	if len(changes) == 0 {
 		m.t.Fatalf("%s: nothing to do", op)
 	}
-	for _, err := range Apply(m.t.Context(), changes, m.opts) {
+	for _, err := range ApplyChanges(m.t.Context(), changes, m.opts) {
 		if err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func (m *machine) do(op Op, s Selection) error {
 func (m *machine) states() map[string]State {
 	m.t.Helper()
 	states, j := map[string]State{}, m.judge()
-	for _, t := range Select(FindConfigFiles(m.env(), m.rows), Selection{}) {
-		states[t.Entry.Name], _ = j.State(t.File, t.Entry)
+	for _, t := range SelectTargets(FindConfigFiles(m.env(), m.rows), Selection{}) {
+		states[t.Entry.Name], _ = j.EntryState(t.File, t.Entry)
 	}
 	return states
 }
@@ -175,7 +175,7 @@ func TestOneServerOfOneFile(t *testing.T) {
 	m := newMachine(t)
 	m.write(".claude.json", claudeFile)
 	changes := m.plan(Wrap, Selection{Names: []string{"files"}, Client: "claude-code", Scope: client.User, File: m.path(".claude.json")})
-	if len(changes) != 1 || len(changes[0].Edits) != 1 || changes[0].Names()[0] != "files" {
+	if len(changes) != 1 || len(changes[0].Edits) != 1 || changes[0].ServerNames()[0] != "files" {
 		t.Fatalf("%+v", changes)
 	}
 	want := strings.NewReplacer(`"npx"`, `"`+m.path(".local/bin/clawai")+`"`,

@@ -20,15 +20,15 @@ import (
 // stopPatience is how long clawai has to say no when we are told to stop.
 const stopPatience = 1500 * time.Millisecond
 
-// big has the clawai beside us judge the payload. Whatever is no answer of a hook is a
+// judgeByClawai has the clawai beside us judge the payload. Whatever is no answer of a hook is a
 // denial.
-func big(ctx context.Context, line *program.Line, payload []byte) client.Answer {
+func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) client.Answer {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return program.Refusal(*line, "the clawai beside it cannot be found: "+err.Error())
+		return program.NewRefusal(*line, "the clawai beside it cannot be found: "+err.Error())
 	}
 	name := "clawai"
 	if runtime.GOOS == "windows" {
@@ -39,25 +39,25 @@ func big(ctx context.Context, line *program.Line, payload []byte) client.Answer 
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopPatience
-	err = hold(cmd, payload)
+	err = runWithOpenInput(cmd, payload)
 	var exit *exec.ExitError
 	code := 0
 	switch {
 	case errors.As(err, &exit):
 		code = exit.ExitCode()
 	case err != nil:
-		return program.Refusal(*line, "clawai, which sees to this call, cannot be run: "+err.Error())
+		return program.NewRefusal(*line, "clawai, which sees to this call, cannot be run: "+err.Error())
 	}
 	said := out.Bytes()
 	if code != 0 && code != 2 || len(said) > 0 && !json.Valid(said) {
-		return program.Refusal(*line, "clawai, which sees to this call, did not answer it")
+		return program.NewRefusal(*line, "clawai, which sees to this call, did not answer it")
 	}
 	return client.Answer{Stdout: said, Stderr: errs.Bytes(), Code: code}
 }
 
-// hold runs a program on a payload behind which its input stays open, so that it learns of
+// runWithOpenInput runs a program on a payload behind which its input stays open, so that it learns of
 // our end however we end.
-func hold(cmd *exec.Cmd, payload []byte) error {
+func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

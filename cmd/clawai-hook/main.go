@@ -20,9 +20,9 @@ import (
 // version is set by the release.
 var version = "dev"
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(runHook(os.Args[1:])) }
 
-func run(words []string) int {
+func runHook(words []string) int {
 	if len(words) == 1 && words[0] == "--version" {
 		fmt.Fprintln(os.Stdout, "clawai-hook", version)
 		return 0
@@ -33,37 +33,37 @@ func run(words []string) int {
 		return 2
 	}
 	return program.Run(line, os.Stdin, os.Stdout, os.Stderr, func(ctx context.Context, payload []byte, waits func()) client.Answer {
-		o := line.Options("clawai-hook " + version)
+		o := line.HookOptions("clawai-hook " + version)
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
-			return open(&line, project, req, ask)
+			return openDoor(&line, project, req, ask)
 		}
 		o.Elsewhere = func() client.Answer {
 			waits()
-			return big(ctx, &line, payload)
+			return judgeByClawai(ctx, &line, payload)
 		}
 		return hook.Run(ctx, payload, o)
 	})
 }
 
-// open is a gate that asks by the client's dialog alone.
-func open(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+// openDoor is a gate that asks by the client's dialog alone.
+func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, req.Calls)
 	if err != nil {
 		return nil, err
 	}
 	guard, err := gate.New(gate.Options{
 		Policy: o.Policy.Policy, Recorder: o.Record, Approver: ask, Concluder: gate.None{}, Principals: gate.None{}, Inspector: detectors{}, Labels: gate.None{},
-		Limits: hook.Uncounted{}, ObserveOnly: line.Text("observe") == "true",
+		Limits: hook.Uncounted{}, ObserveOnly: line.OptionText("observe") == "true",
 	})
 	if err != nil {
 		_ = o.Record.Close()
 		return nil, err
 	}
-	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.Flow() != policy.Off, Before: o.Policy.Policy.Flow() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
+	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.FlowLevel() != policy.Off, Before: o.Policy.Policy.FlowLevel() != policy.Off || o.Policy.Policy.Labelled(), Close: func() {
 		guard.Close()
 		_ = o.Record.Close() // what was decided is in it
 	}}
-	if looks(o.Policy.Policy) {
+	if coversPolicy(o.Policy.Policy) {
 		door.Carries = detectors{}.Carries
 	}
 	return door, nil

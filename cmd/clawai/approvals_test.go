@@ -54,7 +54,7 @@ func TestTheDocumentedFormsOfClients(t *testing.T) {
 			rows[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[3])
 		}
 	}
-	clients, err := elicit.Clients()
+	clients, err := elicit.ListClients()
 	if err != nil || len(clients) == 0 {
 		t.Fatal(len(clients), err)
 	}

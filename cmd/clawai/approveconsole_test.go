@@ -28,7 +28,7 @@ func TestConsoleAnswers(t *testing.T) {
 		w.sees("files wants to call tool_"+key, `path = "`+home+`/x"`, "clawai asks: let it through?")
 		a.pends(ticket)
 		w.answers(key)
-		if got := a.gets(ticket, want); got.Channel != "console" || got.By != cmdline.Account() {
+		if got := a.gets(ticket, want); got.Channel != "console" || got.By != cmdline.AccountName() {
 			t.Errorf("answered by %+v", got)
 		}
 		if err := ticket.Outcome(context.Background(), "went on"); err != nil {

@@ -3,4 +3,4 @@
 package main
 
 // elevated: elsewhere the ids say it all.
-func elevated() bool { return false }
+func hasElevatedPowers() bool { return false }

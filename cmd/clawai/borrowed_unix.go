@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// borrowed says why this process must do nothing: it has powers that whoever
+// checkPowers says why this process must do nothing: it has powers that whoever
 // started it has not, and what it reads and starts is theirs to choose.
-func borrowed() error {
+func checkPowers() error {
 	switch {
 	case os.Getuid() != os.Geteuid():
 		return errors.New("clawai runs with the powers of another user than the one who started it (setuid); " + nextBorrowed + "u-s")
 	case os.Getgid() != os.Getegid():
 		return errors.New("clawai runs with the powers of another group than that of the user who started it (setgid); " + nextBorrowed + "g-s")
-	case elevated():
+	case hasElevatedPowers():
 		return errors.New("clawai runs with powers that the user who started it has not (file capabilities); take them from it: setcap -r PATH-OF-CLAWAI")
 	}
 	return nil

@@ -61,7 +61,7 @@ func knows(t *testing.T, words []string) {
 				t.Errorf("%v: there is no %s", words, word)
 			}
 		case len(cmds) > 0:
-			cmd := find(cmds, word)
+			cmd := findCommand(cmds, word)
 			if cmd == nil {
 				t.Fatalf("%v: there is no command %s", words, strings.Join(words[:i+1], " "))
 			}

@@ -50,13 +50,13 @@ func completeCommand() *cli.Command {
 		Hidden:          true,
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			complete(c.App.Writer, c.App.Commands, c.Args().Slice())
+			completeWords(c.App.Writer, c.App.Commands, c.Args().Slice())
 			return nil
 		},
 	}
 }
 
-func complete(w io.Writer, cmds []*cli.Command, words []string) {
+func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -75,8 +75,8 @@ func complete(w io.Writer, cmds []*cli.Command, words []string) {
 	} else if name, value, found := strings.Cut(last, "="); found && strings.HasPrefix(name, "-") {
 		typed, last, inline = append(slices.Clone(typed), name), value, name+"="
 	}
-	at := stand(cmds, typed)
-	for _, word := range at.candidates(last) {
+	at := readPlace(cmds, typed)
+	for _, word := range at.candidateWords(last) {
 		if strings.HasPrefix(word, last) {
 			fmt.Fprintln(w, inline+word)
 		}
@@ -92,8 +92,8 @@ type place struct {
 	arguments   int                   // how many stand before it
 }
 
-// stand reads the words in front of a place.
-func stand(cmds []*cli.Command, typed []string) place {
+// readPlace reads the words in front of a place.
+func readPlace(cmds []*cli.Command, typed []string) place {
 	at := place{subcommands: cmds}
 	for i, word := range typed {
 		if at.option != nil {
@@ -104,12 +104,12 @@ func stand(cmds []*cli.Command, typed []string) place {
 			continue // what follows are commands
 		}
 		if strings.HasPrefix(word, "-") {
-			if flag := at.flag(word); flag != nil && flag.TakesValue() {
+			if flag := at.findFlag(word); flag != nil && flag.TakesValue() {
 				at.option = flag
 			}
 			continue
 		}
-		if next := find(at.subcommands, word); next != nil && (at.command == nil || at.arguments == 0) {
+		if next := findCommand(at.subcommands, word); next != nil && (at.command == nil || at.arguments == 0) {
 			at.command, at.subcommands = next, next.Subcommands
 			at.path = strings.TrimSpace(at.path + " " + next.Name)
 			continue
@@ -119,35 +119,35 @@ func stand(cmds []*cli.Command, typed []string) place {
 	return at
 }
 
-// flag is the option that a word names, when it needs another word for its value.
-func (at *place) flag(word string) cli.DocGenerationFlag {
-	return cmdline.FlagNamed(at.flags(), strings.TrimLeft(word, "-"))
+// findFlag is the option that a word names, when it needs another word for its value.
+func (at *place) findFlag(word string) cli.DocGenerationFlag {
+	return cmdline.FlagNamed(at.placeFlags(), strings.TrimLeft(word, "-"))
 }
 
-func (at *place) flags() []cli.Flag {
+func (at *place) placeFlags() []cli.Flag {
 	if at.command == nil {
 		return []cli.Flag{cmdline.ColorFlag()}
 	}
 	return at.command.Flags
 }
 
-// candidates are the words that may stand here.
-func (at *place) candidates(last string) (found []string) {
+// candidateWords are the words that may stand here.
+func (at *place) candidateWords(last string) (found []string) {
 	switch {
 	case at.option != nil:
 		return optionValues(at.path, at.option.Names()[0])
 	case strings.HasPrefix(last, "-"):
-		return append(cmdline.FlagNames(at.flags()), "--help")
+		return append(cmdline.FlagNames(at.placeFlags()), "--help")
 	}
 	if at.command == nil || at.arguments == 0 {
-		for _, c := range visible(at.subcommands) {
+		for _, c := range visibleCommands(at.subcommands) {
 			found = append(found, c.Name)
 		}
 	}
 	return append(found, argumentValues(at.path, at.arguments)...)
 }
 
-func find(cmds []*cli.Command, name string) *cli.Command {
+func findCommand(cmds []*cli.Command, name string) *cli.Command {
 	for _, c := range cmds {
 		if c.HasName(name) {
 			return c

@@ -22,34 +22,34 @@ import (
 // What may stand behind an option, by its name, or by a command's words and its name
 // where commands differ. An option that is not here takes a file, or anything.
 var valuesOf = map[string]func() []string{
-	"server":       servers,
-	"client":       clients,
-	"profile":      profiles,
-	"color":        words(cmdline.Colors...),
-	"decision":     words("allow", "deny", "prompt"),
-	"kind":         event.Kinds,
-	"rule":         rules,
+	"server":       serverNames,
+	"client":       clientNames,
+	"profile":      profileNames,
+	"color":        fixedWords(cmdline.Colors...),
+	"decision":     fixedWords("allow", "deny", "prompt"),
+	"kind":         event.KindWords,
+	"rule":         rulePlaces,
 	"record":       recentDecisions,
-	"for":          words("once", "session", "always"),
-	"decide scope": words("exact", "folder", "tool"),
-	"scope":        words("user", "local", "project", "workspace", "profile"),
-	"init mode":    words("ask", "strict", "observe"),
-	"protect mode": words("ask", "strict", "observe"),
-	"redact":       words("redacted", "hash", "full"),
+	"for":          fixedWords("once", "session", "always"),
+	"decide scope": fixedWords("exact", "folder", "tool"),
+	"scope":        fixedWords("user", "local", "project", "workspace", "profile"),
+	"init mode":    fixedWords("ask", "strict", "observe"),
+	"protect mode": fixedWords("ask", "strict", "observe"),
+	"redact":       fixedWords("redacted", "hash", "full"),
 }
 
 // What a command takes, one function for each place.
 var argumentsOf = map[string][]func() []string{
-	"wrap":        {servers},
-	"unwrap":      {servers},
-	"protect":     {clients},
-	"approve":     {waiting},
-	"decide":      {waiting, words("allow", "deny")},
+	"wrap":        {serverNames},
+	"unwrap":      {serverNames},
+	"protect":     {clientNames},
+	"approve":     {waitingIDs},
+	"decide":      {waitingIDs, fixedWords("allow", "deny")},
 	"log explain": {recentDecisions},
-	"completion":  {words(completionShells...)},
+	"completion":  {fixedWords(completionShells...)},
 }
 
-func words(all ...string) func() []string { return func() []string { return all } }
+func fixedWords(all ...string) func() []string { return func() []string { return all } }
 
 func optionValues(command, option string) []string {
 	values, ok := valuesOf[command+" "+option]
@@ -90,36 +90,36 @@ func harmlessWords(values func() []string) []string {
 // The functions below know nothing where something fails: nobody waits for an error
 // behind a Tab.
 
-func servers() []string {
-	f, err := wrapcmd.Find()
+func serverNames() []string {
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return nil
 	}
-	return f.Servers()
+	return f.ServerNames()
 }
 
-func clients() []string {
-	f, err := wrapcmd.Find()
+func clientNames() []string {
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return nil
 	}
-	return append(f.Clients(), "all")
+	return append(f.ClientNames(), "all")
 }
 
-func profiles() (names []string) {
-	for _, p := range slices.Concat(fixtures.Profiles(), fixtures.Tiers()) {
+func profileNames() (names []string) {
+	for _, p := range slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers()) {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
-// rules are where the rules of the person's policy stand.
-func rules() (places []string) {
-	dirs, err := config.Dirs()
+// rulePlaces are where the rules of the person's policy stand.
+func rulePlaces() (places []string) {
+	dirs, err := config.ReadFolders()
 	if err != nil {
 		return nil
 	}
-	loaded, err := config.LoadPolicyFor(dirs.PolicyFile(), policyfile.Options(dirs.Home))
+	loaded, err := config.LoadPolicyFor(dirs.PolicyFile(), policyfile.PolicyOptions(dirs.Home))
 	if err != nil {
 		return nil
 	}
@@ -129,10 +129,10 @@ func rules() (places []string) {
 	return places
 }
 
-// waiting are the questions that wait, by the first characters of their ids, as lists
+// waitingIDs are the questions that wait, by the first characters of their ids, as lists
 // show them.
-func waiting() (ids []string) {
-	dirs, err := config.Dirs()
+func waitingIDs() (ids []string) {
+	dirs, err := config.ReadFolders()
 	if err != nil {
 		return nil
 	}
@@ -157,7 +157,7 @@ func waiting() (ids []string) {
 
 // recentDecisions are the ids of the last decisions, the newest first.
 func recentDecisions() (ids []string) {
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return nil
 	}

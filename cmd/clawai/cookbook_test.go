@@ -49,7 +49,7 @@ func TestCookbook(t *testing.T) {
 			if len(r.rows) < 2 {
 				t.Fatal("fewer than two calls")
 			}
-			options := policyfile.Options("/home/user")
+			options := policyfile.PolicyOptions("/home/user")
 			options.Disk = links
 			own := options
 			for _, layer := range slices.Sorted(maps.Keys(r.above)) {
@@ -85,7 +85,7 @@ func load(t *testing.T, text string, o policy.Options) *policy.Policy {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	o.Disk = disk.Plain()
+	o.Disk = disk.PlainDisk()
 	plain, err := policy.Parse(name, []byte(text), o)
 	if err != nil {
 		t.Fatal(err)
@@ -108,12 +108,12 @@ func judge(t *testing.T, p *policy.Policy, c *row) (string, *policy.Rule) {
 	if err != nil {
 		t.Fatalf("%s: %v", c.call, err)
 	}
-	result := check.Judge(p, fixture, "")
+	result := check.JudgeFixture(p, fixture, "")
 	answer := result.Action.String()
 	if result.Rule != nil && result.Rule.OutOfBand {
 		answer += ", out of band"
 	}
-	calls, err := fixture.Calls("")
+	calls, err := fixture.ReadCalls("")
 	if err != nil {
 		t.Fatalf("%s: %v", c.call, err)
 	}
@@ -232,5 +232,5 @@ func linkedDisk(t *testing.T) disk.Disk {
 	if err := os.Symlink("/etc", filepath.Join(projects, "link")); err != nil {
 		t.Fatal(err)
 	}
-	return disk.Rooted(root)
+	return disk.RootedDisk(root)
 }

@@ -35,7 +35,7 @@ func TestNamesOfFilesBeginNoLine(t *testing.T) {
 		{"coverage", "--policy", odd, "--fixture-dir", dir}, {"mutate", "--policy", bad, "--fixture-dir", dir},
 	} {
 		var out bytes.Buffer
-		run(append([]string{"clawai", "policy"}, args...), &out, &out)
+		runClawai(append([]string{"clawai", "policy"}, args...), &out, &out)
 		for line := range strings.Lines(out.String()) {
 			if strings.HasPrefix(line, "::") {
 				t.Errorf("policy %s: %q", args[0], line)

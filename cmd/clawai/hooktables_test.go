@@ -20,8 +20,8 @@ func TestWhatIsInstalledIsUnderstood(t *testing.T) {
 	for _, row := range rows {
 		word := row.HookWord()
 		words = append(words, word)
-		known := hooks.Find(word)
-		if known == nil || !slices.Contains(builtin.Clients(), word) {
+		known := hooks.FindRow(word)
+		if known == nil || !slices.Contains(builtin.ListClients(), word) {
 			t.Errorf("clawai-hook does not know %q, or its tools", word)
 			continue
 		}

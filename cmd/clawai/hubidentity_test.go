@@ -31,7 +31,7 @@ func TestHubIdentity(t *testing.T) {
 	signIn := func(since time.Time) {
 		u, err := url.Parse(address)
 		if err == nil {
-			err = authcmd.SignInOptions(folders, u, nil).Store.Save(oauth.Entry{Server: oauth.Key(u), AccessToken: since.String(), Since: since})
+			err = authcmd.SignInOptions(folders, u, nil).Store.Save(oauth.StoredSignIn{Server: oauth.ServerKey(u), AccessToken: since.String(), Since: since})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -57,12 +57,12 @@ func TestHubIdentity(t *testing.T) {
 		"signed in anew":  {remote, func(*config.Upstream) { signIn(time.Now().Add(time.Hour)) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, _, err := proxycmd.Identity(folders, c.of)
+			before, _, err := proxycmd.ServerIdentity(folders, c.of)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.change(&c.of)
-			after, _, err := proxycmd.Identity(folders, c.of)
+			after, _, err := proxycmd.ServerIdentity(folders, c.of)
 			if err != nil || (string(before) == string(after)) != c.same {
 				t.Errorf("%s, then %s, %v", before, after, err)
 			}

@@ -37,7 +37,7 @@ func recorded(t *testing.T, events ...*event.Event) string {
 func clawai(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(append([]string{"clawai"}, args...), &out, &errs)
+	code = runClawai(append([]string{"clawai"}, args...), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

@@ -139,7 +139,7 @@ func BenchmarkLogStats(b *testing.B) {
 	}
 	largeRecord(b, state+"/audit", calls, func(i int) string { return fmt.Sprintf("tool_%d", i%200) })
 	for b.Loop() {
-		if code := run([]string{"clawai", "log", "stats"}, io.Discard, io.Discard); code != 0 {
+		if code := runClawai([]string{"clawai", "log", "stats"}, io.Discard, io.Discard); code != 0 {
 			b.Fatal(code)
 		}
 	}

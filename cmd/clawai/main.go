@@ -36,12 +36,12 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args, os.Stdout, os.Stderr))
+	os.Exit(runClawai(os.Args, os.Stdout, os.Stderr))
 }
 
-// run is main without the process: it returns the exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	if err := borrowed(); err != nil && !harmless(args) {
+// runClawai is main without the process: it returns the exit code.
+func runClawai(args []string, stdout, stderr io.Writer) int {
+	if err := checkPowers(); err != nil && !isHarmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
 		if len(args) > 1 && args[1] == "hook" {
 			return cmdline.ExitUsage // which a client takes for no
@@ -58,7 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		exit = &cmdline.ExitError{Code: cmdline.ExitFailed, Err: err}
 	}
 	if exit.Err != nil {
-		fmt.Fprintf(cmdline.Prose(stderr), "clawai: %v%s\n", exit.Err, wayOn(exit.Err))
+		fmt.Fprintf(cmdline.ProseWriter(stderr), "clawai: %v%s\n", exit.Err, wayOn(exit.Err))
 	}
 	return exit.Code
 }
@@ -72,8 +72,8 @@ func wayOn(err error) string {
 	return ""
 }
 
-// harmless says that a command line reads and starts nothing.
-func harmless(args []string) bool {
+// isHarmless says that a command line reads and starts nothing.
+func isHarmless(args []string) bool {
 	return len(args) == 2 && (args[1] == "--version" || args[1] == "--help" || args[1] == "-h")
 }
 
@@ -85,14 +85,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:                      "clawai",
 		Usage:                     "let an AI agent use MCP servers only as your rules allow",
-		Version:                   cmdline.Build(),
+		Version:                   cmdline.BuildInfo(),
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
 		UsageText:                 "clawai COMMAND [options]",
 		HideHelpCommand:           true,                                          // ours knows what is hidden, and exits 2
 		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag}, // which the library adds with its own command only
 		DisableSliceFlagSeparator: true,
-		Commands:                  commands(),
+		Commands:                  listCommands(),
 		OnUsageError:              onUsageError,
 		CommandNotFound:           nil,
 		// Exit codes are returned, never taken inside a command: deferred work
@@ -105,12 +105,12 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
-	harden(app.Commands)
+	hardenCommands(app.Commands)
 	return app
 }
 
-// commands lists every command in the order of the help text.
-func commands() []*cli.Command {
+// listCommands lists every command in the order of the help text.
+func listCommands() []*cli.Command {
 	return []*cli.Command{
 		wrapcmd.InitCommand(),
 		wrapcmd.ProtectCommand(),
@@ -139,18 +139,18 @@ func commands() []*cli.Command {
 	}
 }
 
-// harden gives every command --color, but the proxy and the hub, which have nothing to show, and the
+// hardenCommands gives every command --color, but the proxy and the hub, which have nothing to show, and the
 // same strictness, so that no file has to remember it: usage errors go to stderr with exit 2, "help" is never taken for
 // an argument, a bare group is a usage error, and a flag behind an argument is
 // refused instead of being read as one.
-func harden(cmds []*cli.Command) {
+func hardenCommands(cmds []*cli.Command) {
 	for _, c := range cmds {
 		c.OnUsageError = onUsageError
 		c.HideHelpCommand = true
 		if !c.Hidden && !c.SkipFlagParsing && c.Name != "proxy" && c.Name != "hub" {
 			c.Flags = append(slices.Clone(c.Flags), cmdline.ColorFlag())
 		}
-		harden(c.Subcommands)
+		hardenCommands(c.Subcommands)
 		if len(c.Subcommands) > 0 && c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {
 				switch name := ctx.Args().First(); name {

@@ -67,7 +67,7 @@ func byServer(t *testing.T, dir string) map[string][]check.Fixture {
 		}
 		// No server has builtin.Method: cmd/clawai-hook plays those. What a server says is
 		// played by the tests of the rooms that judge it.
-		if fx.Method != builtin.Method && fx.On() == policy.OnCall {
+		if fx.Method != builtin.Method && fx.JudgedMessage() == policy.OnCall {
 			groups[fx.Server] = append(groups[fx.Server], fx)
 		}
 	}
@@ -85,7 +85,7 @@ func parity(t *testing.T, policyFile string, p *policy.Policy, server string, fi
 		if fx.FromServer() {
 			to = &fromServer
 		}
-		to.Write(append(fx.Request(id), '\n'))
+		to.Write(append(fx.BuildRequest(id), '\n'))
 	}
 	if err := os.WriteFile(script, fromServer.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func parity(t *testing.T, policyFile string, p *policy.Policy, server string, fi
 	}
 	verdicts := ruled(t, filepath.Join(dir, "audit"))
 	for id, fx := range fixtures {
-		want := check.Judge(p, fx, server)
-		line := string(fx.Request(id)) + "\n"
+		want := check.JudgeFixture(p, fx, server)
+		line := string(fx.BuildRequest(id)) + "\n"
 		delivered := strings.Contains(string(heard), line)
 		if fx.FromServer() {
 			delivered = strings.Contains(heardByClient, line)

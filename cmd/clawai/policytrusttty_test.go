@@ -44,7 +44,7 @@ func TestTrustAsksAtATerminal(t *testing.T) {
 			p.types(c.types)
 			p.sees(c.sees)
 			p.leaves(c.code)
-			known, err := config.Trusted(filepath.Join(home, ".local", "state", "clawai"))
+			known, err := config.ListProjects(filepath.Join(home, ".local", "state", "clawai"))
 			if err != nil || (len(known) == 1) != (c.code == 0) {
 				t.Errorf("trusted %v, %v", known, err)
 			}

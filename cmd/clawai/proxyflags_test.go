@@ -54,9 +54,9 @@ func readsAlike(t *testing.T, words []string) {
 	command.Action = func(c *cli.Context) error { ran = c; return nil }
 	app := newApp(io.Discard, io.Discard)
 	app.Commands = []*cli.Command{command}
-	harden(app.Commands)
+	hardenCommands(app.Commands)
 	failed := app.Run(append([]string{"clawai", "proxy"}, words...))
-	help, asked := line.Value("help")
+	help, asked := line.OptionValue("help")
 	switch {
 	case err != nil || help == "true":
 		if ran != nil || err != nil && failed == nil {
@@ -71,8 +71,8 @@ func readsAlike(t *testing.T, words []string) {
 	if got := ran.Args().Slice(); !slices.Equal(got, words[line.Command:]) {
 		t.Fatalf("%q: the command is %q, and not %q", words, got, words[line.Command:])
 	}
-	for _, o := range proxyargs.Options() {
-		value, given := line.Value(o.Name)
+	for _, o := range proxyargs.ListOptions() {
+		value, given := line.OptionValue(o.Name)
 		switch {
 		case given != ran.IsSet(o.Name):
 			t.Fatalf("%q: --%s is set: %v", words, o.Name, ran.IsSet(o.Name))

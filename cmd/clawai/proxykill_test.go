@@ -282,7 +282,7 @@ func TestAStateFolderThatIsDeleted(t *testing.T) {
 	if told != 1 {
 		t.Errorf("the record says %d times that it was removed", told)
 	}
-	if report, err := audit.Verify(r.path("state/audit"), "", audit.Retention{}); err != nil || report.Intact() {
+	if report, err := audit.Verify(r.path("state/audit"), "", audit.Retention{}); err != nil || report.IsIntact() {
 		t.Errorf("%v, the loss is not found: %+v", err, report)
 	}
 }

@@ -203,7 +203,7 @@ func (k *killed) killSomewhere() {
 // begun one.
 func (k *killed) check(known map[string]bool) bool {
 	dir := filepath.Join(k.path("state"), "audit")
-	if report, err := audit.Verify(dir, "", audit.Retention{}); err != nil && len(k.heard) > 0 || err == nil && !report.Intact() {
+	if report, err := audit.Verify(dir, "", audit.Retention{}); err != nil && len(k.heard) > 0 || err == nil && !report.IsIntact() {
 		k.t.Errorf("%v: %+v", err, report)
 	}
 	session := ""

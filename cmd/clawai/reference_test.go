@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the generated parts of the docume
 // "end NAME" a page is written by go generate ./cmd/clawai, and by nobody else.
 func TestReference(t *testing.T) {
 	for _, part := range []struct{ page, name, text string }{
-		{"docs/commands.md", "commands", commandPage(commands(), "clawai")},
+		{"docs/commands.md", "commands", commandPage(listCommands(), "clawai")},
 		{"docs/lint.md", "codes", lintCodes()},
 	} {
 		src := read(t, part.page)
@@ -48,7 +48,7 @@ func TestReference(t *testing.T) {
 func commandPage(cmds []*cli.Command, path string) string {
 	var page strings.Builder
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
-	for _, c := range visible(cmds) {
+	for _, c := range visibleCommands(cmds) {
 		name := path + " " + c.Name
 		fmt.Fprintf(&page, "## %s\n\n%s.\n", name, strings.ToUpper(c.Usage[:1])+c.Usage[1:])
 		if c.UsageText != "" {
@@ -119,7 +119,7 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 	var all []string
 	var walk func(cmds []*cli.Command, path string)
 	walk = func(cmds []*cli.Command, path string) {
-		for _, c := range visible(cmds) {
+		for _, c := range visibleCommands(cmds) {
 			name := strings.TrimSpace(path + " " + c.Name)
 			if c.Action != nil {
 				all = append(all, name)
@@ -127,7 +127,7 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 			walk(c.Subcommands, name)
 		}
 	}
-	walk(commands(), "")
+	walk(listCommands(), "")
 	for _, name := range all {
 		if !slices.Contains(documented, name) {
 			t.Errorf("docs/exit-codes.md has no row for clawai %s", name)

@@ -200,7 +200,7 @@ func TestSDKWritesInputRequests(t *testing.T) {
 	if r != nil {
 		t.Fatal(r)
 	}
-	answers, r := (&mcp.Asked{}).Answers(f, &m, "s")
+	answers, r := (&mcp.Asked{}).AnswerCalls(f, &m, "s")
 	if r != nil {
 		t.Fatal(r)
 	}
@@ -211,7 +211,7 @@ func TestSDKWritesInputRequests(t *testing.T) {
 
 // TestSDKReadsDenials: the SDK reads the gate's denials as what they are.
 func TestSDKReadsDenials(t *testing.T) {
-	line := mcp.Denial{What: policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}}}.Answer(mcp.Caller{ID: []byte("1"), Method: "tools/call", Modern: true})
+	line := mcp.Denial{What: policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}}}.AnswerFrame(mcp.Caller{ID: []byte("1"), Method: "tools/call", Modern: true})
 	f := frameOf(t, string(line))
 	var res sdk.CallToolResult
 	if err := json.Unmarshal(f.Result, &res); err != nil || !res.IsError || len(res.Content) != 1 || res.NeedsInput() {

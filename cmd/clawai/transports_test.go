@@ -116,9 +116,9 @@ func TestTransports(t *testing.T) {
 				j := journey{policy: path, name: cmp.Or(server, "unnamed")}
 				for id, fx := range fixtures {
 					if fx.FromServer() {
-						j.server = append(j.server, string(fx.Request(id)))
+						j.server = append(j.server, string(fx.BuildRequest(id)))
 					} else {
-						j.client = append(j.client, string(fx.Request(id)))
+						j.client = append(j.client, string(fx.BuildRequest(id)))
 					}
 				}
 				compare(t, j)

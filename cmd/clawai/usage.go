@@ -35,7 +35,7 @@ var plainFlag = cli.FlagStringer
 func printHelp(w io.Writer, templ string, data any) {
 	var text bytes.Buffer
 	plainHelp(&text, templ, data)
-	_, _ = io.WriteString(cmdline.Prose(w), text.String())
+	_, _ = io.WriteString(cmdline.ProseWriter(w), text.String())
 }
 
 var plainHelp = cli.HelpPrinter
@@ -51,11 +51,11 @@ func helpCommand() *cli.Command {
 
 // showHelp shows what "clawai WORDS... --help" shows.
 func showHelp(c *cli.Context, words []string) error {
-	cmds, path := commands(), []string{}
+	cmds, path := listCommands(), []string{}
 	for _, word := range words {
-		next := find(visible(cmds), word)
+		next := findCommand(visibleCommands(cmds), word)
 		if next == nil {
-			return unknown(word, cmds, path)
+			return unknownCommandError(word, cmds, path)
 		}
 		cmds, path = next.Subcommands, append(path, word)
 	}
@@ -64,25 +64,25 @@ func showHelp(c *cli.Context, words []string) error {
 
 func unknownCommand(c *cli.Context, name string) error {
 	if path := strings.Fields(cmdline.CommandPath(c)); len(path) > 0 {
-		return unknown(name, c.Command.Subcommands, path)
+		return unknownCommandError(name, c.Command.Subcommands, path)
 	}
-	return unknown(name, c.App.Commands, nil)
+	return unknownCommandError(name, c.App.Commands, nil)
 }
 
-// unknown names the command that was probably meant.
-func unknown(name string, cmds []*cli.Command, path []string) error {
+// unknownCommandError names the command that was probably meant.
+func unknownCommandError(name string, cmds []*cli.Command, path []string) error {
 	var names []string
-	for _, c := range visible(cmds) {
+	for _, c := range visibleCommands(cmds) {
 		names = append(names, c.Name)
 	}
 	if name == "version" && len(path) == 0 {
 		return cmdline.Usagef("unknown command %q; see: clawai --version", name)
 	}
-	return cmdline.Usagef("unknown command %q%s; see: %s --help", name, cmdline.DidYouMean(spelling.Nearest(name, names)),
+	return cmdline.Usagef("unknown command %q%s; see: %s --help", name, cmdline.DidYouMean(spelling.NearestWord(name, names)),
 		strings.Join(append([]string{"clawai"}, path...), " "))
 }
 
-func visible(cmds []*cli.Command) []*cli.Command {
+func visibleCommands(cmds []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 

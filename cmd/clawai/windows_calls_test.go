@@ -36,7 +36,7 @@ func TestWindowsCalls(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"filesystem", "git"} {
-		src, err := fixtures.Policy(name)
+		src, err := fixtures.ComposePolicy(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestWindowsCalls(t *testing.T) {
 				params := fmt.Sprintf(`{"name":%s,"arguments":%s}`, call.Get("tool").Raw, call.Get("args").Raw)
 				fx := check.Fixture{Server: name, Cwd: cwd, OS: policy.Windows, Method: "tools/call", Params: json.RawMessage(params)}
 				fmt.Fprintf(&sent, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", len(allowed), params)
-				allowed[params] = check.Judge(p, fx, "").Action == policy.Allow
+				allowed[params] = check.JudgeFixture(p, fx, "").Action == policy.Allow
 			}
 			heard := heardOf(t, src, name, home, cwd, &sent)
 			for params, want := range allowed {

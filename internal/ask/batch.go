@@ -74,14 +74,14 @@ func (g *Batcher) Available(ctx context.Context, q gate.Question) error {
 // Ask waits in the line, and for the page with q on it.
 func (g *Batcher) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	w := &waiter{ctx: ctx, q: q, alone: g.alone(q), lead: make(chan time.Duration, 1), done: make(chan answered, 1)}
-	g.join(w)
+	g.joinLine(w)
 	select {
 	case r := <-w.done:
 		return r.Answer, r.err
 	case company := <-w.lead:
 		return g.leadUntilAnswered(w, company)
 	case <-ctx.Done():
-		if !g.leave(w) {
+		if !g.leaveLine(w) {
 			r := <-w.done // it is on a page, which closes for it
 			return r.Answer, r.err
 		}
@@ -94,8 +94,8 @@ var (
 	errFewer = errors.New("a question on the page is over")
 )
 
-// join adds w at the end of the line; on an idle channel it leads.
-func (g *Batcher) join(w *waiter) {
+// joinLine adds w at the end of the line; on an idle channel it leads.
+func (g *Batcher) joinLine(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.line = append(g.line, w)
@@ -108,8 +108,8 @@ func (g *Batcher) join(w *waiter) {
 	}
 }
 
-// leave takes w out of the line; false when it is on a page.
-func (g *Batcher) leave(w *waiter) bool {
+// leaveLine takes w out of the line; false when it is on a page.
+func (g *Batcher) leaveLine(w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.Index(g.line, w)
@@ -141,8 +141,8 @@ func (g *Batcher) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answ
 	case <-w.ctx.Done():
 	}
 	for {
-		page := g.take()
-		results := g.show(page)
+		page := g.takePage()
+		results := g.askPage(page)
 		g.mu.Lock()
 		var back []*waiter
 		var own *answered
@@ -167,9 +167,9 @@ func (g *Batcher) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answ
 	}
 }
 
-// take is the next page: the first in the line, and with it all that can be
+// takePage is the next page: the first in the line, and with it all that can be
 // shown together.
-func (g *Batcher) take() (page []*waiter) {
+func (g *Batcher) takePage() (page []*waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	first := g.line[0]
@@ -189,9 +189,9 @@ func (g *Batcher) take() (page []*waiter) {
 	return page
 }
 
-// show asks about the page. A nil result is a question that goes back into the
+// askPage asks about the page. A nil result is a question that goes back into the
 // line.
-func (g *Batcher) show(page []*waiter) []*answered {
+func (g *Batcher) askPage(page []*waiter) []*answered {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	for _, w := range page {
@@ -211,14 +211,14 @@ func (g *Batcher) show(page []*waiter) []*answered {
 		g.mu.Unlock()
 	}()
 	if len(page) == 1 {
-		return []*answered{g.one(ctx, page[0])}
+		return []*answered{g.askSingle(ctx, page[0])}
 	}
-	return g.all(ctx, page)
+	return g.askSeveral(ctx, page)
 }
 
-// one asks about one question.
-func (g *Batcher) one(ctx context.Context, w *waiter) *answered {
-	a, err := guarded(func() (gate.Answer, error) { return g.channel.Ask(ctx, w.q) })
+// askSingle asks about one question.
+func (g *Batcher) askSingle(ctx context.Context, w *waiter) *answered {
+	a, err := catchPanic(func() (gate.Answer, error) { return g.channel.Ask(ctx, w.q) })
 	switch {
 	case w.ctx.Err() != nil:
 		return &answered{gate.Answer{Digest: w.q.Digest}, context.Cause(w.ctx)}
@@ -228,14 +228,14 @@ func (g *Batcher) one(ctx context.Context, w *waiter) *answered {
 	return &answered{a, err}
 }
 
-// all asks about several.
-func (g *Batcher) all(ctx context.Context, page []*waiter) []*answered {
+// askSeveral asks about several.
+func (g *Batcher) askSeveral(ctx context.Context, page []*waiter) []*answered {
 	qs := make([]gate.Question, len(page))
 	for i, w := range page {
 		qs[i] = w.q
 	}
 	oneByOne := false
-	said, err := guarded(func() (a gate.Answer, err error) {
+	said, err := catchPanic(func() (a gate.Answer, err error) {
 		a, oneByOne, err = g.channel.(BatchChannel).AskAll(ctx, qs)
 		return a, err
 	})
@@ -248,7 +248,7 @@ func (g *Batcher) all(ctx context.Context, page []*waiter) []*answered {
 		case err == nil && oneByOne, errors.Is(err, errTooSmall), errors.Is(err, errTooMany):
 			w.alone = true
 		case err == nil:
-			results[i] = &answered{single(said, w.q), nil}
+			results[i] = &answered{narrowToQuestion(said, w.q), nil}
 		case !again:
 			results[i] = &answered{gate.Answer{Digest: w.q.Digest}, err}
 		}
@@ -256,9 +256,9 @@ func (g *Batcher) all(ctx context.Context, page []*waiter) []*answered {
 	return results
 }
 
-// single is an answer to several for one of them. It widens nothing: whatever is
+// narrowToQuestion is an answer to several for one of them. It widens nothing: whatever is
 // not "once" denies.
-func single(said gate.Answer, q gate.Question) gate.Answer {
+func narrowToQuestion(said gate.Answer, q gate.Question) gate.Answer {
 	said.Digest = q.Digest
 	if said.Reply != gate.AllowOnce {
 		said.Reply = gate.DenyOnce

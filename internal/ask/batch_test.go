@@ -341,7 +341,7 @@ func TestAListThatFails(t *testing.T) {
 // Whatever a channel says to a list, none of it is more than once.
 func TestAListWidensNothing(t *testing.T) {
 	for _, said := range []gate.Reply{gate.AllowSession, gate.AllowAlways, gate.DenyAlways, 77} {
-		a := single(gate.Answer{Reply: said, Digest: [32]byte{9}}, numbered(1))
+		a := narrowToQuestion(gate.Answer{Reply: said, Digest: [32]byte{9}}, numbered(1))
 		if a.Reply != gate.DenyOnce || a.Digest[0] != 1 {
 			t.Errorf("%s comes to %s for %d", said, a.Reply, a.Digest[0])
 		}

@@ -84,30 +84,30 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if len(q.Calls) == 0 {
 		return gate.Answer{Digest: q.Digest}, errors.New("a question without a call")
 	}
-	ctx, stop := until(ctx, q.Deadline)
+	ctx, stop := withDeadline(ctx, q.Deadline)
 	defer stop()
 	if ctx.Err() != nil {
 		return gate.Answer{Digest: q.Digest}, context.Cause(ctx)
 	}
 	racing, over := context.WithCancelCause(ctx)
 	defer over(errElsewhere)
-	p := l.enqueue(racing, q)
-	q.Ticket = p.id()
-	return l.race(ctx, q, p, l.try(racing, q))
+	p := l.enqueueQuestion(racing, q)
+	q.Ticket = p.ticketID()
+	return l.awaitAnswer(ctx, q, p, l.askChannels(racing, q))
 }
 
-// until ends ctx at the deadline, unless it does that itself: who asks is to see
+// withDeadline ends ctx at the deadline, unless it does that itself: who asks is to see
 // the time run out as its own, not as our having nobody to ask.
-func until(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+func withDeadline(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !own.After(deadline) {
 		return context.WithCancel(ctx)
 	}
 	return context.WithDeadlineCause(ctx, deadline, errUnanswered)
 }
 
-// race waits for the channels and the queue. When the channels have nobody to ask, the
+// awaitAnswer waits for the channels and the queue. When the channels have nobody to ask, the
 // queue alone is left.
-func (l *Chain) race(ctx context.Context, q gate.Question, p *entry, tried <-chan answered) (gate.Answer, error) {
+func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, tried <-chan answered) (gate.Answer, error) {
 	queued := p.answers
 	var none, lost error
 	for {
@@ -126,13 +126,13 @@ func (l *Chain) race(ctx context.Context, q gate.Question, p *entry, tried <-cha
 			}
 			lost, queued = r.err, nil
 		case <-ctx.Done():
-			return l.ended(ctx, q, p)
+			return l.endQuestion(ctx, q, p)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return l.ended(ctx, q, p)
+			return l.endQuestion(ctx, q, p)
 		case tried == nil && (queued == nil || !l.o.Wait):
-			return l.unasked(ctx, q, p, none, lost)
+			return l.resolveUnasked(ctx, q, p, none, lost)
 		}
 	}
 }
@@ -143,13 +143,13 @@ type answered struct {
 	err error
 }
 
-// try asks at one channel after the other until one has an answer.
-func (l *Chain) try(ctx context.Context, q gate.Question) <-chan answered {
+// askChannels asks at one channel after the other until one has an answer.
+func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answered {
 	out := make(chan answered, 1)
 	l.busy.Go(func() {
 		var none reasons
 		for _, r := range l.o.Channels {
-			a, err := guarded(func() (gate.Answer, error) {
+			a, err := catchPanic(func() (gate.Answer, error) {
 				if err := r.Available(ctx, q); err != nil {
 					return gate.Answer{}, err
 				}

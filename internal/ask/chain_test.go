@@ -367,11 +367,11 @@ func TestAnAnswerInTheLastMomentIsTooLate(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	q := aQuestion()
-	p := l.enqueue(ctx, q)
+	p := l.enqueueQuestion(ctx, q)
 	ticket := <-s.came
 	ticket.say(gate.AllowOnce)
 	cancel(context.DeadlineExceeded)
-	if a, err := l.ended(ctx, q, p); err == nil || a.Reply.Allows() {
+	if a, err := l.endQuestion(ctx, q, p); err == nil || a.Reply.Allows() {
 		t.Errorf("%s, %v", a.Reply, err)
 	}
 	within(t, func() bool { _, o := ticket.fate(); return strings.HasPrefix(o, "too late: expired at ") })
@@ -440,13 +440,13 @@ func TestAQueueThatFailedIsTriedAgain(t *testing.T) {
 		return s, nil
 	})
 	for range 3 {
-		if _, err := line.opened(); err == nil || tries != 1 {
+		if _, err := line.openEnqueuer(); err == nil || tries != 1 {
 			t.Fatalf("after a failure: %v, %d tries", err, tries)
 		}
 	}
 	line.again = time.Now()
 	for range 3 {
-		if _, err := line.opened(); err != nil || tries != 2 {
+		if _, err := line.openEnqueuer(); err != nil || tries != 2 {
 			t.Fatalf("later: %v, %d tries", err, tries)
 		}
 	}

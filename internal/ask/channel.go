@@ -18,17 +18,17 @@ type Channel interface {
 	Available(ctx context.Context, q gate.Question) error
 }
 
-// Dangerous says that a question needs care, or cannot be shown: it is never
+// IsDangerous says that a question needs care, or cannot be shown: it is never
 // answered together with others. Of o it takes what is known of this machine.
-func Dangerous(q gate.Question, o view.Options) bool {
+func IsDangerous(q gate.Question, o view.Options) bool {
 	o.Server, o.Rule, o.ReadFile = q.Server, q.Rule, nil
-	v, err := view.Of(q.Calls, o)
+	v, err := view.NewQuestion(q.Calls, o)
 	return err != nil || len(v.Dangers) > 0
 }
 
-// guarded turns a panic of whatever asks into an error: the question must get
+// catchPanic turns a panic of whatever asks into an error: the question must get
 // an answer, and the other channels must go on.
-func guarded(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
+func catchPanic(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a, err = gate.Answer{}, fmt.Errorf("asking failed: %v", p)

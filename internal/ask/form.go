@@ -48,18 +48,18 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		first := !f.fits
-		if f.fits = q.Fit(msg.Width, msg.Height); !f.fits {
+		if f.fits = q.FitWindow(msg.Width, msg.Height); !f.fits {
 			f.err = errTooSmall
 			return f, tea.Quit
 		}
 		if !first {
 			return f, nil
 		}
-		q.Grace.Begin()
+		q.Grace.BeginWait()
 	case tea.PasteMsg:
-		q.Misfit()
+		q.RejectInput()
 	case tea.KeyPressMsg:
-		if f.press(msg.String()); f.answer != "" {
+		if f.pressKey(msg.String()); f.answer != "" {
 			return f, tea.Quit
 		}
 	default:
@@ -70,15 +70,15 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return f, tea.Batch(later, tea.ClearScreen)
 }
 
-func (f *form) press(key string) {
+func (f *form) pressKey(key string) {
 	switch key {
 	case "esc", "ctrl+c", "ctrl+d":
-		if !f.question.Grace.Early() {
+		if !f.question.Grace.IsEarly() {
 			f.answer = f.question.Choices[0].Word
 			return
 		}
 	}
-	if did, c := f.question.Press(key); did == dialog.Chosen {
+	if did, c := f.question.PressKey(key); did == dialog.Chosen {
 		f.answer = c.Word
 	}
 }

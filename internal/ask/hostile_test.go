@@ -50,7 +50,7 @@ func TestHostileCalls(t *testing.T) {
 // a large screen takes its time.
 func room(t *testing.T, o order) int {
 	t.Helper()
-	v, err := view.Of(o.Question.Calls, o.Options.View)
+	v, err := view.NewQuestion(o.Question.Calls, o.Options.View)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func TestHostileNames(t *testing.T) {
 	o.Question.Rule.Description, o.Question.Rule.Pos.File = evil, evil
 	for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
 		s := start(t, o, 60, 120, env)
-		v := term.Value(evil)
+		v := term.VisibleValue(evil)
 		if env == "TERM=dumb" {
 			s.prompt()
 		}
-		s.see("server     "+v, "method     "+v, "tool       "+v, "rule       "+term.Visible(evil)+":7 "+v,
+		s.see("server     "+v, "method     "+v, "tool       "+v, "rule       "+term.VisibleLine(evil)+":7 "+v,
 			`"k\u{1b}[2J\u{202e}" = 1`, `"a.b"."" = 3`, "characters, SHA-256")
 		if env == "TERM=dumb" {
 			s.press("deny\n")

@@ -24,7 +24,7 @@ import (
 // does; the outcomes come in the order of the questions.
 func many(ctx context.Context, o order) int {
 	others := goleak.IgnoreCurrent()
-	lo := ChainOptions{Risk: func(q gate.Question) bool { return Dangerous(q, o.Options.View) }}
+	lo := ChainOptions{Risk: func(q gate.Question) bool { return IsDangerous(q, o.Options.View) }}
 	lo.Channels = []Channel{NewBatcher(NewTerminal(o.options()), lo.Risk)}
 	if o.Queue != "" {
 		q, err := queue.Open(o.Queue, queue.Options{Patience: time.Minute})

@@ -17,36 +17,36 @@ const wordEach = "each"
 // errTooMany says that questions do not fit on one page together.
 var errTooMany = errors.New("together the calls are too many to show")
 
-// ask is the page of a question. Without offers "always" is no answer, and
+// questionPage is the page of a question. Without offers "always" is no answer, and
 // whyNot, when not empty, says why.
-func ask(q gate.Question, v view.Question, offers []view.Offer, whyNot string) dialog.Page {
+func questionPage(q gate.Question, v view.Question, offers []view.Offer, whyNot string) dialog.Page {
 	var more []string
-	if len(writing(offers, gate.AllowAlways)) == 0 && whyNot != "" {
+	if len(offersWithRule(offers, gate.AllowAlways)) == 0 && whyNot != "" {
 		more = []string{"always     not offered: " + whyNot}
 	}
 	p := dialog.Asked{
 		Calls: len(q.Calls), Reply: q.Reply, Dangerous: len(v.Dangers) > 0,
 		Session: q.Session, Further: len(view.ForSession(offers)) > 1,
-		Always: len(writing(offers, gate.AllowAlways)) > 0, Never: len(writing(offers, gate.DenyAlways)) > 0,
-	}.Page(func(width int) ([]string, int) {
+		Always: len(offersWithRule(offers, gate.AllowAlways)) > 0, Never: len(offersWithRule(offers, gate.DenyAlways)) > 0,
+	}.CallPage(func(width int) ([]string, int) {
 		rows, need := v.Rows(width)
 		return append(rows, view.Wrap(more, width)...), need
 	})
-	p.Hints = footer(q.Deadline)
+	p.Hints = deadlineFooter(q.Deadline)
 	return p
 }
 
-func deny(label string) dialog.Choice {
+func denyChoice(label string) dialog.Choice {
 	return dialog.Choice{Word: dialog.Deny, Label: label, Brief: strings.ToLower(label)}
 }
 
-func allow(word, label string) dialog.Choice {
+func allowChoice(word, label string) dialog.Choice {
 	return dialog.Choice{Word: word, Label: label, Lets: true}
 }
 
-// list is the page of several questions.
-func list(qs []gate.Question, vs []view.Question) (dialog.Page, error) {
-	head := fmt.Sprintf("%s wants %d things at once", vs[0].Who(), len(qs))
+// batchPage is the page of several questions.
+func batchPage(qs []gate.Question, vs []view.Question) (dialog.Page, error) {
+	head := fmt.Sprintf("%s wants %d things at once", vs[0].HeadlineServer(), len(qs))
 	first := qs[0].Deadline
 	for i, q := range qs {
 		if q.Deadline.Before(first) {
@@ -57,7 +57,7 @@ func list(qs []gate.Question, vs []view.Question) (dialog.Page, error) {
 		}
 	}
 	all := func(width int) ([]string, int) {
-		rows := append(view.Wrap([]string{head, ""}, width), view.Several(vs, width)...)
+		rows := append(view.Wrap([]string{head, ""}, width), view.RenderSeveral(vs, width)...)
 		return rows, len(rows)
 	}
 	if _, n := all(0); n > dialog.MaxRows {
@@ -67,14 +67,14 @@ func list(qs []gate.Question, vs []view.Question) (dialog.Page, error) {
 		Facts:    all,
 		Decision: fmt.Sprintf("clawai asks: let all %d calls through?", len(qs)),
 		Choices: []dialog.Choice{
-			deny("Deny all"), allow(dialog.Allow, "Allow all, each once"), {Word: wordEach, Label: "Ask one by one"},
+			denyChoice("Deny all"), allowChoice(dialog.Allow, "Allow all, each once"), {Word: wordEach, Label: "Ask one by one"},
 		},
-		Hints:  footer(first),
+		Hints:  deadlineFooter(first),
 		Headed: true,
 	}, nil
 }
 
-func footer(deadline time.Time) []string {
+func deadlineFooter(deadline time.Time) []string {
 	if deadline.IsZero() {
 		return nil
 	}

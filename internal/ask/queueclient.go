@@ -63,15 +63,15 @@ func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 // NewQueueClient gives a QueueClient that calls open when it must.
 func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
-func (l *QueueClient) put(ctx context.Context, r queue.Request) (Ticket, error) {
-	d, err := l.opened()
+func (l *QueueClient) putRequest(ctx context.Context, r queue.Request) (Ticket, error) {
+	d, err := l.openEnqueuer()
 	if err != nil {
 		return nil, err
 	}
 	return d.Put(ctx, r)
 }
 
-func (l *QueueClient) opened() (Enqueuer, error) {
+func (l *QueueClient) openEnqueuer() (Enqueuer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.enqueuer != nil || time.Now().Before(l.again) {
@@ -97,8 +97,8 @@ type inQueue struct {
 	err error
 }
 
-// enqueue puts q into the queue and waits a little until it is there.
-func (l *Chain) enqueue(ctx context.Context, q gate.Question) *entry {
+// enqueueQuestion puts q into the queue and waits a little until it is there.
+func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	p := &entry{enqueued: make(chan struct{}), answers: make(chan inQueue, 1)}
 	if l.o.Queue == nil {
 		close(p.enqueued)
@@ -107,13 +107,13 @@ func (l *Chain) enqueue(ctx context.Context, q gate.Question) *entry {
 	}
 	l.busy.Go(func() {
 		var got inQueue
-		got.err = l.attempt(ctx, func() (err error) {
-			p.ticket, err = l.o.Queue.put(ctx, l.request(q))
+		got.err = l.tryQueue(ctx, func() (err error) {
+			p.ticket, err = l.o.Queue.putRequest(ctx, l.makeRequest(q))
 			return err
 		})
 		close(p.enqueued) // after a failure was told: the question may be over at once
 		if got.err == nil {
-			got.err = l.attempt(ctx, func() (err error) {
+			got.err = l.tryQueue(ctx, func() (err error) {
 				got.Answer, err = p.ticket.Wait(ctx)
 				return err
 			})
@@ -128,8 +128,8 @@ func (l *Chain) enqueue(ctx context.Context, q gate.Question) *entry {
 	return p
 }
 
-// attempt asks the queue for something; a failure while the question is open is told.
-func (l *Chain) attempt(ctx context.Context, ask func() error) (err error) {
+// tryQueue asks the queue for something; a failure while the question is open is told.
+func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the queue failed: %v", r)
@@ -141,8 +141,8 @@ func (l *Chain) attempt(ctx context.Context, ask func() error) (err error) {
 	return ask()
 }
 
-// request is q with everything an answerer shows.
-func (l *Chain) request(q gate.Question) queue.Request {
+// makeRequest is q with everything an answerer shows.
+func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
 		Rule: q.Rule, Reason: q.Why, Revision: q.Revision, Lasting: q.Session, Risk: "routine",
@@ -159,8 +159,8 @@ func (l *Chain) request(q gate.Question) queue.Request {
 	return r
 }
 
-// id names the question in the queue; "" when it is not there yet.
-func (p *entry) id() string {
+// ticketID names the question in the queue; "" when it is not there yet.
+func (p *entry) ticketID() string {
 	if t := p.ticketIfEnqueued(); t != nil {
 		return t.ID()
 	}
@@ -176,10 +176,10 @@ func (p *entry) ticketIfEnqueued() Ticket {
 	}
 }
 
-// resolve ends the question in the queue. False means that the queue had another
+// resolveEntry ends the question in the queue. False means that the queue had another
 // answer first, which holds. A queue that does not answer in time is told later:
 // what a person said elsewhere holds then.
-func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
+func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
 	type resolution struct {
 		queue.Answer
 		ours bool
@@ -208,8 +208,8 @@ func (l *Chain) resolve(p *entry, s queue.Status, a queue.Answer, outcome string
 	}
 }
 
-// outcome tells the answerers what became of the question.
-func (l *Chain) outcome(p *entry, text string) {
+// reportOutcome tells the answerers what became of the question.
+func (l *Chain) reportOutcome(p *entry, text string) {
 	t := p.ticketIfEnqueued()
 	if t == nil {
 		return

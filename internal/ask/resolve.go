@@ -15,21 +15,21 @@ import (
 // answeredByChannel is the answer of a channel, unless the queue had one first.
 func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
-		return l.ended(ctx, q, p)
+		return l.endQuestion(ctx, q, p)
 	}
 	status := queue.Denied
 	if a.Reply.Allows() {
 		status = queue.Approved
 	}
-	first, ours := l.resolve(p, status, queue.Answer{Reply: a.Reply, Scope: a.Scope, Channel: a.Channel, By: a.By, Words: a.Words}, "")
+	first, ours := l.resolveEntry(p, status, queue.Answer{Reply: a.Reply, Scope: a.Scope, Channel: a.Channel, By: a.By, Words: a.Words}, "")
 	if !ours {
 		other, err := l.answeredByQueue(ctx, q, p, first)
-		other.Note = joined(other.Note, a.Note) // a rule may have been written at the channel
+		other.Note = joinNotes(other.Note, a.Note) // a rule may have been written at the channel
 		return other, err
 	}
-	l.reach(ctx, q, &a)
+	l.setSessionBound(ctx, q, &a)
 	p.note = a.Note
-	l.keep(q, p)
+	l.rememberEntry(q, p)
 	return a, nil
 }
 
@@ -37,7 +37,7 @@ func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry
 func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
 	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
-		note, err := l.write(ctx, q, said)
+		note, err := l.writeRule(ctx, q, said)
 		if err != nil {
 			note = "nothing was written: " + err.Error()
 			a.Reply = gate.DenyOnce
@@ -49,16 +49,16 @@ func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, 
 	}
 	if said.Reply == gate.AllowSession {
 		a.Scope = said.Scope
-		l.reach(ctx, q, &a)
+		l.setSessionBound(ctx, q, &a)
 	}
 	p.note = a.Note
-	l.keep(q, p)
+	l.rememberEntry(q, p)
 	return a, nil
 }
 
-// reach makes the bound of an answer for the session that goes beyond its call. One
+// setSessionBound makes the bound of an answer for the session that goes beyond its call. One
 // that cannot be made leaves the call allowed, this once.
-func (l *Chain) reach(ctx context.Context, q gate.Question, a *gate.Answer) {
+func (l *Chain) setSessionBound(ctx context.Context, q gate.Question, a *gate.Answer) {
 	if a.Reply != gate.AllowSession || a.Scope == "" || a.Scope == policy.Exact.String() {
 		return
 	}
@@ -69,10 +69,10 @@ func (l *Chain) reach(ctx context.Context, q gate.Question, a *gate.Answer) {
 	if err != nil {
 		a.Reply, a.Bound, note = gate.AllowOnce, nil, "allowed once, and not for the session: "+err.Error()
 	}
-	a.Note = joined(a.Note, note)
+	a.Note = joinNotes(a.Note, note)
 }
 
-func (l *Chain) write(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
+func (l *Chain) writeRule(ctx context.Context, q gate.Question, said queue.Answer) (note string, err error) {
 	return l.guardedNote(func() (string, error) { return l.o.RuleWriter.Write(ctx, q, said.Scope, said.Reply) })
 }
 
@@ -89,20 +89,20 @@ func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error)
 	return ask()
 }
 
-// ended is a question that was taken back, or whose time is up. An answer that
+// endQuestion is a question that was taken back, or whose time is up. An answer that
 // was in the queue by then is too late for the gate, and its giver reads so.
-func (l *Chain) ended(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
+func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
 	cause := context.Cause(ctx)
-	text := ending(cause, queue.Undone(q.Reply))
-	if _, ours := l.resolve(p, queue.Expired, queue.Answer{}, text); !ours {
-		l.outcome(p, "too late: "+text)
+	text := endText(cause, queue.UndoneText(q.Reply))
+	if _, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, text); !ours {
+		l.reportOutcome(p, "too late: "+text)
 	}
 	return gate.Answer{Digest: q.Digest}, cause
 }
 
-// ending is the cause of an end, in words for the one who would have answered. undone is
+// endText is the cause of an end, in words for the one who would have answered. undone is
 // what was kept from happening.
-func ending(cause error, undone string) string {
+func endText(cause error, undone string) string {
 	text := "the connection is gone"
 	switch {
 	case errors.Is(cause, gate.ErrResolved):
@@ -117,8 +117,8 @@ func ending(cause error, undone string) string {
 	return text + "; " + undone
 }
 
-// keep remembers an answered question until Concluded.
-func (l *Chain) keep(q gate.Question, p *entry) {
+// rememberEntry remembers an answered question until Concluded.
+func (l *Chain) rememberEntry(q gate.Question, p *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries[q.Number] = p
@@ -133,7 +133,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	if p == nil {
 		return
 	}
-	text, undone := "went on to the server", queue.Undone(q.Reply)
+	text, undone := "went on to the server", queue.UndoneText(q.Reply)
 	if q.Reply {
 		text = "went on to the client"
 	}
@@ -145,12 +145,12 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	case v.Action != policy.Allow:
 		text = "denied: " + v.Reason + "; " + undone
 	}
-	l.outcome(p, joined(text, p.note))
+	l.reportOutcome(p, joinNotes(text, p.note))
 }
 
-// unasked is a question nobody is there to answer.
-func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
-	first, ours := l.resolve(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.Undone(q.Reply))
+// resolveUnasked is a question nobody is there to answer.
+func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
+	first, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.UndoneText(q.Reply))
 	if !ours && lost == nil {
 		return l.answeredByQueue(ctx, q, p, first)
 	}
@@ -158,16 +158,16 @@ func (l *Chain) unasked(ctx context.Context, q gate.Question, p *entry, none, lo
 	if lost != nil && l.o.Queue != nil {
 		err = fmt.Errorf("%w; queue: %w", none, lost)
 	}
-	hint := l.hint()
+	hint := l.answerHint()
 	if hint != "" {
 		err = fmt.Errorf("%w; %s", err, hint)
 	}
 	return gate.Answer{Digest: q.Digest, Note: hint}, err
 }
 
-// hint says how to answer such a call the next time; "" where nothing of ours
+// answerHint says how to answer such a call the next time; "" where nothing of ours
 // would help.
-func (l *Chain) hint() string {
+func (l *Chain) answerHint() string {
 	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*QueueChannel); return ok })
 	if l.o.Queue == nil || !l.o.Wait && !attended {
 		return ""
@@ -175,7 +175,7 @@ func (l *Chain) hint() string {
 	return hintNext
 }
 
-func joined(a, b string) string {
+func joinNotes(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

@@ -47,7 +47,7 @@ type StderrRelay struct {
 // NewStderrRelay gives a StderrRelay when out is the terminal on which questions are asked,
 // and nil when it is anything else. Lock is that of Options.
 func NewStderrRelay(out *os.File, lock string) (*StderrRelay, error) {
-	if !term.Controls(out) {
+	if !term.IsControlling(out) {
 		return nil, nil //nolint:nilnil // a nil StderrRelay is one that holds nothing back
 	}
 	return newStderrRelay(out, lock)
@@ -64,24 +64,24 @@ func newStderrRelay(out io.Writer, lock string) (*StderrRelay, error) {
 	}
 	a.changed.L = &a.mu
 	a.open, a.over = context.WithCancel(context.Background())
-	go a.read()
-	go a.write()
+	go a.readPipe()
+	go a.writeChunks()
 	return a, nil
 }
 
 // Stderr is what the server is to be started with.
 func (a *StderrRelay) Stderr() *os.File { return a.theirs }
 
-// Started gives up the server's end of the pipe: the server has it by now, or
+// CloseServerEnd gives up the server's end of the pipe: the server has it by now, or
 // could not be started.
-func (a *StderrRelay) Started() {
+func (a *StderrRelay) CloseServerEnd() {
 	if a != nil {
 		_ = a.theirs.Close()
 	}
 }
 
-// hold keeps the terminal free until release is called.
-func (a *StderrRelay) hold(ctx context.Context) (release func(), err error) {
+// holdTerminal keeps the terminal free until release is called.
+func (a *StderrRelay) holdTerminal(ctx context.Context) (release func(), err error) {
 	if a == nil {
 		return func() {}, nil
 	}
@@ -108,7 +108,7 @@ func (a *StderrRelay) Close() {
 	_ = a.ours.Close()
 }
 
-func (a *StderrRelay) read() {
+func (a *StderrRelay) readPipe() {
 	buf := make([]byte, chunkSize)
 	for {
 		n, err := a.ours.Read(buf)
@@ -126,8 +126,8 @@ func (a *StderrRelay) read() {
 	}
 }
 
-// write writes what is kept whenever the terminal is free.
-func (a *StderrRelay) write() {
+// writeChunks writes what is kept whenever the terminal is free.
+func (a *StderrRelay) writeChunks() {
 	defer close(a.done)
 	for {
 		a.mu.Lock()
@@ -154,10 +154,10 @@ func (a *StderrRelay) write() {
 // it would be to the server itself, which must not wait for it.
 func (a *StderrRelay) writeChunk(chunk []byte) {
 	// What is left at the end is written, whoever asks.
-	if release, err := a.hold(a.open); err == nil {
+	if release, err := a.holdTerminal(a.open); err == nil {
 		defer release()
 	}
-	if free, err := term.Turn(a.open, a.lock); err == nil {
+	if free, err := term.WaitTurn(a.open, a.lock); err == nil {
 		defer func() { _ = free.Close() }()
 	}
 	_, _ = a.out.Write(chunk)

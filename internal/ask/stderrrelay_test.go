@@ -47,7 +47,7 @@ func aside(t *testing.T) (*StderrRelay, *os.File, *paper) {
 	}
 	server := os.NewFile(uintptr(fd), "server")
 	t.Cleanup(func() { server.Close() })
-	a.Started()
+	a.CloseServerEnd()
 	return a, server, p
 }
 
@@ -63,7 +63,7 @@ func comes(t *testing.T, what string, ok func() bool) {
 // More than is kept makes the server wait, and all of it comes in its order.
 func TestWhatAServerSaysMeanwhileIsKept(t *testing.T) {
 	a, server, p := aside(t)
-	release, err := a.hold(t.Context())
+	release, err := a.holdTerminal(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestWhatAServerSaysMeanwhileIsKept(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.hold(ended); err == nil {
+	if _, err := a.holdTerminal(ended); err == nil {
 		t.Error("two questions at once")
 	}
 	release()
@@ -102,7 +102,7 @@ func TestWhatAServerSaysMeanwhileIsKept(t *testing.T) {
 // the pipe open keeps nobody waiting.
 func TestTheEndOfWhatAServerSays(t *testing.T) {
 	a, server, p := aside(t)
-	free, err := term.Turn(t.Context(), a.lock) // another clawai asks
+	free, err := term.WaitTurn(t.Context(), a.lock) // another clawai asks
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +132,9 @@ func TestNoAsideForOtherFiles(t *testing.T) {
 	if a != nil || err != nil {
 		t.Error(a, err)
 	}
-	a.Started()
+	a.CloseServerEnd()
 	a.Close()
-	release, err := a.hold(t.Context())
+	release, err := a.holdTerminal(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (t *Terminal) Name() string { return terminal }
 func (t *Terminal) Available(context.Context, gate.Question) error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	tty, err := term.Own(now, t.o.TTY, t.o.Lock)
+	tty, err := term.OpenTerminal(now, t.o.TTY, t.o.Lock)
 	if not, ok := errors.AsType[*term.NotOwned](err); ok && not.Reason == term.Busy {
 		return nil
 	}
@@ -79,14 +79,14 @@ func (t *Terminal) Available(context.Context, gate.Question) error {
 // question is open, SIGINT, SIGTERM, SIGHUP and SIGQUIT end it as a deny with
 // the terminal restored; acting on them otherwise is the caller's own business.
 func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
-	ctx, stop := until(ctx, q.Deadline)
+	ctx, stop := withDeadline(ctx, q.Deadline)
 	defer stop()
 	answer, err := t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (gate.Answer, error) {
-		return t.one(ctx, tty, q)
+		return t.askQuestion(ctx, tty, q)
 	})
 	answer.Digest = q.Digest
 	if err != nil {
-		return noted(answer, err)
+		return denyWithNote(answer, err)
 	}
 	return answer, nil
 }
@@ -96,15 +96,15 @@ func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answe
 	a, err = t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (a gate.Answer, err error) {
 		vs := make([]view.Question, len(qs))
 		for i, q := range qs {
-			if vs[i], err = t.view(q); err != nil {
+			if vs[i], err = t.viewQuestion(q); err != nil {
 				return a, errors.Join(errTooMany, err) // the one that cannot be shown is refused alone
 			}
 		}
-		p, err := list(qs, vs)
+		p, err := batchPage(qs, vs)
 		if err != nil {
 			return a, err
 		}
-		word, err := t.show(ctx, tty, p)
+		word, err := t.showPage(ctx, tty, p)
 		oneByOne = word == wordEach
 		if word == dialog.Allow {
 			a.Reply = gate.AllowOnce
@@ -112,14 +112,14 @@ func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answe
 		return a, err
 	})
 	if err != nil {
-		a, err = noted(a, err)
+		a, err = denyWithNote(a, err)
 	}
 	return a, oneByOne, err
 }
 
-// noted is a deny that nobody decided. The note goes to the agent and names no
+// denyWithNote is a deny that nobody decided. The note goes to the agent and names no
 // path; the error goes to the owner's record and says what would help.
-func noted(a gate.Answer, err error) (gate.Answer, error) {
+func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	a.Reply = gate.DenyOnce
 	if not, ok := errors.AsType[*term.NotOwned](err); ok {
 		a.Note = not.Reason.String()
@@ -145,16 +145,16 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
-	release, err := t.o.Stderr.hold(ctx)
+	release, err := t.o.Stderr.holdTerminal(ctx)
 	if err != nil {
 		return answer, err
 	}
 	defer release()
-	tty, err := term.Own(ctx, t.o.TTY, t.o.Lock)
+	tty, err := term.OpenTerminal(ctx, t.o.TTY, t.o.Lock)
 	if err != nil {
 		return answer, err
 	}
-	said, err := guarded(func() (gate.Answer, error) { return ask(ctx, tty) })
+	said, err := catchPanic(func() (gate.Answer, error) { return ask(ctx, tty) })
 	answer.Reply, answer.Scope, answer.Note = said.Reply, said.Scope, said.Note
 	return answer, errors.Join(err, tty.Close())
 }
@@ -166,26 +166,26 @@ type asked struct {
 	offers   []view.Offer
 }
 
-// one asks about one question.
-func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (answer gate.Answer, err error) {
-	v, err := t.view(q)
+// askQuestion asks about one question.
+func (t *Terminal) askQuestion(ctx context.Context, tty *term.Tty, q gate.Question) (answer gate.Answer, err error) {
+	v, err := t.viewQuestion(q)
 	if err != nil {
 		return answer, err
 	}
 	offers, whyNot := t.o.RuleWriter.Offers(q)
-	h := &asked{question: q, page: ask(q, v, offers, whyNot), offers: offers}
+	h := &asked{question: q, page: questionPage(q, v, offers, whyNot), offers: offers}
 	for {
 		answer.Scope = ""
-		word, err := t.show(ctx, tty, h.page)
+		word, err := t.showPage(ctx, tty, h.page)
 		if err != nil {
 			return answer, err
 		}
 		if word == dialog.Always || word == dialog.Never {
-			return t.always(ctx, tty, h, dialog.Reply(word))
+			return t.askAlways(ctx, tty, h, dialog.ReplyForWord(word))
 		}
-		answer.Reply = dialog.Reply(word)
+		answer.Reply = dialog.ReplyForWord(word)
 		if far := view.ForSession(offers); answer.Reply == gate.AllowSession && len(far) > 1 {
-			if word, err = t.show(ctx, tty, reaches(far, h.page.Hints)); err != nil || word == dialog.Deny {
+			if word, err = t.showPage(ctx, tty, reachPage(far, h.page.Hints)); err != nil || word == dialog.Deny {
 				return gate.Answer{}, err
 			}
 			answer.Scope = word
@@ -197,9 +197,9 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 		if answer.Reply == gate.AllowSession {
 			what = dialog.SureSession
 		}
-		sure := dialog.Sure(v.Headline(0), v.Dangers, what)
+		sure := dialog.DangerPage(v.Headline(0), v.Dangers, what)
 		sure.Hints = h.page.Hints
-		switch word, err = t.show(ctx, tty, sure); {
+		switch word, err = t.showPage(ctx, tty, sure); {
 		case err != nil:
 			return gate.Answer{}, err
 		case word == dialog.Yes:
@@ -208,13 +208,13 @@ func (t *Terminal) one(ctx context.Context, tty *term.Tty, q gate.Question) (ans
 	}
 }
 
-func (t *Terminal) view(q gate.Question) (view.Question, error) {
+func (t *Terminal) viewQuestion(q gate.Question) (view.Question, error) {
 	o := t.o.View
 	o.Server, o.Rule, o.Why, o.Reply = q.Server, q.Rule, q.Why, q.Reply
-	return view.Of(q.Calls, o)
+	return view.NewQuestion(q.Calls, o)
 }
 
-func (t *Terminal) show(ctx context.Context, tty *term.Tty, p dialog.Page) (string, error) {
+func (t *Terminal) showPage(ctx context.Context, tty *term.Tty, p dialog.Page) (string, error) {
 	if t.o.Plain {
 		return askPlain(ctx, tty, p, t.o.Grace)
 	}

@@ -32,13 +32,13 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture
 	}
-	method, params := request(c)
+	method, params := composeRequest(c)
 	var result, entry any
 	switch on {
 	case policy.OnReply:
 		result = answerOf(c)
 	case policy.OnList:
-		if method, entry = listing(c); method == "" {
+		if method, entry = listEntry(c); method == "" {
 			return Composed{}, errNoFixture
 		}
 		params = nil
@@ -62,17 +62,17 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 		Expected    string          `json:"expected"`
 	}{Server: c.Server, Cwd: c.Cwd, OS: c.OS, Elsewhere: c.Elsewhere, Method: method, Params: params, Result: result, List: entry, Expected: expected.String()}
 	if c.Assurances != 0 {
-		fx.Annotations = c.Assurances.Hints()
+		fx.Annotations = c.Assurances.AnnotationHints()
 	}
 	if c.Seen&policy.Known != 0 {
-		words := append([]string{}, c.Seen.Words()...)
+		words := append([]string{}, c.Seen.LabelWords()...)
 		fx.Session = &words
 	}
 	if !c.At.IsZero() {
 		fx.At = c.At.Format(time.RFC3339)
 	}
 	var silent Fixture // of what is found: the detectors look
-	if c.Screened && len(c.Finds)+len(silent.found([][]byte{c.Args}, c.Texts(), policy.Kinds(), nil)) > 0 {
+	if c.Screened && len(c.Finds)+len(silent.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
 		finds := append([]string{}, c.Finds...)
 		fx.Finds = &finds
 	}
@@ -101,9 +101,9 @@ func answerOf(c *policy.Call) any {
 	return object{}
 }
 
-// listing is the list that has an entry by which a call is named, and that entry; nil where there is
+// listEntry is the list that has an entry by which a call is named, and that entry; nil where there is
 // none.
-func listing(c *policy.Call) (method string, entry any) {
+func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:
 		return "tools/list", map[string]string{"name": c.Names[0]}
@@ -115,8 +115,8 @@ func listing(c *policy.Call) (method string, entry any) {
 	return "", nil
 }
 
-// request is the method and the parameters that ask for a call.
-func request(c *policy.Call) (method string, params any) {
+// composeRequest is the method and the parameters that ask for a call.
+func composeRequest(c *policy.Call) (method string, params any) {
 	type object = map[string]any
 	name := c.Names[0]
 	named := struct {

@@ -31,7 +31,7 @@ func TestCompose(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, composed.Text)
 			}
-			calls, err := fx.Calls("")
+			calls, err := fx.ReadCalls("")
 			if err != nil || len(calls) != 1 || *fx.Expected != policy.Prompt {
 				t.Fatalf("%v, %v\n%s", calls, err, composed.Text)
 			}

@@ -48,8 +48,8 @@ type Related struct {
 	Message string
 }
 
-// Kind is what a code stands for.
-type Kind struct {
+// FindingKind is what a code stands for.
+type FindingKind struct {
 	Code     string
 	Severity Severity // most findings of the code have this
 	Summary  string

@@ -109,11 +109,11 @@ func ParseFixture(src []byte) (Fixture, error) {
 			return false
 		}
 		seen = append(seen, name)
-		err = fx.set(name, value)
+		err = fx.setMember(name, value)
 		return err == nil
 	})
 	if err == nil {
-		err = fx.expect()
+		err = fx.parseExpected()
 	}
 	if err == nil {
 		err = fx.checkReceived()
@@ -127,8 +127,8 @@ func ParseFixture(src []byte) (Fixture, error) {
 	return fx, nil
 }
 
-// session reads the labels of the session before the call.
-func (fx *Fixture) session(value gjson.Result) error {
+// parseSession reads the labels of the session before the call.
+func (fx *Fixture) parseSession(value gjson.Result) error {
 	var words []string
 	whole := value.IsArray()
 	for _, v := range value.Array() {
@@ -144,7 +144,7 @@ func (fx *Fixture) session(value gjson.Result) error {
 	return nil
 }
 
-func (fx *Fixture) set(name string, value gjson.Result) error {
+func (fx *Fixture) setMember(name string, value gjson.Result) error {
 	switch name {
 	case "params":
 		if !value.IsObject() {
@@ -157,12 +157,12 @@ func (fx *Fixture) set(name string, value gjson.Result) error {
 			return errors.New(`"annotations" is not an object`)
 		}
 		var unread string
-		if fx.Assurances, unread = mcp.Assured([]byte(value.Raw)); unread != "" {
+		if fx.Assurances, unread = mcp.ReadAssurances([]byte(value.Raw)); unread != "" {
 			return fmt.Errorf(`"annotations": %q is no hint that is true or false (readOnlyHint, destructiveHint, idempotentHint, openWorldHint)`, unread)
 		}
 		return nil
 	case "session":
-		return fx.session(value)
+		return fx.parseSession(value)
 	case "elsewhere":
 		if fx.Elsewhere = value.Type == gjson.True; !fx.Elsewhere {
 			return errors.New(`"elsewhere" can be true, or left out`)

@@ -107,12 +107,12 @@ func FuzzParseFixture(f *testing.F) {
 		if err != nil {
 			return
 		}
-		result := check.Judge(p, fx, "")
+		result := check.JudgeFixture(p, fx, "")
 		again, err := check.ParseFixture(render(t, fx))
 		if err != nil {
 			t.Fatalf("written out again it does not read: %v", err)
 		}
-		if r := check.Judge(p, again, ""); r.Action != result.Action || r.Rule != result.Rule {
+		if r := check.JudgeFixture(p, again, ""); r.Action != result.Action || r.Rule != result.Rule {
 			t.Errorf("judged %v, written out again %v", result, r)
 		}
 		if result.Action == policy.Allow && result.Rule == nil && result.Reason == "" {
@@ -127,8 +127,8 @@ func TestFixtureWithAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, err := fx.Calls("files")
-	if err != nil || strings.Join(calls[0].Assurances.Words(), " ") != "read-only not-destructive idempotent not-open-world" {
+	calls, err := fx.ReadCalls("files")
+	if err != nil || strings.Join(calls[0].Assurances.AssuranceWords(), " ") != "read-only not-destructive idempotent not-open-world" {
 		t.Fatalf("%v %v", calls, err)
 	}
 	composed, err := check.Compose(&calls[0], policy.Allow)

@@ -16,15 +16,15 @@ var (
 
 var commandWords = map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}
 
-// Annotations writes one workflow command of GitHub Actions for each finding.
-func Annotations(w io.Writer, findings []Finding) error {
+// WriteAnnotations writes one workflow command of GitHub Actions for each finding.
+func WriteAnnotations(w io.Writer, findings []Finding) error {
 	out := bufio.NewWriter(w)
 	for _, f := range findings {
 		word, known := commandWords[f.Severity]
 		if !known {
 			word = "error"
 		}
-		fmt.Fprintf(out, "::%s file=%s", word, property(slashed(f.Pos.File)))
+		fmt.Fprintf(out, "::%s file=%s", word, escapeProperty(slashPath(f.Pos.File)))
 		for _, p := range []struct {
 			name  string
 			value int
@@ -33,12 +33,12 @@ func Annotations(w io.Writer, findings []Finding) error {
 				fmt.Fprintf(out, ",%s=%d", p.name, p.value)
 			}
 		}
-		fmt.Fprintf(out, ",title=%s::%s\n", property(f.Code), commandText.Replace(visible(sentences(&f))))
+		fmt.Fprintf(out, ",title=%s::%s\n", escapeProperty(f.Code), commandText.Replace(escapeInvisible(joinSentences(&f))))
 	}
 	return out.Flush()
 }
 
-func property(s string) string { return commandProperty.Replace(visible(s)) }
+func escapeProperty(s string) string { return commandProperty.Replace(escapeInvisible(s)) }
 
-// Annotations writes one workflow command of GitHub Actions for each failed test.
-func (r Run) Annotations(w io.Writer) error { return Annotations(w, r.Findings()) }
+// WriteAnnotations writes one workflow command of GitHub Actions for each failed test.
+func (r Run) WriteAnnotations(w io.Writer) error { return WriteAnnotations(w, r.Findings()) }

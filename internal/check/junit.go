@@ -50,17 +50,17 @@ type (
 	}
 )
 
-// JUnit writes the run as JUnit XML: one suite, a test for each fixture. A
+// WriteJUnit writes the run as JUnit XML: one suite, a test for each fixture. A
 // fixture without expectation is skipped, one that cannot be read an error.
-func (r Run) JUnit(w io.Writer) error {
+func (r Run) WriteJUnit(w io.Writer) error {
 	s := Summarize(r.Results)
 	suite := junitSuite{
-		Package: "policy", Name: visible(slashed(r.Policy)), Hostname: "localhost",
+		Package: "policy", Name: escapeInvisible(slashPath(r.Policy)), Hostname: "localhost",
 		// The schema takes no zone.
 		Timestamp: r.Start.UTC().Format("2006-01-02T15:04:05"),
 		Tests:     s.Fixtures, Failures: s.Mismatched, Errors: s.Unreadable,
 		Time:       fmt.Sprintf("%.3f", r.Duration.Seconds()),
-		Properties: []junitProperty{{"policy_revision", r.Revision}, {"clawai", visible(r.Version)}},
+		Properties: []junitProperty{{"policy_revision", r.Revision}, {"clawai", escapeInvisible(r.Version)}},
 	}
 	for _, result := range r.Results {
 		suite.Cases = append(suite.Cases, junitTest(result))
@@ -78,7 +78,7 @@ func (r Run) JUnit(w io.Writer) error {
 }
 
 func junitTest(r Result) junitCase {
-	dir, name := path.Split(visible(slashed(r.Path)))
+	dir, name := path.Split(escapeInvisible(slashPath(r.Path)))
 	// Readers make a tree of the class at its dots.
 	class := strings.ReplaceAll(strings.Trim(dir, "/"), "/", ".")
 	if class == "" {
@@ -87,12 +87,12 @@ func junitTest(r Result) junitCase {
 	test := junitCase{Name: name, Class: class, Time: "0"}
 	switch {
 	case r.Err != nil:
-		text := visible(r.Err.Error())
+		text := escapeInvisible(r.Err.Error())
 		test.Error = &junitBad{Message: text, Type: unreadable, Text: text}
 	case r.Expected == nil:
 		test.Skipped = &struct{}{}
-	case r.Mismatch():
-		text := visible(failure(r))
+	case r.IsMismatch():
+		text := escapeInvisible(formatMismatch(r))
 		test.Failure = &junitBad{Message: text, Type: mismatch, Text: text}
 	}
 	return test

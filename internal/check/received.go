@@ -27,7 +27,7 @@ var fenceID = strings.Repeat("0", 32)
 
 // checkReceived holds an expected_result to fixtures of which a client gets something.
 func (fx *Fixture) checkReceived() error {
-	switch on := fx.On(); {
+	switch on := fx.JudgedMessage(); {
 	case fx.ExpectedResult == nil:
 	case on == policy.OnCall:
 		return errors.New(`"expected_result" without "result" or "list": it is what the client gets of one`)
@@ -44,31 +44,31 @@ func (fx *Fixture) checkReceived() error {
 // errLeftOut is why a client gets nothing of an entry.
 var errLeftOut = errors.New("it is left out of the list: what is to be taken out stands in its name, or where nothing can be altered")
 
-// looked looks at the fixture's result, or at a list with its entry, as the proxy does.
-func (fx *Fixture) looked(p *policy.Policy) (*reply.Message, error) {
+// inspectResult looks at the fixture's result, or at a list with its entry, as the proxy does.
+func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	body := fx.Result
-	if fx.On() == policy.OnList {
-		body = fmt.Appendf(nil, `{%q:[%s]}`, fx.member(), fx.Listed)
+	if fx.JudgedMessage() == policy.OnList {
+		body = fmt.Appendf(nil, `{%q:[%s]}`, fx.listMember(), fx.Listed)
 	}
 	f, err := frame.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%s}`, body), frame.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
-	kinds, _ := p.Screens(fx.On())
-	wanted, err := reply.ParseWanted(append(slices.Clone(kinds), reply.Fence), packs(p)...)
+	kinds, _ := p.Screens(fx.JudgedMessage())
+	wanted, err := reply.ParseWanted(append(slices.Clone(kinds), reply.Fence), ownerPacks(p)...)
 	if err != nil {
 		return nil, err
 	}
-	return reply.Look(&f, fx.Method, wanted)
+	return reply.InspectMessage(&f, fx.Method, wanted)
 }
 
-// member is where entries of a list stand in its result.
-func (fx *Fixture) member() string { return strings.TrimSuffix(fx.Method, "/list") }
+// listMember is where entries of a list stand in its result.
+func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
-// received is what the client gets, as JSON, of a result or an entry that rules alter, once
+// alterResult is what the client gets, as JSON, of a result or an entry that rules alter, once
 // it may go on. The error says why it gets nothing.
-func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
-	m, err := fx.looked(p)
+func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
+	m, err := fx.inspectResult(p)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server
 	for _, a := range alters {
 		done = append(done, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
 	}
-	if fx.On() == policy.OnReply {
-		m.Plan(&c, done, func() string { return fenceID })
+	if fx.JudgedMessage() == policy.OnReply {
+		m.PlanChange(&c, done, func() string { return fenceID })
 	} else {
 		every := make([]int, len(m.Findings))
 		for i := range every {
@@ -89,47 +89,47 @@ func (fx *Fixture) received(alters []policy.Alteration, p *policy.Policy, server
 			return nil, errLeftOut
 		}
 	}
-	raw, err := m.Alter(&c, reply.NewNumbers(func(value string) [32]byte { return sha256.Sum256([]byte(value)) }), frame.DefaultLimits())
+	raw, err := m.AlterMessage(&c, reply.NewNumbers(func(value string) [32]byte { return sha256.Sum256([]byte(value)) }), frame.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
 	result := gjson.GetBytes(raw, "result")
-	if fx.On() == policy.OnList {
-		result = result.Get(fx.member() + ".0")
+	if fx.JudgedMessage() == policy.OnList {
+		result = result.Get(fx.listMember() + ".0")
 	}
 	return []byte(result.Raw), nil
 }
 
-// receive notes what the client gets of what came back. What cannot be altered as the rules
+// setReceived notes what the client gets of what came back. What cannot be altered as the rules
 // say is withheld.
-func (r *Result) receive(fx *Fixture, p *policy.Policy, server string) {
+func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 	whole := fx.Result
 	if whole == nil {
 		whole = fx.Listed
 	}
 	switch {
-	case fx.Finds != nil || r.Action == policy.Deny || r.Action == policy.Prompt && fx.On() == policy.OnList:
+	case fx.Finds != nil || r.Action == policy.Deny || r.Action == policy.Prompt && fx.JudgedMessage() == policy.OnList:
 		return
 	case len(r.Alters) == 0:
 		r.Received = whole
 	default:
-		got, err := fx.received(r.Alters, p, server)
+		got, err := fx.alterResult(r.Alters, p, server)
 		if err != nil {
 			r.Action, r.Rule, r.Reason, r.Alters = policy.Deny, r.Alters[0].Rule, "withheld: "+err.Error(), nil
 			return
 		}
 		r.Received = got
 	}
-	r.other = fx.ExpectedResult != nil && !same(r.Received, fx.ExpectedResult)
+	r.other = fx.ExpectedResult != nil && !sameResult(r.Received, fx.ExpectedResult)
 }
 
-// same says whether a client gets what is expected: of an object the same JSON, but for our
+// sameResult says whether a client gets what is expected: of an object the same JSON, but for our
 // own account of it where none is expected; of a text its very bytes.
-func same(got, want []byte) bool {
+func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
 		return string(got) == text.String()
 	}
-	a, b := decoded(got), decoded(want)
+	a, b := decodeObject(got), decodeObject(want)
 	if meta, has := a["_meta"].(map[string]any); has && gjson.GetBytes(want, "_meta."+gjsonName(replyMeta)).Raw == "" {
 		if delete(meta, replyMeta); len(meta) == 0 && b["_meta"] == nil {
 			delete(a, "_meta")
@@ -141,7 +141,7 @@ func same(got, want []byte) bool {
 // gjsonName is a name as a path of gjson has it.
 func gjsonName(name string) string { return strings.ReplaceAll(name, ".", `\.`) }
 
-func decoded(object []byte) (v map[string]any) {
+func decodeObject(object []byte) (v map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
 	_ = d.Decode(&v) // what was read as JSON always can be

@@ -70,12 +70,12 @@ func TestExpectedResult(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := check.Judge(p, fx, "")
+			r := check.JudgeFixture(p, fx, "")
 			switch {
-			case r.Mismatch() != (c.want != ""):
-				t.Errorf("%s %s: %s", r.Action, check.Because(r), r.Received)
-			case r.Mismatch() && !strings.Contains(r.Wanted(), c.want):
-				t.Errorf("%s, want %s", r.Wanted(), c.want)
+			case r.IsMismatch() != (c.want != ""):
+				t.Errorf("%s %s: %s", r.Action, check.ExplainResult(r), r.Received)
+			case r.IsMismatch() && !strings.Contains(r.DescribeMismatch(), c.want):
+				t.Errorf("%s, want %s", r.DescribeMismatch(), c.want)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestWithheldFixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := check.Judge(p, fx, ""); r.Action != policy.Deny || r.Received != nil || !strings.Contains(check.Because(r), "withheld: it is left out of the list") {
-		t.Errorf("%s %s", r.Action, check.Because(r))
+	if r := check.JudgeFixture(p, fx, ""); r.Action != policy.Deny || r.Received != nil || !strings.Contains(check.ExplainResult(r), "withheld: it is left out of the list") {
+		t.Errorf("%s %s", r.Action, check.ExplainResult(r))
 	}
 }

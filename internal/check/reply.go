@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// On is what the fixture has judged: the request, what came back to it, or the entries of
+// JudgedMessage is what the fixture has judged: the request, what came back to it, or the entries of
 // a list.
-func (fx *Fixture) On() policy.On {
+func (fx *Fixture) JudgedMessage() policy.On {
 	switch {
 	case fx.Result != nil:
 		return policy.OnReply
@@ -30,7 +30,7 @@ func (fx *Fixture) cameBack(name string, value gjson.Result) error {
 		switch {
 		case !value.IsObject():
 			return fmt.Errorf("%q is not an object", name)
-		case fx.On() != policy.OnCall:
+		case fx.JudgedMessage() != policy.OnCall:
 			return errors.New(`"list" beside "result": a fixture has one of them`)
 		case name == "result":
 			fx.Result = []byte(value.Raw)
@@ -45,19 +45,19 @@ func (fx *Fixture) cameBack(name string, value gjson.Result) error {
 	fx.Finds = []string{}
 	for _, v := range value.Array() {
 		if !policy.IsKind(v.String()) || v.Type != gjson.String {
-			return fmt.Errorf(`"finds": %s is no kind (%v)`, v.Raw, policy.Kinds())
+			return fmt.Errorf(`"finds": %s is no kind (%v)`, v.Raw, policy.FindingKinds())
 		}
 		fx.Finds = append(fx.Finds, v.String())
 	}
 	return nil
 }
 
-// expect reads what is expected, once it is known of what.
-func (fx *Fixture) expect() error {
+// parseExpected reads what is expected, once it is known of what.
+func (fx *Fixture) parseExpected() error {
 	if fx.expected == nil {
 		return nil
 	}
-	action, err := fx.On().ParseAction(*fx.expected)
+	action, err := fx.JudgedMessage().ParseAction(*fx.expected)
 	if err != nil {
 		return fmt.Errorf(`"expected": %w`, err)
 	}
@@ -65,16 +65,16 @@ func (fx *Fixture) expect() error {
 	return nil
 }
 
-// found are the kinds that rules are about in what a call carries: those that the fixture
+// findKinds are the kinds that rules are about in what a call carries: those that the fixture
 // states, or what the detectors see.
-func (fx *Fixture) found(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
+func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
 	if fx.Finds != nil || len(kinds) == 0 {
 		return fx.Finds
 	}
 	wanted, err := reply.ParseWanted(kinds, own...)
 	var found []reply.Finding
 	if err == nil {
-		found, err = reply.Carried(objects, texts, wanted)
+		found, err = reply.FindInCall(objects, texts, wanted)
 	}
 	if err != nil { // a test holds the words to each other
 		return []string{string(inspect.Unscreened)}
@@ -87,19 +87,19 @@ func (fx *Fixture) found(objects [][]byte, texts, kinds []string, own []*inspect
 	return slices.Compact(all)
 }
 
-// Screen notes what is found in what calls carry.
-func (fx *Fixture) Screen(p *policy.Policy, calls []policy.Call) {
+// ScreenCalls notes what is found in what calls carry.
+func (fx *Fixture) ScreenCalls(p *policy.Policy, calls []policy.Call) {
 	kinds, ruled := p.Screens(policy.OnCall)
 	for i := range calls {
 		c := &calls[i]
 		if c.Screened = ruled || fx.Finds != nil; c.Screened {
-			c.Finds = fx.found([][]byte{c.Args, c.Extra}, c.Texts(), kinds, packs(p))
+			c.Finds = fx.findKinds([][]byte{c.Args, c.Extra}, c.RequestTexts(), kinds, ownerPacks(p))
 		}
 	}
 }
 
-// packs are those of the owner's that a policy names.
-func packs(p *policy.Policy) (own []*inspect.Pack) {
+// ownerPacks are those of the owner's that a policy names.
+func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	for _, pack := range p.Packs() {
 		if one, ok := pack.(*inspect.Pack); ok {
 			own = append(own, one)
@@ -108,29 +108,29 @@ func packs(p *policy.Policy) (own []*inspect.Pack) {
 	return own
 }
 
-// Answered are the calls to which something came back, or that would name what is listed,
+// AnsweredCalls are the calls to which something came back, or that would name what is listed,
 // and the kinds that rules of the policy are about and that were found in it. The error says why
 // the frame would be refused before the rules.
-func (fx *Fixture) Answered(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
-	calls, err = fx.answered(server)
+func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
+	calls, err = fx.answeredCalls(server)
 	if err != nil {
 		return nil, nil, err
 	}
-	wanted, _ := p.Screens(fx.On())
+	wanted, _ := p.Screens(fx.JudgedMessage())
 	if fx.Finds != nil || len(wanted) == 0 {
 		return calls, fx.Finds, nil
 	}
-	m, err := fx.looked(p)
+	m, err := fx.inspectResult(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	return calls, slices.DeleteFunc(m.Readings(), func(kind string) bool { // a forged mark is looked for in any case
+	return calls, slices.DeleteFunc(m.JudgedKinds(), func(kind string) bool { // a forged mark is looked for in any case
 		return kind == reply.Fence && !slices.Contains(wanted, kind)
 	}), nil
 }
 
-// Strictest is what rules do with what came back: the strictest of it.
-func Strictest(d *policy.Decision) policy.Action {
+// StrictestAction is what rules do with what came back: the strictest of it.
+func StrictestAction(d *policy.Decision) policy.Action {
 	action := d.Action
 	for _, a := range d.Alters {
 		action = min(action, a.Rule.Action)
@@ -142,25 +142,25 @@ func Strictest(d *policy.Decision) policy.Action {
 // that the rules give: what is done to the reply is in Alters.
 func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
-	calls, kinds, err := fx.Answered(p, server)
+	calls, kinds, err := fx.AnsweredCalls(p, server)
 	if err != nil {
 		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", err)
 		return result
 	}
 	result.Finds = kinds
-	d := p.DecideReply(fx.On(), calls, result.Finds)
-	result.Action, result.Rule, result.Reason, result.Reading, result.Alters = Strictest(&d), d.Rule, d.Reason, d.Reading, d.Alters
+	d := p.DecideReply(fx.JudgedMessage(), calls, result.Finds)
+	result.Action, result.Rule, result.Reason, result.Reading, result.Alters = StrictestAction(&d), d.Rule, d.Reason, d.Reading, d.Alters
 	if d.Rule == nil && d.Reason == "" && len(d.Alters) == 0 {
 		result.Reason = "no rule stops or alters it"
 	}
-	result.receive(&fx, p, server)
+	result.setReceived(&fx, p, server)
 	return result
 }
 
-// answered are the calls that are answered, or those that would name what is listed.
-func (fx *Fixture) answered(server string) ([]policy.Call, error) {
-	if fx.On() == policy.OnReply {
-		return fx.Calls(server)
+// answeredCalls are the calls that are answered, or those that would name what is listed.
+func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
+	if fx.JudgedMessage() == policy.OnReply {
+		return fx.ReadCalls(server)
 	}
 	if fx.Server != "" {
 		server = fx.Server
@@ -176,13 +176,13 @@ func (fx *Fixture) answered(server string) ([]policy.Call, error) {
 	if name.Type != gjson.String {
 		return nil, errors.New("the entry has no name")
 	}
-	c := Offered(fx.Method, name.String())
+	c := OfferedCall(fx.Method, name.String())
 	c.Server, c.At, c.OS, c.Assurances = server, fx.At, fx.OS, fx.Assurances
 	return []policy.Call{c}, nil
 }
 
-// Offered is the call that would name an entry of a list.
-func Offered(method, name string) policy.Call {
+// OfferedCall is the call that would name an entry of a list.
+func OfferedCall(method, name string) policy.Call {
 	c := policy.Call{Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{name}}
 	switch method {
 	case "tools/list":

@@ -15,7 +15,7 @@ import (
 
 // The kinds that rules can name are those that are found.
 func TestKindsAreThoseOfTheDetectors(t *testing.T) {
-	rules, found := policy.Kinds(), append(inspect.Words(), reply.Marker, reply.Fence, reply.Schema, reply.Link)
+	rules, found := policy.FindingKinds(), append(inspect.KindWords(), reply.Marker, reply.Fence, reply.Schema, reply.Link)
 	slices.Sort(rules)
 	slices.Sort(found)
 	if !slices.Equal(rules, found) {
@@ -164,8 +164,8 @@ func TestReplyFixtures(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%v\n%s", err, src)
 				}
-				if r := check.Judge(p, fx, ""); r.Mismatch() || r.Err != nil {
-					t.Errorf("%s, want %s: %s %v\n%s", r.Action, want, check.Because(r), r.Finds, src)
+				if r := check.JudgeFixture(p, fx, ""); r.IsMismatch() || r.Err != nil {
+					t.Errorf("%s, want %s: %s %v\n%s", r.Action, want, check.ExplainResult(r), r.Finds, src)
 				}
 			}
 		})
@@ -195,7 +195,7 @@ func TestReplyFixturesRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := check.Judge(p, fx, ""); !r.Refused || r.Action != policy.Deny {
+		if r := check.JudgeFixture(p, fx, ""); !r.Refused || r.Action != policy.Deny {
 			t.Errorf("%s: %+v", src, r)
 		}
 	}
@@ -227,8 +227,8 @@ func TestRepliesPageFixtures(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, b[2])
 		}
-		if r := check.Judge(p, fx, ""); r.Mismatch() || fx.Expected == nil {
-			t.Errorf("%s: %s\n%s", r.Action, check.Because(r), b[2])
+		if r := check.JudgeFixture(p, fx, ""); r.IsMismatch() || fx.Expected == nil {
+			t.Errorf("%s: %s\n%s", r.Action, check.ExplainResult(r), b[2])
 		}
 		judged++
 	}

@@ -26,7 +26,7 @@ func Summarize(results []Result) Summary {
 			s.Unreadable++
 		case r.Expected == nil:
 			s.Unchecked++
-		case r.Mismatch():
+		case r.IsMismatch():
 			s.Mismatched++
 		default:
 			s.AsExpected++
@@ -51,14 +51,14 @@ func WriteText(w io.Writer, results []Result) error {
 			continue
 		case r.Expected == nil:
 			mark = "-"
-		case r.Mismatch():
-			mark, note = "FAIL", "  ("+r.Wanted()+")"
+		case r.IsMismatch():
+			mark, note = "FAIL", "  ("+r.DescribeMismatch()+")"
 		}
-		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, policy.FileName(r.Path), Because(r), note); err != nil {
+		if _, err := fmt.Fprintf(w, "%-5s %-6s  %-*s  %s%s\n", mark, r.Action, width, policy.FileName(r.Path), ExplainResult(r), note); err != nil {
 			return err
 		}
 		if r.Expected == nil && len(r.Alters) > 0 && r.Received != nil {
-			if _, err := fmt.Fprintf(w, "      the client gets %s\n", shortened(r.Received)); err != nil {
+			if _, err := fmt.Fprintf(w, "      the client gets %s\n", shortenJSON(r.Received)); err != nil {
 				return err
 			}
 		}
@@ -73,11 +73,11 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
-// Because is the rule's place and description, or the reason when none matched.
-func Because(r Result) string {
+// ExplainResult is the rule's place and description, or the reason when none matched.
+func ExplainResult(r Result) string {
 	because := decidedBy(r)
 	for _, a := range r.Alters {
-		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), place(a.Rule))
+		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), formatRule(a.Rule))
 	}
 	for _, what := range r.Undecided {
 		hint := "with --root DIR it is asked of that disk" // under
@@ -93,7 +93,7 @@ func decidedBy(r Result) string {
 	if r.Rule == nil {
 		return r.Reason
 	}
-	at := place(r.Rule)
+	at := formatRule(r.Rule)
 	if r.Reading != "" {
 		at += fmt.Sprintf(" read as %q", r.Reading)
 	}
@@ -103,7 +103,7 @@ func decidedBy(r Result) string {
 	return at
 }
 
-func place(r *policy.Rule) string {
+func formatRule(r *policy.Rule) string {
 	at := fmt.Sprintf("%s:%d", policy.FileName(r.Pos.File), r.Pos.Line)
 	if r.Description != "" {
 		at += fmt.Sprintf(" %q", r.Description)
@@ -149,15 +149,15 @@ func WriteJSON(w io.Writer, p *policy.Policy, results []Result) error {
 		Summary Summary      `json:"summary"`
 	}{Policy: p.Revision(), Results: []jsonResult{}, Summary: Summarize(results)}
 	for _, r := range results {
-		out.Results = append(out.Results, r.json())
+		out.Results = append(out.Results, r.toJSON())
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(out)
 }
 
-func (r Result) json() jsonResult {
-	j := jsonResult{Fixture: r.Path, OK: r.Err == nil && !r.Mismatch(), Reading: r.Reading, Reason: r.Reason, Undecided: r.Undecided}
+func (r Result) toJSON() jsonResult {
+	j := jsonResult{Fixture: r.Path, OK: r.Err == nil && !r.IsMismatch(), Reading: r.Reading, Reason: r.Reason, Undecided: r.Undecided}
 	if r.Err != nil {
 		j.Error = r.Err.Error()
 		return j

@@ -39,24 +39,24 @@ type Result struct {
 	Undecided []string
 }
 
-// Mismatch reports whether the answer differs from the expected one.
-func (r Result) Mismatch() bool {
+// IsMismatch reports whether the answer differs from the expected one.
+func (r Result) IsMismatch() bool {
 	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.other)
 }
 
-// Wanted says what is expected in the place of what there is, of a mismatch.
-func (r Result) Wanted() string {
+// DescribeMismatch says what is expected in the place of what there is, of a mismatch.
+func (r Result) DescribeMismatch() string {
 	if *r.Expected != r.Action {
 		return "expected " + r.Expected.String()
 	}
-	return "the client gets " + shortened(r.Received) + ", and that is not the expected_result"
+	return "the client gets " + shortenJSON(r.Received) + ", and that is not the expected_result"
 }
 
 // maxShown is how many bytes of a result a line shows.
 const maxShown = 2000
 
-// shortened is JSON as plain ASCII: nothing in it does anything to a terminal.
-func shortened(object []byte) string {
+// shortenJSON is JSON as plain ASCII: nothing in it does anything to a terminal.
+func shortenJSON(object []byte) string {
 	var b strings.Builder
 	for _, r := range string(object) {
 		switch {
@@ -76,15 +76,15 @@ func shortened(object []byte) string {
 
 const ungoverned = "no rule governs this method; it is passed on and recorded"
 
-// Judge runs one fixture through the frame reader, the method table and the
+// JudgeFixture runs one fixture through the frame reader, the method table and the
 // policy, the way the proxy would. server stands in where the fixture names
 // none.
-func Judge(p *policy.Policy, fx Fixture, server string) Result {
+func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
-	if fx.On() != policy.OnCall {
+	if fx.JudgedMessage() != policy.OnCall {
 		return judgeReply(p, fx, server)
 	}
-	calls, err := fx.Calls(server)
+	calls, err := fx.ReadCalls(server)
 	if err != nil {
 		result.Refused, result.Reason = true, fmt.Sprintf("refused before the rules: %v", err)
 		return result
@@ -93,10 +93,10 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 		result.Action, result.Reason = policy.Allow, ungoverned
 		return result
 	}
-	fx.Screen(p, calls)
+	fx.ScreenCalls(p, calls)
 	d := p.DecideAll(calls)
-	if p.Hinted() || p.AsksDisk() {
-		result.Undecided = undecided(p, calls)
+	if p.DependsOnHints() || p.AsksDisk() {
+		result.Undecided = listUndecided(p, calls)
 	}
 	result.Action, result.Rule, result.Reason, result.Reading, result.Alters = d.Action, d.Rule, d.Reason, d.Reading, d.Alters
 	if d.Rule == nil && d.Reason == "" {
@@ -108,8 +108,8 @@ func Judge(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// undecided lists what the disk, the time and other such things would have told.
-func undecided(p *policy.Policy, calls []policy.Call) (all []string) {
+// listUndecided lists what the disk, the time and other such things would have told.
+func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	for i := range calls {
 		trace := p.Trace(&calls[i])
 		for _, s := range trace.Steps {
@@ -133,10 +133,10 @@ func undecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// Calls are what the rules judge in a fixture, read as the proxy would read them;
+// ReadCalls are what the rules judge in a fixture, read as the proxy would read them;
 // none when no rule governs its method. The error says why the frame would be
 // refused before the rules.
-func (fx Fixture) Calls(server string) ([]policy.Call, error) {
+func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
@@ -144,7 +144,7 @@ func (fx Fixture) Calls(server string) ([]policy.Call, error) {
 	if fx.Method == builtin.Method { // as its arguments are a tool's, it is read as one
 		asked.Method = "tools/call"
 	}
-	calls, err := Calls(asked.Request(1), server)
+	calls, err := ReadCalls(asked.BuildRequest(1), server)
 	if fx.Method == builtin.Method {
 		asBuiltin(calls)
 	}
@@ -160,7 +160,7 @@ func asBuiltin(calls []policy.Call) {
 	for i := range calls {
 		c := &calls[i]
 		c.Method = builtin.Method
-		if args, err := builtin.Complete(c.Server, c.Names[0], c.Args); err != nil {
+		if args, err := builtin.CompleteArguments(c.Server, c.Names[0], c.Args); err != nil {
 			c.Malformed = err.Error()
 		} else {
 			c.Args = args
@@ -168,14 +168,14 @@ func asBuiltin(calls []policy.Call) {
 	}
 }
 
-// Calls is Fixture.Calls for a JSON-RPC message as bytes, sent by the side that
+// ReadCalls is Fixture.ReadCalls for a JSON-RPC message as bytes, sent by the side that
 // may send its method.
-func Calls(request []byte, server string) ([]policy.Call, error) {
+func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	f, err := frame.Parse(request, frame.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
-	calls, refusal := callsOf(&f, sender(f.Method), server)
+	calls, refusal := callsOf(&f, senderOf(f.Method), server)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -190,16 +190,16 @@ func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, 
 		return nil, refusal
 	}
 	var nothing mcp.Asked
-	answers, refusal := nothing.Answers(f, &m, server)
+	answers, refusal := nothing.AnswerCalls(f, &m, server)
 	return append(m.Calls, answers...), refusal
 }
 
 // FromServer reports a request that servers send to clients.
-func (fx Fixture) FromServer() bool { return sender(fx.Method) == mcp.ServerToClient }
+func (fx Fixture) FromServer() bool { return senderOf(fx.Method) == mcp.ServerToClient }
 
-// sender is the side that may send the method; the client where both may, or
+// senderOf is the side that may send the method; the client where both may, or
 // where the method is of no version.
-func sender(method string) mcp.Direction {
+func senderOf(method string) mcp.Direction {
 	for _, m := range mcp.Methods() {
 		if m.Name == method && m.From == mcp.ServerToClient {
 			return mcp.ServerToClient
@@ -208,8 +208,8 @@ func sender(method string) mcp.Direction {
 	return mcp.ClientToServer
 }
 
-// Request is the fixture as the JSON-RPC request a client or server would send.
-func (fx Fixture) Request(id int) []byte {
+// BuildRequest is the fixture as the JSON-RPC request a client or server would send.
+func (fx Fixture) BuildRequest(id int) []byte {
 	method, err := json.Marshal(fx.Method)
 	if err != nil {
 		panic(err) // a string always marshals

@@ -75,8 +75,8 @@ func TestShippedFixtures(t *testing.T) {
 					t.Error(err)
 					continue
 				}
-				r := check.Judge(p, fx, "")
-				if fx.Expected == nil || r.Mismatch() {
+				r := check.JudgeFixture(p, fx, "")
+				if fx.Expected == nil || r.IsMismatch() {
 					t.Errorf("%s: %s by %v, expected %v", file, r.Action, r.Rule, fx.Expected)
 				}
 				if r.Rule != nil {
@@ -119,7 +119,7 @@ func TestJudgeTellsWhy(t *testing.T) {
 			policy.Deny, "no rule matches"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := check.Judge(p, check.Fixture{Method: c.method, Params: []byte(c.params)}, "")
+			r := check.JudgeFixture(p, check.Fixture{Method: c.method, Params: []byte(c.params)}, "")
 			if r.Action != c.action || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("%s, %q; want %s, %q", r.Action, r.Reason, c.action, c.reason)
 			}
@@ -133,7 +133,7 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	deny, allow := policy.Deny, policy.Allow
-	judged := check.Judge(p, check.Fixture{Path: "a.json", Method: "tools/call", Params: []byte(`{"name":"x"}`), Expected: &deny}, "")
+	judged := check.JudgeFixture(p, check.Fixture{Path: "a.json", Method: "tools/call", Params: []byte(`{"name":"x"}`), Expected: &deny}, "")
 	mismatched := judged
 	mismatched.Path, mismatched.Expected = "b.json", &allow
 	unchecked := judged

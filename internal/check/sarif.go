@@ -73,13 +73,13 @@ const (
 	homepage    = "https://github.com/clawai/clawai"
 )
 
-// SARIF writes the findings as one log of SARIF 2.1.0.
-func SARIF(w io.Writer, tool Tool, findings []Finding) error {
+// WriteSARIF writes the findings as one log of SARIF 2.1.0.
+func WriteSARIF(w io.Writer, tool Tool, findings []Finding) error {
 	driver := sarifDriver{Name: tool.Name, Version: tool.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	index := map[string]int{}
 	for _, k := range tool.Kinds {
 		index[k.Code] = len(driver.Rules)
-		driver.Rules = append(driver.Rules, sarifRule{k.Code, message(k.Summary), message(k.Why)})
+		driver.Rules = append(driver.Rules, sarifRule{k.Code, sarifMessageOf(k.Summary), sarifMessageOf(k.Why)})
 	}
 	results := []sarifResult{}
 	for _, f := range findings {
@@ -89,7 +89,7 @@ func SARIF(w io.Writer, tool Tool, findings []Finding) error {
 			index[f.Code] = i
 			driver.Rules = append(driver.Rules, sarifRule{ID: f.Code})
 		}
-		results = append(results, sarif(&f, i))
+		results = append(results, sarifResultOf(&f, i))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -97,25 +97,25 @@ func SARIF(w io.Writer, tool Tool, findings []Finding) error {
 	return enc.Encode(sarifLog{sarifSchema, "2.1.0", []sarifRun{{sarifTool{driver}, "unicodeCodePoints", results}}})
 }
 
-// SARIF writes the failed tests as one log of SARIF 2.1.0.
-func (r Run) SARIF(w io.Writer) error { return SARIF(w, r.tool(), r.Findings()) }
+// WriteSARIF writes the failed tests as one log of SARIF 2.1.0.
+func (r Run) WriteSARIF(w io.Writer) error { return WriteSARIF(w, r.describeTool(), r.Findings()) }
 
-func sarif(f *Finding, ruleIndex int) sarifResult {
-	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{visible(sentences(f))},
-		Locations: []sarifLocation{location(f.Pos, f.EndLine)}}
+func sarifResultOf(f *Finding, ruleIndex int) sarifResult {
+	result := sarifResult{RuleID: f.Code, RuleIndex: ruleIndex, Level: f.Severity, Message: sarifMessage{escapeInvisible(joinSentences(f))},
+		Locations: []sarifLocation{sarifLocationOf(f.Pos, f.EndLine)}}
 	if !slices.Contains(Severities(), f.Severity) {
 		result.Level = Error
 	}
 	for i, related := range f.Related {
-		at := location(related.Pos, 0)
-		at.ID, at.Message = i+1, message(related.Message)
+		at := sarifLocationOf(related.Pos, 0)
+		at.ID, at.Message = i+1, sarifMessageOf(related.Message)
 		result.RelatedLocations = append(result.RelatedLocations, at)
 	}
 	return result
 }
 
-// sentences are everything a finding says.
-func sentences(f *Finding) string {
+// joinSentences are everything a finding says.
+func joinSentences(f *Finding) string {
 	parts := []string{cmp.Or(f.Message, f.Code)}
 	if f.Call != "" {
 		parts[0] += "; for example, " + f.Call
@@ -129,26 +129,26 @@ func sentences(f *Finding) string {
 	return strings.Join(parts, "\n")
 }
 
-// message is nil for an empty text, which the schema does not take.
-func message(text string) *sarifMessage {
+// sarifMessageOf is nil for an empty text, which the schema does not take.
+func sarifMessageOf(text string) *sarifMessage {
 	if text == "" {
 		return nil
 	}
-	return &sarifMessage{visible(text)}
+	return &sarifMessage{escapeInvisible(text)}
 }
 
-func location(p policy.Position, endLine int) sarifLocation {
-	at := sarifLocation{PhysicalLocation: sarifPhysical{ArtifactLocation: sarifArtifact{uri(p.File)}}}
+func sarifLocationOf(p policy.Position, endLine int) sarifLocation {
+	at := sarifLocation{PhysicalLocation: sarifPhysical{ArtifactLocation: sarifArtifact{pathURI(p.File)}}}
 	if p.Line > 0 {
 		at.PhysicalLocation.Region = &sarifRegion{p.Line, p.Column, endLine}
 	}
 	return at
 }
 
-// uri is a path as a reference: relative ones stay so, for the reader knows the
+// pathURI is a path as a reference: relative ones stay so, for the reader knows the
 // root of the sources.
-func uri(path string) string {
-	u := url.URL{Path: slashed(path)}
+func pathURI(path string) string {
+	u := url.URL{Path: slashPath(path)}
 	if filepath.IsAbs(path) {
 		u.Scheme = "file"
 		u.Path = "/" + strings.TrimPrefix(u.Path, "/")

@@ -14,7 +14,7 @@ import (
 // Tool is who found it. Kinds may be empty: codes are then named alone.
 type Tool struct {
 	Name, Version string
-	Kinds         []Kind
+	Kinds         []FindingKind
 }
 
 // Run is one run of fixtures against a policy.
@@ -33,9 +33,9 @@ const (
 	unreadable = "fixture-unreadable"
 )
 
-// tool is who reports the findings of a run.
-func (r Run) tool() Tool {
-	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []Kind{
+// describeTool is who reports the findings of a run.
+func (r Run) describeTool() Tool {
+	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []FindingKind{
 		{Code: mismatch, Summary: "The policy's answer to a recorded request is not the expected one.",
 			Why: "Either the policy changed its meaning or the expectation is out of date."},
 		{Code: unreadable, Summary: "A fixture cannot be read.", Why: "A test that is not read proves nothing."},
@@ -50,8 +50,8 @@ func (r Run) Findings() []Finding {
 		switch {
 		case result.Err != nil:
 			f.Code, f.Message = unreadable, result.Err.Error()
-		case result.Mismatch():
-			f.Message = failure(result)
+		case result.IsMismatch():
+			f.Message = formatMismatch(result)
 			if rule := result.Rule; rule != nil {
 				f.Related = []Related{{Pos: rule.Pos, Message: "the rule that decided"}}
 			}
@@ -63,20 +63,20 @@ func (r Run) Findings() []Finding {
 	return out
 }
 
-// failure is one line on a mismatch.
-func failure(r Result) string {
+// formatMismatch is one line on a mismatch.
+func formatMismatch(r Result) string {
 	if *r.Expected == r.Action {
-		return fmt.Sprintf("%s (%s by %s)", r.Wanted(), r.Action, Because(r))
+		return fmt.Sprintf("%s (%s by %s)", r.DescribeMismatch(), r.Action, ExplainResult(r))
 	}
-	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, Because(r))
+	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, ExplainResult(r))
 }
 
-// slashed is a path as the web writes it.
-func slashed(path string) string { return filepath.ToSlash(path) }
+// slashPath is a path as the web writes it.
+func slashPath(path string) string { return filepath.ToSlash(path) }
 
-// visible writes control and other unseen characters, and bytes that are no
+// escapeInvisible writes control and other unseen characters, and bytes that are no
 // text, as Go escapes. Line breaks and tabs stay.
-func visible(s string) string {
+func escapeInvisible(s string) string {
 	plain := func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }
 	var b strings.Builder
 	for i, r := range s {

@@ -79,12 +79,12 @@ func sarifSchema(t testing.TB) *jsonschema.Schema {
 
 func TestSARIFIsValid(t *testing.T) {
 	schema := sarifSchema(t)
-	tool := check.Tool{Name: "clawai policy lint", Kinds: []check.Kind{{Code: "other", Summary: "s"}}}
+	tool := check.Tool{Name: "clawai policy lint", Kinds: []check.FindingKind{{Code: "other", Summary: "s"}}}
 	unknown := check.Finding{Code: "new", Severity: "dreadful", Pos: policy.Position{File: "p"}, Message: "m"}
 	for name, write := range map[string]func(io.Writer) error{
-		"run":      aRun().SARIF,
-		"findings": func(w io.Writer) error { return check.SARIF(w, tool, []check.Finding{sampleFinding(), unknown}) },
-		"nothing":  func(w io.Writer) error { return check.SARIF(w, check.Tool{Name: "x"}, nil) },
+		"run":      aRun().WriteSARIF,
+		"findings": func(w io.Writer) error { return check.WriteSARIF(w, tool, []check.Finding{sampleFinding(), unknown}) },
+		"nothing":  func(w io.Writer) error { return check.WriteSARIF(w, check.Tool{Name: "x"}, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := written(t, write)
@@ -104,7 +104,7 @@ func TestSARIFIsValid(t *testing.T) {
 
 func TestSARIFSaysWhere(t *testing.T) {
 	text := written(t, func(w io.Writer) error {
-		return check.SARIF(w, check.Tool{Name: "lint", Kinds: []check.Kind{{Code: "first", Summary: "s"}}},
+		return check.WriteSARIF(w, check.Tool{Name: "lint", Kinds: []check.FindingKind{{Code: "first", Summary: "s"}}},
 			[]check.Finding{sampleFinding()})
 	})
 	var log struct {
@@ -144,7 +144,7 @@ func TestSARIFSaysWhere(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	plain := check.Finding{Code: "c", Severity: check.Note, Pos: policy.Position{File: `d\a,b:c%.toml`, Line: 7}, Message: "100%\nsure"}
-	text := written(t, func(w io.Writer) error { return check.Annotations(w, []check.Finding{plain, sampleFinding()}) })
+	text := written(t, func(w io.Writer) error { return check.WriteAnnotations(w, []check.Finding{plain, sampleFinding()}) })
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines for two findings:\n%s", len(lines), text)
@@ -155,14 +155,14 @@ func TestAnnotations(t *testing.T) {
 	if !strings.HasPrefix(lines[1], "::warning file=a b/policy.toml,line=3,col=2,endLine=4,title=shadowed-rule::the rule") {
 		t.Errorf("got %s", lines[1])
 	}
-	if got := written(t, aRun().Annotations); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {
+	if got := written(t, aRun().WriteAnnotations); strings.Count(got, "\n") != 2 || strings.Count("\n"+got, "\n::error file=fx/") != 2 {
 		t.Errorf("a run gives\n%s", got)
 	}
 	unprintable(t, text)
 }
 
 func TestJUnit(t *testing.T) {
-	text := written(t, aRun().JUnit)
+	text := written(t, aRun().WriteJUnit)
 	var doc struct {
 		Suite struct {
 			Name      string `xml:"name,attr"`
@@ -219,20 +219,20 @@ func FuzzReports(f *testing.F) {
 				Error *string `xml:"error"`
 			} `xml:"testsuite>testcase"`
 		}
-		text := written(t, r.JUnit)
+		text := written(t, r.WriteJUnit)
 		if err := xml.Unmarshal([]byte(text), &suites); err != nil || len(suites.Cases) != 1 || suites.Cases[0].Error == nil {
 			t.Errorf("JUnit: %v\n%s", err, text)
 		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, r.SARIF)))
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, r.WriteSARIF)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(doc); err != nil {
 			t.Error(err)
 		}
-		if text := written(t, r.Annotations); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
+		if text := written(t, r.WriteAnnotations); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "::error file=") {
 			t.Errorf("annotations\n%s", text)
 		}
-		unprintable(t, written(t, r.Annotations))
+		unprintable(t, written(t, r.WriteAnnotations))
 	})
 }

@@ -18,17 +18,17 @@ type Entry struct {
 	Raw     []byte // the line as stored, without LF
 }
 
-// Would is what the policy would have done in a session that enforced nothing:
+// UnenforcedDecision is what the policy would have done in a session that enforced nothing:
 // what the rules said, unless a limit was reached.
-func (e *Entry) Would() string {
+func (e *Entry) UnenforcedDecision() string {
 	if e.Stage == "observe" && e.Code == "limit" {
 		return "deny"
 	}
 	return e.Policy
 }
 
-// Found are the kinds that Finds names, each once.
-func (e *Entry) Found() (kinds []string) {
+// FoundKinds are the kinds that Finds names, each once.
+func (e *Entry) FoundKinds() (kinds []string) {
 	for _, line := range e.Finds {
 		if kind, _, _ := strings.Cut(line, " "); !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)

@@ -6,8 +6,8 @@ var kinds = []Kind{
 	Start, Decision, Outcome, Passed, Dropped, Listed, Policy, Asked, Answered, Muted, Chatter, End, Segment, Recovery, Upkeep,
 }
 
-// Kinds lists the words of every kind.
-func Kinds() []string {
+// KindWords lists the words of every kind.
+func KindWords() []string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
 		words[i] = string(k)

@@ -12,7 +12,7 @@ import (
 // rejudge judges the call of q once more, and notes which rule asks by now.
 func (s *Session) rejudge(q *question) Verdict {
 	q.under = s.policy.Load()
-	v := *s.judge(q.x)
+	v := *s.judgeExchange(q.x)
 	q.labels = v.labels
 	switch {
 	case v.Policy == policy.Prompt:
@@ -27,11 +27,11 @@ func (s *Session) rejudge(q *question) Verdict {
 	return v
 }
 
-// unneeded judges the call again because something has changed. When nobody need
+// endIfSettled judges the call again because something has changed. When nobody need
 // be asked any more it ends the asking and gives the verdict. A caller with a form of
 // its own may be looking at it: there the Approver returns first, and
 // resolveUnasked has the word.
-func (s *Session) unneeded(q *question, v *Verdict) bool {
+func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	*v = s.rejudge(q)
 	if v.Action == policy.Prompt {
 		return false
@@ -47,7 +47,7 @@ func (s *Session) resolveUnasked(q *question) Verdict {
 	if v := s.rejudge(q); v.Action != policy.Prompt {
 		return v
 	}
-	return q.refusal(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
+	return q.refusalVerdict(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
 }
 
 // resolvedCause says to those who ask why there is nothing left to ask.
@@ -63,33 +63,33 @@ func resolvedCause(v *Verdict) error {
 	return fmt.Errorf("%w: the rules changed and deny it", ErrResolved)
 }
 
-// resolve turns an answer into a verdict. The call is judged again: the rules may
+// resolveAnswer turns an answer into a verdict. The call is judged again: the rules may
 // have changed while the person thought, and only a prompt can be lifted.
-func (s *Session) resolve(q *question, r reply) Verdict {
+func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	switch {
 	case r.Digest != q.digest || r.Reply > HandOver:
-		return q.refusal(CodeWrongAnswer, "the answer was not for this call", "")
-	case sha256.Sum256(q.x.Came()) != q.digest:
-		return q.refusal(CodeChanged, "it changed while a person was asked", "")
+		return q.refusalVerdict(CodeWrongAnswer, "the answer was not for this call", "")
+	case sha256.Sum256(q.x.OriginalRaw()) != q.digest:
+		return q.refusalVerdict(CodeChanged, "it changed while a person was asked", "")
 	}
 	v := s.rejudge(q)
 	if !r.Reply.Allows() {
 		s.rememberDeny(q, r)
-		return q.refusal(CodeDeniedByPerson, said("the owner denied it", r.Words), "")
+		return q.refusalVerdict(CodeDeniedByPerson, appendWords("the owner denied it", r.Words), "")
 	}
 	switch {
 	case v.Action != policy.Prompt:
 		return v
 	case q.labels != q.shown:
-		return q.refusal(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")
+		return q.refusalVerdict(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")
 	case q.now != nil && q.now.OutOfBand && r.Reply == HandOver:
-		return q.refusal(CodeWrongAnswer, "the client must not be asked", "")
+		return q.refusalVerdict(CodeWrongAnswer, "the client must not be asked", "")
 	case q.now != nil && q.now.OutOfBand && !(q.rule != nil && q.rule.OutOfBand):
-		return q.refusal(CodeNobodyToAsk, "the rules changed while it was asked about, and say now that the client must not be asked", "")
+		return q.refusalVerdict(CodeNobodyToAsk, "the rules changed while it was asked about, and say now that the client must not be asked", "")
 	}
 	// An "always" holds here until its rule is loaded, which ends all grants.
-	if r.Reply != AllowOnce && r.Reply != HandOver && q.now == q.rule && q.grantable() {
-		s.rememberAllow(q, r.bound())
+	if r.Reply != AllowOnce && r.Reply != HandOver && q.now == q.rule && q.isGrantable() {
+		s.rememberAllow(q, r.sessionBound())
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedByPerson
 	if r.Reply == HandOver {
@@ -97,12 +97,12 @@ func (s *Session) resolve(q *question, r reply) Verdict {
 	}
 	v.endorsed = q.labels != "" && r.Reply != HandOver
 	v.owner = ""
-	q.x.note(&v)
+	q.x.noteVerdict(&v)
 	return v
 }
 
-// bound is how far an answer for the session goes; nil is no further than its calls.
-func (r *reply) bound() Bound {
+// sessionBound is how far an answer for the session goes; nil is no further than its calls.
+func (r *reply) sessionBound() Bound {
 	if r.Reply != AllowSession { // an "always" has its rule
 		return nil
 	}
@@ -116,7 +116,7 @@ type conclusion struct {
 	event event.Event // what the record of an answer has of the exchange
 }
 
-func (q *question) conclusion() conclusion {
+func (q *question) makeConclusion() conclusion {
 	ev := &q.x.Event
 	return conclusion{q, event.Event{
 		Kind: event.Answered, Digest: q.digest, Server: ev.Server, ServerGuess: ev.ServerGuess,
@@ -124,8 +124,8 @@ func (q *question) conclusion() conclusion {
 	}}
 }
 
-// answered is the record of a person's answer, nil when none came.
-func (c *conclusion) answered(r reply) *event.Event {
+// answerEvent is the record of a person's answer, nil when none came.
+func (c *conclusion) answerEvent(r reply) *event.Event {
 	if !r.came || r.err != nil {
 		return nil
 	}
@@ -138,11 +138,11 @@ func (c *conclusion) answered(r reply) *event.Event {
 	return &ev
 }
 
-// after waits until the Approver is done with a question that has left the gate,
+// concludeQuestion waits until the Approver is done with a question that has left the gate,
 // and tells it what v did.
-func (s *Session) after(c conclusion, v Verdict, r reply) {
+func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 	if c.q.regranted {
-		s.regranted()
+		s.notifyGrants()
 	}
 	if c.q.answers == nil {
 		return
@@ -150,19 +150,19 @@ func (s *Session) after(c conclusion, v Verdict, r reply) {
 	if !r.came {
 		r = <-c.q.answers
 		r.late = true
-		if ev := c.answered(r); ev != nil {
+		if ev := c.answerEvent(r); ev != nil {
 			ev.Ref = v.Record
-			_ = s.record([]*event.Event{ev}) // nothing hangs on it any more
+			_ = s.recordEvents([]*event.Event{ev}) // nothing hangs on it any more
 		}
 	}
 	if r.err == nil {
-		hook(func() { s.o.Concluder.Concluded(c.q.asked, v) })
+		runHook(func() { s.o.Concluder.Concluded(c.q.asked, v) })
 	}
 }
 
-// hook runs what the owner of the session hung into it; what falls there changes
+// runHook runs what the owner of the session hung into it; what falls there changes
 // nothing here.
-func hook(f func()) {
+func runHook(f func()) {
 	defer func() { _ = recover() }()
 	f()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// hold starts the asking for x, about which rule asks, and returns at once.
-func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
+// startAsking starts the asking for x, about which rule asks, and returns at once.
+func (s *Session) startAsking(ctx context.Context, x *Exchange, rule *policy.Rule) {
 	x.held = true
 	q := &question{
 		x: x, rule: rule, frame: len(x.Raw), digest: x.Event.Digest, value: valueOf(x.Calls), start: time.Now(),
@@ -19,7 +19,7 @@ func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
 	ctx, q.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
 	over := s.closed.Load()
-	full := !over && !s.waiting.enter(q, &s.o)
+	full := !over && !s.waiting.addQuestion(q, &s.o)
 	if !full && !over {
 		s.askers.Add(1)
 	}
@@ -27,22 +27,22 @@ func (s *Session) hold(ctx context.Context, x *Exchange, rule *policy.Rule) {
 	switch {
 	case over:
 		q.cancel(nil)
-		x.note(&closed)
-		s.conclude(x, closed, nil)
+		x.noteVerdict(&closed)
+		s.concludeExchange(x, closed, nil)
 	case full:
 		q.cancel(nil)
-		s.conclude(x, q.refusal(CodeTooMany, "too many calls wait for a person already", ""), nil)
+		s.concludeExchange(x, q.refusalVerdict(CodeTooMany, "too many calls wait for a person already", ""), nil)
 	default:
-		go s.ask(ctx, q)
+		go s.askQuestion(ctx, q)
 	}
 }
 
-// ask sees one question through to its end.
-func (s *Session) ask(ctx context.Context, q *question) {
+// askQuestion sees one question through to its end.
+func (s *Session) askQuestion(ctx context.Context, q *question) {
 	defer s.askers.Done()
 	ctx, stop := context.WithDeadline(ctx, q.start.Add(s.o.AskTimeout))
 	defer stop()
-	v, r := s.decide(ctx, q)
+	v, r := s.decideQuestion(ctx, q)
 
 	s.mu.Lock()
 	lost := q.state == withdrawn
@@ -51,17 +51,17 @@ func (s *Session) ask(ctx context.Context, q *question) {
 	}
 	s.mu.Unlock()
 	if lost {
-		v, r.late = q.refusal(CodeWithdrawn, "the caller withdrew it meanwhile", ""), true
+		v, r.late = q.refusalVerdict(CodeWithdrawn, "the caller withdrew it meanwhile", ""), true
 	}
-	c := q.conclusion()
-	v = s.conclude(q.x, v, c.answered(r))
+	c := q.makeConclusion()
+	v = s.concludeExchange(q.x, v, c.answerEvent(r))
 
 	s.mu.Lock()
-	s.waiting.leave(q)
+	s.waiting.removeQuestion(q)
 	s.mu.Unlock()
 	close(q.done)
 	q.cancel(nil)
-	s.after(c, v, r)
+	s.concludeQuestion(c, v, r)
 }
 
 // reply is what came back from the Approver.
@@ -74,13 +74,13 @@ type reply struct {
 	panics bool
 }
 
-// decide asks, and returns a verdict that is allow or deny with the reply, if one
+// decideQuestion asks, and returns a verdict that is allow or deny with the reply, if one
 // came.
-func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) {
+func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r reply) {
 	defer func() {
 		if p := recover(); p != nil {
-			v = panicked(q.x, StageGate, p)
-			q.x.note(&v)
+			v = panicVerdict(q.x, StageGate, p)
+			q.x.noteVerdict(&v)
 		}
 	}()
 	// The rules, or an earlier answer, may have resolved it before it was among
@@ -89,41 +89,41 @@ func (s *Session) decide(ctx context.Context, q *question) (v Verdict, r reply) 
 		return v, r
 	}
 	q.rule = q.now
-	s.put(ctx, q)
-	if v, r = s.hear(ctx, q); v.Action != policy.Prompt {
+	s.sendQuestion(ctx, q)
+	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
 	// An asking that ended with the time had no answer to give to anybody.
-	if (r.err == nil || !over(ctx)) && !s.returned(ctx, q) {
-		return q.away(ctx), r
+	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
+		return q.callerAwayVerdict(ctx), r
 	}
 	switch {
-	case over(ctx): // when both are there, it is too late
+	case isTimeUp(ctx): // when both are there, it is too late
 		r.late = true
-		return q.unanswered(ctx), r
+		return q.noAnswerVerdict(ctx), r
 	case r.err == nil:
-		return s.resolve(q, r), r
+		return s.resolveAnswer(q, r), r
 	case q.resolved:
 		return s.resolveUnasked(q), r
 	}
-	return q.unasked(r), r
+	return q.nobodyAskedVerdict(r), r
 }
 
-// over says that a question's time is up. A process that was stopped may find the
+// isTimeUp says that a question's time is up. A process that was stopped may find the
 // answer before its timers have run; the clock tells all the same.
-func over(ctx context.Context) bool {
+func isTimeUp(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// put asks the person.
-func (s *Session) put(ctx context.Context, q *question) {
+// sendQuestion asks the person.
+func (s *Session) sendQuestion(ctx context.Context, q *question) {
 	ctx, q.end = context.WithCancelCause(ctx)
 	deadline, _ := ctx.Deadline()
-	caller := q.x.caller()
+	caller := q.x.getCaller()
 	q.asked = Question{
 		Number: q.number, Calls: q.x.shownCalls(), Reply: q.x.asks != "", Digest: q.digest, Asked: q.start, Deadline: deadline,
-		Session: q.grantable(), Server: q.x.Event.Server, Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
+		Session: q.isGrantable(), Server: q.x.Event.Server, Revision: (*q.under).Revision(), Client: caller.Client(), ClientName: clientName(caller),
 	}
 	if q.asked.Server == "" {
 		q.asked.Server = q.x.Event.ServerGuess
@@ -154,10 +154,10 @@ func (s *Session) put(ctx context.Context, q *question) {
 	})
 }
 
-// hear waits for the reply, the end of ctx, or a change that settles the call;
+// awaitReply waits for the reply, the end of ctx, or a change that settles the call;
 // meanwhile it keeps the caller alive. The verdict is prompt when there is a
 // reply to use.
-func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
+func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r reply) {
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
 	for {
@@ -165,9 +165,9 @@ func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
 		case r = <-q.answers:
 			return Verdict{Action: policy.Prompt}, r
 		case <-ctx.Done():
-			return q.unanswered(ctx), r
+			return q.noAnswerVerdict(ctx), r
 		case <-q.wake:
-			if ctx.Err() == nil && len(q.answers) == 0 && s.unneeded(q, &v) {
+			if ctx.Err() == nil && len(q.answers) == 0 && s.endIfSettled(q, &v) {
 				return v, r
 			}
 		case <-tick.C:
@@ -176,9 +176,9 @@ func (s *Session) hear(ctx context.Context, q *question) (v Verdict, r reply) {
 	}
 }
 
-// returned waits until the caller can be answered, unless ctx ends.
-func (s *Session) returned(ctx context.Context, q *question) bool {
-	back := q.x.caller().Back()
+// awaitCaller waits until the caller can be answered, unless ctx ends.
+func (s *Session) awaitCaller(ctx context.Context, q *question) bool {
+	back := q.x.getCaller().Back()
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
 	for {

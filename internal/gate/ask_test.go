@@ -109,7 +109,7 @@ func TestCallsAreAskedAboutAtOnceEachWithItsOwnDeadline(t *testing.T) {
 		began := time.Now()
 		s.Do(t.Context(), xs...)
 		j.expect(t, xs[3], "forward") // nobody queues behind a person
-		if !xs[0].Held() || xs[3].Held() {
+		if !xs[0].WaitedForPerson() || xs[3].WaitedForPerson() {
 			t.Error("held is what waits for a person, and nothing else")
 		}
 		s.askers.Wait()
@@ -184,9 +184,9 @@ func TestCloseWhileACallIsHeld(t *testing.T) {
 	j := newJournal()
 	s := session(t, j, byName)
 	x := j.call("prompt")
-	s.judge(x)
+	s.judgeExchange(x)
 	s.Close() // between the judging and the asking
-	s.hold(t.Context(), x, promptRule)
+	s.startAsking(t.Context(), x, promptRule)
 	j.expect(t, x, CodeClosed)
 }
 

@@ -15,7 +15,7 @@ import (
 // that follows from a goroutine of the session, and ctx ends the asking, so it
 // must live as long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
-	s.cross(ctx, event.Passed, xs)
+	s.crossGate(ctx, event.Passed, xs)
 }
 
 // Observe takes replies. One with Calls (a result that carries requests to the
@@ -24,19 +24,19 @@ func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 // record, and the client need not wait for that of the outcome. It follows with
 // Flush, or with whatever is recorded before that.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
-	if s.plain(xs) {
-		s.pass(xs)
+	if s.arePlainReplies(xs) {
+		s.passReplies(xs)
 		return
 	}
-	s.cross(ctx, event.Outcome, xs)
+	s.crossGate(ctx, event.Outcome, xs)
 }
 
-// record writes what is pending and then events, before anything goes on; a panic
+// recordEvents writes what is pending and then events, before anything goes on; a panic
 // is a failed record.
-func (s *Session) record(events []*event.Event) (err error) {
+func (s *Session) recordEvents(events []*event.Event) (err error) {
 	s.pending.recording.Lock()
 	defer s.pending.recording.Unlock()
-	all := s.pending.take()
+	all := s.pending.takeEvents()
 	n := len(all)
 	if n == 0 {
 		all = events
@@ -50,35 +50,35 @@ func (s *Session) record(events []*event.Event) (err error) {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("record: panic: %v", r)
 		}
-		s.pending.recorded(all, n, err)
+		s.pending.finishRecord(all, n, err)
 	}()
 	return s.o.Recorder.Record(all...)
 }
 
-// deliver calls the one Outlet method that v names. What the outlet loses is
+// deliverVerdict calls the one Outlet method that v names. What the outlet loses is
 // recorded: nobody else would know.
-func (s *Session) deliver(x *Exchange, v *Verdict) {
+func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	if v.Action != policy.Allow {
 		v.Record = x.Event.Record
-		refuse(x, *v)
+		refuseExchange(x, *v)
 		return
 	}
-	if lost := forward(x); lost != "" {
+	if lost := forwardExchange(x); lost != "" {
 		v.Code = CodeForwardFailed
-		_ = s.Note(loss(&x.Event, x.Event.Record, lost)) // there is no one left to tell when this fails too
+		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // there is no one left to tell when this fails too
 	}
 }
 
-// loss is the record of a message that an outlet lost.
-func loss(of *event.Event, ref, why string) *event.Event {
+// lossEvent is the record of a message that an outlet lost.
+func lossEvent(of *event.Event, ref, why string) *event.Event {
 	return &event.Event{
 		Kind: event.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,
 		Server: of.Server, Direction: of.Direction, Method: of.Method, ID: of.ID,
 	}
 }
 
-// forward says in words what went wrong, if anything.
-func forward(x *Exchange) (lost string) {
+// forwardExchange says in words what went wrong, if anything.
+func forwardExchange(x *Exchange) (lost string) {
 	paid := x.paid
 	x.paid = nil // the transport may use the exchange again once it is out
 	defer func() {
@@ -95,10 +95,10 @@ func forward(x *Exchange) (lost string) {
 	return ""
 }
 
-func refuse(x *Exchange, v Verdict) {
+func refuseExchange(x *Exchange, v Verdict) {
 	// A panic while refusing forwards nothing, and the session must go on.
 	defer func() { _ = recover() }()
-	x.refund()
+	x.refundCharge()
 	x.Out.Refuse(x, v)
 }
 
@@ -110,8 +110,8 @@ type batch struct {
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// add takes in a judged exchange. One that waits for a person is recorded after.
-func (b *batch) add(x *Exchange) {
+// addExchange takes in a judged exchange. One that waits for a person is recorded after.
+func (b *batch) addExchange(x *Exchange) {
 	if x.before != nil {
 		b.events = append(b.events, x.before)
 		x.before = nil
@@ -121,7 +121,7 @@ func (b *batch) add(x *Exchange) {
 	}
 }
 
-func (b *batch) free() {
+func (b *batch) releaseBatch() {
 	clear(b.events)
 	b.events = b.events[:0]
 	batches.Put(b)

@@ -180,13 +180,13 @@ func TestAFallenOutletDoesNotEndTheSession(t *testing.T) {
 func TestNote(t *testing.T) {
 	j := newJournal()
 	s := session(t, j, byName)
-	if err := s.Note(&event.Event{Kind: event.Start}, &event.Event{Kind: event.Policy, Server: "other"}); err != nil {
+	if err := s.NoteEvents(&event.Event{Kind: event.Start}, &event.Event{Kind: event.Policy, Server: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	if j.lines[0] != "record 2" || j.events[0].Server != "" || j.events[1].Server != "other" {
 		t.Errorf("recorded %v, %+v", j.lines, j.events)
 	}
-	if err := s.Note(); err != nil || len(j.lines) != 1 {
+	if err := s.NoteEvents(); err != nil || len(j.lines) != 1 {
 		t.Errorf("nothing noted: %v, %v", err, j.lines)
 	}
 }

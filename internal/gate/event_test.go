@@ -8,7 +8,7 @@ import (
 )
 
 func TestKindsAreWordsOfTheirOwn(t *testing.T) {
-	words := event.Kinds()
+	words := event.KindWords()
 	for i, word := range words {
 		if word == "" || !event.IsKind(word) || slices.Contains(words[:i], word) {
 			t.Errorf("%q is no kind of its own", word)
@@ -33,7 +33,7 @@ func TestWould(t *testing.T) {
 		{"allow", "rate", "limit", "allow"},
 	} {
 		e := event.Entry{Event: event.Event{Kind: event.Decision, Policy: tt.policy, Stage: tt.stage, Code: tt.code}}
-		if got := e.Would(); got != tt.want {
+		if got := e.UnenforcedDecision(); got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
 		}
 	}

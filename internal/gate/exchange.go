@@ -46,10 +46,10 @@ type Exchange struct {
 	asks        string          // of a reply that a rule asks about: why, for the person
 }
 
-// Held says that x waited, or waits, for a person: others may still be looking at it, and
+// WaitedForPerson says that x waited, or waits, for a person: others may still be looking at it, and
 // at what it holds, when it has crossed. One that did not may be used again when it has
 // been recorded.
-func (x *Exchange) Held() bool { return x.held }
+func (x *Exchange) WaitedForPerson() bool { return x.held }
 
 // Outlet is the transport's side of one exchange. For each exchange the gate
 // calls exactly one of Forward and Refuse, exactly once, perhaps from another
@@ -79,8 +79,8 @@ type Caller interface {
 	Back() <-chan struct{}
 }
 
-// caller is whoever made the call.
-func (x *Exchange) caller() Caller {
+// getCaller is whoever made the call.
+func (x *Exchange) getCaller() Caller {
 	if x.Caller == nil {
 		return None{}
 	}
@@ -119,10 +119,10 @@ type Verdict struct {
 	noted   bool   // of what passes: it is on record all the same, as what it was
 }
 
-// note writes a verdict into the record of x. Of a message that passes because no
+// noteVerdict writes a verdict into the record of x. Of a message that passes because no
 // stage has a word on it there is no verdict to write.
-func (x *Exchange) note(v *Verdict) {
-	if v.Action == policy.Allow && !x.governed() && v.Code != CodeAllowedByPerson && !v.noted {
+func (x *Exchange) noteVerdict(v *Verdict) {
+	if v.Action == policy.Allow && !x.isGoverned() && v.Code != CodeAllowedByPerson && !v.noted {
 		return
 	}
 	ev := &x.Event

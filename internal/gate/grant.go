@@ -65,29 +65,29 @@ func (s *Session) Revoke(id string) bool {
 	n := len(s.memory.wide)
 	s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(w *wide) bool {
 		if w.ID == id {
-			s.granted.end(w.entry)
+			s.granted.endGrant(w.entry)
 		}
 		return w.ID == id
 	})
 	found := len(s.memory.wide) < n
 	for k, g := range s.memory.grants {
 		if g.ID == id {
-			s.granted.end(g.entry)
+			s.granted.endGrant(g.entry)
 			delete(s.memory.grants, k)
 			found = true
 		}
 	}
 	s.mu.Unlock()
 	if found {
-		s.regranted()
+		s.notifyGrants()
 	}
 	return found
 }
 
-// regranted tells whoever publishes the grants that they have changed.
-func (s *Session) regranted() {
+// notifyGrants tells whoever publishes the grants that they have changed.
+func (s *Session) notifyGrants() {
 	if s.o.OnGrants != nil {
-		hook(s.o.OnGrants)
+		runHook(s.o.OnGrants)
 	}
 }
 
@@ -100,12 +100,12 @@ func newGrant(id string, number uint64, q *question) *held {
 	if q.now != nil {
 		g.Rule = *q.now
 	}
-	g.Calls, g.Cut = shown(q.x.Calls)
+	g.Calls, g.Cut = copyCalls(q.x.Calls)
 	return g
 }
 
-// shown copies calls as far as there is room: the frame they lie in is not kept.
-func shown(cs []policy.Call) (kept []policy.Call, cut bool) {
+// copyCalls copies calls as far as there is room: the frame they lie in is not kept.
+func copyCalls(cs []policy.Call) (kept []policy.Call, cut bool) {
 	room := maxShown
 	part := func(s string) string {
 		if len(s) > room {

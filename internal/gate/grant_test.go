@@ -168,7 +168,7 @@ func TestWhatIsKeptOfAGrantToBeShown(t *testing.T) {
 		"many names":  {[]policy.Call{call(nil, slices.Repeat([]string{""}, 9999)...)}, 1, true, true},
 		"many calls":  {slices.Repeat([]policy.Call{call(nil, "a")}, 9999), 300, true, true},
 	} {
-		kept, cut := shown(tt.cs)
+		kept, cut := copyCalls(tt.cs)
 		if cut != tt.cut || len(kept) > tt.calls || len(kept) == 0 {
 			t.Errorf("%s: %d calls are kept, cut: %v", name, len(kept), cut)
 		}
@@ -198,7 +198,7 @@ func TestWhatIsKeptOfAGrantToBeShown(t *testing.T) {
 func TestAGrantDoesNotHoldTheFrame(t *testing.T) {
 	raw := []byte("file{}")
 	c := policy.Call{Names: []string{string(raw[:4])}, Args: raw[4:], Extra: raw[4:]}
-	kept, _ := shown([]policy.Call{c})
+	kept, _ := copyCalls([]policy.Call{c})
 	raw[4] = '!'
 	if string(kept[0].Args) != "{}" || string(kept[0].Extra) != "{}" {
 		t.Errorf("kept %q and %q", kept[0].Args, kept[0].Extra)

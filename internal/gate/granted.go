@@ -18,8 +18,8 @@ type granted struct {
 	of     map[[16]byte][]Entry
 }
 
-// hear adds entries and takes in what others have added. An error says that no grant holds.
-func (g *granted) hear(own ...Entry) error {
+// syncEntries adds entries and takes in what others have added. An error says that no grant holds.
+func (g *granted) syncEntries(own ...Entry) error {
 	since, err := g.shared.Append(own...)
 	for _, e := range since {
 		all := g.of[e.Key]
@@ -38,71 +38,71 @@ func (g *granted) hear(own ...Entry) error {
 	return err
 }
 
-// add keeps what rule asks about one value as allowed, unless the others cannot be told.
-func (g *granted) add(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
+// addGrant keeps what rule asks about one value as allowed, unless the others cannot be told.
+func (g *granted) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
 	if g.shared == nil || rule == nil {
 		return e, true
 	}
-	e = Entry{Key: g.key(p, rule, value), ID: entryID(), At: time.Now()}
-	return e, g.hear(e) == nil
+	e = Entry{Key: g.grantKey(p, rule, value), ID: entryID(), At: time.Now()}
+	return e, g.syncEntries(e) == nil
 }
 
-// end takes one back. Where the others cannot be told they know it when this process has
+// endGrant takes one back. Where the others cannot be told they know it when this process has
 // ended.
-func (g *granted) end(e Entry) {
+func (g *granted) endGrant(e Entry) {
 	if g.shared != nil && e.ID != 0 {
 		e.Back = true
-		_ = g.hear(e)
+		_ = g.syncEntries(e)
 	}
 }
 
-// deny takes back what is allowed of one value, whoever was given it.
-func (g *granted) deny(p Policy, rule *policy.Rule, value [sha256.Size]byte) {
+// denyValue takes back what is allowed of one value, whoever was given it.
+func (g *granted) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte) {
 	if g.shared == nil || rule == nil {
 		return
 	}
-	_ = g.hear()
-	for _, e := range slices.Clone(g.of[g.key(p, rule, value)]) {
-		g.end(e)
+	_ = g.syncEntries()
+	for _, e := range slices.Clone(g.of[g.grantKey(p, rule, value)]) {
+		g.endGrant(e)
 	}
 }
 
-// holds says whether what a key stands for is allowed by now.
-func (g *granted) holds(key [16]byte) bool {
+// isAllowed says whether what a key stands for is allowed by now.
+func (g *granted) isAllowed(key [16]byte) bool {
 	return slices.ContainsFunc(g.of[key], func(e Entry) bool { return g.shared.Alive(e.By) })
 }
 
-// key names a rule's prompt for exactly one value, for all processes with the same rules
+// grantKey names a rule's prompt for exactly one value, for all processes with the same rules
 // before the same server.
-func (g *granted) key(p Policy, r *policy.Rule, value [sha256.Size]byte) (k [16]byte) {
+func (g *granted) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byte) (k [16]byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%x\x00%s", p.Revision(), r.Pos.File, r.Index, value, g.server))
 	copy(k[:], sum[:])
 	return k
 }
 
-// stands says whether a grant that this process may have holds for the agent's session, or
+// isGranted says whether a grant that this process may have holds for the agent's session, or
 // whether another has it.
-func (s *Session) stands(own bool, r *policy.Rule, cs []policy.Call) bool {
+func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {
 		return own
 	}
 	s.mu.Lock()
-	err := s.granted.hear()
+	err := s.granted.syncEntries()
 	none := len(s.granted.of) == 0
 	s.mu.Unlock()
 	if !own && (err != nil || none) { // do not digest for nothing
 		return false
 	}
 	value := valueOf(cs)
-	shared := s.granted.key(*s.policy.Load(), r, value)
+	shared := s.granted.grantKey(*s.policy.Load(), r, value)
 	s.mu.Lock()
-	holds := err == nil && s.granted.holds(shared)
+	holds := err == nil && s.granted.isAllowed(shared)
 	if own && !holds {
 		delete(s.memory.grants, key{r, value})
 	}
 	s.mu.Unlock()
 	if own && !holds {
-		s.regranted()
+		s.notifyGrants()
 	}
 	return holds
 }

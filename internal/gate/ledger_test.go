@@ -252,19 +252,19 @@ func TestAGrantThatIsNotKnownIsNone(t *testing.T) {
 func TestQuestionsStandInTheirOrder(t *testing.T) {
 	b, now := &book{}, time.Now()
 	p := pace{limit: 3, most: 1, shared: b.of("1")}
-	if got := p.next("srv", now); got != bearable {
+	if got := p.questionRoom("srv", now); got != bearable {
 		t.Fatal(got)
 	}
 	if _, err := b.of("2").Append(Entry{Key: askedKey, ID: 1, At: now.Add(-30 * time.Second)}); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.next("srv", now.Add(2*time.Second)); got != bearable || !slices.IsSortedFunc(p.asked, time.Time.Compare) || len(p.asked) != 3 {
+	if got := p.questionRoom("srv", now.Add(2*time.Second)); got != bearable || !slices.IsSortedFunc(p.asked, time.Time.Compare) || len(p.asked) != 3 {
 		t.Errorf("%v, %v", got, p.asked)
 	}
-	if got := p.next("srv", now.Add(31*time.Second)); got != bearable {
+	if got := p.questionRoom("srv", now.Add(31*time.Second)); got != bearable {
 		t.Errorf("when the first no longer counts: %v", got)
 	}
-	if got := p.next("srv", now.Add(33*time.Second)); got != muting {
+	if got := p.questionRoom("srv", now.Add(33*time.Second)); got != muting {
 		t.Errorf("one too many: %v", got)
 	}
 }
@@ -275,16 +275,16 @@ func TestMutedElsewhereMeanwhile(t *testing.T) {
 	p, other := pace{limit: 1, most: 2, shared: b.of("1")}, pace{limit: 1, most: 2, shared: b.of("2")}
 	for i, want := range []room{bearable, muting, muted} {
 		who := []*pace{&p, &other, &other}[i]
-		if got := who.next("srv", now.Add(time.Duration(i)*2*time.Second)); got != want {
+		if got := who.questionRoom("srv", now.Add(time.Duration(i)*2*time.Second)); got != want {
 			t.Errorf("%d: %v, want %v", i, got, want)
 		}
 	}
-	if got := p.next("srv", now.Add(2*time.Minute)); got != bearable {
+	if got := p.questionRoom("srv", now.Add(2*time.Minute)); got != bearable {
 		t.Error(got)
 	}
 	// What another has asked just now is of one burst with ours.
 	for i, want := range []room{bearable, bearable, crowded} {
-		if got := other.next("srv", now.Add(2*time.Minute+time.Duration(i+1)*time.Millisecond)); got != want {
+		if got := other.questionRoom("srv", now.Add(2*time.Minute+time.Duration(i+1)*time.Millisecond)); got != want {
 			t.Errorf("beside another's: %d: %v, want %v", i, got, want)
 		}
 	}

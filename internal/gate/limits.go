@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// counted counts x against the limits of the rules that let it pass or ask about
+// judgeLimits counts x against the limits of the rules that let it pass or ask about
 // it: before a person is asked, so that what waits is counted too. What is over
 // is denied, or asked about.
-func (s *Session) counted(x *Exchange, v *Verdict) bool {
+func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 	charges := x.charges
 	x.charges = nil
 	if len(charges) == 0 {
@@ -30,7 +30,7 @@ func (s *Session) counted(x *Exchange, v *Verdict) bool {
 		}
 		return true
 	}
-	v.Reason = beyond(&over)
+	v.Reason = limitText(&over)
 	v.owner = v.Reason
 	if over.Uncounted {
 		v.Rule, v.Action = over.Rule, policy.Deny
@@ -46,8 +46,8 @@ func (s *Session) counted(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// beyond says why a call is over a limit, and what would help.
-func beyond(over *Excess) string {
+// limitText says why a call is over a limit, and what would help.
+func limitText(over *Excess) string {
 	rate := &over.Rule.Rate
 	switch {
 	case over.Uncounted:

@@ -382,8 +382,8 @@ func TestObservedLimitsLetPass(t *testing.T) {
 			if ev.Code != CodeLimit || ev.Policy != action || !strings.HasPrefix(ev.Reason, "at most 1 a minute") {
 				t.Errorf("recorded %+v", ev)
 			}
-			if e := (event.Entry{Event: ev}); e.Would() != "deny" {
-				t.Errorf("would %s", e.Would())
+			if e := (event.Entry{Event: ev}); e.UnenforcedDecision() != "deny" {
+				t.Errorf("would %s", e.UnenforcedDecision())
 			}
 		})
 	}

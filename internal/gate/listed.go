@@ -24,9 +24,9 @@ type listed struct {
 // listedTool is one of one server: another may call its own the same.
 type listedTool struct{ server, name string }
 
-// Listed takes in what a server's tools/list answers. Call it before the client sees the
+// NoteTools takes in what a server's tools/list answers. Call it before the client sees the
 // answer.
-func (s *Session) Listed(server string, tools map[string]policy.Assurances) {
+func (s *Session) NoteTools(server string, tools map[string]policy.Assurances) {
 	l := &s.listed
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,8 +45,8 @@ func (s *Session) Listed(server string, tools map[string]policy.Assurances) {
 	}
 }
 
-// annotate gives the calls of tools what was said to their good.
-func (s *Session) annotate(x *Exchange) {
+// annotateCalls gives the calls of tools what was said to their good.
+func (s *Session) annotateCalls(x *Exchange) {
 	l := &s.listed
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *Session) annotate(x *Exchange) {
 		for i := range cs {
 			if c := &cs[i]; c.Subject == policy.ToolSubject && len(c.Names) == 1 {
 				c.Assurances = l.tools[listedTool{c.Server, c.Names[0]}]
-				x.Event.Annotations = c.Assurances.Words()
+				x.Event.Annotations = c.Assurances.AssuranceWords()
 			}
 		}
 	}

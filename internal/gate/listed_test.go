@@ -35,13 +35,13 @@ tool = "*"
 		}
 		call("read", CodeDeniedByRule, "")
 		safe := policy.ReadOnly | policy.Additive
-		s.Listed("srv", map[string]policy.Assurances{"read": safe, "drop": 0})
-		s.Listed("srv", map[string]policy.Assurances{"list": safe, "drop": safe}) // another page, and a change of mind
+		s.NoteTools("srv", map[string]policy.Assurances{"read": safe, "drop": 0})
+		s.NoteTools("srv", map[string]policy.Assurances{"list": safe, "drop": safe}) // another page, and a change of mind
 		call("read", "forward", "read-only not-destructive")
 		call("list", "forward", "read-only not-destructive")
 		call("drop", CodeDeniedByRule, "")
 		call("other", CodeDeniedByRule, "")
-		s.Listed("srv", map[string]policy.Assurances{"read": policy.ReadOnly})
+		s.NoteTools("srv", map[string]policy.Assurances{"read": policy.ReadOnly})
 		call("read", CodeDeniedByRule, "read-only")
 	})
 }
@@ -55,14 +55,14 @@ func TestListedIsBounded(t *testing.T) {
 		for i := range 200 {
 			tools[fmt.Sprintf("%d-%d", page, i)] = policy.ReadOnly
 		}
-		s.Listed("srv", tools)
+		s.NoteTools("srv", tools)
 	}
 	if n := len(s.listed.tools); n != maxListed {
 		t.Errorf("%d tools are kept", n)
 	}
 	long := session(t, newJournal(), always(nil))
 	for i := range 1000 {
-		long.Listed("srv", map[string]policy.Assurances{fmt.Sprint(i) + strings.Repeat("x", 1000): 0})
+		long.NoteTools("srv", map[string]policy.Assurances{fmt.Sprint(i) + strings.Repeat("x", 1000): 0})
 	}
 	if n := len(long.listed.tools); n == 0 || long.listed.bytes > maxListedBytes {
 		t.Errorf("%d tools of %d bytes are kept", n, long.listed.bytes)
@@ -72,11 +72,11 @@ func TestListedIsBounded(t *testing.T) {
 // What one server says of its tools is nothing to those that another calls the same.
 func TestListedIsOfOneServer(t *testing.T) {
 	s := session(t, newJournal(), always(nil))
-	s.Listed("a", map[string]policy.Assurances{"read": policy.ReadOnly})
-	s.Listed("b", map[string]policy.Assurances{"read": 0})
+	s.NoteTools("a", map[string]policy.Assurances{"read": policy.ReadOnly})
+	s.NoteTools("b", map[string]policy.Assurances{"read": 0})
 	for server, want := range map[string]policy.Assurances{"a": policy.ReadOnly, "b": 0, "": 0, "c": 0} {
 		x := &Exchange{Calls: []policy.Call{{Server: server, Subject: policy.ToolSubject, Names: []string{"read"}}}}
-		s.annotate(x)
+		s.annotateCalls(x)
 		if got := x.Calls[0].Assurances; got != want {
 			t.Errorf("server %q: %v", server, got)
 		}

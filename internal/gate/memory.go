@@ -40,8 +40,8 @@ type denial struct {
 	always bool // holds until the rule that was written is loaded
 }
 
-// recall looks up what a person has said of calls that r asks about.
-func recall[T any](s *Session, from *map[key]T, r *policy.Rule, cs []policy.Call) (said T, ok bool) {
+// recallAnswer looks up what a person has said of calls that r asks about.
+func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []policy.Call) (said T, ok bool) {
 	s.mu.Lock()
 	none := len(*from) == 0
 	s.mu.Unlock()
@@ -60,34 +60,34 @@ func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	if v.Action != policy.Prompt {
 		return false
 	}
-	d, ok := recall(s, &s.memory.denials, v.Rule, x.Calls)
+	d, ok := recallAnswer(s, &s.memory.denials, v.Rule, x.Calls)
 	if !ok || !d.always {
 		return false
 	}
-	v.Action, v.Code, v.Reason = policy.Deny, CodeDeniedByPerson, said("the owner denied it for good", d.words)
+	v.Action, v.Code, v.Reason = policy.Deny, CodeDeniedByPerson, appendWords("the owner denied it for good", d.words)
 	return true
 }
 
 // deniedRecently denies what a person has denied not longer ago than DenyMemory.
 func (s *Session) deniedRecently(x *Exchange, v *Verdict) bool {
 	d, ok := s.recentDenial(v.Rule, x.Calls)
-	return ok && v.unaskable(CodeDeniedRecently, said("the owner denied the same call "+since(time.Since(d.at)), d.words))
+	return ok && v.denyQuestion(CodeDeniedRecently, appendWords("the owner denied the same call "+sinceText(time.Since(d.at)), d.words))
 }
 
 func (s *Session) recentDenial(r *policy.Rule, cs []policy.Call) (d denial, ok bool) {
-	d, ok = recall(s, &s.memory.denials, r, cs)
+	d, ok = recallAnswer(s, &s.memory.denials, r, cs)
 	return d, ok && time.Since(d.at) < s.o.DenyMemory
 }
 
-// grant allows a prompt about calls that a person has allowed for the session.
-func (s *Session) grant(x *Exchange, v *Verdict) {
+// applyGrant allows a prompt about calls that a person has allowed for the session.
+func (s *Session) applyGrant(x *Exchange, v *Verdict) {
 	if v.Stage == StageRate { // each call beyond a limit is asked about
 		return
 	}
-	g, own := recall(s, &s.memory.grants, v.Rule, x.Calls)
-	ok := s.stands(own, v.Rule, x.Calls)
+	g, own := recallAnswer(s, &s.memory.grants, v.Rule, x.Calls)
+	ok := s.isGranted(own, v.Rule, x.Calls)
 	if !ok && v.Stage == StagePolicy {
-		g, ok = s.reached(v.Rule, x)
+		g, ok = s.findWideGrant(v.Rule, x)
 	}
 	if !ok {
 		return
@@ -101,42 +101,42 @@ func (s *Session) grant(x *Exchange, v *Verdict) {
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
-// reached finds a wide grant for the calls of x, about which r asks. What a person has just denied
+// findWideGrant finds a wide grant for the calls of x, about which r asks. What a person has just denied
 // is none's, as the answer was about that very call. What the session has seen asks before any
 // grant is looked for (lift): whoever gave it may not have known.
-func (s *Session) reached(r *policy.Rule, x *Exchange) (*held, bool) {
+func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
 	s.mu.Lock()
 	all := s.memory.wide
 	s.mu.Unlock()
-	if len(all) == 0 || !grantable(x.Calls) {
+	if len(all) == 0 || !isGrantable(x.Calls) {
 		return nil, false
 	}
 	if _, denied := s.recentDenial(r, x.Calls); denied {
 		return nil, false
 	}
 	for _, w := range all {
-		if w.rule == r && w.bound.Covers(x.judgedCalls) && s.lasts(w) {
+		if w.rule == r && w.bound.Covers(x.judgedCalls) && s.isWideGrantValid(w) {
 			return &w.held, true
 		}
 	}
 	return nil, false
 }
 
-// lasts says whether a wide grant of ours still stands for the agent's session; one that does
+// isWideGrantValid says whether a wide grant of ours still stands for the agent's session; one that does
 // not is dropped.
-func (s *Session) lasts(w *wide) bool {
+func (s *Session) isWideGrantValid(w *wide) bool {
 	if s.granted.shared == nil {
 		return true
 	}
 	s.mu.Lock()
-	err := s.granted.hear()
+	err := s.granted.syncEntries()
 	lasts := err == nil && slices.ContainsFunc(s.granted.of[w.entry.Key], func(e Entry) bool { return e.ID == w.entry.ID })
 	if !lasts {
 		s.memory.wide = slices.DeleteFunc(slices.Clone(s.memory.wide), func(o *wide) bool { return o == w })
 	}
 	s.mu.Unlock()
 	if !lasts {
-		s.regranted()
+		s.notifyGrants()
 	}
 	return lasts
 }
@@ -156,7 +156,7 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 		s.rememberWide(q, &wide{rule: q.now, bound: bound}, id)
 		return
 	}
-	entry, kept := s.granted.add(*q.under, q.now, q.value)
+	entry, kept := s.granted.addGrant(*q.under, q.now, q.value)
 	if !kept {
 		return
 	}
@@ -164,15 +164,15 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 		m.grants = make(map[key]*held)
 	}
 	if len(m.grants) >= maxKept {
-		first := oldest(m.grants, func(a, b *held) bool { return a.number < b.number })
-		s.granted.end(m.grants[first].entry)
+		first := oldestKey(m.grants, func(a, b *held) bool { return a.number < b.number })
+		s.granted.endGrant(m.grants[first].entry)
 		delete(m.grants, first)
 	}
 	m.last++
 	m.grants[k] = newGrant(id, m.last, q)
 	m.grants[k].entry = entry
 	q.regranted = true
-	s.waiting.wake(&q.value)
+	s.waiting.wakeQuestions(&q.value)
 }
 
 // rememberWide keeps w, unless the same was said before. Needs the lock.
@@ -181,7 +181,7 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 	if slices.ContainsFunc(m.wide, func(has *wide) bool { return has.rule == w.rule && has.Reach == title }) {
 		return
 	}
-	entry, kept := s.granted.add(*q.under, q.now, sha256.Sum256([]byte(title)))
+	entry, kept := s.granted.addGrant(*q.under, q.now, sha256.Sum256([]byte(title)))
 	if !kept {
 		return
 	}
@@ -189,18 +189,18 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 	w.held = *newGrant(id, m.last, q)
 	w.Reach, w.entry = title, entry
 	if len(m.wide) >= maxWide {
-		s.granted.end(m.wide[0].entry)
+		s.granted.endGrant(m.wide[0].entry)
 	}
 	m.wide = append(slices.Clone(m.wide[max(0, len(m.wide)-maxWide+1):]), w)
 	q.regranted = true
-	s.waiting.wake(nil)
+	s.waiting.wakeQuestions(nil)
 }
 
 // rememberDeny keeps a no: for a while when all that is in the call was shown,
 // and until the rules change when it is for good. It ends what was granted.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
-	against, _ := s.reached(q.now, q.x) // given for another call while this one was asked about
+	against, _ := s.findWideGrant(q.now, q.x) // given for another call while this one was asked about
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.policy.Load() != q.under || q.x.asks != "" { // what came back is another thing each time
@@ -208,7 +208,7 @@ func (s *Session) rememberDeny(q *question, r reply) {
 	}
 	k, m := key{q.now, q.value}, &s.memory
 	if against != nil {
-		s.granted.end(against.entry)
+		s.granted.endGrant(against.entry)
 		m.wide = slices.DeleteFunc(slices.Clone(m.wide), func(w *wide) bool { return &w.held == against })
 		q.regranted = true
 	}
@@ -216,23 +216,23 @@ func (s *Session) rememberDeny(q *question, r reply) {
 		delete(m.grants, k)
 		q.regranted = true
 	}
-	s.granted.deny(*q.under, q.now, q.value)
-	if !always && (s.o.DenyMemory < 0 || !grantable(q.x.Calls)) {
+	s.granted.denyValue(*q.under, q.now, q.value)
+	if !always && (s.o.DenyMemory < 0 || !isGrantable(q.x.Calls)) {
 		return
 	}
 	if m.denials == nil {
 		m.denials = make(map[key]denial)
 	}
 	if _, known := m.denials[k]; !known && len(m.denials) >= maxKept {
-		delete(m.denials, oldest(m.denials, func(a, b denial) bool { return a.at.Before(b.at) }))
+		delete(m.denials, oldestKey(m.denials, func(a, b denial) bool { return a.at.Before(b.at) }))
 	}
 	m.denials[k] = denial{at: time.Now(), words: oneLine(r.Words, maxWords), always: always || m.denials[k].always}
 	if always {
-		s.waiting.wake(&q.value)
+		s.waiting.wakeQuestions(&q.value)
 	}
 }
 
-func oldest[T any](all map[key]T, before func(a, b T) bool) (k key) {
+func oldestKey[T any](all map[key]T, before func(a, b T) bool) (k key) {
 	first := true
 	for other := range all {
 		if first || before(all[other], all[k]) {
@@ -242,8 +242,8 @@ func oldest[T any](all map[key]T, before func(a, b T) bool) (k key) {
 	return k
 }
 
-// since is a time that has passed, for the agent.
-func since(d time.Duration) string {
+// sinceText is a time that has passed, for the agent.
+func sinceText(d time.Duration) string {
 	if d < 2*time.Second {
 		return "a moment ago"
 	}

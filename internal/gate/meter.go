@@ -65,7 +65,7 @@ type charged struct {
 	counted
 }
 
-func (c *charged) entry() Entry {
+func (c *charged) ledgerEntry() Entry {
 	return Entry{Key: c.key, ID: c.number, At: c.at, Every: c.rule.Rate.Every, Amount: c.amount}
 }
 
@@ -113,7 +113,7 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 		m.giveBack(now, next.items)
 		return nil, Excess{Rule: uncounted, Uncounted: true}
 	}
-	worst := m.charge(now, fresh)
+	worst := m.chargeItems(now, fresh)
 	if worst.Rule != nil || worst.Err != nil {
 		m.giveBack(now, append(next.items, fresh...))
 		return nil, worst
@@ -122,15 +122,15 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 	return next, worst
 }
 
-// charge counts items, and says what is the worst that is over.
-func (m *Meter) charge(now time.Time, fresh []charged) (worst Excess) {
+// chargeItems counts items, and says what is the worst that is over.
+func (m *Meter) chargeItems(now time.Time, fresh []charged) (worst Excess) {
 	entries := make([]Entry, 0, len(fresh))
 	for i := range fresh {
-		if rule := fresh[i].rule; fresh[i].amount > most(&rule.Rate) { // others need not hear of it
-			worst.worse(rule, 0)
+		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // others need not hear of it
+			worst.keepWorse(rule, 0)
 			continue
 		}
-		entries = append(entries, fresh[i].entry())
+		entries = append(entries, fresh[i].ledgerEntry())
 	}
 	since, missed := entries, len(entries)
 	if m.Ledger != nil && missed > 0 {
@@ -143,12 +143,12 @@ func (m *Meter) charge(now time.Time, fresh []charged) (worst Excess) {
 		e := &since[i]
 		own := slices.IndexFunc(fresh, func(f charged) bool { return !e.Back && f.number == e.ID && f.key == e.Key })
 		if own < 0 {
-			m.take(now, e)
+			m.applyEntry(now, e)
 			continue
 		}
 		missed--
-		if wait, room := m.enter(now, &fresh[own]); !room {
-			worst.worse(fresh[own].rule, wait)
+		if wait, room := m.enterCall(now, &fresh[own]); !room {
+			worst.keepWorse(fresh[own].rule, wait)
 		}
 	}
 	switch {
@@ -160,9 +160,9 @@ func (m *Meter) charge(now time.Time, fresh []charged) (worst Excess) {
 	return worst
 }
 
-// worse takes a limit that is over in place of a milder one.
-func (x *Excess) worse(rule *policy.Rule, wait time.Duration) {
-	if x.Rule == nil || rule.Rate.Over < x.Rule.Rate.Over || rule.Rate.Over == x.Rule.Rate.Over && longer(wait, x.Wait) {
+// keepWorse takes a limit that is over in place of a milder one.
+func (x *Excess) keepWorse(rule *policy.Rule, wait time.Duration) {
+	if x.Rule == nil || rule.Rate.Over < x.Rule.Rate.Over || rule.Rate.Over == x.Rule.Rate.Over && isLonger(wait, x.Wait) {
 		x.Rule, x.Wait = rule, wait
 	}
 }
@@ -172,20 +172,20 @@ var (
 	errBeyond = errors.New("more has been counted than there can be")
 )
 
-// take counts what another process has, or gives it back.
-func (m *Meter) take(now time.Time, e *Entry) {
+// applyEntry counts what another process has, or gives it back.
+func (m *Meter) applyEntry(now time.Time, e *Entry) {
 	switch c := m.counters[e.Key]; {
 	case e.Back:
-		m.remove(e.Key, e.ID)
+		m.removeCall(e.Key, e.ID)
 	case now.Sub(e.At) >= e.Every:
 	case c != nil && e.Amount > math.MaxInt64-c.total:
 		m.err = errBeyond
 	default:
-		m.insert(m.counter(e.Key, e.Every), counted{e.At, e.ID, e.Amount})
+		m.insertCall(m.getCounter(e.Key, e.Every), counted{e.At, e.ID, e.Amount})
 	}
 }
 
-func (m *Meter) counter(key counterKey, every time.Duration) *counter {
+func (m *Meter) getCounter(key counterKey, every time.Duration) *counter {
 	c := m.counters[key]
 	if c == nil {
 		c = &counter{}
@@ -198,49 +198,49 @@ func (m *Meter) counter(key counterKey, every time.Duration) *counter {
 	return c
 }
 
-func (m *Meter) insert(c *counter, one counted) {
+func (m *Meter) insertCall(c *counter, one counted) {
 	i, _ := slices.BinarySearchFunc(c.calls, one, inTime)
 	c.calls = slices.Insert(c.calls, i, one)
 	c.total += one.amount
 	m.counted++
 }
 
-// longer says that a wait is longer than another; 0 is one without end.
-func longer(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
+// isLonger says that a wait is longer than another; 0 is one without end.
+func isLonger(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
 
-// enter counts one call, or says how long there is no room for it.
-func (m *Meter) enter(now time.Time, item *charged) (wait time.Duration, room bool) {
+// enterCall counts one call, or says how long there is no room for it.
+func (m *Meter) enterCall(now time.Time, item *charged) (wait time.Duration, room bool) {
 	rate := &item.rule.Rate
 	if m.counters[item.key] == nil && len(m.counters) >= maxCounters {
-		m.sweep(now)
+		m.sweepCounters(now)
 		if len(m.counters) >= maxCounters {
 			return rate.Every, false
 		}
 	}
-	c := m.counter(item.key, rate.Every)
-	m.expire(c, now)
-	if until, room := c.room(item.amount, rate); !room {
+	c := m.getCounter(item.key, rate.Every)
+	m.expireCalls(c, now)
+	if until, room := c.findRoom(item.amount, rate); !room {
 		return until.Add(c.every).Sub(now), false
 	}
 	if m.counted >= maxCounted {
 		return rate.Every, false
 	}
-	m.insert(c, item.counted)
+	m.insertCall(c, item.counted)
 	return 0, true
 }
 
-// most is how much a limit lets through: calls, or an amount.
-func most(rate *policy.Rate) int64 {
+// rateMaximum is how much a limit lets through: calls, or an amount.
+func rateMaximum(rate *policy.Rate) int64 {
 	if rate.Sum == "" {
 		return int64(rate.Count)
 	}
 	return rate.Max
 }
 
-// room says whether an amount more may be counted, and if not, which call must be
+// findRoom says whether an amount more may be counted, and if not, which call must be
 // forgotten first.
-func (c *counter) room(amount int64, rate *policy.Rate) (first time.Time, room bool) {
-	most, calls := most(rate), maxSummed
+func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, room bool) {
+	most, calls := rateMaximum(rate), maxSummed
 	if rate.Sum == "" {
 		calls = rate.Count
 	}
@@ -264,8 +264,8 @@ func inTime(a, b counted) int {
 	return 1
 }
 
-// expire forgets calls that no longer count.
-func (m *Meter) expire(c *counter, now time.Time) {
+// expireCalls forgets calls that no longer count.
+func (m *Meter) expireCalls(c *counter, now time.Time) {
 	n := 0
 	for n < len(c.calls) && now.Sub(c.calls[n].at) >= c.every {
 		c.total -= c.calls[n].amount
@@ -278,10 +278,10 @@ func (m *Meter) expire(c *counter, now time.Time) {
 	}
 }
 
-// sweep forgets counters that count nothing.
-func (m *Meter) sweep(now time.Time) {
+// sweepCounters forgets counters that count nothing.
+func (m *Meter) sweepCounters(now time.Time) {
 	for k, c := range m.counters {
-		if m.expire(c, now); len(c.calls) == 0 {
+		if m.expireCalls(c, now); len(c.calls) == 0 {
 			delete(m.counters, k)
 		}
 	}
@@ -291,8 +291,8 @@ func (m *Meter) sweep(now time.Time) {
 func (m *Meter) giveBack(now time.Time, items []charged) {
 	var backs []Entry
 	for i := range items {
-		m.remove(items[i].key, items[i].number)
-		back := items[i].entry()
+		m.removeCall(items[i].key, items[i].number)
+		back := items[i].ledgerEntry()
 		back.Back = true
 		backs = append(backs, back)
 	}
@@ -301,11 +301,11 @@ func (m *Meter) giveBack(now time.Time, items []charged) {
 	}
 	since, _ := m.Ledger.Append(backs...)
 	for i := range since {
-		m.take(now, &since[i])
+		m.applyEntry(now, &since[i])
 	}
 }
 
-func (m *Meter) remove(key counterKey, number uint64) {
+func (m *Meter) removeCall(key counterKey, number uint64) {
 	c := m.counters[key]
 	if c == nil {
 		return
@@ -324,8 +324,8 @@ func (r receipt) GiveBack() {
 	r.meter.giveBack(time.Now(), r.items)
 }
 
-// refund gives back what x was charged: it is not forwarded.
-func (x *Exchange) refund() {
+// refundCharge gives back what x was charged: it is not forwarded.
+func (x *Exchange) refundCharge() {
 	if x.paid != nil {
 		x.paid.GiveBack()
 	}

@@ -135,7 +135,7 @@ func TestTheStartSaysThatNothingIsEnforced(t *testing.T) {
 	strict, loose := newJournal(), newJournal()
 	a, b := session(t, strict, byName), observing(t, loose, byName)
 	for _, s := range []*Session{a, b} {
-		if err := s.Note(&event.Event{Kind: event.Start, Detail: "server"}, &event.Event{Kind: event.End}); err != nil {
+		if err := s.NoteEvents(&event.Event{Kind: event.Start, Detail: "server"}, &event.Event{Kind: event.End}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,15 +20,15 @@ func (f frozen) Deadline() (time.Time, bool) { return f.deadline, true }
 func TestTheClockEndsAQuestionBeforeItsTimer(t *testing.T) {
 	now := time.Now()
 	for at, want := range map[time.Time]bool{now.Add(-time.Second): true, now.Add(time.Hour): false} {
-		if got := over(frozen{t.Context(), at}); got != want {
+		if got := isTimeUp(frozen{t.Context(), at}); got != want {
 			t.Errorf("deadline %v from now: over is %t", at.Sub(now), got)
 		}
 	}
-	if over(t.Context()) {
+	if isTimeUp(t.Context()) {
 		t.Error("over without a deadline")
 	}
 	q := &question{x: &Exchange{}}
-	if v := q.unanswered(frozen{t.Context(), now}); v.Code != CodeNotAnswered {
+	if v := q.noAnswerVerdict(frozen{t.Context(), now}); v.Code != CodeNotAnswered {
 		t.Errorf("refused as %s", v.Code)
 	}
 }

@@ -24,11 +24,11 @@ type pending struct {
 // whoever does. A transport calls it when it has handed them on, before it waits for input.
 // After an error they are still pending, and the session passes nothing on until
 // they are recorded.
-func (s *Session) Flush() error { return s.record(nil) }
+func (s *Session) Flush() error { return s.recordEvents(nil) }
 
-// plain says that all of xs are replies in which there is nothing to judge, and
+// arePlainReplies says that all of xs are replies in which there is nothing to judge, and
 // that their outcomes may be recorded when they have gone on.
-func (s *Session) plain(xs []*Exchange) bool {
+func (s *Session) arePlainReplies(xs []*Exchange) bool {
 	if s.closed.Load() || s.screens.Load() {
 		return false
 	}
@@ -42,14 +42,14 @@ func (s *Session) plain(xs []*Exchange) bool {
 	return !s.pending.unsound
 }
 
-func (p *pending) add(ev *event.Event) {
+func (p *pending) addEvent(ev *event.Event) {
 	p.mu.Lock()
 	p.events = append(p.events, ev)
 	p.mu.Unlock()
 }
 
-// take hands over what is pending.
-func (p *pending) take() (events []*event.Event) {
+// takeEvents hands over what is pending.
+func (p *pending) takeEvents() (events []*event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.events) == 0 {
@@ -59,10 +59,10 @@ func (p *pending) take() (events []*event.Event) {
 	return events
 }
 
-// recorded takes in how the record of events went, the first n of them pending.
+// finishRecord takes in how the record of events went, the first n of them pending.
 // Those that failed are pending again: in the record they may then stand twice,
 // never not at all.
-func (p *pending) recorded(events []*event.Event, n int, err error) {
+func (p *pending) finishRecord(events []*event.Event, n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

@@ -46,7 +46,7 @@ func TestWhatIsRecordedNextTakesThePendingAlong(t *testing.T) {
 			x.Event.Kind = event.Listed
 			s.Observe(t.Context(), x)
 		},
-		"note":  func(_ *journal, s *Session) { _ = s.Note(&event.Event{Kind: event.Policy}) },
+		"note":  func(_ *journal, s *Session) { _ = s.NoteEvents(&event.Event{Kind: event.Policy}) },
 		"close": func(_ *journal, s *Session) { s.Close() },
 	} {
 		j := newJournal()

@@ -49,14 +49,14 @@ func TestCallsOfWhatWasNotApproved(t *testing.T) {
 // Whoever keeps lists hears that they pass in another way.
 func TestRelist(t *testing.T) {
 	s := sessionOf(t, newJournal(), byName, Options{})
-	was := s.Superseded()
+	was := s.RulesChanged()
 	s.Relist()
 	select {
 	case <-was:
 	default:
 		t.Error("nobody heard of it")
 	}
-	if s.Superseded() == was {
+	if s.RulesChanged() == was {
 		t.Error("it is over already")
 	}
 }

@@ -162,7 +162,7 @@ type Inspection struct {
 // the frame reader again, and is recorded by the digests of both. The arguments of a call
 // are never altered.
 type Inspector interface {
-	// Inspect looks at what came back, Exchange.Came, by the rules of p, and changes
+	// Inspect looks at what came back, Exchange.OriginalRaw, by the rules of p, and changes
 	// nothing of it. An error withholds it and is for the owner. One that waits for a
 	// person is inspected again.
 	Inspect(reply *Exchange, p Policy) (Inspection, error)

@@ -9,43 +9,43 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// refusal is a prompt that no person lifted; why is for the agent, owner for the
+// refusalVerdict is a prompt that no person lifted; why is for the agent, owner for the
 // record.
-func (q *question) refusal(code Code, why, owner string) Verdict {
+func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
 		Reason: why, owner: cmp.Or(owner, q.labels),
 	}
-	q.x.note(&v)
+	q.x.noteVerdict(&v)
 	return v
 }
 
-// unanswered is the refusal of a call whose asking ended before an answer.
-func (q *question) unanswered(ctx context.Context) Verdict {
+// noAnswerVerdict is the refusal of a call whose asking ended before an answer.
+func (q *question) noAnswerVerdict(ctx context.Context) Verdict {
 	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see over
-		return q.refusal(CodeNotAnswered, "nobody answered in time",
+		return q.refusalVerdict(CodeNotAnswered, "nobody answered in time",
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
 	}
-	return q.refusal(CodeClosed, "the session ended meanwhile", "")
+	return q.refusalVerdict(CodeClosed, "the session ended meanwhile", "")
 }
 
-// away is the refusal of a call whose caller did not return from its own form
+// callerAwayVerdict is the refusal of a call whose caller did not return from its own form
 // while there was time.
-func (q *question) away(ctx context.Context) Verdict {
+func (q *question) callerAwayVerdict(ctx context.Context) Verdict {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return q.refusal(CodeCallerAway, "the caller did not return with its answer in time", "")
+		return q.refusalVerdict(CodeCallerAway, "the caller did not return with its answer in time", "")
 	}
-	return q.unanswered(ctx)
+	return q.noAnswerVerdict(ctx)
 }
 
-// unasked is the refusal of a call that no person saw.
-func (q *question) unasked(r reply) Verdict {
+// nobodyAskedVerdict is the refusal of a call that no person saw.
+func (q *question) nobodyAskedVerdict(r reply) Verdict {
 	if r.panics {
-		return q.refusal(CodePanic, "asking failed inside clawai; tell the owner", r.err.Error())
+		return q.refusalVerdict(CodePanic, "asking failed inside clawai; tell the owner", r.err.Error())
 	}
 	why := "no person could be asked"
 	if r.Note != "" {
 		why += " (" + r.Note + ")"
 	}
-	return q.refusal(CodeNobodyToAsk, why, r.err.Error())
+	return q.refusalVerdict(CodeNobodyToAsk, why, r.err.Error())
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// screening notes which of the rules of p need an Inspector.
-func (s *Session) screening(p Policy) {
+// noteScreens notes which of the rules of p need an Inspector.
+func (s *Session) noteScreens(p Policy) {
 	_, replies := p.Screens(policy.OnReply)
 	_, lists := p.Screens(policy.OnList)
 	kinds, calls := p.Screens(policy.OnCall)
@@ -23,37 +23,37 @@ func (s *Session) screening(p Policy) {
 // answer then.
 func (s *Session) Screens() bool { return s.screens.Load() }
 
-// Came are the bytes as they came: Raw, unless it was altered.
-func (x *Exchange) Came() []byte {
+// OriginalRaw are the bytes as they came: Raw, unless it was altered.
+func (x *Exchange) OriginalRaw() []byte {
 	if x.came != nil {
 		return x.came
 	}
 	return x.Raw
 }
 
-// inspected is what the rules make of what came back. It withholds what could not be
+// inspectReply is what the rules make of what came back. It withholds what could not be
 // inspected.
-func (s *Session) inspected(x *Exchange, v *Verdict) bool {
+func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
 	if !x.reply && !x.Unasked || !s.screens.Load() {
 		return false
 	}
-	x.Raw, x.asks = x.Came(), ""
+	x.Raw, x.asks = x.OriginalRaw(), ""
 	found, err := s.o.Inspector.Inspect(x, *s.policy.Load())
 	if err != nil {
 		x.Event.Digest = sha256.Sum256(x.Raw)
 		*v = Verdict{Code: CodeWithheld, Reason: "it could not be looked at as the owner's rules ask for", owner: err.Error(), unruled: true}
 		return true
 	}
-	return s.took(x, v, &found)
+	return s.applyInspection(x, v, &found)
 }
 
-// took carries out what was found and what the rules said of it.
-func (s *Session) took(x *Exchange, v *Verdict, found *Inspection) bool {
+// applyInspection carries out what was found and what the rules said of it.
+func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bool {
 	d := &found.Decision
 	if d.Action != policy.Allow && d.Action != policy.Prompt {
 		d.Action = policy.Deny
 	}
-	x.Event.Finds, x.Event.Looked = lines(found.Found), found.Looked
+	x.Event.Finds, x.Event.Looked = findingLines(found.Found), found.Looked
 	if d.Action == policy.Allow && found.Sent == nil {
 		return false
 	}
@@ -76,7 +76,7 @@ func (s *Session) took(x *Exchange, v *Verdict, found *Inspection) bool {
 			v.Rule = d.Alters[0].Rule
 		}
 	case policy.Prompt:
-		x.asks = "its answer is held: " + told(found.Found)
+		x.asks = "its answer is held: " + findingText(found.Found)
 	default:
 		v.Action, v.Code, v.Reason = policy.Deny, CodeWithheld, "what it carries may not go on"
 		if d.Kind != "" && !slices.ContainsFunc(found.Found, func(f Found) bool { return f.Kind == d.Kind }) {
@@ -90,10 +90,10 @@ func (s *Session) took(x *Exchange, v *Verdict, found *Inspection) bool {
 	return true
 }
 
-// altered is a decision about what a server asks of the client, with what rules take out
+// alterRequest is a decision about what a server asks of the client, with what rules take out
 // of it taken out; what cannot be is denied.
-func (s *Session) altered(x *Exchange, d policy.Decision, p Policy) policy.Decision {
-	x.Raw = x.Came()
+func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.Decision {
+	x.Raw = x.OriginalRaw()
 	sent, words, err := s.o.Inspector.Alter(x, d.Alters, p)
 	if err != nil || x.reply {
 		return policy.Decision{Rule: d.Alters[0].Rule, Reason: "what a rule takes out of it cannot be taken out"}
@@ -103,9 +103,9 @@ func (s *Session) altered(x *Exchange, d policy.Decision, p Policy) policy.Decis
 	return d
 }
 
-// carrying are calls with what their arguments carry, where a rule asks for that. They
+// inspectArguments are calls with what their arguments carry, where a rule asks for that. They
 // are copies: an Approver may be reading the others.
-func (s *Session) carrying(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
+func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
 		return cs
 	}
@@ -126,7 +126,7 @@ func (s *Session) carrying(p Policy, x *Exchange, cs []policy.Call) []policy.Cal
 				cs[i].Finds = append(cs[i].Finds, f.Kind)
 			}
 		}
-		for _, line := range lines(found) {
+		for _, line := range findingLines(found) {
 			if !slices.Contains(x.Event.Finds, line) {
 				x.Event.Finds = append(x.Event.Finds, line)
 			}
@@ -141,9 +141,9 @@ func isMarker(line string) bool { return strings.HasPrefix(line, "marker ") }
 // maxFinds is how many places of findings are told, of one message.
 const maxFinds = 32
 
-// lines are findings as the record has them: a kind, how many, and where. No kind is left
+// findingLines are findings as the record has them: a kind, how many, and where. No kind is left
 // out: whoever judges the record again goes by them.
-func lines(found []Found) (all []string) {
+func findingLines(found []Found) (all []string) {
 	if len(found) > maxFinds {
 		found = firstOfEach(found)
 	}
@@ -169,8 +169,8 @@ func firstOfEach(found []Found) []Found {
 	return append(first, more...)
 }
 
-// told is what was found, for whoever is asked.
-func told(found []Found) string {
+// findingText is what was found, for whoever is asked.
+func findingText(found []Found) string {
 	const most = 5
 	var all []string
 	for i, f := range found {

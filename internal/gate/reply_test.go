@@ -137,7 +137,7 @@ func TestNobodyLooksWithoutARule(t *testing.T) {
 func TestWhatIsAlteredIsRecordedFirst(t *testing.T) {
 	sent := []byte("altered")
 	look := func(x *Exchange) (Inspection, error) {
-		if string(x.Came()) == string(sent) {
+		if string(x.OriginalRaw()) == string(sent) {
 			t.Error("what was altered is inspected again")
 		}
 		i := passes()
@@ -343,17 +343,17 @@ func TestAMarkerIsNotWrittenBack(t *testing.T) {
 
 func TestFindsAreBounded(t *testing.T) {
 	many := make([]Found, maxFinds+3)
-	if all := lines(many); len(all) != maxFinds+1 || all[maxFinds] != "and 3 more" {
+	if all := findingLines(many); len(all) != maxFinds+1 || all[maxFinds] != "and 3 more" {
 		t.Errorf("%q", all)
 	}
 	many[maxFinds+1].Kind = "card"
-	if all := lines(many); all[0] != " 0 " || all[1] != "card 0 " || len(all) != maxFinds+1 {
+	if all := findingLines(many); all[0] != " 0 " || all[1] != "card 0 " || len(all) != maxFinds+1 {
 		t.Errorf("a kind is left out: %q", all)
 	}
-	if s := told(many); strings.Count(s, " at ") != 6 {
+	if s := findingText(many); strings.Count(s, " at ") != 6 {
 		t.Error(s)
 	}
-	if s := told(nil); s == "" {
+	if s := findingText(nil); s == "" {
 		t.Error("nothing is told of a rule without a find")
 	}
 }

@@ -182,9 +182,9 @@ func TestRulesThatChangeBeforeTheAsking(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, j, d := sessionWithPerson(t, always(promptRule), Options{})
 			x := j.call("x")
-			s.judge(x)
+			s.judgeExchange(x)
 			s.SetPolicy(always(next))
-			s.hold(t.Context(), x, promptRule)
+			s.startAsking(t.Context(), x, promptRule)
 			switch questions := d.open(); {
 			case next.Action != policy.Prompt:
 				if len(questions) != 0 || len(j.ends[x]) != 1 || (j.ends[x][0] == "forward") != (next.Action == policy.Allow) {

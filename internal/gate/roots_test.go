@@ -24,7 +24,7 @@ func TestRoots(t *testing.T) {
 			j := newJournal()
 			s := sessionOf(t, j, ruleText(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.path = \"/srv/**\"\n"), Options{Cwd: "/srv/app", Elsewhere: c.given})
 			for _, roots := range c.roots {
-				s.Roots(roots)
+				s.NoteRoots(roots)
 			}
 			x := j.call("read")
 			x.Calls[0].Args = []byte(`{"path":"a/b"}`)

@@ -12,7 +12,7 @@ import (
 // closed is the refusal of everything that comes to a session that is over.
 var closed = Verdict{Stage: StageGate, Code: CodeClosed, Reason: "the session is over", unruled: true}
 
-func (s *Session) open(_ *Exchange, v *Verdict) bool {
+func (s *Session) refuseIfClosed(_ *Exchange, v *Verdict) bool {
 	if !s.closed.Load() {
 		return false
 	}
@@ -20,18 +20,18 @@ func (s *Session) open(_ *Exchange, v *Verdict) bool {
 	return true
 }
 
-// governed says that there is something in x for the rules.
-func (x *Exchange) governed() bool { return len(x.Calls)+len(x.Work) > 0 }
+// isGoverned says that there is something in x for the rules.
+func (x *Exchange) isGoverned() bool { return len(x.Calls)+len(x.Work) > 0 }
 
-// ruled is what the rules say of x.
-func (s *Session) ruled(x *Exchange, v *Verdict) bool {
-	x.Event.Digest = sha256.Sum256(x.Came())
+// judgeRules is what the rules say of x.
+func (s *Session) judgeRules(x *Exchange, v *Verdict) bool {
+	x.Event.Digest = sha256.Sum256(x.OriginalRaw())
 	p := *s.policy.Load()
-	d := s.decided(p, x)
+	d := s.decideCalls(p, x)
 	if len(d.Alters) > 0 && d.Action != policy.Deny && !s.o.ObserveOnly {
-		d = s.altered(x, d, p)
+		d = s.alterRequest(x, d, p)
 	}
-	v.decide(&d)
+	v.setDecision(&d)
 	if v.Code == CodeDeniedByRule && slices.ContainsFunc(x.Event.Finds, isMarker) {
 		v.Code, v.Reason = CodeMarker, "it carries a mark such as [clawai:withheld KIND N], which stands for a text that was withheld and must not be written back: leave that part as it is"
 		if x.advice != "" {
@@ -42,7 +42,7 @@ func (s *Session) ruled(x *Exchange, v *Verdict) bool {
 		v.Hint = p.Hint(x.judgedCalls)
 	}
 	if x.charges = d.Rates; len(d.Rates) == 0 {
-		x.refund()
+		x.refundCharge()
 	}
 	return true
 }
@@ -61,25 +61,25 @@ func (noRules) Packs() []policy.Pack                                            
 func (noRules) Pin(string) policy.Pin                                              { return 0 }
 func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decision) { return d }
 
-// decided asks the rules. Whether work that was let through
+// decideCalls asks the rules. Whether work that was let through
 // before may go on is not asked again, only whether it is denied by now.
-func (s *Session) decided(p Policy, x *Exchange) (d policy.Decision) {
+func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	x.judgedCalls, x.advice = nil, ""
 	if len(x.Work) > 0 {
-		if d = p.DecideAll(s.carrying(p, x, s.timed(p, x.Work))); d.Action == policy.Deny {
+		if d = p.DecideAll(s.inspectArguments(p, x, s.stampCalls(p, x.Work))); d.Action == policy.Deny {
 			return d
 		}
 		if len(x.Calls) == 0 {
 			return policy.Decision{Action: policy.Allow}
 		}
 	}
-	x.judgedCalls = s.carrying(p, x, s.timed(p, x.Calls))
+	x.judgedCalls = s.inspectArguments(p, x, s.stampCalls(p, x.Calls))
 	return p.DecideAll(x.judgedCalls)
 }
 
-// place says where the relative paths of an exchange start, and on which system.
-func (s *Session) place(x *Exchange) {
-	if s.o.Cwd == "" && s.o.OS == "" || !x.governed() {
+// setWorkFolder says where the relative paths of an exchange start, and on which system.
+func (s *Session) setWorkFolder(x *Exchange) {
+	if s.o.Cwd == "" && s.o.OS == "" || !x.isGoverned() {
 		return
 	}
 	elsewhere := s.o.Elsewhere || s.rooted.Load()
@@ -91,18 +91,18 @@ func (s *Session) place(x *Exchange) {
 	}
 }
 
-// Roots takes in what the client declares as its roots, folders or other texts. A server
+// NoteRoots takes in what the client declares as its roots, folders or other texts. A server
 // may have relative paths start there, for as long as the session lasts. Call it before the
 // server sees them.
-func (s *Session) Roots(roots []string) {
+func (s *Session) NoteRoots(roots []string) {
 	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Cwd }) {
 		s.rooted.Store(true)
 	}
 }
 
-// timed are the calls with the time in them, and what the session has seen, when the rules
+// stampCalls are the calls with the time in them, and what the session has seen, when the rules
 // ask for it. They are copies: an Approver may be reading the others.
-func (s *Session) timed(p Policy, cs []policy.Call) []policy.Call {
+func (s *Session) stampCalls(p Policy, cs []policy.Call) []policy.Call {
 	labelled := p.Labelled()
 	if !labelled && !p.Timed() {
 		return cs
@@ -118,9 +118,9 @@ func (s *Session) timed(p Policy, cs []policy.Call) []policy.Call {
 	return cs
 }
 
-// decide is the verdict of the rules alone; an action that is none of the three
+// setDecision is the verdict of the rules alone; an action that is none of the three
 // is a deny.
-func (v *Verdict) decide(d *policy.Decision) {
+func (v *Verdict) setDecision(d *policy.Decision) {
 	*v = Verdict{Rule: d.Rule, owner: d.Reason}
 	if d.Reading != "" {
 		v.owner = fmt.Sprintf("read as %q", d.Reading)
@@ -146,10 +146,10 @@ func (v *Verdict) decide(d *policy.Decision) {
 // owner: a record full of allows must not pass for one of a policy at work.
 const notEnforced = "OBSERVE ONLY: nothing is enforced in this session; every call passes, whatever the policy says"
 
-// observe lifts the rules' verdict in a session that enforces nothing. What the rules said
+// markNotEnforced lifts the rules' verdict in a session that enforces nothing. What the rules said
 // stays beside it (Policy, Rule), and the reason for a denial, which nobody is told, goes
 // to the owner.
-func observe(v *Verdict) {
+func markNotEnforced(v *Verdict) {
 	if v.owner == "" {
 		v.owner = v.Reason
 	}

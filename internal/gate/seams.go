@@ -12,8 +12,8 @@ import (
 
 // The stages that ask Principals, Inspector and Labels, and nobody behind a port.
 
-// known refuses a caller for whom nobody vouches.
-func (s *Session) known(x *Exchange, v *Verdict) bool {
+// judgeCaller refuses a caller for whom nobody vouches.
+func (s *Session) judgeCaller(x *Exchange, v *Verdict) bool {
 	err := s.o.Principals.Admit(&x.Principal)
 	if err == nil {
 		return false
@@ -22,9 +22,9 @@ func (s *Session) known(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// kept withholds a message of the server's whose labels could not be kept: what was
+// keepLabels withholds a message of the server's whose labels could not be kept: what was
 // withheld before has brought none, and what a person is asked about has.
-func (s *Session) kept(x *Exchange, v *Verdict) bool {
+func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	if x.Event.Direction != fromServer {
 		return false
 	}
@@ -36,13 +36,13 @@ func (s *Session) kept(x *Exchange, v *Verdict) bool {
 	if err == nil {
 		return false
 	}
-	x.Event.Digest = sha256.Sum256(x.Came())
+	x.Event.Digest = sha256.Sum256(x.OriginalRaw())
 	*v = Verdict{Code: CodeWithheld, Reason: "what the session has seen with it could not be kept", owner: err.Error(), unruled: true}
 	return true
 }
 
-// barred refuses calls of what is not as it was approved.
-func (s *Session) barred(x *Exchange, v *Verdict) bool {
+// judgePins refuses calls of what is not as it was approved.
+func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 	if !s.lists.Load() {
 		return false
 	}
@@ -58,8 +58,8 @@ func (s *Session) barred(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// labelled is what the labels of the session make of a call.
-func (s *Session) labelled(x *Exchange, v *Verdict) bool {
+// judgeLabels is what the labels of the session make of a call.
+func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	action, why := s.o.Labels.Judge(x.Calls)
 	if action == policy.Allow {
 		if why != "" { // for the record alone

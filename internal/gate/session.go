@@ -102,10 +102,10 @@ func New(o Options) (*Session, error) {
 	first := o.Policy
 	o.Policy = nil // or it would be kept when another takes its place
 	s := &Session{o: o, rules: make(chan struct{})}
-	s.o.AskTimeout = positive(o.AskTimeout, 45*time.Second)
-	s.o.WaitEvery = positive(o.WaitEvery, 5*time.Second)
-	s.o.MaxWaiting = positive(o.MaxWaiting, atOnce)
-	s.o.MaxWaitingBytes = positive(o.MaxWaitingBytes, 256<<20)
+	s.o.AskTimeout = positiveOrDefault(o.AskTimeout, 45*time.Second)
+	s.o.WaitEvery = positiveOrDefault(o.WaitEvery, 5*time.Second)
+	s.o.MaxWaiting = positiveOrDefault(o.MaxWaiting, atOnce)
+	s.o.MaxWaitingBytes = positiveOrDefault(o.MaxWaitingBytes, 256<<20)
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
 	s.pace = pace{limit: cmp.Or(o.AskPerMinute, 30), most: max(s.o.MaxWaiting, atOnce), shared: o.Asked}
 	s.paces = make(map[string]*pace)
@@ -115,11 +115,11 @@ func New(o Options) (*Session, error) {
 	}
 	s.waiting.of, s.waiting.by = make(map[*Exchange]*question), make(map[string]load)
 	s.policy.Store(&first)
-	s.screening(first)
+	s.noteScreens(first)
 	return s, nil
 }
 
-func positive[T int | time.Duration](n, otherwise T) T {
+func positiveOrDefault[T int | time.Duration](n, otherwise T) T {
 	if n <= 0 {
 		return otherwise
 	}
@@ -135,26 +135,26 @@ func (s *Session) SetPolicy(p Policy) {
 	}
 	s.mu.Lock()
 	s.policy.Store(&p)
-	s.screening(p)
-	s.supersede()
+	s.noteScreens(p)
+	s.supersedeRules()
 	had := len(s.memory.grants)+len(s.memory.wide) > 0
 	for _, g := range s.memory.grants {
-		s.granted.end(g.entry)
+		s.granted.endGrant(g.entry)
 	}
 	for _, w := range s.memory.wide {
-		s.granted.end(w.entry)
+		s.granted.endGrant(w.entry)
 	}
 	s.memory = memory{}
-	s.waiting.wake(nil)
+	s.waiting.wakeQuestions(nil)
 	s.mu.Unlock()
 	if had {
-		s.regranted()
+		s.notifyGrants()
 	}
 }
 
-// Superseded is closed when other rules are in force than now: what they made of a message
+// RulesChanged is closed when other rules are in force than now: what they made of a message
 // that somebody kept is old then. It is the same as long as they are.
-func (s *Session) Superseded() <-chan struct{} {
+func (s *Session) RulesChanged() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rules
@@ -164,24 +164,24 @@ func (s *Session) Superseded() <-chan struct{} {
 func (s *Session) Relist() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.supersede()
+	s.supersedeRules()
 }
 
-// supersede is called with mu held.
-func (s *Session) supersede() {
+// supersedeRules is called with mu held.
+func (s *Session) supersedeRules() {
 	close(s.rules)
 	s.rules = make(chan struct{})
 }
 
-// Note records events that are no exchange: a start, a policy load, a frame
+// NoteEvents records events that are no exchange: a start, a policy load, a frame
 // that was refused before it could be judged.
-func (s *Session) Note(events ...*event.Event) error {
+func (s *Session) NoteEvents(events ...*event.Event) error {
 	for _, ev := range events {
 		if s.o.ObserveOnly && ev.Kind == event.Start {
 			ev.Stage, ev.Code, ev.Reason = string(StageObserve), CodeNotEnforced, notEnforced
 		}
 	}
-	return s.record(events)
+	return s.recordEvents(events)
 }
 
 // Withdraw takes back an exchange whose caller cancelled it. True means that it

@@ -278,7 +278,7 @@ func (hinting) Hint([]policy.Call) string { return "~/projects" }
 // Who keeps what the rules let through hears when there are others.
 func TestRulesAreSuperseded(t *testing.T) {
 	s := session(t, &journal{}, noRules{})
-	before := s.Superseded()
+	before := s.RulesChanged()
 	select {
 	case <-before:
 		t.Error("they are in force")
@@ -286,7 +286,7 @@ func TestRulesAreSuperseded(t *testing.T) {
 	}
 	s.SetPolicy(noRules{})
 	<-before
-	if s.Superseded() == before {
+	if s.RulesChanged() == before {
 		t.Error("the new ones are called superseded")
 	}
 }

@@ -47,105 +47,105 @@ const (
 // order is what every message meets before it is recorded: run sees to it that
 // each stage can only tighten. It cannot be configured.
 var order = []stage{
-	{StageGate, everyMessage, (*Session).open},
-	{StageCaller, everyMessage, (*Session).known},
-	{StageReply, everyMessage, (*Session).inspected},
-	{StageLabels, everyMessage, (*Session).kept},
-	{StagePolicy, governed, (*Session).ruled},
-	{StagePins, governed, (*Session).barred},
-	{StageRate, governed, (*Session).counted},
-	{StageLabels, governed, (*Session).labelled},
+	{StageGate, everyMessage, (*Session).refuseIfClosed},
+	{StageCaller, everyMessage, (*Session).judgeCaller},
+	{StageReply, everyMessage, (*Session).inspectReply},
+	{StageLabels, everyMessage, (*Session).keepLabels},
+	{StagePolicy, governed, (*Session).judgeRules},
+	{StagePins, governed, (*Session).judgePins},
+	{StageRate, governed, (*Session).judgeLimits},
+	{StageLabels, governed, (*Session).judgeLabels},
 	{StageAsk, governed, (*Session).deniedForGood},
 }
 
 // unasked is what a prompt meets once, before a person is asked.
 var unasked = []stage{
 	{StageAsk, governed, (*Session).deniedRecently},
-	{StageAsk, everyMessage, (*Session).throttled},
+	{StageAsk, everyMessage, (*Session).throttleQuestion},
 }
 
-// cross is the whole way of a message that is recorded before it goes on: the
+// crossGate is the whole way of a message that is recorded before it goes on: the
 // order, then whether a person can be asked, the record of all of xs in one write,
 // and out, or to the person (hold), who ends in conclude.
-func (s *Session) cross(ctx context.Context, kind event.Kind, xs []*Exchange) {
+func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange) {
 	b := batches.Get().(*batch)
-	defer b.free()
+	defer b.releaseBatch()
 	for _, x := range xs {
 		x.reply = kind == event.Outcome
 		if x.Event.Kind == "" {
 			x.Event.Kind = kind
 		}
-		s.place(x)
-		s.annotate(x)
-		v := s.judge(x)
+		s.setWorkFolder(x)
+		s.annotateCalls(x)
+		v := s.judgeExchange(x)
 		if v.Action == policy.Prompt {
-			s.run(unasked, x)
-			x.note(v)
+			s.runStages(unasked, x)
+			x.noteVerdict(v)
 		}
-		b.add(x)
+		b.addExchange(x)
 	}
-	err := s.record(b.events)
+	err := s.recordEvents(b.events)
 	for _, x := range xs {
 		v := &x.verdict
 		switch {
 		case err != nil:
-			refuse(x, unrecorded(v))
+			refuseExchange(x, recordFailedVerdict(v))
 		case v.Action == policy.Prompt:
-			s.hold(ctx, x, v.Rule)
+			s.startAsking(ctx, x, v.Rule)
 		default:
-			s.deliver(x, v)
+			s.deliverVerdict(x, v)
 		}
 	}
 }
 
-// pass is the way of plain replies: the order, out, and the record of the outcome
+// passReplies is the way of plain replies: the order, out, and the record of the outcome
 // with whatever is recorded next.
-func (s *Session) pass(xs []*Exchange) {
+func (s *Session) passReplies(xs []*Exchange) {
 	for _, x := range xs {
 		x.reply, x.Event.Kind = true, event.Outcome
-		v := s.judge(x)
+		v := s.judgeExchange(x)
 		if v.Action != policy.Allow {
-			s.conclude(x, *v, nil)
+			s.concludeExchange(x, *v, nil)
 			continue
 		}
-		lost := forward(x)
-		s.pending.add(&x.Event)
+		lost := forwardExchange(x)
+		s.pending.addEvent(&x.Event)
 		if lost != "" {
-			s.pending.add(loss(&x.Event, x.Event.Ref, lost))
+			s.pending.addEvent(lossEvent(&x.Event, x.Event.Ref, lost))
 		}
 	}
 }
 
-// conclude is the second half of the way for an exchange that waited: record,
+// concludeExchange is the second half of the way for an exchange that waited: record,
 // out. A person's answer, if there was one, is recorded before the decision. It
 // returns what became of x.
-func (s *Session) conclude(x *Exchange, v Verdict, answered *event.Event) Verdict {
+func (s *Session) concludeExchange(x *Exchange, v Verdict, answered *event.Event) Verdict {
 	events := []*event.Event{&x.Event}
 	if answered != nil {
 		events = []*event.Event{answered, &x.Event}
 	}
-	if s.record(events) != nil {
-		v = unrecorded(&v)
-		refuse(x, v)
+	if s.recordEvents(events) != nil {
+		v = recordFailedVerdict(&v)
+		refuseExchange(x, v)
 		return v
 	}
 	v.Record = x.Event.Record
 	if v.endorsed {
-		hook(func() { s.o.Labels.Allowed(x.Calls) })
+		runHook(func() { s.o.Labels.Allowed(x.Calls) })
 	}
-	s.deliver(x, &v)
+	s.deliverVerdict(x, &v)
 	return v
 }
 
-// judge takes x through the order and writes what came of it into its event.
-func (s *Session) judge(x *Exchange) *Verdict {
-	x.Event.Bytes = len(x.Came())
+// judgeExchange takes x through the order and writes what came of it into its event.
+func (s *Session) judgeExchange(x *Exchange) *Verdict {
+	x.Event.Bytes = len(x.OriginalRaw())
 	x.verdict = ungoverned
-	s.run(order, x)
+	s.runStages(order, x)
 	if s.o.ObserveOnly || x.verdict.Action == policy.Prompt {
-		s.lift(x)
+		s.liftVerdict(x)
 	}
-	x.note(&x.verdict)
+	x.noteVerdict(&x.verdict)
 	return &x.verdict
 }
 
@@ -153,12 +153,12 @@ func (s *Session) judge(x *Exchange) *Verdict {
 // passes.
 var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 
-// run takes x through stages. Whatever they say, the strictest action stands, with the
+// runStages takes x through stages. Whatever they say, the strictest action stands, with the
 // name of the stage that spoke last; an action that is none of the three is a deny, a
 // panic is one, and a deny ends the walk.
-func (s *Session) run(stages []stage, x *Exchange) {
-	at, v, all := StageGate, &x.verdict, x.governed()
-	defer x.guard(&at)
+func (s *Session) runStages(stages []stage, x *Exchange) {
+	at, v, all := StageGate, &x.verdict, x.isGoverned()
+	defer x.recoverStage(&at)
 	for i := range stages {
 		if stages[i].of == governed && !all {
 			continue
@@ -170,7 +170,7 @@ func (s *Session) run(stages []stage, x *Exchange) {
 			continue
 		}
 		v.Stage = at
-		if v.Action > policy.Allow || v.Action.Alters() {
+		if v.Action > policy.Allow || v.Action.AltersContent() {
 			v.Action = policy.Deny
 		}
 		if v.Action = min(v.Action, stood); v.Action == policy.Deny {
@@ -179,38 +179,38 @@ func (s *Session) run(stages []stage, x *Exchange) {
 	}
 }
 
-// lift is the one place that loosens what the order says. A person's answer that
+// liftVerdict is the one place that loosens what the order says. A person's answer that
 // holds for the session lifts a prompt. A session that only observes lifts what the
 // rules, their limits and the labels say, and nothing else: a closed session, a caller
 // nobody knows, a withheld reply and a panic have refused, a failed record will.
-func (s *Session) lift(x *Exchange) {
+func (s *Session) liftVerdict(x *Exchange) {
 	at, v := StageAsk, &x.verdict
-	defer x.guard(&at)
+	defer x.recoverStage(&at)
 	switch {
-	case v.unruled || x.asks != "" || !x.governed():
+	case v.unruled || x.asks != "" || !x.isGoverned():
 	case s.o.ObserveOnly:
-		observe(v)
+		markNotEnforced(v)
 	case v.Action == policy.Prompt && v.labels == "":
-		s.grant(x, v)
+		s.applyGrant(x, v)
 	}
 }
 
-// guard refuses x when the stage falls that it is deferred over.
-func (x *Exchange) guard(at *Stage) {
+// recoverStage refuses x when the stage falls that it is deferred over.
+func (x *Exchange) recoverStage(at *Stage) {
 	if cause := recover(); cause != nil {
-		x.verdict = panicked(x, *at, cause)
+		x.verdict = panicVerdict(x, *at, cause)
 	}
 }
 
-// panicked is the refusal of an exchange over which a stage fell.
-func panicked(x *Exchange, at Stage, cause any) Verdict {
+// panicVerdict is the refusal of an exchange over which a stage fell.
+func panicVerdict(x *Exchange, at Stage, cause any) Verdict {
 	x.Event.Policy = "" // whatever the rules said, nobody went by it
 	return Verdict{Stage: at, Code: CodePanic, Reason: "judging it failed inside clawai; tell the owner",
 		owner: fmt.Sprintf("panic: %v", cause), unruled: true}
 }
 
-// unrecorded is the refusal of what could not be recorded.
-func unrecorded(v *Verdict) Verdict {
+// recordFailedVerdict is the refusal of what could not be recorded.
+func recordFailedVerdict(v *Verdict) Verdict {
 	return Verdict{Policy: v.Policy, Rule: v.Rule, Stage: StageRecord, Code: CodeRecordFailed,
 		Reason: "it could not be recorded; tell the owner"}
 }

@@ -54,7 +54,7 @@ func TestStagesOnlyTighten(t *testing.T) {
 			switch {
 			case o.Falls:
 				want, name, panics = policy.Deny, n, true
-			case o.Speaks && (o.Says > policy.Allow || o.Says.Alters()):
+			case o.Speaks && (o.Says > policy.Allow || o.Says.AltersContent()):
 				want, name = policy.Deny, n
 			case o.Speaks:
 				want, name = min(want, o.Says), n
@@ -62,8 +62,8 @@ func TestStagesOnlyTighten(t *testing.T) {
 		}
 		x := newJournal().call("allow")
 		x.verdict = Verdict{Action: stood, Stage: "before"}
-		(&Session{}).run(stages, x)
-		x.note(&x.verdict)
+		(&Session{}).runStages(stages, x)
+		x.noteVerdict(&x.verdict)
 		if v := x.verdict; v.Action != want || v.Stage != name || (v.Code == CodePanic) != panics {
 			rt.Fatalf("%+v on %v: %+v", opinions, stood, v)
 		}

@@ -39,12 +39,12 @@ const (
 	unheard              // what others have asked is not known
 )
 
-// next says whether a question about what a server says or is told may be asked at now.
-func (p *pace) next(server string, now time.Time) room {
+// questionRoom says whether a question about what a server says or is told may be asked at now.
+func (p *pace) questionRoom(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable
 	}
-	if p.hear() != nil {
+	if p.syncEntries() != nil {
 		return unheard
 	}
 	n := len(p.asked)
@@ -62,11 +62,11 @@ func (p *pace) next(server string, now time.Time) room {
 	}
 	if len(p.asked) >= p.limit {
 		p.asked, p.until = nil, now.Add(time.Minute)
-		_ = p.hear(Entry{Key: mutedKey, At: p.until}) // it is denied here, whether others hear of it or not
+		_ = p.syncEntries(Entry{Key: mutedKey, At: p.until}) // it is denied here, whether others hear of it or not
 		return muting
 	}
 	p.asked, p.last = append(p.asked, now), map[string]int{server: 1}
-	if p.hear(Entry{Key: askedKey, At: now}) != nil {
+	if p.syncEntries(Entry{Key: askedKey, At: now}) != nil {
 		return unheard
 	}
 	return bearable
@@ -78,8 +78,8 @@ var (
 	mutedKey = [16]byte{'m'} // nobody is asked until then
 )
 
-// hear says what we do, and takes in what other processes have done.
-func (p *pace) hear(own ...Entry) error {
+// syncEntries says what we do, and takes in what other processes have done.
+func (p *pace) syncEntries(own ...Entry) error {
 	if p.shared == nil {
 		return nil
 	}
@@ -106,27 +106,27 @@ func (p *pace) hear(own ...Entry) error {
 // entryID is one that no other process draws.
 func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 
-// throttled denies what comes with too many other questions, and every question
+// throttleQuestion denies what comes with too many other questions, and every question
 // when the session asks too often.
-func (s *Session) throttled(x *Exchange, v *Verdict) bool {
+func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	if x.Unasked && len(x.Calls) == 0 {
-		return v.unaskable(CodeWithheld, "nobody has asked for it, so nobody is asked about it")
+		return v.denyQuestion(CodeWithheld, "nobody has asked for it, so nobody is asked about it")
 	}
 	s.mu.Lock()
 	p := s.paceOf(x)
-	left := p.next(x.Event.Server, time.Now())
+	left := p.questionRoom(x.Event.Server, time.Now())
 	n, until := p.limit, p.until
 	if left == muting && s.o.OnMuted != nil && !s.closed.Load() {
-		s.askers.Go(func() { hook(func() { s.o.OnMuted(n, until) }) })
+		s.askers.Go(func() { runHook(func() { s.o.OnMuted(n, until) }) })
 	}
 	s.mu.Unlock()
 	switch left {
 	case bearable:
 		return false
 	case unheard:
-		return v.unaskable(CodeNobodyToAsk, "how often the owner was asked in this session cannot be known; tell the owner")
+		return v.denyQuestion(CodeNobodyToAsk, "how often the owner was asked in this session cannot be known; tell the owner")
 	case crowded:
-		return v.unaskable(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", p.most))
+		return v.denyQuestion(CodeTooMany, fmt.Sprintf("it came with more than %d others that need a person within a second", p.most))
 	case muting:
 		x.before = &event.Event{
 			Kind: event.Muted, Code: CodeMuted, Server: x.Event.Server, ServerGuess: x.Event.ServerGuess,
@@ -135,7 +135,7 @@ func (s *Session) throttled(x *Exchange, v *Verdict) bool {
 		}
 	case muted:
 	}
-	return v.unaskable(CodeMuted, "it came with too many questions within a minute; the owner is told")
+	return v.denyQuestion(CodeMuted, "it came with too many questions within a minute; the owner is told")
 }
 
 // paceOf is where a question counts. What a server asks by itself counts for it alone: it
@@ -152,8 +152,8 @@ func (s *Session) paceOf(x *Exchange) *pace {
 	return p
 }
 
-// unaskable denies a prompt that no person sees.
-func (v *Verdict) unaskable(code Code, why string) bool {
+// denyQuestion denies a prompt that no person sees.
+func (v *Verdict) denyQuestion(code Code, why string) bool {
 	v.Action, v.Code, v.Reason, v.owner = policy.Deny, code, why, why
 	return true
 }

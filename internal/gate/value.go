@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// grantable says whether the calls are all a person was shown: the other
+// isGrantable says whether the calls are all a person was shown: the other
 // subjects carry more than their names (a schema, a token limit, params).
-func grantable(cs []policy.Call) bool {
+func isGrantable(cs []policy.Call) bool {
 	for i := range cs {
 		switch cs[i].Subject {
 		case policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject:
@@ -25,31 +25,31 @@ func grantable(cs []policy.Call) bool {
 // length so that no two lists of parts run together.
 func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
 	h := sha256.New()
-	number(h, len(cs))
+	writeNumber(h, len(cs))
 	for i := range cs {
 		c := &cs[i]
-		number(h, int(c.Subject))
-		text(h, c.Server)
-		text(h, c.Method)
-		number(h, len(c.Names))
+		writeNumber(h, int(c.Subject))
+		writeText(h, c.Server)
+		writeText(h, c.Method)
+		writeNumber(h, len(c.Names))
 		for _, name := range c.Names {
-			text(h, name)
+			writeText(h, name)
 		}
-		text(h, string(c.Args))
-		text(h, string(c.Extra))
-		number(h, int(c.Quiet))
+		writeText(h, string(c.Args))
+		writeText(h, string(c.Extra))
+		writeNumber(h, int(c.Quiet))
 	}
 	h.Sum(sum[:0])
 	return sum
 }
 
-func number(h hash.Hash, n int) {
+func writeNumber(h hash.Hash, n int) {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
 	h.Write(b[:])
 }
 
-func text(h hash.Hash, s string) {
-	number(h, len(s))
+func writeText(h hash.Hash, s string) {
+	writeNumber(h, len(s))
 	h.Write([]byte(s))
 }

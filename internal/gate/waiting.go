@@ -38,10 +38,10 @@ type question struct {
 	regranted bool                    // the answer has changed the grants
 }
 
-// grantable says whether an answer can hold for longer than this call. Beyond a
+// isGrantable says whether an answer can hold for longer than this call. Beyond a
 // limit, where what the session has seen asks, and of an answer, every call is asked about.
-func (q *question) grantable() bool {
-	return q.over == "" && q.labels == "" && q.x.asks == "" && grantable(q.x.Calls)
+func (q *question) isGrantable() bool {
+	return q.over == "" && q.labels == "" && q.x.asks == "" && isGrantable(q.x.Calls)
 }
 
 type state uint8
@@ -62,8 +62,8 @@ type waiting struct {
 // load is how many questions wait, and the bytes of their frames.
 type load struct{ n, bytes int }
 
-// enter takes q in unless there is no room for its server.
-func (w *waiting) enter(q *question, o *Options) bool {
+// addQuestion takes q in unless there is no room for its server.
+func (w *waiting) addQuestion(q *question, o *Options) bool {
 	q.server = q.x.Event.Server
 	h := w.by[q.server]
 	if h.n >= o.MaxWaiting || q.frame > o.MaxWaitingBytes-h.bytes {
@@ -76,8 +76,8 @@ func (w *waiting) enter(q *question, o *Options) bool {
 	return true
 }
 
-// leave takes q out.
-func (w *waiting) leave(q *question) {
+// removeQuestion takes q out.
+func (w *waiting) removeQuestion(q *question) {
 	if h := w.by[q.server]; h.n > 1 {
 		w.by[q.server] = load{h.n - 1, h.bytes - q.frame}
 	} else {
@@ -88,8 +88,8 @@ func (w *waiting) leave(q *question) {
 	}
 }
 
-// wake has the questions about this value judged again, or all when it is nil.
-func (w *waiting) wake(value *[sha256.Size]byte) {
+// wakeQuestions has the questions about this value judged again, or all when it is nil.
+func (w *waiting) wakeQuestions(value *[sha256.Size]byte) {
 	for _, q := range w.of {
 		if value == nil || q.value == *value {
 			select {

@@ -10,8 +10,8 @@ import (
 // the record.
 const maxWords = 500
 
-// said adds a person's words to what is told the agent.
-func said(what, words string) string {
+// appendWords adds a person's words to what is told the agent.
+func appendWords(what, words string) string {
 	if words = oneLine(words, maxWords); words != "" {
 		return what + ": " + words
 	}
@@ -28,7 +28,7 @@ func oneLine(s string, n int) string {
 		case unicode.IsSpace(r):
 			blank = len(out) > 0
 			continue
-		case !textclass.Seen(r):
+		case !textclass.IsSeen(r):
 			continue
 		case blank:
 			out = append(out, ' ')

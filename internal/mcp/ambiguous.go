@@ -8,13 +8,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ambiguous says why two servers could read a judged call's params differently,
+// checkAmbiguous says why two servers could read a judged call's params differently,
 // nil when they cannot: members that fold together, numbers that parsers round.
 // internal/wire/frame has looked at the members of params themselves; this looks where a
 // reader binds by name further inside: the arguments of a tool or prompt to any
 // depth, the messages of a sampling request and their blocks. In schemas, tool
 // inputs and structured results case variants are data.
-func ambiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
+func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	switch row.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
 		if args := fs.at[fArguments]; args != "" && !unambiguous {
@@ -44,7 +44,7 @@ func foldingMessages(v jsonscan.Value, depth int) bool {
 	if v.Kind() < jsonscan.Array {
 		return false
 	}
-	if depth > deepestMessage || folding(v) {
+	if depth > deepestMessage || hasFoldedMembers(v) {
 		return true
 	}
 	for inner := range v.Elements() {
@@ -60,13 +60,13 @@ func foldingMessages(v jsonscan.Value, depth int) bool {
 	return false
 }
 
-// folding reports an object with two members whose names fold together, or
+// hasFoldedMembers reports an object with two members whose names fold together, or
 // with more members than any object it is asked about may have.
-func folding(o jsonscan.Value) bool {
+func hasFoldedMembers(o jsonscan.Value) bool {
 	var members [32]string
 	seen := members[:0]
 	for key := range o.Members() {
-		name := string(frame.Fold(nil, []byte(key.Text())))
+		name := string(frame.FoldName(nil, []byte(key.Text())))
 		if len(seen) == len(members) || slices.Contains(seen, name) {
 			return true
 		}

@@ -10,19 +10,19 @@ import (
 // maxToolName is the longest name, in bytes, of a tool whose annotations are kept.
 const maxToolName = 1 << 10
 
-// Tools is what the result of a tools/list says to the good of each tool, by name
+// ToolAssurances is what the result of a tools/list says to the good of each tool, by name
 // (MCP 2025-03-26 server/tools, ToolAnnotations). Of one that it names twice that is what
 // is said each time. It is bounded; a tool that is not in it was not listed.
-func Tools(result []byte) map[string]policy.Assurances {
+func ToolAssurances(result []byte) map[string]policy.Assurances {
 	tools := map[string]policy.Assurances{}
 	size := 0
-	for entry := range jsonscan.Of(result).Member("tools").Elements() {
+	for entry := range jsonscan.ValueOf(result).Member("tools").Elements() {
 		member := entry.Member("name")
 		if member.Kind() != jsonscan.String {
 			continue
 		}
 		name := member.Text()
-		said, _ := assured(entry.Member("annotations"))
+		said, _ := readAssurances(entry.Member("annotations"))
 		if before, twice := tools[name]; twice {
 			tools[name] = before & said
 			continue
@@ -35,13 +35,13 @@ func Tools(result []byte) map[string]policy.Assurances {
 	return tools
 }
 
-// Assured reads the annotations of a tool. unread is a member that is no hint of the
+// ReadAssurances reads the annotations of a tool. unread is a member that is no hint of the
 // protocol, or has another value than true and false: nothing is said by it.
-func Assured(annotations []byte) (said policy.Assurances, unread string) {
-	return assured(jsonscan.Of(annotations))
+func ReadAssurances(annotations []byte) (said policy.Assurances, unread string) {
+	return readAssurances(jsonscan.ValueOf(annotations))
 }
 
-func assured(annotations jsonscan.Value) (said policy.Assurances, unread string) {
+func readAssurances(annotations jsonscan.Value) (said policy.Assurances, unread string) {
 	var readOnly, destructive, idempotent, openWorld *bool
 	hints := map[string]**bool{"readOnlyHint": &readOnly, "destructiveHint": &destructive, "idempotentHint": &idempotent, "openWorldHint": &openWorld}
 	for key, value := range annotations.Members() {
@@ -53,5 +53,5 @@ func assured(annotations jsonscan.Value) (said policy.Assurances, unread string)
 		}
 		*to = &word
 	}
-	return policy.Annotated(readOnly, destructive, idempotent, openWorld), unread
+	return policy.AssurancesFromHints(readOnly, destructive, idempotent, openWorld), unread
 }

@@ -14,9 +14,9 @@ func TestTools(t *testing.T) {
 		`{"tools":[{"name":1},{"annotations":{}},7,{"name":"\u0061","annotations":[true]}],"nextCursor":"x"}`:                            {"a": "not-read-only destructive not-idempotent open-world"},
 		`{"tools":{"name":"a"}}`: {}, `{}`: {}, `[]`: {}, `null`: {},
 	} {
-		got := Tools([]byte(result))
+		got := ToolAssurances([]byte(result))
 		for name, said := range got {
-			if words := strings.Join(said.Dangers(), " "); want[name] != words {
+			if words := strings.Join(said.DangerWords(), " "); want[name] != words {
 				t.Errorf("%s: %s is %q, want %q", result, name, words, want[name])
 			}
 		}
@@ -35,13 +35,13 @@ func TestToolsAreBounded(t *testing.T) {
 		}
 		return []byte(`{"tools":[` + strings.Join(entries, ",") + `]}`)
 	}
-	if got := len(Tools(list(maxDeclared+10, func(i int) string { return fmt.Sprint(i) }))); got != maxDeclared {
+	if got := len(ToolAssurances(list(maxDeclared+10, func(i int) string { return fmt.Sprint(i) }))); got != maxDeclared {
 		t.Errorf("%d of many tools", got)
 	}
-	if got := len(Tools(list(2, func(i int) string { return strings.Repeat("x", maxToolName+i) }))); got != 1 {
+	if got := len(ToolAssurances(list(2, func(i int) string { return strings.Repeat("x", maxToolName+i) }))); got != 1 {
 		t.Errorf("%d of long names", got)
 	}
-	if got := len(Tools(list(1000, func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", 1000) }))); got == 0 || got > maxDeclaredBytes/1000 {
+	if got := len(ToolAssurances(list(1000, func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", 1000) }))); got == 0 || got > maxDeclaredBytes/1000 {
 		t.Errorf("%d of many long names", got)
 	}
 }
@@ -52,17 +52,17 @@ func FuzzTools(f *testing.F) {
 	f.Add([]byte(`{"tools":[{"name":"a","annotations":{"readOnlyHint":true,"destructiveHint":false}}]}`))
 	f.Add([]byte(`{"tools":[{"name":"a","annotations":{"openWorldHint":false}},{"name":"a"}]}`))
 	f.Fuzz(func(t *testing.T, result []byte) {
-		for name, said := range Tools(result) {
+		for name, said := range ToolAssurances(result) {
 			if said > 15 || len(name) > maxToolName {
 				t.Errorf("%q: %b", name, said)
 			}
 			var members []string
-			for hint, value := range said.Hints() {
+			for hint, value := range said.AnnotationHints() {
 				members = append(members, fmt.Sprintf("%q:%t", hint, value))
 			}
-			back, unread := Assured([]byte("{" + strings.Join(members, ",") + "}"))
+			back, unread := ReadAssurances([]byte("{" + strings.Join(members, ",") + "}"))
 			if back != said || unread != "" {
-				t.Errorf("%v is read as %v", said.Words(), back.Words())
+				t.Errorf("%v is read as %v", said.AssuranceWords(), back.AssuranceWords())
 			}
 		}
 	})

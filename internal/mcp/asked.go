@@ -32,60 +32,60 @@ type asked struct {
 	call   policy.Call
 }
 
-// Remember notes input requests that the gate let through.
-func (a *Asked) Remember(in Inputs) {
+// RememberInputs notes input requests that the gate let through.
+func (a *Asked) RememberInputs(in Inputs) {
 	for i := range in.Calls {
-		if a.has(in.Keys[i], in.digests[i]) {
+		if a.hasEntry(in.Keys[i], in.digests[i]) {
 			continue
 		}
-		e := asked{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: own(in.Calls[i])}
+		e := asked{key: strings.Clone(in.Keys[i]), digest: in.digests[i], call: cloneCall(in.Calls[i])}
 		a.entries = append(a.entries, e)
-		a.bytes += e.size()
+		a.bytes += e.entrySize()
 		for len(a.entries) > maxAsked || a.bytes > maxAskedBytes {
-			a.bytes -= a.entries[0].size()
+			a.bytes -= a.entries[0].entrySize()
 			a.entries = append(a.entries[:0], a.entries[1:]...)
 		}
 	}
 }
 
-// Known reports that every one of these requests, byte for byte and under the
+// KnowsInputs reports that every one of these requests, byte for byte and under the
 // same key, was let through before: a task that is polled repeats what it still
 // waits for, and a person need not be asked again for each poll.
-func (a *Asked) Known(in Inputs) bool {
+func (a *Asked) KnowsInputs(in Inputs) bool {
 	for i := range in.Calls {
-		if !a.has(in.Keys[i], in.digests[i]) {
+		if !a.hasEntry(in.Keys[i], in.digests[i]) {
 			return false
 		}
 	}
 	return len(in.Calls) > 0
 }
 
-// Answers is what the rules judge in a message's inputResponses, besides its own
+// AnswerCalls is what the rules judge in a message's inputResponses, besides its own
 // call. An answer to remembered requests is judged as each of those that has its
 // key and kind; any other, by the texts that would leave with it (none: ""). An
 // answer of no known shape is malformed. The refusal is of the whole frame.
-func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
+func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
 	if m.InputResponses == nil {
 		return nil, nil
 	}
-	all := jsonscan.Of(m.InputResponses)
+	all := jsonscan.ValueOf(m.InputResponses)
 	if all.Kind() != jsonscan.Object {
 		if all.Kind() == jsonscan.Null {
 			return nil, nil
 		}
-		return nil, refuse(f, CodeResponses, "inputResponses is not an object")
+		return nil, refuseFrame(f, CodeResponses, "inputResponses is not an object")
 	}
 	var calls []policy.Call
 	n := 0
 	for key, answer := range all.Members() {
 		if n++; n > maxInputs {
-			return nil, refuse(f, CodeResponses, "more answers than a result may ask for")
+			return nil, refuseFrame(f, CodeResponses, "more answers than a result may ask for")
 		}
 		if answer.Kind() != jsonscan.Object { // which the server would say, too: a malformed request, and no call to deny
-			return nil, refuse(f, CodeResponses, "inputResponses holds an answer that is not an object")
+			return nil, refuseFrame(f, CodeResponses, "inputResponses holds an answer that is not an object")
 		}
 		name := key.Text()
-		own := answered(answer, server)
+		own := callOfAnswer(answer, server)
 		known := false
 		for i := range a.entries {
 			if e := &a.entries[i]; e.key == name && e.call.Method == own.Method && own.Malformed == "" {
@@ -99,9 +99,9 @@ func (a *Asked) Answers(f *frame.Frame, m *Message, server string) ([]policy.Cal
 	return calls, nil
 }
 
-// answered is the call an answer stands for, told by the member that only its
+// callOfAnswer is the call an answer stands for, told by the member that only its
 // kind has: roots, action (elicitation) or role (sampling).
-func answered(answer jsonscan.Value, server string) policy.Call {
+func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
 	kinds := 0
 	for key := range answer.Members() {
@@ -117,7 +117,7 @@ func answered(answer jsonscan.Value, server string) policy.Call {
 		}
 		kinds++
 	}
-	if kinds != 1 || folding(answer) {
+	if kinds != 1 || hasFoldedMembers(answer) {
 		c.Malformed = "an answer that is not one of sampling, elicitation or roots"
 		return c
 	}
@@ -125,7 +125,7 @@ func answered(answer jsonscan.Value, server string) policy.Call {
 	case policy.MethodSubject:
 		c.Names = []string{c.Method}
 	case policy.ElicitationSubject:
-		scalars(answer.Member("content"), &c.Names)
+		appendScalars(answer.Member("content"), &c.Names)
 	default:
 		readMessage(answer, &c, 0)
 	}
@@ -136,18 +136,18 @@ func answered(answer jsonscan.Value, server string) policy.Call {
 	return c
 }
 
-// scalars adds every string, number and boolean in v, at any depth.
-func scalars(v jsonscan.Value, to *[]string) {
-	v.Leaves(func(_ string, leaf jsonscan.Value) {
+// appendScalars adds every string, number and boolean in v, at any depth.
+func appendScalars(v jsonscan.Value, to *[]string) {
+	v.VisitLeaves(func(_ string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String {
-			push(to, leaf.Text())
+			appendName(to, leaf.Text())
 		} else {
-			push(to, string(leaf))
+			appendName(to, string(leaf))
 		}
 	})
 }
 
-func (a *Asked) has(key string, digest [sha256.Size]byte) bool {
+func (a *Asked) hasEntry(key string, digest [sha256.Size]byte) bool {
 	for i := range a.entries {
 		if a.entries[i].digest == digest && a.entries[i].key == key {
 			return true
@@ -156,7 +156,7 @@ func (a *Asked) has(key string, digest [sha256.Size]byte) bool {
 	return false
 }
 
-func (e *asked) size() int {
+func (e *asked) entrySize() int {
 	n := len(e.key) + len(e.call.Extra)
 	for _, name := range e.call.Names {
 		n += len(name)
@@ -164,8 +164,8 @@ func (e *asked) size() int {
 	return n
 }
 
-// own is a copy of a call that does not keep its frame alive.
-func own(c policy.Call) policy.Call {
+// cloneCall is a copy of a call that does not keep its frame alive.
+func cloneCall(c policy.Call) policy.Call {
 	names := make([]string, len(c.Names))
 	for i, name := range c.Names {
 		names[i] = strings.Clone(name)

@@ -56,7 +56,7 @@ func BenchmarkDeny(b *testing.B) {
 	m, _ := Read(f, ClientToServer, "fs")
 	b.ReportAllocs()
 	for b.Loop() {
-		Denial{What: m.Calls[0], Stage: "policy", Code: "denied_by_rule", Description: "no", Record: "r"}.Answer(Caller{ID: f.ID, Method: f.Method})
+		Denial{What: m.Calls[0], Stage: "policy", Code: "denied_by_rule", Description: "no", Record: "r"}.AnswerFrame(Caller{ID: f.ID, Method: f.Method})
 	}
 }
 

@@ -15,35 +15,35 @@ type Client struct {
 	Form          bool   // it can show a form of flat fields (client/elicitation)
 }
 
-// Introduced is what the params of an initialize request say of the client; it
+// ClientOfInitialize is what the params of an initialize request say of the client; it
 // holds when the version that was negotiated has elicitation (HasElicitation).
-func Introduced(params []byte) Client {
-	o := jsonscan.Of(params)
-	return described(o.Member("clientInfo"), o.Member("capabilities"))
+func ClientOfInitialize(params []byte) Client {
+	o := jsonscan.ValueOf(params)
+	return newClient(o.Member("clientInfo"), o.Member("capabilities"))
 }
 
 // HasElicitation reports the versions in which a server may send
 // elicitation/create. One that is not released yet may mean something else by it.
 func HasElicitation(version string) bool { return version == "2025-06-18" || version == "2025-11-25" }
 
-// Carried is what a request of version 2026-07-28 says of its client (basic,
+// ClientOfRequest is what a request of version 2026-07-28 says of its client (basic,
 // _meta), if the request is one that may be answered with a form
 // (basic/patterns/mrtr). The zero Client is one that shows none.
-func Carried(method string, params []byte) Client {
+func ClientOfRequest(method string, params []byte) Client {
 	switch method {
 	case "tools/call", "resources/read", "prompts/get":
 	default:
 		return Client{}
 	}
 	const prefix = "io.modelcontextprotocol/"
-	meta := jsonscan.Of(params).Member("_meta")
+	meta := jsonscan.ValueOf(params).Member("_meta")
 	if meta.Member(prefix+"protocolVersion").Text() != "2026-07-28" {
 		return Client{}
 	}
-	return described(meta.Member(prefix+"clientInfo"), meta.Member(prefix+"clientCapabilities"))
+	return newClient(meta.Member(prefix+"clientInfo"), meta.Member(prefix+"clientCapabilities"))
 }
 
-func described(info, capabilities jsonscan.Value) Client {
+func newClient(info, capabilities jsonscan.Value) Client {
 	return Client{
 		Name:    strings.Clone(info.Member("name").Text()), // outlives the frame
 		Version: strings.Clone(info.Member("version").Text()),
@@ -65,7 +65,7 @@ const formKey = "clawai"
 // client/elicitation). id is a JSON token, schema the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
 	b := append(make([]byte, 0, 256+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
-	return append(elicit(append(b, id...), ',', message, schema), '}')
+	return append(appendElicitation(append(b, id...), ',', message, schema), '}')
 }
 
 // InputRequired answers a request with a form (MCP 2026-07-28
@@ -74,18 +74,18 @@ func InputRequired(id []byte, state, message string, schema []byte) []byte {
 	b := append(make([]byte, 0, 384+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
 	b = append(b, id...)
 	b = append(b, `,"result":{"resultType":"input_required","inputRequests":{"`+formKey+`":`...)
-	b = append(elicit(b, '{', message, schema), `}},"requestState":`...)
+	b = append(appendElicitation(b, '{', message, schema), `}},"requestState":`...)
 	return append(appendString(b, state), `}}`...)
 }
 
-func elicit(b []byte, before byte, message string, schema []byte) []byte {
+func appendElicitation(b []byte, before byte, message string, schema []byte) []byte {
 	b = append(append(b, before), `"method":"elicitation/create","params":{"message":`...)
 	b = append(appendString(b, message), `,"requestedSchema":`...)
 	return append(append(b, schema...), '}')
 }
 
-// Cancelled tells the client that a request of ours is over.
-func Cancelled(id []byte, reason string) []byte {
+// CancelNotification tells the client that a request of ours is over.
+func CancelNotification(id []byte, reason string) []byte {
 	b := append(make([]byte, 0, 128), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
 	b = append(append(b, id...), `,"reason":`...)
 	return append(appendString(b, reason), `}}`...)
@@ -101,14 +101,14 @@ type Elicited struct {
 const maxContent = 64 << 10
 
 // ReadElicited reads the result of an elicitation/create.
-func ReadElicited(result []byte) (Elicited, error) { return elicited(jsonscan.Of(result)) }
+func ReadElicited(result []byte) (Elicited, error) { return parseElicited(jsonscan.ValueOf(result)) }
 
 // ReadResponse reads the answer to our form from the inputResponses of a retry.
 func ReadResponse(inputResponses []byte) (Elicited, error) {
-	return elicited(jsonscan.Of(inputResponses).Member(formKey))
+	return parseElicited(jsonscan.ValueOf(inputResponses).Member(formKey))
 }
 
-func elicited(o jsonscan.Value) (Elicited, error) {
+func parseElicited(o jsonscan.Value) (Elicited, error) {
 	switch {
 	case o.Kind() != jsonscan.Object:
 		return Elicited{}, errors.New("the client came back without an answer")
@@ -118,7 +118,7 @@ func elicited(o jsonscan.Value) (Elicited, error) {
 	action, content := o.Member("action"), o.Member("content")
 	e := Elicited{Action: strings.Clone(action.Text())}
 	switch {
-	case folding(o), folding(content), action.Kind() != jsonscan.String:
+	case hasFoldedMembers(o), hasFoldedMembers(content), action.Kind() != jsonscan.String:
 	case e.Action == "decline", e.Action == "cancel":
 		return e, nil
 	case e.Action == "accept" && content.Kind() == jsonscan.Object:
@@ -133,11 +133,11 @@ func elicited(o jsonscan.Value) (Elicited, error) {
 // round only: inputResponses and requestState (of a server's own rounds as
 // well), and in _meta the progress token and the trace context.
 func SameCall(params, retry []byte) bool {
-	return maps.Equal(parts(params), parts(retry))
+	return maps.Equal(paramMembers(params), paramMembers(retry))
 }
 
-// parts are the members of params, and those of its _meta, as written.
-func parts(params []byte) map[string]string {
+// paramMembers are the members of params, and those of its _meta, as written.
+func paramMembers(params []byte) map[string]string {
 	all := make(map[string]string)
 	add := func(prefix string, o jsonscan.Value, skip ...string) {
 		for key, value := range o.Members() {
@@ -146,7 +146,7 @@ func parts(params []byte) map[string]string {
 			}
 		}
 	}
-	o := jsonscan.Of(params)
+	o := jsonscan.ValueOf(params)
 	meta := o.Member("_meta")
 	if meta.Kind() != jsonscan.Object {
 		add("params ", o, "inputResponses", "requestState")

@@ -24,25 +24,25 @@ func TestWhoCanShowAForm(t *testing.T) {
 		`{}`:                                              false,
 		`[]`:                                              false,
 	} {
-		c := Introduced([]byte(`{"protocolVersion":"2025-06-18","clientInfo":{"name":"n\u0041","version":"1"},"capabilities":` + capabilities + `}`))
+		c := ClientOfInitialize([]byte(`{"protocolVersion":"2025-06-18","clientInfo":{"name":"n\u0041","version":"1"},"capabilities":` + capabilities + `}`))
 		if c.Form != want || c.Name != "nA" || c.Version != "1" {
 			t.Errorf("introduced with %s: %+v", capabilities, c)
 		}
 		meta := `"io.modelcontextprotocol/clientInfo":{"name":"m","version":5},"io.modelcontextprotocol/clientCapabilities":` + capabilities
-		c = Carried("tools/call", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+meta+`}}`))
+		c = ClientOfRequest("tools/call", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+meta+`}}`))
 		if c.Form != want || c.Name != "m" || c.Version != "" {
 			t.Errorf("carried with %s: %+v", capabilities, c)
 		}
 		for _, version := range []string{`"2027-01-01"`, `5`, `"2025-11-25"`} {
-			if c := Carried("tools/call", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":`+version+`,`+meta+`}}`)); c != (Client{}) {
+			if c := ClientOfRequest("tools/call", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":`+version+`,`+meta+`}}`)); c != (Client{}) {
 				t.Errorf("version %s: %+v", version, c)
 			}
 		}
-		if c := Carried("completion/complete", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+meta+`}}`)); c.Form {
+		if c := ClientOfRequest("completion/complete", []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+meta+`}}`)); c.Form {
 			t.Error("a form in place of what cannot be answered with one")
 		}
 	}
-	if Introduced(nil) != (Client{}) || Carried("prompts/get", nil) != (Client{}) {
+	if ClientOfInitialize(nil) != (Client{}) || ClientOfRequest("prompts/get", nil) != (Client{}) {
 		t.Error("nobody showed a form")
 	}
 	for version, want := range map[string]bool{
@@ -70,11 +70,11 @@ func TestFormsAreFrames(t *testing.T) {
 	if refusal != nil || len(in.Calls) != 1 || in.Keys[0] != formKey || in.Calls[0].Names[0] != text || in.Calls[0].Malformed != imitates {
 		t.Errorf("%s: %+v %v", modern.Raw, in, refusal)
 	}
-	o := jsonscan.Of(modern.Result)
+	o := jsonscan.ValueOf(modern.Result)
 	if o.Member("resultType").Text() != "input_required" || o.Member("requestState").Text() != `st"ate` {
 		t.Errorf("%s", modern.Raw)
 	}
-	over := parse(t, string(Cancelled([]byte(`"our-1"`), "over")))
+	over := parse(t, string(CancelNotification([]byte(`"our-1"`), "over")))
 	if m, refusal := Read(over, ServerToClient, "s"); refusal != nil || string(m.Cancels) != `"our-1"` {
 		t.Errorf("%s: %v", over.Raw, refusal)
 	}

@@ -12,10 +12,10 @@ const (
 	maxDeclaredBytes = 256 << 10
 )
 
-// Declared is what the result of a list method declares: the names of tools and
+// DeclaredNames is what the result of a list method declares: the names of tools and
 // prompts, the URIs (or URI templates) of resources and skills, in order. It is
 // for the record: bounded, and empty where the result has another shape.
-func Declared(method string, result []byte) []string {
+func DeclaredNames(method string, result []byte) []string {
 	list, label := "", ""
 	switch method {
 	case "tools/list":
@@ -33,7 +33,7 @@ func Declared(method string, result []byte) []string {
 	}
 	var names []string
 	size := 0
-	for entry := range jsonscan.Of(result).Member(list).Elements() {
+	for entry := range jsonscan.ValueOf(result).Member(list).Elements() {
 		name := entry.Member(label)
 		if name.Kind() != jsonscan.String {
 			continue
@@ -50,7 +50,7 @@ func Declared(method string, result []byte) []string {
 // ListsTold are the kinds of lists of which a server says in its answer to initialize that
 // it tells of changes: of those its client may be told.
 func ListsTold(result []byte) (kinds []string) {
-	all := jsonscan.Of(result).Member("capabilities")
+	all := jsonscan.ValueOf(result).Member("capabilities")
 	for _, kind := range []string{"tools", "prompts", "resources"} {
 		if all.Member(kind).Member("listChanged") == "true" {
 			kinds = append(kinds, kind)
@@ -59,7 +59,7 @@ func ListsTold(result []byte) (kinds []string) {
 	return kinds
 }
 
-// Further says of a request for a list that it asks for what follows another page.
-func Further(params []byte) bool {
-	return jsonscan.Of(params).Member("cursor").Kind() == jsonscan.String
+// HasCursor says of a request for a list that it asks for what follows another page.
+func HasCursor(params []byte) bool {
+	return jsonscan.ValueOf(params).Member("cursor").Kind() == jsonscan.String
 }

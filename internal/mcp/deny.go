@@ -44,46 +44,46 @@ type Denial struct {
 	AsError     bool        // answer tools/call with a JSON-RPC error too
 }
 
-// Answer is the frame that tells the caller. A tools/call gets a tool result
+// AnswerFrame is the frame that tells the caller. A tools/call gets a tool result
 // with isError, which the model reads and the session survives; any other
 // request gets a JSON-RPC error.
-func (d Denial) Answer(to Caller) []byte {
+func (d Denial) AnswerFrame(to Caller) []byte {
 	if to.Method == "tools/call" && !d.AsError {
-		b := open(to.ID)
+		b := openReply(to.ID)
 		b = append(b, `,"result":{`...)
 		if to.Modern {
 			b = append(b, `"resultType":"complete",`...)
 		}
 		b = append(b, `"content":[{"type":"text","text":`...)
-		b = appendString(b, d.Text())
+		b = appendString(b, d.DescribeDenial())
 		b = append(b, `}],"isError":true,"_meta":{"`+metaKey+`":`...)
-		b = machine(b, d.Stage, d.Code, d.Record)
+		b = appendMachineFields(b, d.Stage, d.Code, d.Record)
 		return append(b, `}}}`...)
 	}
 	code := CodeDenied
-	if to.removed() { // by which a client knows that it need not try again in another way
+	if to.lacksMethod() { // by which a client knows that it need not try again in another way
 		code = codeNoMethod
 	}
-	return errorReply(to.ID, code, d.Text(), func(b []byte) []byte {
-		return machine(b, d.Stage, d.Code, d.Record)
+	return errorReply(to.ID, code, d.DescribeDenial(), func(b []byte) []byte {
+		return appendMachineFields(b, d.Stage, d.Code, d.Record)
 	})
 }
 
 // codeNoMethod is JSON-RPC's own (JSON-RPC 2.0, section 5.1).
 const codeNoMethod = -32601
 
-// removed reports a method that the caller's version has no longer got, such as
+// lacksMethod reports a method that the caller's version has no longer got, such as
 // tasks/result since 2026-07-28.
-func (to Caller) removed() bool { return to.Modern && Removed(to.Method) }
+func (to Caller) lacksMethod() bool { return to.Modern && IsRemoved(to.Method) }
 
-// Removed reports a method of earlier versions that 2026-07-28 has no longer got.
-func Removed(method string) bool {
+// IsRemoved reports a method of earlier versions that 2026-07-28 has no longer got.
+func IsRemoved(method string) bool {
 	row := methodNamed(method)
 	return row != nil && row.In&(V20260728|Extension) == 0
 }
 
-// Text says what was refused, by whom, why, and what the reader can do.
-func (d Denial) Text() string {
+// DescribeDenial says what was refused, by whom, why, and what the reader can do.
+func (d Denial) DescribeDenial() string {
 	var b strings.Builder
 	what := subjectWord(d.What)
 	switch {
@@ -97,18 +97,18 @@ func (d Denial) Text() string {
 		b.WriteString("Refused: " + what)
 	}
 	if d.Description != "" {
-		b.WriteString(" (" + visible(d.Description, 300) + ")")
+		b.WriteString(" (" + visibleText(d.Description, 300) + ")")
 	}
 	if d.Reason != "" {
-		b.WriteString(": " + visible(d.Reason, 600))
+		b.WriteString(": " + visibleText(d.Reason, 600))
 	}
 	switch {
 	case d.Ran:
-		b.WriteString(". " + d.ran())
+		b.WriteString(". " + d.describeRun())
 	case d.Stage == "rate": // the reason says when to try again
 		b.WriteString(".")
 	case d.Hint != "":
-		b.WriteString(". Try again with an absolute path below " + visible(d.Hint, 300) + ".")
+		b.WriteString(". Try again with an absolute path below " + visibleText(d.Hint, 300) + ".")
 	case d.Code == "marker": // the reason says what to write instead
 		b.WriteString(". Trying again with the mark will not help.")
 	case !d.Unanswered:
@@ -119,71 +119,71 @@ func (d Denial) Text() string {
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
 	if d.Record != "" {
-		b.WriteString(" The owner finds it as record " + visible(d.Record, 100) + ".")
+		b.WriteString(" The owner finds it as record " + visibleText(d.Record, 100) + ".")
 	}
 	return b.String()
 }
 
-// ran says what a reader must know of a call whose answer is withheld.
-func (d Denial) ran() string {
+// describeRun says what a reader must know of a call whose answer is withheld.
+func (d Denial) describeRun() string {
 	if d.What.Subject == policy.ToolSubject {
 		return "The tool did run: whatever it does is done. Do not call it again to get its answer; only the owner can release one."
 	}
 	return "Asking again will not help; only the owner can release it."
 }
 
-// Refused answers a request that was not admitted, with its id. It is nil when
+// RefusalAnswer answers a request that was not admitted, with its id. It is nil when
 // there is nothing to answer: a notification, a response, or an id that is not
 // certain.
-func Refused(r *frame.Refusal, record string) []byte {
+func RefusalAnswer(r *frame.Refusal, record string) []byte {
 	if !r.Request || len(r.ID) == 0 {
 		return nil
 	}
-	text := "Refused: the request can be read in more than one way or breaks the protocol: " + visible(r.Reason, 300) + "."
+	text := "Refused: the request can be read in more than one way or breaks the protocol: " + visibleText(r.Reason, 300) + "."
 	return errorReply(r.ID, CodeRefused, text, func(b []byte) []byte {
-		return machine(b, "frame", r.Code, record)
+		return appendMachineFields(b, "frame", r.Code, record)
 	})
 }
 
-// Unusable answers a request that was passed on, whose answer is not one: what was asked for
+// UnusableAnswer answers a request that was passed on, whose answer is not one: what was asked for
 // may have been done.
-func Unusable(id []byte, r *frame.Refusal, record string) []byte {
-	text := "The call was passed on, but its answer cannot be: " + visible(r.Reason, 300) + "."
+func UnusableAnswer(id []byte, r *frame.Refusal, record string) []byte {
+	text := "The call was passed on, but its answer cannot be: " + visibleText(r.Reason, 300) + "."
 	return errorReply(id, CodeRefused, text, func(b []byte) []byte {
-		return machine(b, "frame", r.Code, record)
+		return appendMachineFields(b, "frame", r.Code, record)
 	})
 }
 
-// Gone answers a request that was in flight when the server ended; detail says
+// ServerEndedAnswer answers a request that was in flight when the server ended; detail says
 // how (an exit code or a signal).
-func Gone(id []byte, detail string) []byte {
+func ServerEndedAnswer(id []byte, detail string) []byte {
 	text := "The server ended before it answered."
 	if detail != "" {
-		text = "The server ended before it answered: " + visible(detail, 300) + "."
+		text = "The server ended before it answered: " + visibleText(detail, 300) + "."
 	}
 	return errorReply(id, CodeGone, text, nil)
 }
 
-// Progress is the n-th sign of life (from 1) for a request that is held while
+// ProgressNotification is the n-th sign of life (from 1) for a request that is held while
 // a person decides. The values stay far below 1, so that the server's own,
 // which must increase, can still follow.
-func Progress(token []byte, n int, message string) []byte {
+func ProgressNotification(token []byte, n int, message string) []byte {
 	b := append(make([]byte, 0, 128+len(token)+len(message)), `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`...)
 	b = append(b, token...)
 	b = append(b, `,"progress":`...)
 	b = strconv.AppendFloat(b, float64(n)/1e6, 'f', 6, 64)
 	b = append(b, `,"message":`...)
-	b = appendString(b, visible(message, 300))
+	b = appendString(b, visibleText(message, 300))
 	return append(b, `}}`...)
 }
 
-func open(id []byte) []byte {
+func openReply(id []byte) []byte {
 	b := append(make([]byte, 0, 512), `{"jsonrpc":"2.0","id":`...)
 	return append(b, id...)
 }
 
 func errorReply(id []byte, code int, text string, data func([]byte) []byte) []byte {
-	b := append(open(id), `,"error":{"code":`...)
+	b := append(openReply(id), `,"error":{"code":`...)
 	b = strconv.AppendInt(b, int64(code), 10)
 	b = append(b, `,"message":`...)
 	b = appendString(b, text)
@@ -195,11 +195,11 @@ func errorReply(id []byte, code int, text string, data func([]byte) []byte) []by
 
 // appendString adds a text as a string of JSON.
 func appendString(b []byte, text string) []byte {
-	return append(escape.Append(append(b, '"'), text), '"')
+	return append(escape.AppendEscaped(append(b, '"'), text), '"')
 }
 
-// machine adds the fields a program reads.
-func machine(b []byte, stage, code, record string) []byte {
+// appendMachineFields adds the fields a program reads.
+func appendMachineFields(b []byte, stage, code, record string) []byte {
 	b = append(b, `{"decision":"deny","stage":`...)
 	b = appendString(b, stage)
 	b = append(b, `,"code":`...)

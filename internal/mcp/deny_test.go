@@ -44,7 +44,7 @@ func TestDenialBytes(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(c.d.Answer(c.to)); got != c.want {
+			if got := string(c.d.AnswerFrame(c.to)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -59,7 +59,7 @@ func TestDenialNamesWhatWasRefused(t *testing.T) {
 		`the method "roots/list"`:                    {Subject: policy.MethodSubject, Method: "roots/list"},
 		`the tool of a "tools/call" that names none`: {Subject: policy.ToolSubject, Method: "tools/call"},
 	} {
-		if got := (Denial{What: c}).Text(); !strings.Contains(got, want+". ") {
+		if got := (Denial{What: c}).DescribeDenial(); !strings.Contains(got, want+". ") {
 			t.Errorf("%q does not say %q", got, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestDenialNamesWhatWasRefused(t *testing.T) {
 
 func TestDenialMakesHostileTextHarmless(t *testing.T) {
 	name := "a\x1b[2J\" (allowed). \\ \u202e\u200b\U000e0041\ufe0f" + strings.Repeat("x", 1000)
-	text := Denial{What: policy.Call{Subject: policy.ToolSubject, Names: []string{name}}}.Text()
+	text := Denial{What: policy.Call{Subject: policy.ToolSubject, Names: []string{name}}}.DescribeDenial()
 	if want := `the tool "a\u{1b}[2J\" (allowed). \\ \u{202e}\u{200b}\u{e0041}\u{fe0f}xxx`; !strings.Contains(text, want) {
 		t.Errorf("%q does not hold %q", text, want)
 	}
@@ -79,11 +79,11 @@ func TestDenialMakesHostileTextHarmless(t *testing.T) {
 func TestRefused(t *testing.T) {
 	r := &frame.Refusal{Code: "duplicate", Reason: "two members named \"id\"", ID: []byte(`"q"`), Request: true}
 	want := `{"jsonrpc":"2.0","id":"q","error":{"code":4400,"message":"Refused: the request can be read in more than one way or breaks the protocol: two members named \"id\".","data":{"decision":"deny","stage":"frame","code":"duplicate","record":"r9"}}}`
-	if got := string(Refused(r, "r9")); got != want {
+	if got := string(RefusalAnswer(r, "r9")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for _, silent := range []*frame.Refusal{{Request: true}, {ID: []byte("1")}} {
-		if got := Refused(silent, "r9"); got != nil {
+		if got := RefusalAnswer(silent, "r9"); got != nil {
 			t.Errorf("%+v was answered: %s", silent, got)
 		}
 	}
@@ -91,18 +91,18 @@ func TestRefused(t *testing.T) {
 
 func TestUnusable(t *testing.T) {
 	want := `{"jsonrpc":"2.0","id":"q","error":{"code":4400,"message":"The call was passed on, but its answer cannot be: result is not an object.","data":{"decision":"deny","stage":"frame","code":"result","record":"r9"}}}`
-	if got := string(Unusable([]byte(`"q"`), &frame.Refusal{Code: "result", Reason: "result is not an object"}, "r9")); got != want {
+	if got := string(UnusableAnswer([]byte(`"q"`), &frame.Refusal{Code: "result", Reason: "result is not an object"}, "r9")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func TestGone(t *testing.T) {
 	want := `{"jsonrpc":"2.0","id":3,"error":{"code":4502,"message":"The server ended before it answered: exit code 1."}}`
-	if got := string(Gone([]byte("3"), "exit code 1")); got != want {
+	if got := string(ServerEndedAnswer([]byte("3"), "exit code 1")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	want = `{"jsonrpc":"2.0","id":3,"error":{"code":4502,"message":"The server ended before it answered."}}`
-	if got := string(Gone([]byte("3"), "")); got != want {
+	if got := string(ServerEndedAnswer([]byte("3"), "")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -118,7 +118,7 @@ func TestProgressIncreasesAndStaysBelowOne(t *testing.T) {
 				Message       string
 			}
 		}
-		if err := json.Unmarshal(Progress([]byte(`"t\u00e9"`), n, "Waiting for the owner"), &m); err != nil {
+		if err := json.Unmarshal(ProgressNotification([]byte(`"t\u00e9"`), n, "Waiting for the owner"), &m); err != nil {
 			t.Fatal(err)
 		}
 		if m.Method != "notifications/progress" || string(m.Params.ProgressToken) != `"t\u00e9"` || m.Params.Message != "Waiting for the owner" {
@@ -151,7 +151,7 @@ func TestDenialOfARemovedMethod(t *testing.T) {
 		{"tasks/get", true, `"code":4403`}, {"vendor/x", true, `"code":4403`},
 	} {
 		d := Denial{What: policy.Call{Method: c.method, Subject: policy.MethodSubject}, Stage: "policy", Code: "malformed", Record: "r-1"}
-		got := string(d.Answer(Caller{ID: []byte("1"), Method: c.method, Modern: c.modern}))
+		got := string(d.AnswerFrame(Caller{ID: []byte("1"), Method: c.method, Modern: c.modern}))
 		if !strings.Contains(got, c.want) || !strings.Contains(got, `"malformed"`) || !strings.Contains(got, `"r-1"`) {
 			t.Errorf("%s, modern %v: %s", c.method, c.modern, got)
 		}

@@ -17,7 +17,7 @@ func TestAWithheldAnswerSaysThatTheToolRan(t *testing.T) {
 		`Withheld: what came back from the tool "pay": nobody answered in time. The tool did run: whatever it does is done. Do not call it again to get its answer; only the owner can release one.`:                    {What: tool, Stage: "ask", Code: "not_answered", Reason: "nobody answered in time", Unanswered: true, Ran: true},
 		`Withheld: what came back from the resource "file:///a": what it carries may not go on. Asking again will not help; only the owner can release it.`:                                                             {What: file, Stage: "reply", Code: "withheld", Reason: "what it carries may not go on", Ran: true},
 	} {
-		if got := d.Text(); got != want {
+		if got := d.DescribeDenial(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestAnUnansweredCallNamesTheWay(t *testing.T) {
 	to := mcp.Caller{ID: []byte("1"), Method: "tools/call"}
 	for code, way := range map[string]bool{"not_answered": true, "nobody_to_ask": false} {
 		d := mcp.Denial{Stage: "ask", Code: code, Reason: "nobody answered in time", Unanswered: true}
-		if got := string(d.Answer(to)); strings.Contains(got, "clawai approve") != way || !strings.Contains(got, "Only the owner can allow it") {
+		if got := string(d.AnswerFrame(to)); strings.Contains(got, "clawai approve") != way || !strings.Contains(got, "Only the owner can allow it") {
 			t.Errorf("%s: %s", code, got)
 		}
 	}
@@ -39,7 +39,7 @@ func TestAnUnansweredCallNamesTheWay(t *testing.T) {
 // again is no use.
 func TestADenialSaysWhatWouldWork(t *testing.T) {
 	d := mcp.Denial{Stage: "policy", Code: "no_rule", Reason: "no rule allows it", Hint: "~/projects"}
-	got := string(d.Answer(mcp.Caller{ID: []byte("1"), Method: "tools/call"}))
+	got := string(d.AnswerFrame(mcp.Caller{ID: []byte("1"), Method: "tools/call"}))
 	if !strings.Contains(got, "no rule allows it. Try again with an absolute path below ~/projects.") || strings.Contains(got, "will not help") {
 		t.Error(got)
 	}
@@ -48,7 +48,7 @@ func TestADenialSaysWhatWouldWork(t *testing.T) {
 // A denial of a mark says that the mark is what does not help: the same call without it may.
 func TestADenialOfAMarkSaysWhatDoesNotHelp(t *testing.T) {
 	d := mcp.Denial{Stage: "policy", Code: "marker", Description: "Not written back", Reason: "it carries a mark: leave that part as it is"}
-	got := string(d.Answer(mcp.Caller{ID: []byte("1"), Method: "tools/call"}))
+	got := string(d.AnswerFrame(mcp.Caller{ID: []byte("1"), Method: "tools/call"}))
 	if !strings.Contains(got, "leave that part as it is. Trying again with the mark will not help.") {
 		t.Error(got)
 	}

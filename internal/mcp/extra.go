@@ -55,7 +55,7 @@ const (
 )
 
 func tokenKind(v jsonscan.Value) kind {
-	if token(v) {
+	if isToken(v) {
 		return passing
 	}
 	return part
@@ -67,10 +67,10 @@ func ownKind(jsonscan.Value) kind { return protocols }
 // markKind: an identifier, or a flat object of them, says nothing to anybody.
 func markKind(v jsonscan.Value) kind {
 	if v.Kind() != jsonscan.Object {
-		return mark(v)
+		return kindOfMark(v)
 	}
 	for key, inner := range v.Members() {
-		if k := min(mark(key), mark(inner)); k != passing {
+		if k := min(kindOfMark(key), kindOfMark(inner)); k != passing {
 			return k
 		}
 	}
@@ -80,7 +80,7 @@ func markKind(v jsonscan.Value) kind {
 // longestMark is more than any identifier of the clients above has.
 const longestMark = 128
 
-func mark(v jsonscan.Value) kind {
+func kindOfMark(v jsonscan.Value) kind {
 	switch v.Kind() {
 	case jsonscan.Number, jsonscan.Boolean:
 		return passing
@@ -137,7 +137,7 @@ func (fs *fields) readMeta() *meta {
 		name := key.Text()
 		switch name {
 		case "progressToken":
-			if token(value) {
+			if isToken(value) {
 				m.progressToken = value.Bytes()
 				continue // tokenKind
 			}
@@ -151,14 +151,14 @@ func (fs *fields) readMeta() *meta {
 		case part:
 			m.more = true
 		case protocols:
-			m.quiet ^= digest(name, string(value))
+			m.quiet ^= digestMember(name, string(value))
 		case passing:
 		}
 	}
 	return m
 }
 
-func digest(name, value string) uint64 {
+func digestMember(name, value string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	_, _ = h.WriteString(name)
@@ -190,12 +190,12 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 		c.Extra = fs.params.Bytes() // all of it
 		return
 	}
-	c.Extra = fs.extra(known, m.more)
+	c.Extra = fs.extraParams(known, m.more)
 }
 
-// extra is what is left of params without what is known, and of its _meta, when
+// extraParams is what is left of params without what is known, and of its _meta, when
 // there is more in it, without what is not told.
-func (fs *fields) extra(known fieldSet, more bool) []byte {
+func (fs *fields) extraParams(known fieldSet, more bool) []byte {
 	b := []byte{'{'} // it grows: beside the rest of params it is small
 	for key, value := range fs.params.Members() {
 		switch name := key.Text(); {

@@ -66,7 +66,7 @@ func fieldNamed(name string) fieldSet {
 // readFields walks params once. An absent params has no members.
 func readFields(params jsonscan.Value, index *jsonscan.Index) (fs fields) {
 	fs.params = params
-	for key, value := range params.Indexed(index) {
+	for key, value := range params.IndexedMembers(index) {
 		name := key.Text()
 		i := slices.Index(fieldNames[:], name)
 		if i < 0 {

@@ -104,7 +104,7 @@ func FuzzRead(f *testing.F) {
 			if r.Code == "" || r.Reason == "" || r.Request != (fr.Kind == frame.Request) || m.Calls != nil {
 				t.Errorf("%+v %+v", r, m)
 			}
-			if answer := Refused(r, "rec"); answer != nil {
+			if answer := RefusalAnswer(r, "rec"); answer != nil {
 				admitted(t, answer)
 			}
 			return
@@ -152,9 +152,9 @@ func checkMessage(t *testing.T, fr *frame.Frame, m *Message) {
 	} else if !slices.Equal(want, c.Names) {
 		t.Errorf("names %q, want %q", c.Names, want)
 	}
-	admitted(t, Denial{What: c, Stage: "policy", Code: "no_rule", Record: "r"}.Answer(Caller{ID: fr.ID, Method: fr.Method, Modern: m.Modern}))
+	admitted(t, Denial{What: c, Stage: "policy", Code: "no_rule", Record: "r"}.AnswerFrame(Caller{ID: fr.ID, Method: fr.Method, Modern: m.Modern}))
 	if m.ProgressToken != nil {
-		admitted(t, Progress(m.ProgressToken, 1, c.Names[0]))
+		admitted(t, ProgressNotification(m.ProgressToken, 1, c.Names[0]))
 	}
 }
 
@@ -214,12 +214,12 @@ func FuzzInputCalls(f *testing.F) {
 			}
 		}
 		var a Asked
-		a.Remember(in)
-		if known := a.Known(in); known != (len(in.Calls) > 0) && a.bytes < maxAskedBytes/2 && len(in.Calls) <= maxAsked {
+		a.RememberInputs(in)
+		if known := a.KnowsInputs(in); known != (len(in.Calls) > 0) && a.bytes < maxAskedBytes/2 && len(in.Calls) <= maxAsked {
 			t.Errorf("known %v after %d calls", known, len(in.Calls))
 		}
 		if m, r := Read(&fr, ClientToServer, "s"); r == nil && m.InputResponses != nil {
-			calls, r := a.Answers(&fr, &m, "s")
+			calls, r := a.AnswerCalls(&fr, &m, "s")
 			var answers map[string]json.RawMessage
 			if r == nil && json.Unmarshal(m.InputResponses, &answers) == nil && len(calls) < len(answers) {
 				t.Errorf("%d calls for %d answers", len(calls), len(answers))

@@ -13,9 +13,9 @@ import (
 // own names has forty-one bytes.
 const longestMethod = 256
 
-// hidden reports a name that holds a character a person cannot see or that
+// hasHidden reports a name that holds a character a person cannot see or that
 // moves what they see, or bytes that are not UTF-8.
-func hidden(s string) bool {
+func hasHidden(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f {
 			return strings.ContainsFunc(s, textclass.OddInName)
@@ -35,7 +35,7 @@ func nearMethod(name string) bool {
 		case unicode.IsSpace(r) || textclass.OddInName(r):
 			return -1
 		}
-		return textclass.Narrow(r)
+		return textclass.NarrowRune(r)
 	}, name)
 	if decoded, err := url.PathUnescape(plain); err == nil && decoded != plain {
 		return nearMethod(decoded)

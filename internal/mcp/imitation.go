@@ -27,18 +27,18 @@ var ourPhrases = [...][]string{
 // speaksAsUs says whether a person could take a text, as some client shows it,
 // for a question of clawai's: plain, as Markdown, or as HTML.
 func speaksAsUs(text string) bool {
-	if oursIn(likeness(text)) {
+	if oursIn(likenessWords(text)) {
 		return true
 	}
 	if !strings.ContainsAny(text, "&<") {
 		return false
 	}
 	shown := html.UnescapeString(text)
-	return oursIn(likeness(shown)) || oursIn(likeness(untagged(shown)))
+	return oursIn(likenessWords(shown)) || oursIn(likenessWords(stripTags(shown)))
 }
 
-// untagged is what stays of HTML.
-func untagged(s string) string {
+// stripTags is what stays of HTML.
+func stripTags(s string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(s, "<")
@@ -57,7 +57,7 @@ func oursIn(words []string) bool {
 			return true
 		}
 		for _, phrase := range ourPhrases {
-			if begins(words[i:], phrase) {
+			if hasWordPrefix(words[i:], phrase) {
 				return true
 			}
 		}
@@ -80,7 +80,7 @@ func spellsUs(words []string) bool {
 	return spelled == ourName
 }
 
-func begins(words, with []string) bool {
+func hasWordPrefix(words, with []string) bool {
 	if len(words) < len(with) {
 		return false
 	}
@@ -92,14 +92,14 @@ func begins(words, with []string) bool {
 	return true
 }
 
-// likeness is a text as the words a person reads: no difference of case, accents,
+// likenessWords is a text as the words a person reads: no difference of case, accents,
 // width, or script where letters look alike, and nothing that cannot be seen. I, l
 // and 1 are one letter.
-func likeness(text string) []string {
+func likenessWords(text string) []string {
 	s := strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)
 		switch {
-		case unicode.Is(unicode.Mn, r), textclass.OddInName(r) && !unicode.IsSpace(r) && !textclass.BlankLike.Has(r):
+		case unicode.Is(unicode.Mn, r), textclass.OddInName(r) && !unicode.IsSpace(r) && !textclass.BlankLike.HasRune(r):
 			return -1
 		case r < unicode.MaxASCII && (r < 'a' || r > 'z') && asLetter(r) == 0:
 			return ' '
@@ -137,7 +137,7 @@ func asLetter(r rune) rune {
 
 // anySpeaksAsUs looks at every string and member name of a form's schema.
 func anySpeaksAsUs(schema jsonscan.Value) (found bool) {
-	schema.Leaves(func(name string, leaf jsonscan.Value) {
+	schema.VisitLeaves(func(name string, leaf jsonscan.Value) {
 		found = found || speaksAsUs(name) || speaksAsUs(leaf.Text())
 	})
 	return found

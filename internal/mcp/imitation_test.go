@@ -61,7 +61,7 @@ func FuzzLikeness(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, w := range likeness(s) {
+		for _, w := range likenessWords(s) {
 			if w == "" {
 				t.Error("an empty word")
 			}

@@ -28,14 +28,14 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
 	case frame.Response:
-		c.state(jsonscan.Of(f.Result), &f.Index, 2)
-		c.failure(jsonscan.Of(f.Error))
+		c.collectState(jsonscan.ValueOf(f.Result), &f.Index, 2)
+		c.collectFailure(jsonscan.ValueOf(f.Error))
 	case frame.Notification:
-		c.state(jsonscan.Of(f.Params), &f.Index, 2)
+		c.collectState(jsonscan.ValueOf(f.Params), &f.Index, 2)
 	default: // a server's own requests are read by Read
 	}
 	if c.why != "" {
-		return Inputs{}, refuse(f, CodeRequests, c.why)
+		return Inputs{}, refuseFrame(f, CodeRequests, c.why)
 	}
 	return c.in, nil
 }
@@ -50,17 +50,17 @@ type collector struct {
 	why    string
 }
 
-// state looks at a result or a task's state. depth bounds how many results may
+// collectState looks at a result or a task's state. depth bounds how many results may
 // lie inside each other.
-func (c *collector) state(o jsonscan.Value, index *jsonscan.Index, depth int) {
-	for key, value := range o.Indexed(index) {
+func (c *collector) collectState(o jsonscan.Value, index *jsonscan.Index, depth int) {
+	for key, value := range o.IndexedMembers(index) {
 		switch name := key.Text(); {
 		case name == "inputRequests":
-			c.requests(value)
+			c.collectRequests(value)
 		case (name == "result" || name == "task") && depth > 1:
-			c.state(value, &jsonscan.Index{}, depth-1)
+			c.collectState(value, &jsonscan.Index{}, depth-1)
 		case name == "error":
-			c.failure(value)
+			c.collectFailure(value)
 		case foldsTo(name, "inputRequests"):
 			c.why = reasonFolded
 		}
@@ -70,8 +70,8 @@ func (c *collector) state(o jsonscan.Value, index *jsonscan.Index, depth int) {
 	}
 }
 
-// requests reads one inputRequests object.
-func (c *collector) requests(v jsonscan.Value) {
+// collectRequests reads one inputRequests object.
+func (c *collector) collectRequests(v jsonscan.Value) {
 	if v.Kind() == jsonscan.Null {
 		return
 	}
@@ -86,10 +86,10 @@ func (c *collector) requests(v jsonscan.Value) {
 			c.why = "an input request without a method"
 		case params != "" && params.Kind() != jsonscan.Object:
 			c.why = "an input request whose params are not an object"
-		case folding(entry):
+		case hasFoldedMembers(entry):
 			c.why = "an input request with members that differ in case only"
 		default:
-			c.request(key.Text(), method.Text(), params, entry)
+			c.addRequest(key.Text(), method.Text(), params, entry)
 		}
 		if c.why != "" {
 			return
@@ -97,26 +97,26 @@ func (c *collector) requests(v jsonscan.Value) {
 	}
 }
 
-// request adds one input request.
-func (c *collector) request(key, method string, params, entry jsonscan.Value) {
+// addRequest adds one input request.
+func (c *collector) addRequest(key, method string, params, entry jsonscan.Value) {
 	if len(c.in.Calls) == maxInputs {
 		c.why = "more input requests than anyone would answer"
 		return
 	}
 	var judged one
-	judged.call(policy.MethodSubject, method, c.server)
+	judged.setCall(policy.MethodSubject, method, c.server)
 	switch method {
 	case "sampling/createMessage", "elicitation/create":
 		row := methodNamed(method)
 		fs := readFields(params, &jsonscan.Index{})
 		if fs.near != "" {
 			c.why = reasonFolded
-		} else if r := ambiguous(&fs, row, false); r != nil {
+		} else if r := checkAmbiguous(&fs, row, false); r != nil {
 			c.why = r.Reason
 		}
 		judged.calls[0].Subject = row.Subject
 		judged.calls[0].Names = judged.names[:0]
-		fs.judged(row.params, &judged.calls[0])
+		fs.fillCall(row.params, &judged.calls[0])
 		fs.readExtra(row.params, &judged.calls[0])
 	case "roots/list":
 		fs := readFields(params, &jsonscan.Index{})
@@ -132,8 +132,8 @@ func (c *collector) request(key, method string, params, entry jsonscan.Value) {
 	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
 }
 
-// failure looks at an error for the URLs its reader is asked to visit.
-func (c *collector) failure(e jsonscan.Value) {
+// collectFailure looks at an error for the URLs its reader is asked to visit.
+func (c *collector) collectFailure(e jsonscan.Value) {
 	list := e.Member("data").Member("elicitations")
 	if list == "" || c.why != "" {
 		return
@@ -147,7 +147,7 @@ func (c *collector) failure(e jsonscan.Value) {
 			c.why = "an elicitation that is not an object"
 			return
 		}
-		if c.request(entry.Member("elicitationId").Text(), "elicitation/create", entry, entry); c.why != "" {
+		if c.addRequest(entry.Member("elicitationId").Text(), "elicitation/create", entry, entry); c.why != "" {
 			return
 		}
 	}

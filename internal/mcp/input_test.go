@@ -169,7 +169,7 @@ func TestAnswersOfUnknownRequestsAreJudgedByTheirOwnTexts(t *testing.T) {
 		`{"k":{"action":"accept","content":{},"Content":{"a":""}}}`: {malformed("elicitation/create", policy.ElicitationSubject)},
 	} {
 		f, m := retry(t, answers)
-		got, r := (&Asked{}).Answers(f, m, "s")
+		got, r := (&Asked{}).AnswerCalls(f, m, "s")
 		if diff := cmp.Diff(want, got, besideExtra); diff != "" || r != nil {
 			t.Errorf("%s: %+v\n%s", answers, r, diff)
 		}
@@ -183,13 +183,13 @@ func TestAnswersOfWrongShapeAreRefused(t *testing.T) {
 	}
 	for _, answers := range []string{`[]`, `"x"`, `5`, `{"k":"x"}`, `{"k":5}`, `{"a":{"roots":[]},"k":[]}`, `{"k":null}`, many + `}`} {
 		f, m := retry(t, answers)
-		if calls, r := (&Asked{}).Answers(f, m, "s"); r == nil || r.Code != CodeResponses || !r.Request || calls != nil {
+		if calls, r := (&Asked{}).AnswerCalls(f, m, "s"); r == nil || r.Code != CodeResponses || !r.Request || calls != nil {
 			t.Errorf("%s: %+v %+v", answers, r, calls)
 		}
 	}
 	f := parse(t, request("tools/call", `{"name":"x"}`, false))
 	m, _ := Read(f, ClientToServer, "s")
-	if calls, r := (&Asked{}).Answers(f, &m, "s"); calls != nil || r != nil {
+	if calls, r := (&Asked{}).AnswerCalls(f, &m, "s"); calls != nil || r != nil {
 		t.Errorf("no answers: %+v %+v", calls, r)
 	}
 }
@@ -197,16 +197,16 @@ func TestAnswersOfWrongShapeAreRefused(t *testing.T) {
 func TestAnswersOfRememberedRequestsAreJudgedAsWhatWasAsked(t *testing.T) {
 	var a Asked
 	first := inputs(t, `"k":`+askElicit+`,"r":`+askRoots)
-	if a.Known(first) || a.Known(Inputs{}) {
+	if a.KnowsInputs(first) || a.KnowsInputs(Inputs{}) {
 		t.Error("nothing was asked yet")
 	}
-	a.Remember(first)
-	a.Remember(first)
-	a.Remember(inputs(t, `"k":`+askURL))
-	if !a.Known(first) {
+	a.RememberInputs(first)
+	a.RememberInputs(first)
+	a.RememberInputs(inputs(t, `"k":`+askURL))
+	if !a.KnowsInputs(first) {
 		t.Error("what was asked is not known")
 	}
-	if a.Known(inputs(t, `"other":`+askElicit)) || a.Known(inputs(t, `"k":`+strings.Replace(askElicit, "name", "password", 1))) {
+	if a.KnowsInputs(inputs(t, `"other":`+askElicit)) || a.KnowsInputs(inputs(t, `"k":`+strings.Replace(askElicit, "name", "password", 1))) {
 		t.Error("what was not asked is known")
 	}
 	for answers, want := range map[string][]policy.Call{
@@ -217,14 +217,14 @@ func TestAnswersOfRememberedRequestsAreJudgedAsWhatWasAsked(t *testing.T) {
 		`{"k":{"role":"assistant","content":{"type":"text","text":"a secret"}}}`: {samplingCall("a secret")},
 	} {
 		f, m := retry(t, answers)
-		got, r := a.Answers(f, m, "s")
+		got, r := a.AnswerCalls(f, m, "s")
 		if diff := cmp.Diff(want, got, besideExtra); diff != "" || r != nil {
 			t.Errorf("%s: %+v\n%s", answers, r, diff)
 		}
 	}
 	for _, two := range []string{`{"k":{"action":"accept","roots":[]}}`, `{"k":{"roots":[],"action":"accept"}}`} {
 		f, m := retry(t, two)
-		if got, _ := a.Answers(f, m, "s"); len(got) != 1 || got[0].Malformed == "" {
+		if got, _ := a.AnswerCalls(f, m, "s"); len(got) != 1 || got[0].Malformed == "" {
 			t.Errorf("an answer of two shapes hid behind a known key: %+v", got)
 		}
 	}
@@ -233,12 +233,12 @@ func TestAnswersOfRememberedRequestsAreJudgedAsWhatWasAsked(t *testing.T) {
 func TestAskedIsBounded(t *testing.T) {
 	var a Asked
 	for i := range 3 * maxAsked {
-		a.Remember(inputs(t, fmt.Sprintf(`"k%d":%s`, i, askElicit)))
+		a.RememberInputs(inputs(t, fmt.Sprintf(`"k%d":%s`, i, askElicit)))
 	}
 	if len(a.entries) != maxAsked || a.entries[0].key != fmt.Sprintf("k%d", 2*maxAsked) {
 		t.Errorf("%d entries from %s", len(a.entries), a.entries[0].key)
 	}
-	a.Remember(inputs(t, `"big":{"method":"elicitation/create","params":{"message":"`+strings.Repeat("x", maxAskedBytes)+`"}}`))
+	a.RememberInputs(inputs(t, `"big":{"method":"elicitation/create","params":{"message":"`+strings.Repeat("x", maxAskedBytes)+`"}}`))
 	if len(a.entries) != 0 || a.bytes != 0 {
 		t.Errorf("%d entries, %d bytes", len(a.entries), a.bytes)
 	}
@@ -259,16 +259,16 @@ func TestDeclared(t *testing.T) {
 		{"tools/list", ``, nil},
 		{"roots/list", `{"roots":[{"uri":"file:///a"}],"":[{"":"x"}]}`, nil},
 	} {
-		if diff := cmp.Diff(c.want, Declared(c.method, []byte(c.result))); diff != "" {
+		if diff := cmp.Diff(c.want, DeclaredNames(c.method, []byte(c.result))); diff != "" {
 			t.Errorf("%s %s\n%s", c.method, c.result, diff)
 		}
 	}
 	many := `{"tools":[` + strings.Repeat(`{"name":"x"},`, 2*maxDeclared) + `{}]}`
-	if got := Declared("tools/list", []byte(many)); len(got) != maxDeclared {
+	if got := DeclaredNames("tools/list", []byte(many)); len(got) != maxDeclared {
 		t.Errorf("%d names", len(got))
 	}
 	long := `{"tools":[{"name":"a"},{"name":"` + strings.Repeat("x", maxDeclaredBytes) + `"},{"name":"b"}]}`
-	if got := Declared("tools/list", []byte(long)); !cmp.Equal(got, []string{"a"}) {
+	if got := DeclaredNames("tools/list", []byte(long)); !cmp.Equal(got, []string{"a"}) {
 		t.Errorf("%d names", len(got))
 	}
 }

@@ -19,7 +19,7 @@ func TestListsTold(t *testing.T) {
 
 func TestFurther(t *testing.T) {
 	for params, want := range map[string]bool{"": false, `{}`: false, `{"cursor":null}`: false, `{"cursor":""}`: true, `{"cursor":"x"}`: true} {
-		if got := Further([]byte(params)); got != want {
+		if got := HasCursor([]byte(params)); got != want {
 			t.Errorf("%s: %v", params, got)
 		}
 	}

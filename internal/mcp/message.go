@@ -19,7 +19,7 @@ type Message struct {
 
 	ProgressToken  []byte // the JSON token of params._meta.progressToken; nil when absent
 	Cancels        []byte // the JSON id token a notifications/cancelled names; nil otherwise
-	InputResponses []byte // params.inputResponses, to be given to Asked.Answers; nil when absent
+	InputResponses []byte // params.inputResponses, to be given to Asked.AnswerCalls; nil when absent
 	RequestState   []byte // the JSON token of params.requestState; nil when it is no string
 
 	// Tasks are the handles of the tasks that a request or a notification is
@@ -33,9 +33,9 @@ type Message struct {
 	room one // of the first of Calls
 }
 
-// Initialize reports the request whose answer settles a legacy session's
+// IsInitialize reports the request whose answer settles a legacy session's
 // version (see Negotiated).
-func (m *Message) Initialize() bool { return m.Method != nil && m.Method.Name == "initialize" }
+func (m *Message) IsInitialize() bool { return m.Method != nil && m.Method.Name == "initialize" }
 
 // The codes of the refusals this room adds to internal/wire/frame's. They never change
 // meaning.
@@ -64,16 +64,16 @@ type one struct {
 // and recorded like any other call. The elements of a batch are read one by one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
 	m := &Message{}
-	if r := m.Read(f, d, server); r != nil {
+	if r := m.ReadFrame(f, d, server); r != nil {
 		return Message{}, r
 	}
 	return *m, nil
 }
 
-// Read is the same for a message that there is room for, a zero one; its Calls lie in it.
-func (m *Message) Read(f *frame.Frame, d Direction, server string) *frame.Refusal {
+// ReadFrame is the same for a message that there is room for, a zero one; its Calls lie in it.
+func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.Refusal {
 	if d != ClientToServer && d != ServerToClient {
-		return refuse(f, CodeDirection, "nobody sent this message")
+		return refuseFrame(f, CodeDirection, "nobody sent this message")
 	}
 	m.Class = Pass
 	switch f.Kind {
@@ -81,22 +81,22 @@ func (m *Message) Read(f *frame.Frame, d Direction, server string) *frame.Refusa
 		return nil
 	case frame.Request, frame.Notification:
 	default:
-		return refuse(f, CodeKind, "not a request, a notification or a response")
+		return refuseFrame(f, CodeKind, "not a request, a notification or a response")
 	}
 	m.Method = methodNamed(f.Method)
 	if r := refusesMethod(f, m.Method, d); r != nil {
 		return r
 	}
-	fs := readFields(jsonscan.Of(f.Params), &f.Index)
+	fs := readFields(jsonscan.ValueOf(f.Params), &f.Index)
 	if fs.near != "" && (m.Method != nil || foldsTo(fs.near, fieldNames[fInputResponses])) {
-		return refuse(f, frame.CodeFolded, reasonFolded)
+		return refuseFrame(f, frame.CodeFolded, reasonFolded)
 	}
 	if m.Method == nil {
 		if f.Kind == frame.Request {
-			m.Calls = m.room.call(policy.MethodSubject, f.Method, server)
+			m.Calls = m.room.setCall(policy.MethodSubject, f.Method, server)
 			fs.readExtra(none, &m.Calls[0])
 		}
-	} else if r := m.judge(f, &fs, server); r != nil {
+	} else if r := m.readCalls(f, &fs, server); r != nil {
 		return r
 	} else {
 		m.readTasks(&fs)
@@ -105,7 +105,7 @@ func (m *Message) Read(f *frame.Frame, d Direction, server string) *frame.Refusa
 	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && fs.at[fURI] == "" {
 		// A method that this version has not got, and nothing that any reader
 		// could take for what it is about: the server says that it is gone.
-		m.Class, m.Calls = Pass, m.room.call(policy.MethodSubject, m.Method.Name, server)
+		m.Class, m.Calls = Pass, m.room.setCall(policy.MethodSubject, m.Method.Name, server)
 		fs.readExtra(none, &m.Calls[0])
 	}
 	return nil
@@ -117,52 +117,52 @@ func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
 	switch {
 	case row == nil:
 		if len(f.Method) > longestMethod {
-			return refuse(f, CodeLong, "the method is longer than any method is")
+			return refuseFrame(f, CodeLong, "the method is longer than any method is")
 		}
 		if nearMethod(f.Method) {
-			return refuse(f, CodeDisguised, "the method becomes one of the protocol's when trimmed, folded or cleaned")
+			return refuseFrame(f, CodeDisguised, "the method becomes one of the protocol's when trimmed, folded or cleaned")
 		}
-		if hidden(f.Method) {
-			return refuse(f, CodeHidden, "the method holds control or invisible characters")
+		if hasHidden(f.Method) {
+			return refuseFrame(f, CodeHidden, "the method holds control or invisible characters")
 		}
 		if f.Kind == frame.Request && strings.HasPrefix(f.Method, "notifications/") {
-			return refuse(f, CodeKind, "a notification does not carry an id")
+			return refuseFrame(f, CodeKind, "a notification does not carry an id")
 		}
 	case row.Notification && f.Kind == frame.Request:
-		return refuse(f, CodeKind, "a notification does not carry an id")
+		return refuseFrame(f, CodeKind, "a notification does not carry an id")
 	case !row.Notification && f.Kind == frame.Notification:
-		return refuse(f, CodeKind, "this method is a request and must carry an id")
+		return refuseFrame(f, CodeKind, "this method is a request and must carry an id")
 	case row.From&d == 0 && !row.Notification:
-		return refuse(f, CodeDirection, "this method is not sent by this side")
+		return refuseFrame(f, CodeDirection, "this method is not sent by this side")
 	}
 	return nil
 }
 
-// judge fills in the calls of a method the table knows.
-func (m *Message) judge(f *frame.Frame, fs *fields, server string) *frame.Refusal {
+// readCalls fills in the calls of a method the table knows.
+func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Refusal {
 	m.Class = m.Method.Class
 	if m.Method.Subject == policy.NoSubject {
 		return nil
 	}
 	c := &m.room
-	m.Calls = c.call(m.Method.Subject, m.Method.Name, server)
+	m.Calls = c.setCall(m.Method.Subject, m.Method.Name, server)
 	fs.readExtra(m.Method.params, &c.calls[0])
 	if m.Method.params == none {
 		return nil
 	}
 	c.calls[0].Names = c.names[:0]
-	fs.judged(m.Method.params, &c.calls[0])
+	fs.fillCall(m.Method.params, &c.calls[0])
 	if m.Method.params == subscriptions && len(c.calls[0].Names) == 0 && c.calls[0].Malformed == "" {
 		m.Class, m.Calls = Pass, nil // a subscription to no resource reads nothing
 	}
-	if r := ambiguous(fs, m.Method, f.Unambiguous); r != nil {
-		return refuse(f, r.Code, r.Reason)
+	if r := checkAmbiguous(fs, m.Method, f.Unambiguous); r != nil {
+		return refuseFrame(f, r.Code, r.Reason)
 	}
 	return nil
 }
 
-// call is a call whose only name is its method.
-func (c *one) call(s policy.Subject, method, server string) []policy.Call {
+// setCall is a call whose only name is its method.
+func (c *one) setCall(s policy.Subject, method, server string) []policy.Call {
 	c.names[0] = method
 	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
 	return c.calls[:]
@@ -174,7 +174,7 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {
 		m.RequestState = state.Bytes()
 	}
-	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && token(id) {
+	if id := fs.at[fRequestID]; f.Method == "notifications/cancelled" && isToken(id) {
 		m.Cancels = id.Bytes()
 	}
 	if fs.at[fMeta] != "" {
@@ -183,19 +183,19 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	}
 }
 
-// token reports a value that may be a request id or a progress token.
-func token(v jsonscan.Value) bool {
+// isToken reports a value that may be a request id or a progress token.
+func isToken(v jsonscan.Value) bool {
 	k := v.Kind()
 	return k == jsonscan.String || k == jsonscan.Number
 }
 
-// Negotiated is the protocol version an initialize result settles on, "" when
+// NegotiatedVersion is the protocol version an initialize result settles on, "" when
 // it names none. Only "2025-03-26" admits batches.
-func Negotiated(result []byte) string {
-	return jsonscan.Of(result).Member("protocolVersion").Text()
+func NegotiatedVersion(result []byte) string {
+	return jsonscan.ValueOf(result).Member("protocolVersion").Text()
 }
 
-// refuse is the refusal of a frame that internal/wire/frame admitted.
-func refuse(f *frame.Frame, code, reason string) *frame.Refusal {
+// refuseFrame is the refusal of a frame that internal/wire/frame admitted.
+func refuseFrame(f *frame.Frame, code, reason string) *frame.Refusal {
 	return &frame.Refusal{Code: code, Reason: reason, ID: f.ID, Request: f.Kind == frame.Request}
 }

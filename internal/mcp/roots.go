@@ -10,12 +10,12 @@ import (
 // maxRoots is how many roots are read; more are one that is nothing known.
 const maxRoots = 64
 
-// Roots is what a client declares as its roots: in the result of roots/list, or in the
+// DeclaredRoots is what a client declares as its roots: in the result of roots/list, or in the
 // answers to the input requests of a result (MCP 2026-07-28 basic/patterns/mrtr). A file:
 // URI is given as the folder that it plainly names, clean, and everything else as it stands.
-func Roots(result, inputResponses []byte) (roots []string) {
-	lists := []jsonscan.Value{jsonscan.Of(result).Member("roots")}
-	for _, answer := range jsonscan.Of(inputResponses).Members() {
+func DeclaredRoots(result, inputResponses []byte) (roots []string) {
+	lists := []jsonscan.Value{jsonscan.ValueOf(result).Member("roots")}
+	for _, answer := range jsonscan.ValueOf(inputResponses).Members() {
 		lists = append(lists, answer.Member("roots"))
 	}
 	for _, list := range lists {

@@ -18,12 +18,12 @@ func TestRoots(t *testing.T) {
 		{``, ``, nil},
 		{`{"roots":{}}`, `[]`, nil},
 	} {
-		if got := Roots([]byte(c.result), []byte(c.responses)); !slices.Equal(got, c.want) {
+		if got := DeclaredRoots([]byte(c.result), []byte(c.responses)); !slices.Equal(got, c.want) {
 			t.Errorf("%s %s: %q, want %q", c.result, c.responses, got, c.want)
 		}
 	}
 	many := `{"roots":[` + strings.Repeat(`{"uri":"file:///srv"},`, 1000) + `{"uri":"file:///other"}]}`
-	if got := Roots([]byte(many), nil); len(got) != maxRoots+1 || got[maxRoots] != "" {
+	if got := DeclaredRoots([]byte(many), nil); len(got) != maxRoots+1 || got[maxRoots] != "" {
 		t.Errorf("%d of many", len(got))
 	}
 }

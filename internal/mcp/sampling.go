@@ -10,8 +10,8 @@ import (
 // without text has the one text "".
 func readSampling(fs *fields, c *policy.Call) {
 	if system := fs.at[fSystemPrompt]; system.Kind() == jsonscan.String {
-		push(&c.Names, system.Text())
-	} else if !missing(system) {
+		appendName(&c.Names, system.Text())
+	} else if !isMissing(system) {
 		c.Malformed = "params.systemPrompt is not a string"
 	}
 	messages := fs.at[fMessages]
@@ -22,10 +22,10 @@ func readSampling(fs *fields, c *policy.Call) {
 		readMessage(message, c, 0)
 	}
 	if tools := fs.at[fTools]; tools.Kind() == jsonscan.Array {
-		descriptions(tools, &c.Names)
+		appendDescriptions(tools, &c.Names)
 	}
 	if len(c.Names) == 0 {
-		push(&c.Names, "")
+		appendName(&c.Names, "")
 	}
 }
 
@@ -60,15 +60,15 @@ func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 	switch block.Member("type").Text() {
 	case "text":
 		if text := block.Member("text"); text.Kind() == jsonscan.String {
-			push(&c.Names, text.Text())
+			appendName(&c.Names, text.Text())
 			return
 		}
 		c.Malformed = "a text block without text"
 	case "image", "audio":
 	case "tool_use":
-		texts(block.Member("input"), &c.Names)
+		appendTexts(block.Member("input"), &c.Names)
 	case "tool_result":
-		texts(block.Member("structuredContent"), &c.Names)
+		appendTexts(block.Member("structuredContent"), &c.Names)
 		if block.Member("content").Kind() < jsonscan.Array {
 			return
 		}
@@ -79,14 +79,14 @@ func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 		readMessage(block, c, results+1)
 	case "resource":
 		resource := block.Member("resource")
-		texts(resource.Member("uri"), &c.Names)
-		texts(resource.Member("text"), &c.Names)
+		appendTexts(resource.Member("uri"), &c.Names)
+		appendTexts(resource.Member("text"), &c.Names)
 	case "resource_link":
 		for _, told := range []string{"uri", "name", "title", "description"} {
-			texts(block.Member(told), &c.Names)
+			appendTexts(block.Member(told), &c.Names)
 		}
 	default:
-		texts(block, &c.Names)
+		appendTexts(block, &c.Names)
 	}
 }
 
@@ -95,12 +95,12 @@ func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 func readElicitation(fs *fields, c *policy.Call) {
 	message, url := fs.at[fMessage], fs.at[fURL]
 	if message.Kind() == jsonscan.String {
-		push(&c.Names, message.Text())
+		appendName(&c.Names, message.Text())
 	} else {
 		c.Malformed = "params.message is missing or not a string"
 	}
 	if url.Kind() == jsonscan.String {
-		push(&c.Names, url.Text())
+		appendName(&c.Names, url.Text())
 	} else if url != "" {
 		c.Malformed = "params.url is not a string"
 	}
@@ -109,21 +109,21 @@ func readElicitation(fs *fields, c *policy.Call) {
 	}
 }
 
-// texts adds every string in v, at any depth.
-func texts(v jsonscan.Value, to *[]string) {
-	v.Leaves(func(_ string, leaf jsonscan.Value) {
+// appendTexts adds every string in v, at any depth.
+func appendTexts(v jsonscan.Value, to *[]string) {
+	v.VisitLeaves(func(_ string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String {
-			push(to, leaf.Text())
+			appendName(to, leaf.Text())
 		}
 	})
 }
 
-// descriptions adds every string that a member named description or title
+// appendDescriptions adds every string that a member named description or title
 // holds, at any depth: what a tool's schema tells a model.
-func descriptions(v jsonscan.Value, to *[]string) {
-	v.Leaves(func(name string, leaf jsonscan.Value) {
+func appendDescriptions(v jsonscan.Value, to *[]string) {
+	v.VisitLeaves(func(name string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String && (name == "description" || name == "title") {
-			push(to, leaf.Text())
+			appendName(to, leaf.Text())
 		}
 	})
 }

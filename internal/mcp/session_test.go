@@ -16,7 +16,7 @@ func TestSessionOfACall(t *testing.T) {
 		`{"sessionId":"a b"}`:                  "",
 		`{"other":"x"}`:                        "",
 	} {
-		calls, err := check.Calls([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":`+meta+`}}`), "srv")
+		calls, err := check.ReadCalls([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":`+meta+`}}`), "srv")
 		if err != nil || len(calls) != 1 || calls[0].Session != want {
 			t.Errorf("%s: %v, %+v", meta, err, calls)
 		}

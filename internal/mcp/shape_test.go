@@ -169,7 +169,7 @@ func TestReadRefusesWhatIsNoMessage(t *testing.T) {
 
 func TestInitialize(t *testing.T) {
 	m, _ := Read(parse(t, request("initialize", `{"protocolVersion":"2025-06-18"}`, false)), ClientToServer, "s")
-	if other, _ := Read(parse(t, request("ping", ``, false)), ClientToServer, "s"); !m.Initialize() || other.Initialize() || (&Message{}).Initialize() {
+	if other, _ := Read(parse(t, request("ping", ``, false)), ClientToServer, "s"); !m.IsInitialize() || other.IsInitialize() || (&Message{}).IsInitialize() {
 		t.Error("initialize was not told from the rest")
 	}
 	for result, want := range map[string]string{
@@ -179,7 +179,7 @@ func TestInitialize(t *testing.T) {
 		`[]`:                                                 "",
 		``:                                                   "",
 	} {
-		if got := Negotiated([]byte(result)); got != want {
+		if got := NegotiatedVersion([]byte(result)); got != want {
 			t.Errorf("%s: %q", result, got)
 		}
 	}

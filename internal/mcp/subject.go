@@ -9,14 +9,14 @@ import (
 // does not grow many times over in memory. One more is kept, to be told.
 const maxNames = 1 << 16
 
-func push(names *[]string, s string) {
+func appendName(names *[]string, s string) {
 	if len(*names) <= maxNames {
 		*names = append(*names, s)
 	}
 }
 
-// judged fills in a call's Names, Args and Malformed.
-func (fs *fields) judged(s shape, c *policy.Call) {
+// fillCall fills in a call's Names, Args and Malformed.
+func (fs *fields) fillCall(s shape, c *policy.Call) {
 	switch s {
 	case none:
 	case named:
@@ -39,8 +39,8 @@ func tooMany(c *policy.Call) {
 	}
 }
 
-// missing says whether a value is absent or null.
-func missing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
+// isMissing says whether a value is absent or null.
+func isMissing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
 
 // readNamed reads tools/call and prompts/get: params.name and params.arguments.
 func readNamed(fs *fields, c *policy.Call) {
@@ -50,14 +50,14 @@ func readNamed(fs *fields, c *policy.Call) {
 	case name.Kind() != jsonscan.String:
 		c.Malformed = "params.name is missing or not a string"
 		return
-	case hidden(text):
+	case hasHidden(text):
 		c.Malformed = "the name holds control or invisible characters"
 	case args.Kind() == jsonscan.Object:
 		c.Args = args.Bytes()
-	case !missing(args):
+	case !isMissing(args):
 		c.Malformed = "params.arguments is not an object"
 	}
-	push(&c.Names, text)
+	appendName(&c.Names, text)
 }
 
 // readURI reads the methods that take one resource: params.uri.
@@ -67,7 +67,7 @@ func readURI(fs *fields, c *policy.Call) {
 		c.Malformed = "params.uri is missing or not a string"
 		return
 	}
-	push(&c.Names, uri.Text())
+	appendName(&c.Names, uri.Text())
 }
 
 // readSubscriptions reads subscriptions/listen: each URI of
@@ -79,7 +79,7 @@ func readSubscriptions(fs *fields, c *policy.Call) {
 		return
 	}
 	uris := asked.Member("resourceSubscriptions")
-	if missing(uris) {
+	if isMissing(uris) {
 		return
 	}
 	if uris.Kind() != jsonscan.Array {
@@ -91,6 +91,6 @@ func readSubscriptions(fs *fields, c *policy.Call) {
 			c.Malformed = "resourceSubscriptions holds something that is not a string"
 			return
 		}
-		push(&c.Names, uri.Text())
+		appendName(&c.Names, uri.Text())
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Outcome is what an answer says of the call besides its content: whether it failed, and
+// ReadOutcome is what an answer says of the call besides its content: whether it failed, and
 // the handles under which it goes on. Those are the taskId of a result's task (MCP
 // 2025-11-25 basic/utilities/tasks), and of a result whose resultType is "task" (tasks
 // extension of 2026-07-28); a client may take up either.
-func Outcome(f *frame.Frame) (failed bool, tasks []string) {
+func ReadOutcome(f *frame.Frame) (failed bool, tasks []string) {
 	var task, own, kind jsonscan.Value
-	for name, value := range jsonscan.Of(f.Result).Indexed(&f.Index) {
+	for name, value := range jsonscan.ValueOf(f.Result).IndexedMembers(&f.Index) {
 		switch name.Text() {
 		case "isError":
 			failed = value == "true"
@@ -40,7 +40,7 @@ func Outcome(f *frame.Frame) (failed bool, tasks []string) {
 // AsksForTask says that a call may be answered with a task: before 2026-07-28 one that
 // asks for it, and no other (MCP 2025-11-25 basic/utilities/tasks).
 func AsksForTask(c policy.Call) bool {
-	return jsonscan.Of(c.Extra).Member("task").Kind() != jsonscan.Absent
+	return jsonscan.ValueOf(c.Extra).Member("task").Kind() != jsonscan.Absent
 }
 
 // readTasks notes the tasks that a message is about: whoever sends it must have
@@ -48,30 +48,30 @@ func AsksForTask(c policy.Call) bool {
 func (m *Message) readTasks(fs *fields) {
 	switch m.Method.Name {
 	case "tasks/get", "tasks/cancel", "tasks/result", "tasks/update", "notifications/tasks", "notifications/tasks/status":
-		m.task(fs.at[fTaskID], "taskId is not a string")
+		m.addTask(fs.at[fTaskID], "taskId is not a string")
 	case "subscriptions/listen":
 		ids := fs.at[fNotifications].Member("taskIds")
-		if ids.Kind() != jsonscan.Array && !missing(ids) {
-			m.malformed("taskIds is not an array")
+		if ids.Kind() != jsonscan.Array && !isMissing(ids) {
+			m.addMalformed("taskIds is not an array")
 		}
 		for id := range ids.Elements() {
-			m.task(id, "taskIds holds something that is not a string")
+			m.addTask(id, "taskIds holds something that is not a string")
 		}
 	}
 }
 
-func (m *Message) task(id jsonscan.Value, otherwise string) {
+func (m *Message) addTask(id jsonscan.Value, otherwise string) {
 	switch id.Kind() {
 	case jsonscan.String:
 		m.Tasks = append(m.Tasks, id.Text())
 	case jsonscan.Absent:
 	default:
-		m.malformed(otherwise)
+		m.addMalformed(otherwise)
 	}
 }
 
-// malformed makes sure that no rule allows the message.
-func (m *Message) malformed(why string) {
+// addMalformed makes sure that no rule allows the message.
+func (m *Message) addMalformed(why string) {
 	m.Calls = append(m.Calls, policy.Call{
 		Method: m.Method.Name, Subject: policy.MethodSubject, Names: []string{m.Method.Name}, Malformed: why,
 	})

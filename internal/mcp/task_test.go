@@ -42,7 +42,7 @@ func outcome(t *testing.T, member string) (failed bool, tasks []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mcp.Outcome(&f)
+	return mcp.ReadOutcome(&f)
 }
 
 func TestTasksOfAMessage(t *testing.T) {

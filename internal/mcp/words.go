@@ -23,27 +23,27 @@ func subjectWord(c policy.Call) string {
 	case policy.ElicitationSubject:
 		return "a question of the server to its user"
 	default:
-		return "the method " + quoted(c.Method)
+		return "the method " + quoteName(c.Method)
 	}
 	if len(c.Names) == 0 {
-		return word + " of a " + quoted(c.Method) + " that names none"
+		return word + " of a " + quoteName(c.Method) + " that names none"
 	}
 	if len(c.Names) > 1 {
-		return word + " " + quoted(c.Names[0]) + " and " + strconv.Itoa(len(c.Names)-1) + " more"
+		return word + " " + quoteName(c.Names[0]) + " and " + strconv.Itoa(len(c.Names)-1) + " more"
 	}
-	return word + " " + quoted(c.Names[0])
+	return word + " " + quoteName(c.Names[0])
 }
 
-// quoted is a name from the wire, visible and in quotes.
-func quoted(s string) string { return `"` + shown(s, 200, `"\`) + `"` }
+// quoteName is a name from the wire, visible and in quotes.
+func quoteName(s string) string { return `"` + escapeText(s, 200, `"\`) + `"` }
 
-// visible is a text of the owner's, or one that stands outside quotes.
-func visible(s string, limit int) string { return shown(s, limit, "") }
+// visibleText is a text of the owner's, or one that stands outside quotes.
+func visibleText(s string, limit int) string { return escapeText(s, limit, "") }
 
-// shown keeps at most limit characters and writes those that cannot be seen as
+// escapeText keeps at most limit characters and writes those that cannot be seen as
 // escapes, and puts a backslash before those of special, so that a text can
 // neither hide a part of itself nor end the quotes around it.
-func shown(s string, limit int, special string) string {
+func escapeText(s string, limit int, special string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range s {

@@ -57,28 +57,28 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		anthropic(w, m.next(len(request.Tools) > 0, request.Messages, `"type":"tool_result"`))
+		answerAnthropic(w, m.nextTurn(len(request.Tools) > 0, request.Messages, `"type":"tool_result"`))
 	case strings.HasSuffix(r.URL.Path, "/responses"):
-		responses(w, m.next(true, request.Input, `"type":"function_call_output"`))
+		answerResponses(w, m.nextTurn(true, request.Input, `"type":"function_call_output"`))
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
-		gemini(w, m.next(len(request.Tools) > 0, request.Contents, `"functionResponse":`))
+		answerGemini(w, m.nextTurn(len(request.Tools) > 0, request.Contents, `"functionResponse":`))
 	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		chat(w, m.next(len(request.Tools) > 0, request.Messages, `"role":"tool"`), request.Stream)
+		answerChat(w, m.nextTurn(len(request.Tools) > 0, request.Messages, `"role":"tool"`), request.Stream)
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-// next is the turn that follows upon those whose answers the conversation has, told by
+// nextTurn is the turn that follows upon those whose answers the conversation has, told by
 // the mark that each bears; nil is the end. A request without tools is about something
 // else, a title for instance.
-func (m *Model) next(tools bool, conversation json.RawMessage, mark string) *Turn {
+func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) *Turn {
 	if !tools {
 		return nil
 	}
 	m.one.Lock()
 	defer m.one.Unlock()
-	text := compact(conversation)
+	text := compactJSON(conversation)
 	n := strings.Count(text, mark)
 	if n > 0 && n == m.asked && n <= len(m.Turns) && m.After != nil {
 		m.After(n-1, text[strings.LastIndex(text, mark):])
@@ -96,16 +96,16 @@ func (m *Model) next(tools bool, conversation json.RawMessage, mark string) *Tur
 	return &m.Turns[n]
 }
 
-// Asked counts what was asked of the model: its turns, and the end. It is more when an
+// CountAsked counts what was asked of the model: its turns, and the end. It is more when an
 // agent has answered what it was not asked.
-func (m *Model) Asked() int {
+func (m *Model) CountAsked() int {
 	m.one.Lock()
 	defer m.one.Unlock()
 	return m.asked
 }
 
-// emit writes one event of a stream.
-func emit(w io.Writer, kind string, value any) {
+// emitEvent writes one event of a stream.
+func emitEvent(w io.Writer, kind string, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
@@ -120,11 +120,11 @@ type object = map[string]any
 
 var counted atomic.Int64
 
-// unique is an identifier that no other call has.
-func unique(prefix string) string { return fmt.Sprintf("%s%08d", prefix, counted.Add(1)) }
+// uniqueID is an identifier that no other call has.
+func uniqueID(prefix string) string { return fmt.Sprintf("%s%08d", prefix, counted.Add(1)) }
 
-// Input is the call's arguments as JSON.
-func (c *Turn) Input() string {
+// ArgumentsJSON is the call's arguments as JSON.
+func (c *Turn) ArgumentsJSON() string {
 	text, err := json.Marshal(c.Args)
 	if err != nil {
 		panic(err)
@@ -132,31 +132,31 @@ func (c *Turn) Input() string {
 	return string(text)
 }
 
-// anthropic answers as the Messages API does.
-func anthropic(w io.Writer, c *Turn) {
+// answerAnthropic answers as the Messages API does.
+func answerAnthropic(w io.Writer, c *Turn) {
 	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "Done."}, "end_turn"
 	if c != nil {
-		block = object{"type": "tool_use", "id": unique("toolu_"), "name": c.Tool, "input": object{}}
-		delta, stop = object{"type": "input_json_delta", "partial_json": c.Input()}, "tool_use"
+		block = object{"type": "tool_use", "id": uniqueID("toolu_"), "name": c.Tool, "input": object{}}
+		delta, stop = object{"type": "input_json_delta", "partial_json": c.ArgumentsJSON()}, "tool_use"
 	}
 	usage := object{"input_tokens": 1, "output_tokens": 1}
 	for _, e := range []object{
-		{"type": "message_start", "message": object{"id": unique("msg_"), "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "usage": usage}},
+		{"type": "message_start", "message": object{"id": uniqueID("msg_"), "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "usage": usage}},
 		{"type": "content_block_start", "index": 0, "content_block": block},
 		{"type": "content_block_delta", "index": 0, "delta": delta},
 		{"type": "content_block_stop", "index": 0},
 		{"type": "message_delta", "delta": object{"stop_reason": stop}, "usage": usage},
 		{"type": "message_stop"},
 	} {
-		emit(w, e["type"].(string), e)
+		emitEvent(w, e["type"].(string), e)
 	}
 }
 
-// responses answers as the Responses API does.
-func responses(w io.Writer, c *Turn) {
-	item := object{"type": "message", "id": unique("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
+// answerResponses answers as the Responses API does.
+func answerResponses(w io.Writer, c *Turn) {
+	item := object{"type": "message", "id": uniqueID("msg_"), "role": "assistant", "content": []object{{"type": "output_text", "text": "Done."}}}
 	if c != nil {
-		item = object{"type": "function_call", "id": unique("fc_"), "call_id": unique("call_"), "name": c.Tool, "arguments": c.Input()}
+		item = object{"type": "function_call", "id": uniqueID("fc_"), "call_id": uniqueID("call_"), "name": c.Tool, "arguments": c.ArgumentsJSON()}
 		if of, ok := strings.CutPrefix(c.Tool, "mcp__"); ok { // a server's tool, whose own name may hold __ (a hub's)
 			server, tool, _ := strings.Cut(of, "__")
 			item["namespace"], item["name"] = "mcp__"+server, tool
@@ -164,30 +164,30 @@ func responses(w io.Writer, c *Turn) {
 			item["namespace"], item["name"] = space, tool
 		}
 	}
-	id := unique("resp_")
+	id := uniqueID("resp_")
 	for _, e := range []object{
 		{"type": "response.created", "response": object{"id": id}},
 		{"type": "response.output_item.done", "output_index": 0, "item": item},
 		{"type": "response.completed", "response": object{"id": id, "usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}},
 	} {
-		emit(w, e["type"].(string), e)
+		emitEvent(w, e["type"].(string), e)
 	}
 }
 
-// gemini answers as generateContent does.
-func gemini(w io.Writer, c *Turn) {
+// answerGemini answers as generateContent does.
+func answerGemini(w io.Writer, c *Turn) {
 	part := object{"text": "Done."}
 	if c != nil {
 		part = object{"functionCall": object{"name": c.Tool, "args": c.Args}}
 	}
-	emit(w, "", object{
+	emitEvent(w, "", object{
 		"candidates":    []object{{"content": object{"role": "model", "parts": []object{part}}, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 	})
 }
 
-// compact has no blanks between its tokens, so that a mark is found however it was written.
-func compact(conversation json.RawMessage) string {
+// compactJSON has no blanks between its tokens, so that a mark is found however it was written.
+func compactJSON(conversation json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, conversation) != nil {
 		return string(conversation)
@@ -195,11 +195,11 @@ func compact(conversation json.RawMessage) string {
 	return b.String()
 }
 
-// chat answers as chat completions do, in one piece or as a stream.
-func chat(w http.ResponseWriter, c *Turn, stream bool) {
+// answerChat answers as chat completions do, in one piece or as a stream.
+func answerChat(w http.ResponseWriter, c *Turn, stream bool) {
 	message, reason := object{"role": "assistant", "content": "Done."}, "stop"
 	if c != nil {
-		call := object{"index": 0, "id": unique("call_"), "type": "function", "function": object{"name": c.Tool, "arguments": c.Input()}}
+		call := object{"index": 0, "id": uniqueID("call_"), "type": "function", "function": object{"name": c.Tool, "arguments": c.ArgumentsJSON()}}
 		message, reason = object{"role": "assistant", "content": nil, "tool_calls": []object{call}}, "tool_calls"
 	}
 	whole := func(kind, member string, value object, reason any) object {
@@ -211,7 +211,7 @@ func chat(w http.ResponseWriter, c *Turn, stream bool) {
 		_ = json.NewEncoder(w).Encode(whole("chat.completion", "message", message, reason))
 		return
 	}
-	emit(w, "", whole("chat.completion.chunk", "delta", message, nil))
-	emit(w, "", whole("chat.completion.chunk", "delta", object{}, reason))
+	emitEvent(w, "", whole("chat.completion.chunk", "delta", message, nil))
+	emitEvent(w, "", whole("chat.completion.chunk", "delta", object{}, reason))
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }

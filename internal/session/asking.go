@@ -57,11 +57,11 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	}
 	a.keeper = &remember.Writer{
 		Policy: under.Path, Options: under.Options(),
-		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.Note,
+		Denied: deniedCalls{base.RecordDir(a.folders.State)}, View: a.view, Wrote: s.edits.NoteEdit,
 	}
 	a.chain = ask.NewChain(ask.ChainOptions{
-		Channels: a.channels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
-		Risk: a.risky, Project: a.view.Project, Notify: a.notify, OnError: a.onError,
+		Channels: a.makeChannels(), Queue: a.queueClient(), RuleWriter: a.keeper, Wait: a.settings.Nobody.Is == "wait",
+		Risk: a.isRisky, Project: a.view.Project, Notify: a.notifyQuestion, OnError: a.onError,
 	})
 	return a
 }
@@ -72,29 +72,29 @@ func (a *asking) queueClient() *ask.QueueClient {
 	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") {
 		return nil
 	}
-	return ask.NewQueueClient(a.enqueuer)
+	return ask.NewQueueClient(a.newEnqueuer)
 }
 
-// channels are the ways of asking, in their order. Who can show one question at a
+// makeChannels are the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
-func (a *asking) channels() (all []ask.Channel) {
+func (a *asking) makeChannels() (all []ask.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
-			all = append(all, ask.NewBatcher(a.terminal(), a.risky))
+			all = append(all, ask.NewBatcher(a.newTerminal(), a.isRisky))
 		case "console", "web":
-			all = append(all, ask.NewQueueChannel(name, a.answerers))
+			all = append(all, ask.NewQueueChannel(name, a.listAnswerers))
 		case "elicitation":
-			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.reach}))
+			all = append(all, elicit.New(elicit.Options{Project: a.view.Project, Home: a.folders.Home, Reach: a.listReach}))
 		}
 	}
 	return all
 }
 
-// reach says to the client's form how far an answer for the session can go. Where care
+// listReach says to the client's form how far an answer for the session can go. Where care
 // is needed that is no further than the call: nobody knows who answers there.
-func (a *asking) reach(q gate.Question) (all []elicit.Reach) {
-	if a.risky(q) {
+func (a *asking) listReach(q gate.Question) (all []elicit.Reach) {
+	if a.isRisky(q) {
 		return nil
 	}
 	offers, _ := a.keeper.Offers(q)
@@ -108,45 +108,45 @@ func (a *asking) reach(q gate.Question) (all []elicit.Reach) {
 
 func terminalLock(f config.Folders) string { return filepath.Join(f.State, "terminal.lock") }
 
-func (a *asking) terminal() *ask.Terminal {
+func (a *asking) newTerminal() *ask.Terminal {
 	return ask.NewTerminal(ask.Options{
 		Lock: terminalLock(a.folders), Stderr: a.relay, RuleWriter: a.keeper, By: a.by, View: a.view,
 	})
 }
 
-// approver is what the gate asks, and tells what became of an answer.
-func (a *asking) approver() (gate.Approver, gate.Concluder) {
+// makeApprover is what the gate asks, and tells what became of an answer.
+func (a *asking) makeApprover() (gate.Approver, gate.Concluder) {
 	if a.chain == nil {
 		return ask.Never{Reason: "asking is switched off"}, gate.None{}
 	}
 	return a.chain, a.chain
 }
 
-func (a *asking) risky(q gate.Question) bool {
-	return ask.Dangerous(q, a.view)
+func (a *asking) isRisky(q gate.Question) bool {
+	return ask.IsDangerous(q, a.view)
 }
 
-// notify points a person to a question that waits where nobody looks.
-func (a *asking) notify(q gate.Question) {
+// notifyQuestion points a person to a question that waits where nobody looks.
+func (a *asking) notifyQuestion(q gate.Question) {
 	if a.settings.Notify.Is {
-		a.desktop.Asks(q.Server, q.Calls)
+		a.desktop.NotifyQuestion(q.Server, q.Calls)
 	}
 }
 
 // onError goes to the record: the question itself has an answer.
 func (a *asking) onError(err error) {
-	_ = a.guard.note(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
+	_ = a.guard.noteServerEvents(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
-// muted tells the owner of a server that asks too much.
-func (a *asking) muted(int, time.Time) {
+// notifyMuted tells the owner of a server that asks too much.
+func (a *asking) notifyMuted(int, time.Time) {
 	if a.settings.Notify.Is {
-		a.desktop.Muted(a.server)
+		a.desktop.NotifyMuted(a.server)
 	}
 }
 
-// opened is the queue, opened at the first use.
-func (a *asking) opened() (*queue.Queue, error) {
+// openQueue is the queue, opened at the first use.
+func (a *asking) openQueue() (*queue.Queue, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.queue != nil {
@@ -165,17 +165,17 @@ func (a *asking) opened() (*queue.Queue, error) {
 	return q, nil
 }
 
-func (a *asking) answerers() ([]string, error) {
-	q, err := a.opened()
+func (a *asking) listAnswerers() ([]string, error) {
+	q, err := a.openQueue()
 	if err != nil {
 		return nil, err
 	}
 	return q.Answerers()
 }
 
-// enqueuer is this session's side of the queue.
-func (a *asking) enqueuer() (ask.Enqueuer, error) {
-	q, err := a.opened()
+// newEnqueuer is this session's side of the queue.
+func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
+	q, err := a.openQueue()
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (a *asking) enqueuer() (ask.Enqueuer, error) {
 	a.proxy = p
 	a.mu.Unlock()
 	var grants Grants = p
-	a.tasks.Go(func() { a.share(grants) })
+	a.tasks.Go(func() { a.shareGrants(grants) })
 	a.tasks.Go(func() {
 		for id := range grants.Revoked() {
 			a.guard.Revoke(id)
@@ -196,17 +196,17 @@ func (a *asking) enqueuer() (ask.Enqueuer, error) {
 	return ask.NewEnqueuer(p), nil
 }
 
-// granted notes that the answers for the session have changed.
-func (a *asking) granted() {
+// signalGrants notes that the answers for the session have changed.
+func (a *asking) signalGrants() {
 	select {
 	case a.shared <- struct{}{}:
 	default: // it is going to look anyway
 	}
 }
 
-// share shows the answers that hold for the session to whoever runs clawai
+// shareGrants shows the answers that hold for the session to whoever runs clawai
 // approve --granted.
-func (a *asking) share(grants Grants) {
+func (a *asking) shareGrants(grants Grants) {
 	for {
 		select {
 		case <-a.shared:

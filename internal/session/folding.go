@@ -76,26 +76,26 @@ func (f *folding) Record(events ...*event.Event) error {
 	var all []*event.Event
 	folded, end, now := map[*event.Event]*junk{}, false, f.now()
 	for _, ev := range events {
-		if !isJunk(ev) || f.admits(ev, now, folded) {
+		if !isJunk(ev) || f.admitEvent(ev, now, folded) {
 			all = append(all, ev)
 		}
 		end = end || ev.Kind == event.End
 	}
-	counts := f.due(now, end)
+	counts := f.dueCounts(now, end)
 	if all = slices.Concat(counts, all); len(all) > 0 {
 		if err := f.Recorder.Record(all...); err != nil {
 			return err
 		}
 	}
-	f.wrote(counts, now)
+	f.resetCounts(counts, now)
 	for ev, of := range folded {
 		ev.Record = of.record
 	}
 	return nil
 }
 
-// admits reports whether a line is recorded by itself; if not, it is counted.
-func (f *folding) admits(ev *event.Event, now time.Time, folded map[*event.Event]*junk) bool {
+// admitEvent reports whether a line is recorded by itself; if not, it is counted.
+func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.Event]*junk) bool {
 	of := sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}
 	j := f.senders[of]
 	if j == nil {
@@ -111,7 +111,7 @@ func (f *folding) admits(ev *event.Event, now time.Time, folded map[*event.Event
 	}
 	if j.n == 0 {
 		f.waits.Add(1)
-		f.wait()
+		f.scheduleCounts()
 	}
 	j.n, j.bytes, folded[ev] = j.n+1, j.bytes+ev.Bytes, j
 	text, _ := json.Marshal([]any{ev.Code, ev.Reason, ev.Method, ev.ID, ev.Bytes, ev.Detail})
@@ -119,8 +119,8 @@ func (f *folding) admits(ev *event.Event, now time.Time, folded map[*event.Event
 	return false
 }
 
-// due are the counts to write now.
-func (f *folding) due(now time.Time, all bool) (counts []*event.Event) {
+// dueCounts are the counts to write now.
+func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	for of, j := range f.senders {
 		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {
 			continue
@@ -134,8 +134,8 @@ func (f *folding) due(now time.Time, all bool) (counts []*event.Event) {
 	return counts
 }
 
-// wrote begins new counts.
-func (f *folding) wrote(counts []*event.Event, now time.Time) {
+// resetCounts begins new counts.
+func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	for _, ev := range counts {
 		j := f.senders[sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}]
 		j.n, j.bytes, j.told, j.record = 0, 0, now, ev.Record
@@ -144,8 +144,8 @@ func (f *folding) wrote(counts []*event.Event, now time.Time) {
 	}
 }
 
-// wait has counts written that no other event comes after.
-func (f *folding) wait() {
+// scheduleCounts has counts written that no other event comes after.
+func (f *folding) scheduleCounts() {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(foldEvery, func() { _ = f.Record() })
 	} else {

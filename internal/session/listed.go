@@ -29,7 +29,7 @@ type listed struct {
 // ofLists is where the numbers of these questions begin: those of the gate count from 1.
 const ofLists = 1 << 63
 
-func (l *listed) ask(ctx context.Context, server string, all []pin.Difference) (approved, answered bool) {
+func (l *listed) askDifferences(ctx context.Context, server string, all []pin.Difference) (approved, answered bool) {
 	call := view.ListedCall(server, shownDifferences(all))
 	now := time.Now()
 	q := gate.Question{
@@ -43,11 +43,11 @@ func (l *listed) ask(ctx context.Context, server string, all []pin.Difference) (
 	ev := &event.Event{Kind: event.Answered, Digest: q.Digest, Method: call.Method, Waited: time.Since(now)}
 	if err != nil || answer.Digest != q.Digest || answer.Reply == gate.HandOver {
 		ev.Kind, ev.Code, ev.Reason = event.Chatter, "not_approved", "nobody has said whether what the server lists may pass"
-		_ = l.asking.guard.note(ev)
+		_ = l.asking.guard.noteServerEvents(ev)
 		return false, false
 	}
 	ev.Channel, ev.Answer, ev.By, ev.Words, ev.Detail = answer.Channel, answer.Reply.String(), answer.By, answer.Words, answer.Note
-	if l.asking.guard.note(ev) != nil { // what is not on record does not count
+	if l.asking.guard.noteServerEvents(ev) != nil { // what is not on record does not count
 		return false, false
 	}
 	v := gate.Verdict{Action: policy.Deny, Code: gate.CodeDeniedByPerson}
@@ -65,23 +65,23 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 		for _, c := range d.Changes {
 			next := one
 			if c.Class == pin.Added {
-				shown = append(shown, parts(one, c.Is)...)
+				shown = append(shown, entryMembers(one, c.Is)...)
 				continue
 			}
-			next.At, next.Was, next.Is, next.What = c.At, pin.Words(c.Was), pin.Words(c.Is), c.What
+			next.At, next.Was, next.Is, next.What = c.At, pin.ValueText(c.Was), pin.ValueText(c.Is), c.What
 			shown = append(shown, next)
 		}
 	}
 	return shown
 }
 
-// parts are the members of an entry that is new.
-func parts(of view.Listed, entry json.RawMessage) (all []view.Listed) {
+// entryMembers are the members of an entry that is new.
+func entryMembers(of view.Listed, entry json.RawMessage) (all []view.Listed) {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(entry, &members) // it is one of ours
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name != "name" {
-			of.At, of.Is = name, pin.Words(members[name])
+			of.At, of.Is = name, pin.ValueText(members[name])
 			all = append(all, of)
 		}
 	}

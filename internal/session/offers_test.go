@@ -29,8 +29,8 @@ const offersTable = "testdata/offers.txt"
 func TestStartersOfferAnswersThatStick(t *testing.T) {
 	slow.Test(t)
 	var b strings.Builder
-	for _, p := range fixtures.Profiles() {
-		src, err := fixtures.Policy(p.Name)
+	for _, p := range fixtures.ListProfiles() {
+		src, err := fixtures.ComposePolicy(p.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestStartersOfferAnswersThatStick(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fx.On() != policy.OnCall || *fx.Expected != policy.Prompt {
+			if fx.JudgedMessage() != policy.OnCall || *fx.Expected != policy.Prompt {
 				continue
 			}
 			line := h.of(t, fx, p.Name)
@@ -108,11 +108,11 @@ func offersOf(t *testing.T, src string) *offered {
 // of is what was offered about a fixture, in a line.
 func (o *offered) of(t *testing.T, fx check.Fixture, server string) string {
 	t.Helper()
-	calls, err := fx.Calls(server)
+	calls, err := fx.ReadCalls(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := o.does(fx.Request(1), fx.Method, calls); o.asked == nil {
+	if got := o.does(fx.BuildRequest(1), fx.Method, calls); o.asked == nil {
 		return "not asked: " + got
 	}
 	offers, whyNot := o.asking.keeper.Offers(*o.asked)
@@ -168,7 +168,7 @@ func TestAnswersStickUnderAStarter(t *testing.T) {
 			_, err := o.asking.keeper.Write(t.Context(), q, "folder", gate.AllowAlways)
 			l, loads := config.LoadPolicyFor(o.all.inForce().Path, policy.Options{Home: "/home/user"})
 			if err == nil && loads == nil {
-				defer o.all.reload(l, nil)
+				defer o.all.reloadSessions(l, nil)
 			}
 			return gate.Answer{Reply: gate.AllowAlways}, errors.Join(err, loads)
 		},

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// recorder is where sessions of this state record.
-func (s *State) recorder(all gate.Recorder) gate.Recorder {
+// makeRecorder is where sessions of this state record.
+func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all
 	}
@@ -45,7 +45,7 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 			}
 			call := policy.Call{
 				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args, Cwd: e.Cwd, OS: e.OS, Elsewhere: e.Elsewhere, At: e.Time, Assurances: policy.ReadAssurances(e.Annotations),
-				Finds: e.Found(),
+				Finds: e.FoundKinds(),
 			}
 			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut, Looked: e.Looked}, err) || err != nil {
 				return

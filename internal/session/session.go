@@ -99,8 +99,8 @@ func (s *Sessions) Stderr() *os.File {
 	return s.o.Stderr
 }
 
-// Started gives up our side of what Stderr gave.
-func (s *Sessions) Started() { s.relay.Started() }
+// CloseServerEnd gives up our side of what Stderr gave.
+func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
 
 // Peer is the server of a session.
 type Peer struct {
@@ -116,16 +116,16 @@ type Peer struct {
 	URLs func(name string) string
 }
 
-// at is the address of the server that rules call so; "" is none.
-func (p *Peer) at(name string) string {
+// serverURL is the address of the server that rules call so; "" is none.
+func (p *Peer) serverURL(name string) string {
 	if p.URLs != nil {
 		return p.URLs(name)
 	}
 	return p.URL
 }
 
-// upstream tells the server from all others.
-func (p *Peer) upstream() string { return fmt.Sprintf("%q %q %q", p.Command, p.URL, p.Is) }
+// upstreamKey tells the server from all others.
+func (p *Peer) upstreamKey() string { return fmt.Sprintf("%q %q %q", p.Command, p.URL, p.Is) }
 
 // Session is one connection between a client and a server.
 type Session struct {
@@ -133,62 +133,64 @@ type Session struct {
 	server  string // what rules call it; "" is none
 	all     *Sessions
 	asking  *asking
-	pins    *pinning.Session // nil where nobody knows what was approved
-	release func()           // lets go of what it alone has open
-	seen    *flow.Server     // nil where nobody remembers what the agent's session has seen
+	pins    *pinning.ClientPins // nil where nobody knows what was approved
+	release func()              // lets go of what it alone has open
+	seen    *flow.ServerLabels  // nil where nobody remembers what the agent's session has seen
 }
 
 // Open builds a session and records its start. An error says that the record
 // cannot be kept: nothing may be carried. Close ends it, after End.
-func (s *Sessions) Open(p Peer) (*Session, error) { return s.start(p, s.o.State) }
+func (s *Sessions) Open(p Peer) (*Session, error) { return s.startSession(p, s.o.State) }
 
-func (s *Sessions) start(p Peer, in State) (*Session, error) {
+func (s *Sessions) startSession(p Peer, in State) (*Session, error) {
 	under := s.inForce()
-	one, err := s.build(p, under, in)
+	one, err := s.buildSession(p, under, in)
 	if err != nil {
 		return nil, err
 	}
 	start := &event.Event{Kind: event.Start, ServerGuess: p.Guess, Detail: fmt.Sprintf("%s; %s; policy %s, revision %s",
 		s.o.Program, p.Is, under.Path, under.Policy.Revision())}
-	if err := one.note(append([]*event.Event{start}, over(under)...)...); err != nil {
+	if err := one.noteServerEvents(append([]*event.Event{start}, layerEvents(under)...)...); err != nil {
 		one.Close()
 		return nil, err
 	}
-	s.join(one, under)
+	s.joinSession(one, under)
 	return one, nil
 }
 
-// Single builds a session for one call. It has no start and no end in the record, and
+// OpenSingle builds a session for one call. It has no start and no end in the record, and
 // hears of no change. Close ends it.
-func (s *Sessions) Single(p Peer) (*Session, error) { return s.build(p, s.inForce(), s.o.State) }
+func (s *Sessions) OpenSingle(p Peer) (*Session, error) {
+	return s.buildSession(p, s.inForce(), s.o.State)
+}
 
-func (s *Sessions) build(p Peer, under *config.Loaded, in State) (*Session, error) {
+func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Session, error) {
 	shown := p.Name
 	if shown == "" {
 		shown = p.Guess
 	}
 	a := s.newAsking(shown, under)
-	approver, concluder := a.approver()
+	approver, concluder := a.makeApprover()
 	if s.o.Before != nil {
 		b := &before{first: s.o.Before, Approver: approver, Concluder: concluder}
 		approver, concluder = b, b
 	}
-	seen, labels := in.seen(p, shown, under)
+	seen, labels := in.serverLabels(p, shown, under)
 	one := &Session{server: p.Name, all: s, asking: a, seen: seen}
 	if in.Pins != nil {
 		asks := &listed{asking: a, approver: approver, concluder: concluder}
-		one.pins = pinning.NewSession(in.Pins, asks.ask, one.relisted)
+		one.pins = pinning.NewSession(in.Pins, asks.askDifferences, one.recordApproval)
 		if s.o.ObserveOnly {
 			one.pins = pinning.NewSession(in.Pins, nil, nil)
 		}
 	}
-	asked, granted := ledger(in.Asked), ledger(in.Granted)
-	one.release = func() { release(asked, granted) }
+	asked, granted := makeLedger(in.Asked), makeLedger(in.Granted)
+	one.release = func() { closeLedgers(asked, granted) }
 	guard, err := gate.New(gate.Options{
-		Policy: under.Policy, Recorder: in.recorder(s.o.Recorder), Approver: approver, Concluder: concluder,
-		Principals: gate.None{}, Inspector: screening.New(shown, p.at, one.pins), Labels: labels,
-		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.granted, OnMuted: a.muted,
-		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstream(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
+		Policy: under.Policy, Recorder: in.makeRecorder(s.o.Recorder), Approver: approver, Concluder: concluder,
+		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels,
+		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
+		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
 	})
 	if err != nil {
 		one.release()
@@ -199,17 +201,17 @@ func (s *Sessions) build(p Peer, under *config.Loaded, in State) (*Session, erro
 	return one, nil
 }
 
-// seen is what remembers for a server what the agent's session has seen.
-func (s *State) seen(p Peer, shown string, under *config.Loaded) (*flow.Server, gate.Labels) {
+// serverLabels is what remembers for a server what the agent's session has seen.
+func (s *State) serverLabels(p Peer, shown string, under *config.Loaded) (*flow.ServerLabels, gate.Labels) {
 	if s.Flow == nil {
 		return nil, gate.None{}
 	}
-	one := s.Flow.Server(p.Name, shown, func() *flow.Known { return flow.Recognise(p.Command, p.URL) }, under.Policy)
+	one := s.Flow.NewServer(p.Name, shown, func() *flow.Known { return flow.RecogniseServer(p.Command, p.URL) }, under.Policy)
 	return one, one
 }
 
 // Labels are what the agent's session has seen, as this server's rules are told it.
-func (s *Session) Labels() *flow.Server { return s.seen }
+func (s *Session) Labels() *flow.ServerLabels { return s.seen }
 
 func (s *Sessions) inForce() *config.Loaded {
 	s.mu.Lock()
@@ -217,28 +219,28 @@ func (s *Sessions) inForce() *config.Loaded {
 	return s.policy
 }
 
-// join has a session, made with the policy under, hear of every change from now
+// joinSession has a session, made with the policy under, hear of every change from now
 // on, and of one that came while it was made.
-func (s *Sessions) join(one *Session, under *config.Loaded) {
+func (s *Sessions) joinSession(one *Session, under *config.Loaded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[one] = struct{}{}
 	if s.policy != under {
-		one.reload(s.policy, nil)
+		one.reloadPolicy(s.policy, nil)
 	}
 }
 
-// note records events of this session's server.
-func (s *Session) note(events ...*event.Event) error {
+// noteServerEvents records events of this session's server.
+func (s *Session) noteServerEvents(events ...*event.Event) error {
 	for _, ev := range events {
 		ev.Server = s.server
 	}
-	return s.Note(events...)
+	return s.NoteEvents(events...)
 }
 
-// relisted says that a person has approved what a server lists.
-func (s *Session) relisted() {
-	_ = s.note(&event.Event{Kind: event.Policy, Code: "approved", Detail: "what the server lists passes as it is; a client that keeps lists sees it when it lists again"})
+// recordApproval says that a person has approved what a server lists.
+func (s *Session) recordApproval() {
+	_ = s.noteServerEvents(&event.Event{Kind: event.Policy, Code: "approved", Detail: "what the server lists passes as it is; a client that keeps lists sees it when it lists again"})
 	s.Relist()
 }
 
@@ -247,7 +249,7 @@ func (s *Session) End(how string, code int) {
 	s.all.mu.Lock()
 	delete(s.all.open, s)
 	s.all.mu.Unlock()
-	_ = s.note(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
+	_ = s.noteServerEvents(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
 }
 
 // Close refuses what still waits and ends what asked.
@@ -263,23 +265,23 @@ func (s *Session) Close() {
 // Watch gives every change of the policy's files to the sessions that are open
 // and to those to come, until ctx ends.
 func (s *Sessions) Watch(ctx context.Context) {
-	config.Watch(ctx, s.inForce(), s.edits, s.reload)
+	config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
 }
 
-func (s *Sessions) reload(next *config.Loaded, err error) {
+func (s *Sessions) reloadSessions(next *config.Loaded, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
 		s.policy = next
 	}
 	for one := range s.open {
-		one.reload(next, err)
+		one.reloadPolicy(next, err)
 	}
 }
 
-// reload gives the gate a changed policy; a broken one changes nothing but the
+// reloadPolicy gives the gate a changed policy; a broken one changes nothing but the
 // record.
-func (s *Session) reload(next *config.Loaded, err error) {
+func (s *Session) reloadPolicy(next *config.Loaded, err error) {
 	ev := &event.Event{Kind: event.Policy}
 	events := []*event.Event{ev}
 	if err != nil {
@@ -290,23 +292,23 @@ func (s *Session) reload(next *config.Loaded, err error) {
 		}
 		s.SetPolicy(next.Policy)
 		ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
-		events = append(events, noted(next.News)...)
+		events = append(events, noteEvents(next.News)...)
 		memory.ReleaseSoon() // what was in force may be large
 	}
-	_ = s.note(events...) // a record that fails refuses the next call
+	_ = s.noteServerEvents(events...) // a record that fails refuses the next call
 }
 
-// over tells of what stands over the policy, and of what does not.
-func over(l *config.Loaded) (events []*event.Event) {
+// layerEvents tells of what stands over the policy, and of what does not.
+func layerEvents(l *config.Loaded) (events []*event.Event) {
 	for _, layer := range l.Policy.Layers() {
 		events = append(events, &event.Event{Kind: event.Policy, Code: "layer",
-			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.Layer(), layer.File(), layer.Revision())})
+			Detail: fmt.Sprintf("under the %s's %s, revision %s", layer.LayerName(), layer.FileName(), layer.Revision())})
 	}
-	return append(events, noted(l.Notes)...)
+	return append(events, noteEvents(l.Notes)...)
 }
 
-// noted are notes about layers as the record has them.
-func noted(notes []string) (events []*event.Event) {
+// noteEvents are notes about layers as the record has them.
+func noteEvents(notes []string) (events []*event.Event) {
 	for _, note := range notes {
 		events = append(events, &event.Event{Kind: event.Policy, Code: "layer_kept", Reason: note})
 	}

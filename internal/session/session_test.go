@@ -227,7 +227,7 @@ func TestASessionMissesNoPolicy(t *testing.T) {
 	after := load(t, f)
 	r.on = func(ev *event.Event) error {
 		if ev.Kind == event.Start {
-			s.reload(after, nil)
+			s.reloadSessions(after, nil)
 		}
 		return nil
 	}
@@ -244,7 +244,7 @@ func TestASessionMissesNoPolicy(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	two.End("gone", 0)
-	s.reload(nil, errors.New("a typo"))
+	s.reloadSessions(nil, errors.New("a typo"))
 	told = r.of(event.Policy)[1:]
 	if len(told) != 1 || told[0].Code != "policy_kept" || !strings.HasSuffix(told[0].Reason, "stays in force: a typo") {
 		t.Errorf("%+v", told)
@@ -321,12 +321,12 @@ func TestGrantsAreShown(t *testing.T) {
 	s, r, _ := sessions(t, allowRead, nil)
 	one := opened(t, s, Peer{})
 	g := &shown{listed: make(chan []queue.Grant), err: errors.New("the disk is full")}
-	one.asking.tasks.Go(func() { one.asking.share(g) })
-	one.asking.granted()
+	one.asking.tasks.Go(func() { one.asking.shareGrants(g) })
+	one.asking.signalGrants()
 	if all := <-g.listed; len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
-	one.asking.granted() // taken up when the first is through
+	one.asking.signalGrants() // taken up when the first is through
 	<-g.listed
 	told := r.of(event.Chatter)
 	if len(told) == 0 || told[0].Code != "asking" || told[0].Detail != "the answers for this session cannot be listed: the disk is full" {
@@ -358,7 +358,7 @@ func TestStderr(t *testing.T) {
 			if s.relay == nil && s.Stderr() != s.o.Stderr { // a test's stderr need not be a terminal
 				t.Error("it is given another stderr")
 			}
-			s.Started()
+			s.CloseServerEnd()
 		})
 	}
 }

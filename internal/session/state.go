@@ -24,8 +24,8 @@ type State struct {
 	Asked, Granted func() gate.Ledger
 }
 
-// ledger is one of these, nil without.
-func ledger(of func() gate.Ledger) gate.Ledger {
+// makeLedger is one of these, nil without.
+func makeLedger(of func() gate.Ledger) gate.Ledger {
 	if of == nil {
 		return nil
 	}
@@ -35,18 +35,18 @@ func ledger(of func() gate.Ledger) gate.Ledger {
 // InMemory is the State of one process, which ends with it.
 func InMemory() State { return State{Limits: &gate.Meter{}} }
 
-// Shared is the State of one process of an agent's session, whose others count the same
+// SharedState is the State of one process of an agent's session, whose others count the same
 // calls and questions, and go by the same grants.
-func Shared(f *flow.Session) State {
-	return State{Limits: &gate.Meter{Ledger: f.Counts()}, Asked: f.Asked, Granted: f.Granted, Flow: f}
+func SharedState(f *flow.Session) State {
+	return State{Limits: &gate.Meter{Ledger: f.CountsLedger()}, Asked: f.AskedLedger, Granted: f.GrantedLedger, Flow: f}
 }
 
-// Listening is the State of one process that serves many clients, who are one agent's session.
+// ListeningState is the State of one process that serves many clients, who are one agent's session.
 // What a person allowed holds in each of its sessions alone, but whoever begins one after the
 // other asks no more often.
-func Listening(f *flow.Session) State {
+func ListeningState(f *flow.Session) State {
 	s := InMemory()
-	s.Flow, s.Asked = f, f.Asked
+	s.Flow, s.Asked = f, f.AskedLedger
 	return s
 }
 
@@ -60,16 +60,16 @@ type Invocation struct {
 
 // NewInvocation begins one.
 func (s *Sessions) NewInvocation(name string) *Invocation {
-	f := flow.Alone(s.o.Folders.State, flow.InvocationKey(name))
-	return &Invocation{all: s, name: name, flow: f, limits: &gate.Meter{Ledger: f.Counts()}}
+	f := flow.NewIsolated(s.o.Folders.State, flow.InvocationKey(name))
+	return &Invocation{all: s, name: name, flow: f, limits: &gate.Meter{Ledger: f.CountsLedger()}}
 }
 
 // Open is Sessions.Open for a session of it.
 func (i *Invocation) Open(p Peer) (*Session, error) {
-	return i.all.start(p, State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: i.flow.Asked, Granted: i.flow.Granted})
+	return i.all.startSession(p, State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: i.flow.AskedLedger, Granted: i.flow.GrantedLedger})
 }
 
-func release(all ...gate.Ledger) {
+func closeLedgers(all ...gate.Ledger) {
 	for _, l := range all {
 		if c, ok := l.(io.Closer); ok {
 			_ = c.Close()
@@ -78,7 +78,7 @@ func release(all ...gate.Ledger) {
 }
 
 // End forgets it, when its sessions are closed.
-func (i *Invocation) End() error { return i.flow.Forget() }
+func (i *Invocation) End() error { return i.flow.ForgetSession() }
 
 // Grants is where the answers that hold for a session are shown to others, who
 // may take them back. The queue is one.

@@ -152,11 +152,11 @@ func read(t *testing.T, s *Session, text string) (got string, withheld bool) {
 func TestRealTextsAreNotWithheld(t *testing.T) {
 	slow.Test(t)
 	const each = 25
-	for _, p := range fixtures.Profiles() {
+	for _, p := range fixtures.ListProfiles() {
 		if p.Name == "coding-agent" { // whose answers do not pass here
 			continue
 		}
-		src, err := fixtures.Policy(p.Name)
+		src, err := fixtures.ComposePolicy(p.Name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,12 +22,12 @@ func main() {
 	if len(os.Args) != 4 {
 		log.Fatal("usage: sbom VERSION BINARY DOCUMENT")
 	}
-	if err := write(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := writeSBOM(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		log.Fatalf("sbom: %v", err)
 	}
 }
 
-func write(version, binary, document string) error {
+func writeSBOM(version, binary, document string) error {
 	content, err := os.ReadFile(binary)
 	if err != nil {
 		return err
@@ -42,38 +42,38 @@ func write(version, binary, document string) error {
 		return err
 	}
 	encoder := cyclonedx.NewBOMEncoder(f, cyclonedx.BOMFileFormatJSON).SetPretty(true)
-	if err := encoder.Encode(describe(filepath.Base(binary), content, info)); err != nil {
+	if err := encoder.Encode(describeBinary(filepath.Base(binary), content, info)); err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-func describe(name string, content []byte, info *debug.BuildInfo) *cyclonedx.BOM {
+func describeBinary(name string, content []byte, info *debug.BuildInfo) *cyclonedx.BOM {
 	sum := sha256.Sum256(content)
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{Component: &cyclonedx.Component{
-		BOMRef: purl(info.Main), Type: cyclonedx.ComponentTypeApplication,
-		Name: name, Version: info.Main.Version, PackageURL: purl(info.Main),
+		BOMRef: packageURL(info.Main), Type: cyclonedx.ComponentTypeApplication,
+		Name: name, Version: info.Main.Version, PackageURL: packageURL(info.Main),
 		Hashes:   &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}},
 		Licenses: &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "MIT"}}},
 	}}
-	components := []cyclonedx.Component{library(debug.Module{Path: "std", Version: info.GoVersion})}
+	components := []cyclonedx.Component{libraryOf(debug.Module{Path: "std", Version: info.GoVersion})}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		components = append(components, library(*m))
+		components = append(components, libraryOf(*m))
 	}
 	bom.Components = &components
 	return bom
 }
 
-func library(m debug.Module) cyclonedx.Component {
+func libraryOf(m debug.Module) cyclonedx.Component {
 	return cyclonedx.Component{
-		BOMRef: purl(m), Type: cyclonedx.ComponentTypeLibrary,
-		Name: m.Path, Version: m.Version, PackageURL: purl(m),
+		BOMRef: packageURL(m), Type: cyclonedx.ComponentTypeLibrary,
+		Name: m.Path, Version: m.Version, PackageURL: packageURL(m),
 	}
 }
 
-// purl names a module as package-url/purl-spec has it for Go.
-func purl(m debug.Module) string { return "pkg:golang/" + m.Path + "@" + m.Version }
+// packageURL names a module as package-url/purl-spec has it for Go.
+func packageURL(m debug.Module) string { return "pkg:golang/" + m.Path + "@" + m.Version }

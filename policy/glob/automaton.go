@@ -27,7 +27,7 @@ const stackWords = 16
 
 // newAutomaton takes a valid pattern.
 func newAutomaton(pattern string) *automaton {
-	a := &automaton{runes: distinct(pattern)}
+	a := &automaton{runes: literalRunes(pattern)}
 	elements := utf8.RuneCountInString(pattern)
 	a.words = elements/64 + 1
 	rows := make([]uint64, (3+len(a.runes))*a.words)
@@ -44,17 +44,17 @@ func newAutomaton(pattern string) *automaton {
 	}
 	for i := 0; i < len(pattern); {
 		r, size := utf8.DecodeRuneInString(pattern[i:])
-		switch n := stars(pattern[i:]); {
+		switch n := countStars(pattern[i:]); {
 		case n > 1:
-			set(a.deep, a.last)
+			setBit(a.deep, a.last)
 			size = n
 		case n == 1:
-			set(a.step, a.last)
+			setBit(a.step, a.last)
 		case r == '?':
-			set(a.any, a.last)
+			setBit(a.any, a.last)
 			a.last++
 		default:
-			set(a.mask(r), a.last)
+			setBit(a.maskOf(r), a.last)
 			a.last++
 		}
 		i += size
@@ -62,8 +62,8 @@ func newAutomaton(pattern string) *automaton {
 	return a
 }
 
-// distinct lists the literal characters of a pattern, sorted.
-func distinct(pattern string) []rune {
+// literalRunes lists the literal characters of a pattern, sorted.
+func literalRunes(pattern string) []rune {
 	runes := make([]rune, 0, len(pattern))
 	for _, r := range pattern {
 		if r != '*' && r != '?' {
@@ -74,11 +74,11 @@ func distinct(pattern string) []rune {
 	return slices.Compact(runes)
 }
 
-func set(row []uint64, state int) { row[state/64] |= 1 << (state % 64) }
+func setBit(row []uint64, state int) { row[state/64] |= 1 << (state % 64) }
 
-// mask is the row of states that a literal character leaves; nil when the
+// maskOf is the row of states that a literal character leaves; nil when the
 // pattern does not hold it.
-func (a *automaton) mask(r rune) []uint64 {
+func (a *automaton) maskOf(r rune) []uint64 {
 	i := 0
 	if r < 128 {
 		i = int(a.ascii[r])
@@ -91,15 +91,15 @@ func (a *automaton) mask(r rune) []uint64 {
 	return a.masks[(i-1)*a.words : i*a.words]
 }
 
-// match says whether the automaton accepts the whole of s.
-func (a *automaton) match(s string) bool {
-	ok, _ := a.run(s)
+// acceptsText says whether the automaton accepts the whole of s.
+func (a *automaton) acceptsText(s string) bool {
+	ok, _ := a.runRows(s)
 	return ok
 }
 
-// run also counts the words of rows it computed: the measure that the tests
+// runRows also counts the words of rows it computed: the measure that the tests
 // hold to pattern × text.
-func (a *automaton) run(s string) (ok bool, work int) {
+func (a *automaton) runRows(s string) (ok bool, work int) {
 	if a.words == 1 {
 		return a.runWord(s)
 	}
@@ -111,19 +111,19 @@ func (a *automaton) run(s string) (ok bool, work int) {
 	row = row[:a.words]
 	row[0] = 1
 	for i := 0; i < len(s); {
-		r, size := decode(s[i:])
+		r, size := decodeRune(s[i:])
 		i += size
 		work += a.words
-		if !a.advance(row, r) {
+		if !a.advanceRow(row, r) {
 			return false, work
 		}
 	}
 	return row[a.last/64]>>(a.last%64)&1 != 0, work
 }
 
-// advance moves a row over one character; false when no state is left.
-func (a *automaton) advance(row []uint64, r rune) bool {
-	mask := a.mask(r)
+// advanceRow moves a row over one character; false when no state is left.
+func (a *automaton) advanceRow(row []uint64, r rune) bool {
+	mask := a.maskOf(r)
 	var carry, alive uint64
 	for w, states := range row {
 		leave, keep := a.any[w], a.deep[w]
@@ -157,9 +157,9 @@ func (a *automaton) runWord(s string) (ok bool, work int) {
 				keep = deep
 			}
 		} else {
-			r, size := decode(s[i:])
+			r, size := decodeRune(s[i:])
 			i += size
-			if mask := a.mask(r); mask != nil {
+			if mask := a.maskOf(r); mask != nil {
 				leave = mask[0]
 			}
 		}
@@ -175,7 +175,7 @@ func (a *automaton) runWord(s string) (ok bool, work int) {
 // included.
 const invalid = utf8.MaxRune + 1
 
-func decode(s string) (rune, int) {
+func decodeRune(s string) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && size == 1 {
 		r = invalid

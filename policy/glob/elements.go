@@ -19,13 +19,13 @@ type Element struct {
 	Rune rune // of a Literal
 }
 
-// Elements takes a valid pattern apart, from left to right.
-func Elements(pattern string) []Element {
+// ParseElements takes a valid pattern apart, from left to right.
+func ParseElements(pattern string) []Element {
 	elements := make([]Element, 0, len(pattern))
 	for i := 0; i < len(pattern); {
 		r, size := utf8.DecodeRuneInString(pattern[i:])
 		e := Element{Kind: Literal, Rune: r}
-		switch n := stars(pattern[i:]); {
+		switch n := countStars(pattern[i:]); {
 		case n > 1:
 			e, size = Element{Kind: Deep}, n
 		case n == 1:

@@ -8,7 +8,7 @@ import (
 )
 
 func TestElements(t *testing.T) {
-	got := glob.Elements("é/**?*[***")
+	got := glob.ParseElements("é/**?*[***")
 	want := []glob.Element{
 		{Kind: glob.Literal, Rune: 'é'}, {Kind: glob.Literal, Rune: '/'}, {Kind: glob.Deep},
 		{Kind: glob.One}, {Kind: glob.Star}, {Kind: glob.Literal, Rune: '['}, {Kind: glob.Deep},

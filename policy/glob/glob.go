@@ -101,7 +101,7 @@ func countRuns(s string) (deep, shallow int) {
 		if s[i] != '*' {
 			continue
 		}
-		n := stars(s[i:])
+		n := countStars(s[i:])
 		if n > 1 {
 			deep++
 		} else {
@@ -112,8 +112,8 @@ func countRuns(s string) (deep, shallow int) {
 	return deep, shallow
 }
 
-// stars is the length of the run of stars that s begins with.
-func stars(s string) int { return len(s) - len(strings.TrimLeft(s, "*")) }
+// countStars is the length of the run of stars that s begins with.
+func countStars(s string) int { return len(s) - len(strings.TrimLeft(s, "*")) }
 
 // Match says whether the whole of s is matched.
 func (p *Pattern) Match(s string) bool {
@@ -132,9 +132,9 @@ func (p *Pattern) Match(s string) bool {
 	case mixedRuns:
 		// Without a "/" every star is a deep one, and with one the chunks in
 		// their order are still a condition that most texts fail.
-		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.auto.match(s))
+		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.auto.acceptsText(s))
 	case general:
-		return p.auto.match(s)
+		return p.auto.acceptsText(s)
 	default:
 		return false
 	}
@@ -159,8 +159,8 @@ func (p *Pattern) String() string { return p.source }
 // HasWildcard says whether the pattern can match more than one text.
 func (p *Pattern) HasWildcard() bool { return p.core > nothing }
 
-// Literal is the only text the pattern matches; false when it has a wildcard.
-func (p *Pattern) Literal() (string, bool) { return p.prefix, p.core == nothing }
+// LiteralText is the only text the pattern matches; false when it has a wildcard.
+func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == nothing }
 
 // LiteralPrefix is the text that everything matched begins with.
 func (p *Pattern) LiteralPrefix() string { return p.prefix }
@@ -174,9 +174,9 @@ func (p *Pattern) LiteralSuffix() string {
 	return p.suffix
 }
 
-// Cost says what Match(s) may take, in units of about a nanosecond. It is 0 when
+// MatchCost says what Match(s) may take, in units of about a nanosecond. It is 0 when
 // a look at the ends of s is enough.
-func (p *Pattern) Cost(s string) int {
+func (p *Pattern) MatchCost(s string) int {
 	if p.core <= nothing || !strings.HasPrefix(s, p.prefix) || !strings.HasSuffix(s, p.suffix) {
 		return 0
 	}

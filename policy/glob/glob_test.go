@@ -97,7 +97,7 @@ func TestParts(t *testing.T) {
 		if p.LiteralPrefix() != c.prefix || p.LiteralSuffix() != c.suffix || p.HasWildcard() != c.wild || p.String() != c.pattern {
 			t.Errorf("%q: prefix %q, suffix %q, wildcard %v, string %q", c.pattern, p.LiteralPrefix(), p.LiteralSuffix(), p.HasWildcard(), p)
 		}
-		if text, ok := p.Literal(); ok == c.wild || ok && text != c.pattern {
+		if text, ok := p.LiteralText(); ok == c.wild || ok && text != c.pattern {
 			t.Errorf("%q: Literal() = %q, %v", c.pattern, text, ok)
 		}
 	}

@@ -33,7 +33,7 @@ func TestLinear(t *testing.T) {
 			}
 			for _, n := range []int{100, 1_000, 10_000, 100_000} {
 				text := k.text(n)
-				_, work := p.auto.run(text)
+				_, work := p.auto.runRows(text)
 				if limit := len(text) * (len(k.pattern)/64 + 1); work > limit {
 					t.Errorf("%d bytes: %d words computed, want at most %d", len(text), work, limit)
 				}
@@ -129,7 +129,7 @@ func TestCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Cost(c.text); got < c.least || got > c.most {
+		if got := p.MatchCost(c.text); got < c.least || got > c.most {
 			t.Errorf("%s: %d, want %d to %d", c.pattern, got, c.least, c.most)
 		}
 	}

@@ -90,7 +90,7 @@ func FuzzMatch(f *testing.F) {
 		if got && !(strings.HasPrefix(text, p.LiteralPrefix()) && strings.HasSuffix(text, p.LiteralSuffix())) {
 			t.Fatalf("%q matches %q, which lacks its literal ends", pattern, text)
 		}
-		if literal, ok := p.Literal(); ok && got != (text == literal) {
+		if literal, ok := p.LiteralText(); ok && got != (text == literal) {
 			t.Fatalf("%q is literal and matches %q: %v", pattern, text, got)
 		}
 	})

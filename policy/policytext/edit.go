@@ -8,8 +8,8 @@ type Edit struct {
 	Text       string
 }
 
-// Apply gives the text with edits that do not overlap.
-func Apply(src []byte, edits ...Edit) []byte {
+// ApplyEdits gives the text with edits that do not overlap.
+func ApplyEdits(src []byte, edits ...Edit) []byte {
 	edits = slices.Clone(edits)
 	slices.SortFunc(edits, func(a, b Edit) int { return a.Start - b.Start })
 	out := make([]byte, 0, len(src)+32)
@@ -21,8 +21,8 @@ func Apply(src []byte, edits ...Edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// Remove cuts the leaf out of its rule.
-func (l *Leaf) Remove() []Edit {
+// RemoveEdits cuts the leaf out of its rule.
+func (l *Leaf) RemoveEdits() []Edit {
 	edits := make([]Edit, len(l.cut))
 	for i, c := range l.cut {
 		edits[i] = Edit{Start: c.start, End: c.end}
@@ -30,5 +30,5 @@ func (l *Leaf) Remove() []Edit {
 	return edits
 }
 
-// Set gives the leaf another value, in TOML.
-func (l *Leaf) Set(value string) Edit { return Edit{l.Value.Start, l.Value.End, value} }
+// SetValue gives the leaf another value, in TOML.
+func (l *Leaf) SetValue(value string) Edit { return Edit{l.Value.Start, l.Value.End, value} }

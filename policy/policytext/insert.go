@@ -12,7 +12,7 @@ import (
 // whole lines and no string over several of them. False when no such rule stands in
 // src.
 func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
-	doc, err := Read(src)
+	doc, err := ReadDocument(src)
 	if err != nil {
 		return nil, false
 	}
@@ -24,12 +24,12 @@ func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
 	if 1+bytes.Count(src[:r.Start], []byte("\n")) != line {
 		return nil, false
 	}
-	return slices.Insert(slices.Clone(src), doc.above(r), []byte(layoutOf(src, r).apply(text))...), true
+	return slices.Insert(slices.Clone(src), doc.commentStart(r), []byte(layoutOf(src, r).applyLayout(text))...), true
 }
 
-// above is where the lines that belong to a rule begin. A comment behind the
+// commentStart is where the lines that belong to a rule begin. A comment behind the
 // statement before it is not one of them.
-func (d *Document) above(r *Rule) int {
+func (d *Document) commentStart(r *Rule) int {
 	end := 0
 	if i := slices.IndexFunc(d.Statements, func(st Statement) bool { return st.Start == r.Start }); i > 0 {
 		end = d.Statements[i-1].End
@@ -56,15 +56,15 @@ type layout struct {
 
 func layoutOf(src []byte, r *Rule) layout {
 	indent := func(st Statement) string { return string(src[lineStart(src, st.Start):st.Start]) }
-	l := layout{header: indent(r.Statements[0]), eol: EOL(src[r.Start:])}
+	l := layout{header: indent(r.Statements[0]), eol: LineEnd(src[r.Start:])}
 	if len(r.Statements) > 1 && !r.Statements[1].Header {
 		l.keys = indent(r.Statements[1])
 	}
 	return l
 }
 
-// apply sets a text as the file is set, with an empty line after it.
-func (l layout) apply(text string) string {
+// applyLayout sets a text as the file is set, with an empty line after it.
+func (l layout) applyLayout(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if line[0] == '#' || line[0] == '[' {
@@ -79,9 +79,9 @@ func (l layout) apply(text string) string {
 	return b.String()
 }
 
-// Append puts a text behind a policy, with its line ends.
-func Append(src []byte, text string) []byte {
-	eol := EOL(src)
+// AppendText puts a text behind a policy, with its line ends.
+func AppendText(src []byte, text string) []byte {
+	eol := LineEnd(src)
 	out := slices.Clone(src)
 	if len(out) > 0 {
 		if !bytes.HasSuffix(out, []byte("\n")) {
@@ -92,8 +92,8 @@ func Append(src []byte, text string) []byte {
 	return append(out, strings.ReplaceAll(text, "\n", eol)...)
 }
 
-// EOL is the line end of a text, by its first line.
-func EOL(src []byte) string {
+// LineEnd is the line end of a text, by its first line.
+func LineEnd(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
 	}
@@ -103,7 +103,7 @@ func EOL(src []byte) string {
 // ForServers puts a line server = … under the action of every rule that has none. Rules
 // about other servers by name are left out, with their comments.
 func ForServers(src []byte, servers []string) ([]byte, error) {
-	doc, err := Read(src)
+	doc, err := ReadDocument(src)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,12 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 	for _, r := range doc.Rules() {
 		own := slices.IndexFunc(r.Statements, func(st Statement) bool { return !st.Header && st.Key[0] == "server" })
 		if own >= 0 {
-			if r.Statements[own].Value.names(servers) {
+			if r.Statements[own].Value.mayNameServer(servers) {
 				continue
 			}
 			_, rest, _ := bytes.Cut(src[r.End:], []byte("\n"))
 			rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
-			edits = append(edits, Edit{Start: doc.above(&r), End: len(src) - len(rest)})
+			edits = append(edits, Edit{Start: doc.commentStart(&r), End: len(src) - len(rest)})
 			continue
 		}
 		at, l := r.Statements[min(1, len(r.Statements)-1)], layoutOf(src, &r)
@@ -126,13 +126,13 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 		}
 		edits = append(edits, Edit{Start: at.End, End: at.End, Text: l.eol + l.keys + line})
 	}
-	return Apply(src, edits...), nil
+	return ApplyEdits(src, edits...), nil
 }
 
-// names says whether a glob, or a list of them, could be about one of the servers.
-func (v Value) names(servers []string) bool {
+// mayNameServer says whether a glob, or a list of them, could be about one of the servers.
+func (v Value) mayNameServer(servers []string) bool {
 	if v.Kind == StringValue {
 		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)
 	}
-	return v.Kind != ListValue || slices.ContainsFunc(v.Elements, func(e Value) bool { return e.names(servers) })
+	return v.Kind != ListValue || slices.ContainsFunc(v.Elements, func(e Value) bool { return e.mayNameServer(servers) })
 }

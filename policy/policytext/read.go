@@ -28,20 +28,20 @@ type Statement struct {
 	Start, End int
 }
 
-// Kind is what a value is.
-type Kind uint8
+// ValueKind is what a value is.
+type ValueKind uint8
 
 // The kinds of values.
 const (
-	OtherValue  Kind = iota // a number, a boolean, a date
-	StringValue             // of any of the four forms
+	OtherValue  ValueKind = iota // a number, a boolean, a date
+	StringValue                  // of any of the four forms
 	ListValue
 	TableValue // an inline table
 )
 
 // Value is the right side of a pair, or an element of a list.
 type Value struct {
-	Kind       Kind
+	Kind       ValueKind
 	Text       string // of a StringValue: decoded; of OtherValue: as written
 	Elements   []Value
 	Pairs      []Statement // of a TableValue
@@ -54,12 +54,12 @@ const maxNesting = 200
 // errSyntax is met by no text that policy.Parse reads.
 var errSyntax = errors.New("no TOML")
 
-// Read reads a text. The error says that it is no TOML, at which byte.
-func Read(src []byte) (Document, error) {
+// ReadDocument reads a text. The error says that it is no TOML, at which byte.
+func ReadDocument(src []byte) (Document, error) {
 	s := scanner{src: src}
 	doc := Document{Src: src}
-	for s.gap(); s.at < len(src); s.gap() {
-		statement, err := s.statement()
+	for s.skipGap(); s.at < len(src); s.skipGap() {
+		statement, err := s.readStatement()
 		if err != nil {
 			return Document{}, fmt.Errorf("byte %d: %w", s.at, err)
 		}
@@ -68,8 +68,8 @@ func Read(src []byte) (Document, error) {
 	return doc, nil
 }
 
-// decode reads one string of any form.
-func decode(raw []byte) (string, error) {
+// decodeString reads one string of any form.
+func decodeString(raw []byte) (string, error) {
 	var v struct{ V string }
 	if err := toml.Unmarshal(append([]byte("V="), raw...), &v); err != nil {
 		return "", errSyntax

@@ -37,7 +37,7 @@ const crooked = "# top\n[[rule]] # one\naction = 'allow'#x\n tool=\"\"\"\na\"\"\
 	"[rule.args]\nz = '''\n[[rule]]'''\n[server.x]\nhost = 1\n[[ rule ]]\naction = \"deny\"\r\n[rule.where.u] # w\npublic = true\n"
 
 func TestRead(t *testing.T) {
-	doc, err := policytext.Read([]byte(crooked))
+	doc, err := policytext.ReadDocument([]byte(crooked))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 
 // A leaf that is cut out is gone, and everything else stands.
 func TestRemove(t *testing.T) {
-	doc, err := policytext.Read([]byte(crooked))
+	doc, err := policytext.ReadDocument([]byte(crooked))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestRemove(t *testing.T) {
 	n := 0
 	for _, r := range doc.Rules() {
 		for _, l := range r.Leaves() {
-			out := policytext.Apply(doc.Src, l.Remove()...)
-			again, err := policytext.Read(out)
+			out := policytext.ApplyEdits(doc.Src, l.RemoveEdits()...)
+			again, err := policytext.ReadDocument(out)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -99,7 +99,7 @@ func TestRemove(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	for _, src := range []string{"x", "[", "[[a]", "a = [1", "a = {b = 1", "a = \"", "a = '''", "a = \"\\", "= 1", "a = ", "a.=1", strings.Repeat("a=[", 1) + strings.Repeat("[", 300)} {
-		if _, err := policytext.Read([]byte(src)); err == nil {
+		if _, err := policytext.ReadDocument([]byte(src)); err == nil {
 			t.Errorf("%q reads", src)
 		}
 	}
@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(crooked))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		doc, err := policytext.Read(src)
+		doc, err := policytext.ReadDocument(src)
 		var tree map[string]any
 		if toml.Unmarshal(src, &tree) == nil && err != nil {
 			t.Fatalf("TOML that does not read: %v", err)
@@ -138,7 +138,7 @@ func FuzzRead(f *testing.F) {
 			if source.On != policy.OnCall { // such a rule is about the call that is answered
 				subject = source.About
 			}
-			if rules[i].Start != source.Start || got["action"] != source.Action.String() || got[subject.Key()] != strings.Join(source.Names, "") {
+			if rules[i].Start != source.Start || got["action"] != source.Action.String() || got[subject.RuleKey()] != strings.Join(source.Names, "") {
 				t.Fatalf("rule %d: %v, not %+v", i, slices.Collect(maps.Keys(got)), source)
 			}
 		}
@@ -147,17 +147,17 @@ func FuzzRead(f *testing.F) {
 
 // A key is cut out with everything below it.
 func TestWithout(t *testing.T) {
-	doc, err := policytext.Read([]byte(crooked))
+	doc, err := policytext.ReadDocument([]byte(crooked))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := doc.Rules()
 	for key, want := range map[string]int{"args": 3, "where": 1, "action": 1, "when": 0} {
-		if got := rules[0].Without(key); len(got) != want {
+		if got := rules[0].RemoveKey(key); len(got) != want {
 			t.Errorf("%s: %d pieces", key, len(got))
 		}
 	}
-	out := policytext.Apply(doc.Src, rules[1].Without("where")...)
+	out := policytext.ApplyEdits(doc.Src, rules[1].RemoveKey("where")...)
 	if strings.Contains(string(out), "rule.where") || strings.Contains(string(out), "public") {
 		t.Errorf("%s", out)
 	}

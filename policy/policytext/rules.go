@@ -29,9 +29,9 @@ func (d *Document) Rules() []Rule {
 	return rules
 }
 
-// Without cuts everything below a key out of a rule: its pairs, and tables of its
+// RemoveKey cuts everything below a key out of a rule: its pairs, and tables of its
 // own.
-func (r *Rule) Without(key string) []Edit {
+func (r *Rule) RemoveKey(key string) []Edit {
 	var edits []Edit
 	var table []string
 	for _, st := range r.Statements {

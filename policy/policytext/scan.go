@@ -16,25 +16,25 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-func (s *scanner) ahead(text string) bool { return bytes.HasPrefix(s.src[s.at:], []byte(text)) }
+func (s *scanner) hasPrefix(text string) bool { return bytes.HasPrefix(s.src[s.at:], []byte(text)) }
 
-// take steps over a text, if it stands there.
-func (s *scanner) take(text string) bool {
-	if !s.ahead(text) {
+// takeText steps over a text, if it stands there.
+func (s *scanner) takeText(text string) bool {
+	if !s.hasPrefix(text) {
 		return false
 	}
 	s.at += len(text)
 	return true
 }
 
-func (s *scanner) blanks() {
+func (s *scanner) skipBlanks() {
 	for s.peek() == ' ' || s.peek() == '\t' {
 		s.at++
 	}
 }
 
-// gap steps over blanks, line ends and comments.
-func (s *scanner) gap() {
+// skipGap steps over blanks, line ends and comments.
+func (s *scanner) skipGap() {
 	for s.at < len(s.src) {
 		switch s.peek() {
 		case ' ', '\t', '\r', '\n':
@@ -51,55 +51,55 @@ func (s *scanner) gap() {
 	}
 }
 
-func (s *scanner) statement() (Statement, error) {
+func (s *scanner) readStatement() (Statement, error) {
 	start := s.at
 	if s.peek() != '[' {
-		return s.pair()
+		return s.readPair()
 	}
 	st := Statement{Header: true, Start: start}
 	s.at++
-	st.List = s.take("[")
-	key, err := s.key()
+	st.List = s.takeText("[")
+	key, err := s.readKey()
 	if err != nil {
 		return st, err
 	}
-	if !s.take("]") || st.List && !s.take("]") {
+	if !s.takeText("]") || st.List && !s.takeText("]") {
 		return st, errSyntax
 	}
 	st.Key, st.End = key, s.at
 	return st, nil
 }
 
-func (s *scanner) pair() (Statement, error) {
+func (s *scanner) readPair() (Statement, error) {
 	st := Statement{Start: s.at}
 	var err error
-	if st.Key, err = s.key(); err != nil {
+	if st.Key, err = s.readKey(); err != nil {
 		return st, err
 	}
-	if !s.take("=") {
+	if !s.takeText("=") {
 		return st, errSyntax
 	}
-	s.blanks()
-	st.Value, err = s.value()
+	s.skipBlanks()
+	st.Value, err = s.readValue()
 	st.End = s.at
 	return st, err
 }
 
-// key reads a dotted key and the blanks around it.
-func (s *scanner) key() ([]string, error) {
+// readKey reads a dotted key and the blanks around it.
+func (s *scanner) readKey() ([]string, error) {
 	var key []string
 	for {
-		s.blanks()
+		s.skipBlanks()
 		start := s.at
 		var name string
 		var err error
 		switch c := s.peek(); c {
 		case '"', '\'':
-			if err = s.quoted(c); err == nil {
-				name, err = decode(s.src[start:s.at])
+			if err = s.readQuoted(c); err == nil {
+				name, err = decodeString(s.src[start:s.at])
 			}
 		default:
-			for bare(s.peek()) {
+			for isBareByte(s.peek()) {
 				s.at++
 			}
 			name = string(s.src[start:s.at])
@@ -108,18 +108,18 @@ func (s *scanner) key() ([]string, error) {
 			return nil, errSyntax
 		}
 		key = append(key, name)
-		s.blanks()
-		if !s.take(".") {
+		s.skipBlanks()
+		if !s.takeText(".") {
 			return key, nil
 		}
 	}
 }
 
-func bare(c byte) bool {
+func isBareByte(c byte) bool {
 	return c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-func (s *scanner) value() (Value, error) {
+func (s *scanner) readValue() (Value, error) {
 	if s.depth++; s.depth > maxNesting {
 		return Value{}, errSyntax
 	}
@@ -129,20 +129,20 @@ func (s *scanner) value() (Value, error) {
 	switch c := s.peek(); c {
 	case '"', '\'':
 		v.Kind = StringValue
-		if err = s.text(c); err == nil {
-			v.Text, err = decode(s.src[v.Start:s.at])
+		if err = s.readString(c); err == nil {
+			v.Text, err = decodeString(s.src[v.Start:s.at])
 		}
 	case '[':
 		v.Kind = ListValue
-		err = s.items(']', func() error {
-			element, err := s.value()
+		err = s.readItems(']', func() error {
+			element, err := s.readValue()
 			v.Elements = append(v.Elements, element)
 			return err
 		})
 	case '{':
 		v.Kind = TableValue
-		err = s.items('}', func() error {
-			pair, err := s.pair()
+		err = s.readItems('}', func() error {
+			pair, err := s.readPair()
 			v.Pairs = append(v.Pairs, pair)
 			return err
 		})
@@ -161,15 +161,15 @@ func (s *scanner) value() (Value, error) {
 	return v, err
 }
 
-// items reads what stands between brackets, with commas between.
-func (s *scanner) items(closing byte, item func() error) error {
+// readItems reads what stands between brackets, with commas between.
+func (s *scanner) readItems(closing byte, item func() error) error {
 	s.at++
-	for s.gap(); s.peek() != closing; s.gap() {
+	for s.skipGap(); s.peek() != closing; s.skipGap() {
 		if err := item(); err != nil {
 			return err
 		}
-		s.gap()
-		if !s.take(",") && s.peek() != closing {
+		s.skipGap()
+		if !s.takeText(",") && s.peek() != closing {
 			return errSyntax
 		}
 	}
@@ -177,17 +177,17 @@ func (s *scanner) items(closing byte, item func() error) error {
 	return nil
 }
 
-// text reads a string, over several lines if it has three quotes.
-func (s *scanner) text(quote byte) error {
+// readString reads a string, over several lines if it has three quotes.
+func (s *scanner) readString(quote byte) error {
 	three := string([]byte{quote, quote, quote})
-	if !s.take(three) {
-		return s.quoted(quote)
+	if !s.takeText(three) {
+		return s.readQuoted(quote)
 	}
 	for s.at < len(s.src) {
 		switch {
 		case quote == '"' && s.peek() == '\\':
 			s.at += 2
-		case s.take(three):
+		case s.takeText(three):
 			for n := 0; n < 2 && s.peek() == quote; n++ { // quotes before the closing ones
 				s.at++
 			}
@@ -199,8 +199,8 @@ func (s *scanner) text(quote byte) error {
 	return errSyntax
 }
 
-// quoted reads a string on one line.
-func (s *scanner) quoted(quote byte) error {
+// readQuoted reads a string on one line.
+func (s *scanner) readQuoted(quote byte) error {
 	s.at++
 	for s.at < len(s.src) {
 		switch c := s.peek(); {

@@ -9,8 +9,8 @@ import (
 // Pair is a key and its value, both in TOML.
 type Pair struct{ Key, Value string }
 
-// Text is a pair of a key and a string.
-func Text(key, text string) Pair { return Pair{key, Quote(text)} }
+// StringPair is a pair of a key and a string.
+func StringPair(key, text string) Pair { return Pair{key, Quote(text)} }
 
 // WriteRule writes a rule, one pair a line.
 func WriteRule(pairs ...Pair) string {
@@ -56,26 +56,26 @@ func QuoteAll(texts []string) []string {
 	return out
 }
 
-// Literal writes a string in single quotes; false when something in it has to be
+// LiteralString writes a string in single quotes; false when something in it has to be
 // escaped.
-func Literal(s string) (string, bool) {
+func LiteralString(s string) (string, bool) {
 	hidden := func(r rune) bool { return r == '\'' || !strconv.IsPrint(r) }
 	return "'" + s + "'", !strings.ContainsFunc(s, hidden)
 }
 
-// List writes a list on one line.
-func List(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
+// FormatList writes a list on one line.
+func FormatList(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
 
 // OneOrList writes a single value by itself.
 func OneOrList(values []string) string {
 	if len(values) == 1 {
 		return values[0]
 	}
-	return List(values)
+	return FormatList(values)
 }
 
-// Table writes an inline table.
-func Table(pairs []Pair) string {
+// InlineTable writes an inline table.
+func InlineTable(pairs []Pair) string {
 	if len(pairs) == 0 {
 		return "{}"
 	}
@@ -86,8 +86,8 @@ func Table(pairs []Pair) string {
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
-// Key writes a dotted key; names are bare where they can be.
-func Key(first string, below ...string) string {
+// DottedKey writes a dotted key; names are bare where they can be.
+func DottedKey(first string, below ...string) string {
 	key := keyPart(first)
 	for _, name := range below {
 		key += "." + keyPart(name)

@@ -7,7 +7,7 @@ import (
 )
 
 func TestKey(t *testing.T) {
-	if got := policytext.Key("args", "a.b", "c", ""); got != `args."a.b".c.""` {
+	if got := policytext.DottedKey("args", "a.b", "c", ""); got != `args."a.b".c.""` {
 		t.Error(got)
 	}
 }
@@ -42,7 +42,7 @@ func TestAppend(t *testing.T) {
 		"a = 1\n":   "a = 1\n\nb\nc\n",
 		"a = 1\r\n": "a = 1\r\n\r\nb\r\nc\r\n",
 	} {
-		if got := string(policytext.Append([]byte(src), "b\nc\n")); got != want {
+		if got := string(policytext.AppendText([]byte(src), "b\nc\n")); got != want {
 			t.Errorf("%q: %q", src, got)
 		}
 	}

@@ -34,7 +34,7 @@ type Base struct {
 func NewBase(dir, home string, windows bool) *Base {
 	dir = strings.ReplaceAll(dir, `\`, "/")
 	if windows {
-		if dir = WindowsForm(dir); undisclosed(dir) != "" || !driven(dir) && !strings.HasPrefix(dir, "~") {
+		if dir = WindowsForm(dir); hiddenPlaceReason(dir) != "" || !hasDriveRoot(dir) && !strings.HasPrefix(dir, "~") {
 			return nil
 		}
 	}
@@ -42,28 +42,28 @@ func NewBase(dir, home string, windows bool) *Base {
 		dir = expandHome(dir, home)
 	}
 	rooted := strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "//") || HasDrive(dir) && len(dir) > 2 && dir[2] == '/'
-	if !rooted || !utf8.ValidString(dir) || unreadable(dir) != "" || leadsAnywhere(dir) {
+	if !rooted || !utf8.ValidString(dir) || unreadableReason(dir) != "" || leadsAnywhere(dir) {
 		return nil
 	}
 	b := &Base{Dir: strings.TrimSuffix(path.Clean(dir), "/")}
 	for _, stage := range []Transforms{composed, compat, folded} {
-		if transform(b.Dir, stage, "") != b.Dir {
+		if transformStage(b.Dir, stage, "") != b.Dir {
 			b.effects |= stage
 		}
 	}
 	return b
 }
 
-// Path is the folder as an absolute path; "" where it is not known.
-func (b *Base) Path() string {
+// FolderPath is the folder as an absolute path; "" where it is not known.
+func (b *Base) FolderPath() string {
 	if b == nil {
 		return ""
 	}
 	return cmp.Or(b.Dir, "/")
 }
 
-// From says where the reading starts if it is a relative path.
-func (r *Reading) From(b *Base) { r.Base, r.DoubtfulBase = b.Path(), b != nil && b.Doubtful }
+// SetBase says where the reading starts if it is a relative path.
+func (r *Reading) SetBase(b *Base) { r.Base, r.DoubtfulBase = b.FolderPath(), b != nil && b.Doubtful }
 
 // IsWorkFolder says whether an argument by this name, in any spelling, is the folder in
 // which a tool is to work.
@@ -78,7 +78,7 @@ func IsWorkFolder(name string) bool {
 		if n == longest {
 			return false
 		}
-		plain[n] = Lower(name[i])
+		plain[n] = LowerByte(name[i])
 		n++
 	}
 	switch string(plain[:n]) {
@@ -99,23 +99,23 @@ type Place struct {
 	Own        bool // the value is a whole path: only globs with BaseWord look at this
 }
 
-// Join gives readings the places that they lead to, each as it is and in the spellings
+// AddPlaces gives readings the places that they lead to, each as it is and in the spellings
 // that the base itself has. Whole paths get one with local.
-func (rd *Reader) Join(rs []Reading, b *Base, local bool, left *effort.Left) {
+func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left) {
 	for i := range rs {
 		r := &rs[i]
-		r.From(b)
+		r.SetBase(b)
 		switch climbs := r.Text == ".." || strings.HasPrefix(r.Text, "../"); {
 		case r.Kind != Ordinary:
 		case IsFile(r.Text):
 			if path := plainFile(r.Text); path != "" {
-				b.place(r, Place{Text: path}, left)
+				b.addPlace(r, Place{Text: path}, left)
 			}
 		case b == nil:
 		case r.Relative || climbs:
-			b.place(r, Place{Text: b.Dir + "/" + r.Text, Doubtful: b.Doubtful || odd(r.Text)}, left)
+			b.addPlace(r, Place{Text: b.Dir + "/" + r.Text, Doubtful: b.Doubtful || hasOddStart(r.Text)}, left)
 		case local && r.Rooted && r.Text != "" && (r.Text[0] == '/' || r.Text[0] == '~' || HasDrive(r.Text)):
-			b.place(r, Place{Text: expandHome(r.Text, rd.Home), Own: true}, left)
+			b.addPlace(r, Place{Text: expandHome(r.Text, rd.Home), Own: true}, left)
 		}
 	}
 }
@@ -133,8 +133,8 @@ func plainFile(s string) string {
 	return filePath(rest)
 }
 
-// place adds a place of a reading, and the same in the spellings that b has besides.
-func (b *Base) place(r *Reading, p Place, left *effort.Left) {
+// addPlace adds a place of a reading, and the same in the spellings that b has besides.
+func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	text, more := p.Text, Transforms(0)
 	if b != nil {
 		more = b.effects &^ r.Transforms
@@ -146,54 +146,54 @@ func (b *Base) place(r *Reading, p Place, left *effort.Left) {
 		}
 		left.Spend(len(text) + wideEffort)
 		p.Transforms = h | r.Transforms
-		p.Text, p.Local = through(path.Clean(text), p.Transforms), ""
+		p.Text, p.Local = applyFolderStages(path.Clean(text), p.Transforms), ""
 		if b != nil {
-			p.Local = b.local(p.Text, p.Transforms)
+			p.Local = b.localGlob(p.Text, p.Transforms)
 		}
 		r.Places = append(r.Places, p)
 	}
 }
 
-// local is a path below b, or b itself, as globs with BaseWord have it.
-func (b *Base) local(text string, h Transforms) string {
-	rest, found := strings.CutPrefix(text, through(b.Dir, h))
+// localGlob is a path below b, or b itself, as globs with BaseWord have it.
+func (b *Base) localGlob(text string, h Transforms) string {
+	rest, found := strings.CutPrefix(text, applyFolderStages(b.Dir, h))
 	if !found || rest != "" && rest[0] != '/' {
 		return ""
 	}
 	return BaseWord + rest
 }
 
-// through puts a place through the stages of a set that concern folders.
-func through(s string, h Transforms) string {
+// applyFolderStages puts a place through the stages of a set that concern folders.
+func applyFolderStages(s string, h Transforms) string {
 	for _, stage := range []Transforms{decoded, composed, compat, folded} {
 		for n := 0; h&stage != 0 && (n == 0 || stage == decoded && n < maxDecodings); n++ {
-			s = transform(s, stage, "")
+			s = transformStage(s, stage, "")
 		}
 	}
 	return s
 }
 
-// odd says whether a relative path begins as options, remote files, lists of
+// hasOddStart says whether a relative path begins as options, remote files, lists of
 // arguments, quoted texts and pipes do.
-func odd(s string) bool {
+func hasOddStart(s string) bool {
 	first, _, _ := strings.Cut(s, "/")
 	return strings.IndexByte("-@!:&|<>=;`\"' ", s[0]) >= 0 || strings.IndexByte(first, ':') >= 0
 }
 
-// Rootless is the path that a text names without saying from where, as everybody would
+// RootlessPath is the path that a text names without saying from where, as everybody would
 // read it: a relative one, one at another's home, the path of a file: URI that is not
 // plain. "" for others.
-func Rootless(s string) string {
+func RootlessPath(s string) string {
 	switch {
-	case s == "" || len(s) > 1<<12 || unreadable(s) != "":
+	case s == "" || len(s) > 1<<12 || unreadableReason(s) != "":
 		return ""
 	case IsFile(s):
-		_, path, _ := split(s)
+		_, path, _ := splitValue(s)
 		return path
 	case s[0] == '~':
 		_, rest, _ := strings.Cut(s, "/")
 		return rest
-	case !relative(s) || odd(s):
+	case !isRelative(s) || hasOddStart(s):
 		return ""
 	}
 	return strings.TrimPrefix(s, "./")

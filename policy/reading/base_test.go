@@ -12,7 +12,7 @@ func TestBase(t *testing.T) {
 		"/srv/p": "/srv/p", "/srv/p/": "/srv/p", "/": "/", "~": "/home/user", "~/p": "/home/user/p", `C:\p`: "C:/p", "/a/./b": "/a/b",
 		"": "", "p": "", "./p": "", "//host/p": "", "C:p": "", "~x/p": "", "/a\x00b": "", "/a/\u200b": "", "/srv/$X": "/srv/$X",
 	} {
-		if got := NewBase(dir, home, false).Path(); got != want {
+		if got := NewBase(dir, home, false).FolderPath(); got != want {
 			t.Errorf("%q: %q, want %q", dir, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestPlaces(t *testing.T) {
 		rd := Reader{Home: home, Effects: everything, Paths: true}
 		left := effort.Max
 		rs := rd.Read(nil, value, new(CaseFolder), &left)
-		rd.Join(rs, NewBase("/srv/P", home, false), true, &left)
+		rd.AddPlaces(rs, NewBase("/srv/P", home, false), true, &left)
 		got := ""
 		if len(rs[0].Places) > 0 {
 			p := rs[0].Places[0]
@@ -73,19 +73,19 @@ func TestPlaces(t *testing.T) {
 	rd := Reader{Home: home, Effects: everything, Paths: true}
 	left := effort.Max
 	rs := rd.Read(nil, "a", new(CaseFolder), &left)
-	rd.Join(rs, NewBase("/srv/P\u00e9", home, false), false, &left)
+	rd.AddPlaces(rs, NewBase("/srv/P\u00e9", home, false), false, &left)
 	if len(rs[0].Places) != 2 || rs[0].Places[0].Text == rs[0].Places[1].Text {
 		t.Errorf("%+v", rs[0].Places)
 	}
 	// Where the folder is not known, a URI leads to its path and nothing else anywhere.
 	for value, want := range map[string]int{"a": 0, "/a": 0, "file:///a": 1} {
 		rs := rd.Read(nil, value, new(CaseFolder), &left)
-		if rd.Join(rs, nil, true, &left); len(rs[0].Places) != want || rs[0].Base != "" {
+		if rd.AddPlaces(rs, nil, true, &left); len(rs[0].Places) != want || rs[0].Base != "" {
 			t.Errorf("%q: %+v", value, rs[0].Places)
 		}
 	}
 	refused := []Reading{{Kind: Refused}}
-	if rd.Join(refused, NewBase("/p", home, false), true, &left); refused[0].Places != nil {
+	if rd.AddPlaces(refused, NewBase("/p", home, false), true, &left); refused[0].Places != nil {
 		t.Errorf("%+v", refused[0].Places)
 	}
 }
@@ -95,7 +95,7 @@ func TestRootless(t *testing.T) {
 		"a/b": "a/b", "./a": "a", "~x/a": "a", "~/a": "a", "~": "", "file:///a?q": "/a", "/a": "", "": "", "-x": "", "a\x00": "",
 		strings.Repeat("a", 5000): "",
 	} {
-		if got := Rootless(value); got != want {
+		if got := RootlessPath(value); got != want {
 			t.Errorf("%.20q: %q, want %q", value, got, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestElsewhere(t *testing.T) {
 	rs := []Reading{{Text: "a/b", Relative: true}, {Text: "/p/x", Rooted: true}}
 	base := NewBase("/p", "", false)
 	base.Doubtful = true
-	rd.Join(rs, base, true, &left)
+	rd.AddPlaces(rs, base, true, &left)
 	if p := rs[0].Places; !rs[0].DoubtfulBase || len(p) != 1 || p[0].Text != "/p/a/b" || !p[0].Doubtful {
 		t.Errorf("%+v", rs[0])
 	}

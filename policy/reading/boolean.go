@@ -12,8 +12,8 @@ var booleans = map[string][]string{
 	"false": {"false", "f", "no", "n", "off", "0"},
 }
 
-// Boolean is the boolean that a text may be taken for; "" for none.
-func Boolean(s string) string {
+// ParseBoolean is the boolean that a text may be taken for; "" for none.
+func ParseBoolean(s string) string {
 	if len(s) > len("false") {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 // rule has named it. The folders below are included unless that would open a
 // home, what homes lie in, or a folder at the root.
 func FolderGlob(s, home string, named bool) (glob string, found bool) {
-	if s == "" || strings.ContainsAny(s[:1], ".$%") || SpellsJSON(s) || unreadable(s) != "" {
+	if s == "" || strings.ContainsAny(s[:1], ".$%") || SpellsJSON(s) || unreadableReason(s) != "" {
 		return "", false
 	}
 	spaced := strings.ContainsFunc(s, unicode.IsSpace)
@@ -20,32 +20,32 @@ func FolderGlob(s, home string, named bool) (glob string, found bool) {
 		spaced && (SchemeLen(s) > 0 || !StartsLikePath(s)):
 		return "", false
 	}
-	head, path, _ := split(s)
+	head, path, _ := splitValue(s)
 	separators := "/"
 	if windowsShaped(s) {
 		separators = `/\`
 	}
 	end := strings.LastIndexAny(path, separators) + 1
 	dir := strings.ReplaceAll(path[:end], `\`, "/")
-	if end == 0 || clean(dir) != dir || strings.ContainsAny(head+dir, "*?") {
+	if end == 0 || cleanPath(dir) != dir || strings.ContainsAny(head+dir, "*?") {
 		return "", false
 	}
 	stars := "**"
-	if wide(head, dir, home) {
+	if isWideFolder(head, dir, home) {
 		stars = "*"
 	}
 	return head + path[:end] + stars, true
 }
 
-// wide says whether too much lies below a folder to open it with one answer.
-func wide(head, dir, home string) bool {
+// isWideFolder says whether too much lies below a folder to open it with one answer.
+func isWideFolder(head, dir, home string) bool {
 	switch {
 	case IsFile(head + dir):
-		dir = locate(head+dir, home)
+		dir = locatePlace(head+dir, home)
 	case SchemeLen(head) > 0:
 		return false
 	default:
-		dir = head + locate(dir, home)
+		dir = head + locatePlace(dir, home)
 	}
 	if HasDrive(dir) {
 		dir = dir[2:]

@@ -14,7 +14,7 @@ import (
 // parser): then it opens nothing there either, and is also read without them. What
 // has breaks around it alone is also read without them, as programs do.
 func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder, left *effort.Left) []Reading {
-	url := SchemeLen(v) > 0 || isURL(joined(v, 64))
+	url := SchemeLen(v) > 0 || isURL(joinLines(v, 64))
 	r := Reading{Text: v, Raw: v, PathOnly: path || url}
 	rs = append(rs, r)
 	if r.PathOnly {
@@ -24,7 +24,7 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	}
 	if url {
 		left.Spend(len(v))
-		whole := joined(v, len(v))
+		whole := joinLines(v, len(v))
 		rs = append(rs, Reading{Text: whole, Raw: whole})
 		if why, text := urlRefusal(whole); why != "" && !text && !proseLike(whole) {
 			rs = append(rs, refusedFor(Reading{Text: v, Raw: v}, why))
@@ -32,7 +32,7 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	}
 	line, first := strings.TrimSpace(v), len(rs)
 	if rd.Windows {
-		line = unquoted(v)
+		line = trimQuotes(v)
 	}
 	if line == "" || strings.ContainsAny(line, "\n\r\t") {
 		return rs
@@ -48,7 +48,7 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 // that begins with one: beyond its host, or in it, where no URL has any.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
-		s, _, _ = split(s)
+		s, _, _ = splitValue(s)
 		if strings.ContainsAny(s, `@\%[]`) {
 			return false
 		}
@@ -56,10 +56,10 @@ func proseLike(s string) bool {
 	return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace)
 }
 
-// joined is what a URL parser sees of the first bytes of a text with breaks, at most
+// joinLines is what a URL parser sees of the first bytes of a text with breaks, at most
 // limit.
-func joined(v string, limit int) string {
-	v = strings.TrimLeftFunc(v, blank)
+func joinLines(v string, limit int) string {
+	v = strings.TrimLeftFunc(v, isBlank)
 	var b strings.Builder
 	for i := 0; i < len(v) && b.Len() < limit; i++ {
 		if c := v[i]; c != '\t' && c != '\n' && c != '\r' {
@@ -69,9 +69,9 @@ func joined(v string, limit int) string {
 	return b.String()
 }
 
-// blank says whether programs drop a character before a URL: browsers, Python's
+// isBlank says whether programs drop a character before a URL: browsers, Python's
 // strip and JavaScript's trim.
-func blank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
+func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
 // readClimb reads lines with dot-dot among their names as what is left when it
 // is resolved.
@@ -79,13 +79,13 @@ func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Readin
 	r.Transforms, r.Climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {
 		left.Spend(len(r.Text))
-		if climbs(r.Text) {
+		if hasDotDot(r.Text) {
 			c := r
-			c.Text = clean(strings.ReplaceAll(r.Text, `\`, "/"))
+			c.Text = cleanPath(strings.ReplaceAll(r.Text, `\`, "/"))
 			c.findRoot(rd)
 			rs = append(rs, c)
 		}
-		next := unescape(r.Text)
+		next := unescapeOnce(r.Text)
 		if next == r.Text {
 			break
 		}
@@ -103,13 +103,13 @@ func isBlankedURL(v string) bool {
 func mayBlank(c byte) bool { return c <= ' ' || c >= utf8.RuneSelf }
 
 func isTrimmedURL(v string) bool {
-	t := strings.TrimFunc(v, blank)
+	t := strings.TrimFunc(v, isBlank)
 	return len(t) < len(v) && isURL(t)
 }
 
 // isURL says whether a text is a URL that programs open, or holds one; see unwrap.
 func isURL(s string) bool {
-	s = unwrap(s)
+	s = unwrapURL(s)
 	return isWeb(s) || IsFile(s)
 }
 
@@ -117,7 +117,7 @@ func isURL(s string) bool {
 func (rd *Reader) readBlanked(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, Reading{Text: v, Raw: v, PathOnly: true}, refusedFor(Reading{Text: v, Raw: v, PathOnly: true}, "blanks around a URL"))
-	rs = rd.Read(rs, strings.TrimFunc(v, blank), fold, left)
+	rs = rd.Read(rs, strings.TrimFunc(v, isBlank), fold, left)
 	for i := range rs[first:] {
 		rs[first+i].Raw = v
 	}

@@ -45,7 +45,7 @@ func leadsAnywhere(s string) bool {
 			depth = max(0, depth-1)
 		default:
 			if depth == 0 {
-				if leading = leads(name); !leading && !climbing {
+				if leading = leadsElsewhere(name); !leading && !climbing {
 					return false
 				}
 			}
@@ -60,8 +60,8 @@ func leadsAnywhere(s string) bool {
 	return false
 }
 
-// leads says whether a place of elsewhere lies at or below a name at the root.
-func leads(name string) bool {
+// leadsElsewhere says whether a place of elsewhere lies at or below a name at the root.
+func leadsElsewhere(name string) bool {
 	for _, place := range elsewhere {
 		if (len(place[0]) == len(name) || !textclass.IsASCII(name)) && strings.EqualFold(place[0], name) {
 			return true

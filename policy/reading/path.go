@@ -29,9 +29,9 @@ func HasDrive(s string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// Absolute says whether a pattern names places from the root, so that a path
+// IsAbsolute says whether a pattern names places from the root, so that a path
 // from an unknown base could lie there.
-func Absolute(p string) bool {
+func IsAbsolute(p string) bool {
 	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || HasDrive(p) || IsFile(p)
 }
 
@@ -55,15 +55,15 @@ func unknownBase(s, home string) bool {
 	return HasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
 }
 
-// relative says whether a path has no root: it starts at the server's working
+// isRelative says whether a path has no root: it starts at the server's working
 // directory, unless its base is unknown.
-func relative(s string) bool {
+func isRelative(s string) bool {
 	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0
 }
 
-// clean resolves dot segments and doubled slashes by text alone. A trailing
+// cleanPath resolves dot segments and doubled slashes by text alone. A trailing
 // slash the author wrote is kept.
-func clean(p string) string {
+func cleanPath(p string) string {
 	if p == "" {
 		return p
 	}
@@ -112,7 +112,7 @@ func dropNames(s string) string {
 	if SchemeLen(s) > 0 {
 		return s
 	}
-	t := unquoted(s)
+	t := trimQuotes(s)
 	if strings.HasPrefix(t, "//?/") || strings.HasPrefix(t, "//./") || strings.HasPrefix(t, "/??/") {
 		t = sharedDrive(t[4:])
 	}

@@ -15,7 +15,7 @@ type Reading struct {
 	Text       string // as it is compared
 	Raw        string // the value as sent
 	Transforms Transforms
-	Kind       Kind
+	Kind       Purpose
 
 	Type   where.Kind // of the value
 	Whole  where.Kind // of the argument that the value stands in
@@ -39,9 +39,9 @@ type Reading struct {
 	DoubtfulBase bool
 }
 
-// Path is the text of a reading as a path of a disk: whether case counts there is
+// DiskPath is the text of a reading as a path of a disk: whether case counts there is
 // for the disk to say.
-func (r *Reading) Path() string {
+func (r *Reading) DiskPath() string {
 	text := cmp.Or(r.unfolded, r.Text)
 	if IsFile(text) {
 		return cmp.Or(plainFile(text), text)
@@ -49,14 +49,14 @@ func (r *Reading) Path() string {
 	return text
 }
 
-// Kind says what a reading is good for.
-type Kind uint8
+// Purpose says what a reading is good for.
+type Purpose uint8
 
 // The kinds of readings.
 const (
-	Ordinary Kind = iota
-	Absent        // matches nothing: null, an empty list, no such member
-	Refused       // opens nothing and trips everything
+	Ordinary Purpose = iota
+	Absent           // matches nothing: null, an empty list, no such member
+	Refused          // opens nothing and trips everything
 )
 
 const (
@@ -108,11 +108,11 @@ type CaseFolder struct{ room []byte }
 // Reset makes room for the readings of the next call.
 func (f *CaseFolder) Reset() { f.room = f.room[:0] }
 
-func (f *CaseFolder) ascii(s string) string {
+func (f *CaseFolder) foldASCII(s string) string {
 	start := len(f.room)
 	f.room = slices.Grow(f.room, len(s))
 	for i := 0; i < len(s); i++ {
-		f.room = append(f.room, Lower(s[i]))
+		f.room = append(f.room, LowerByte(s[i]))
 	}
 	return unsafe.String(&f.room[start], len(s))
 }
@@ -139,7 +139,7 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 		return rs
 	}
 	f := r
-	f.Text, f.Transforms, f.unfolded = fold.ascii(r.Text), folded, r.Text
+	f.Text, f.Transforms, f.unfolded = fold.foldASCII(r.Text), folded, r.Text
 	rs = append(rs, f)
 	if free != 0 {
 		f.Transforms |= free
@@ -160,14 +160,14 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 	for _, stage := range stages {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
-			if pay(left, before.Text, stage); *left <= 0 {
+			if payStage(left, before.Text, stage); *left <= 0 {
 				return append(rs[:first+1], refusedFor(r, effort.TooMuch))
 			}
 			if stage == Located {
-				before.address(rd.Home)
+				before.addWebForms(rd.Home)
 				rs[first+i] = before
 			}
-			after, reason := rd.through(before, stage)
+			after, reason := rd.applyStage(before, stage)
 			if reason != "" {
 				why = reason
 			}
@@ -189,7 +189,7 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 			why, text = unreadableAs(at.Text)
 		}
 		if why == "" && rd.Windows {
-			why, text = undisclosed(at.Text), true
+			why, text = hiddenPlaceReason(at.Text), true
 		}
 		if twin := *at; free[i]&rd.Effects != 0 {
 			twin.Transforms |= free[i] & rd.Effects
@@ -206,10 +206,10 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 	return rs
 }
 
-// address notes what a web URL matches beside its text.
-func (r *Reading) address(home string) {
+// addWebForms notes what a web URL matches beside its text.
+func (r *Reading) addWebForms(home string) {
 	if isWeb(r.Text) {
-		r.Normal = rooted(locate(r.Text, home))
+		r.Normal = addRootSlash(locatePlace(r.Text, home))
 		r.Unslashed = withoutFragment(r.Text)
 	}
 }
@@ -219,12 +219,12 @@ func refusedFor(r Reading, why string) Reading {
 	return r
 }
 
-// through gives the readings one stage makes of another, and a reason to refuse
+// applyStage gives the readings one stage makes of another, and a reason to refuse
 // the value.
-func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal string) {
+func (rd *Reader) applyStage(r Reading, stage Transforms) (made []Reading, refusal string) {
 	s := r.Text
 	for n := 0; ; n++ {
-		t := transform(s, stage, rd.Home)
+		t := transformStage(s, stage, rd.Home)
 		if rd.Windows && stage == named {
 			t = dropStreams(t)
 		}
@@ -240,13 +240,13 @@ func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal 
 		case folded:
 			next.unfolded = r.Text
 		case Located:
-			next.address(rd.Home)
+			next.addWebForms(rd.Home)
 		}
 		if r.Unslashed != "" {
-			next.Unslashed = transform(r.Unslashed, stage, rd.Home)
+			next.Unslashed = transformStage(r.Unslashed, stage, rd.Home)
 		}
 		if r.Normal != "" {
-			next.Normal = transform(r.Normal, stage, rd.Home)
+			next.Normal = transformStage(r.Normal, stage, rd.Home)
 		}
 		made, s = append(made, next), t
 		if stage != decoded {
@@ -258,15 +258,15 @@ func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal 
 		next.Text, next.Transforms = expandHome(path, rd.Home), r.Transforms|stage
 		made = append(made, next)
 	}
-	if stage == compat && s != r.Text && transform(r.Text, Located, rd.Home) == r.Text {
-		if at := transform(s, Located, rd.Home); at != s { // ～ is ~, and file：/x is file:/x
+	if stage == compat && s != r.Text && transformStage(r.Text, Located, rd.Home) == r.Text {
+		if at := transformStage(s, Located, rd.Home); at != s { // ～ is ~, and file：/x is file:/x
 			next := made[0]
-			next.Text, next.Transforms = transform(at, cleaned, rd.Home), next.Transforms|Located|cleaned
+			next.Text, next.Transforms = transformStage(at, cleaned, rd.Home), next.Transforms|Located|cleaned
 			made = append(made, next)
 		}
 	}
 	if stage == cleaned {
-		if head, path, tail := split(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
+		if head, path, tail := splitValue(s); tail == "" && len(path) > 1 && strings.HasSuffix(path, "/") {
 			next := r
 			next.Text, next.Unslashed = s, head+path[:len(path)-1]
 			next.Transforms |= stage
@@ -279,14 +279,14 @@ func (rd *Reader) through(r Reading, stage Transforms) (made []Reading, refusal 
 // findRoot notes where the path of a reading starts.
 func (r *Reading) findRoot(rd *Reader) {
 	r.UnknownBase = unknownBase(r.Text, rd.Home) || rd.Windows && windowsBase(r.Text)
-	r.Relative = !r.UnknownBase && relative(r.Text)
+	r.Relative = !r.UnknownBase && isRelative(r.Text)
 	r.Rooted = !r.Relative && !r.UnknownBase
 }
 
 // unreadableAs says why this spelling of a value is refused, or ""; and whether it
 // may be text, so that only patterns about paths refuse it.
 func unreadableAs(s string) (why string, text bool) {
-	if why = unreadable(s); why != "" {
+	if why = unreadableReason(s); why != "" {
 		return why, proseLike(s)
 	}
 	if why, text = urlRefusal(s); why != "" {

@@ -235,8 +235,8 @@ func TestMadeBy(t *testing.T) {
 		fold.Reset()
 		for _, r := range rd.Read(nil, value, fold, &left) {
 			found = found || strings.Join(r.MadeBy(home), ", ") == want
-			if path := r.Path(); IsFile(r.Text) && !strings.EqualFold("file://"+path, r.Text) || !IsFile(r.Text) && !strings.EqualFold(path, r.Text) || r.Transforms&folded == 0 && !IsFile(r.Text) && path != r.Text {
-				t.Errorf("%q is the path %q", r.Text, r.Path())
+			if path := r.DiskPath(); IsFile(r.Text) && !strings.EqualFold("file://"+path, r.Text) || !IsFile(r.Text) && !strings.EqualFold(path, r.Text) || r.Transforms&folded == 0 && !IsFile(r.Text) && path != r.Text {
+				t.Errorf("%q is the path %q", r.Text, r.DiskPath())
 			}
 		}
 		if !found {

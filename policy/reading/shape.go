@@ -117,15 +117,15 @@ func pathLike(v string, sh shape) bool {
 	if sh&hasBreak != 0 {
 		return false
 	}
-	if sh&hasSlash != 0 && (sh&hasSpace == 0 || climbs(v)) {
+	if sh&hasSlash != 0 && (sh&hasSpace == 0 || hasDotDot(v)) {
 		return true
 	}
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
 
-// climbs says whether one of the names in a value is dot-dot: what resolves it
+// hasDotDot says whether one of the names in a value is dot-dot: what resolves it
 // drops the name before, blanks and breaks in it included.
-func climbs(v string) bool {
+func hasDotDot(v string) bool {
 	for at := 0; ; {
 		i := strings.Index(v[at:], "..")
 		if i < 0 {
@@ -142,11 +142,11 @@ func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
 func decodesToPath(v string) bool {
 	for range maxDecodings {
-		u := unescape(v)
+		u := unescapeOnce(v)
 		if u == v {
 			return false
 		}
-		if v = u; StartsLikePath(v) || climbs(v) {
+		if v = u; StartsLikePath(v) || hasDotDot(v) {
 			return true
 		}
 	}

@@ -26,10 +26,10 @@ var suspicionWords = [...]string{
 
 func (s Suspicion) String() string { return suspicionWords[s] }
 
-// Suspect says why an argument that no condition names keeps an allow shut which
+// SuspectReason says why an argument that no condition names keeps an allow shut which
 // has conditions on others: what it is called, or what the whole of its text looks
 // like. "" where it does not. The tables are published in docs/policy.md.
-func Suspect(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
+func SuspectReason(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
 
 // NameClass is what the name of an argument says of the text under it.
 type NameClass uint8
@@ -50,12 +50,12 @@ type nameTables struct {
 }
 
 var names = sync.OnceValue(func() *nameTables {
-	t := &nameTables{words: classes(placeWords, textWords), whole: classes(placeWords+placeNames, textWords+textNames)}
+	t := &nameTables{words: nameClasses(placeWords, textWords), whole: nameClasses(placeWords+placeNames, textWords+textNames)}
 	t.sizes = sizesOf(t.whole)
 	return t
 })
 
-func classes(place, text string) map[string]NameClass {
+func nameClasses(place, text string) map[string]NameClass {
 	all := map[string]NameClass{}
 	for word := range strings.FieldsSeq(place) {
 		all[word] = placeName
@@ -77,9 +77,9 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 	return t
 }
 
-// hold says whether a word may be among them, in any case.
-func (t *wordSizes) hold(word string) bool {
-	return word != "" && t[Lower(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
+// mayContain says whether a word may be among them, in any case.
+func (t *wordSizes) mayContain(word string) bool {
+	return word != "" && t[LowerByte(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
 }
 
 const placeWords = `path paths filepath filepaths pathname pathnames basepath rootpath
@@ -108,7 +108,7 @@ const maxWord = 32
 // ClassOf looks at a name, and at its last word, without the digits and signs behind.
 func ClassOf(name string) NameClass {
 	t := names()
-	if class := t.in(t.whole, name); class != plainName {
+	if class := t.classOf(t.whole, name); class != plainName {
 		return class
 	}
 	end := len(name)
@@ -127,20 +127,20 @@ func ClassOf(name string) NameClass {
 		}
 	}
 	if end-start < len(name) { // else it has been looked for
-		if class := t.in(t.words, name[start:end]); class != plainName {
+		if class := t.classOf(t.words, name[start:end]); class != plainName {
 			return class
 		}
 	}
 	if capital <= start {
 		return plainName
 	}
-	return t.in(t.words, name[capital:end])
+	return t.classOf(t.words, name[capital:end])
 }
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-func (t *nameTables) in(classes map[string]NameClass, word string) NameClass {
-	if len(word) > maxWord || !t.sizes.hold(word) {
+func (t *nameTables) classOf(classes map[string]NameClass, word string) NameClass {
+	if len(word) > maxWord || !t.sizes.mayContain(word) {
 		return plainName
 	}
 	var room [maxWord]byte
@@ -156,7 +156,7 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	case class == placeName:
 		return ByName
 	}
-	if !telling(s) {
+	if !hasTellingByte(s) {
 		return Innocent
 	}
 	if s = strings.TrimSpace(s); s == "" || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
@@ -169,13 +169,13 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
 			return why
 		}
-		s = unescape(s)
+		s = unescapeOnce(s)
 	}
 	return AsPath // in more layers than a text has for any other reason
 }
 
-// telling says whether a text has a sign without which it is suspicious to nobody.
-func telling(s string) bool {
+// hasTellingByte says whether a text has a sign without which it is suspicious to nobody.
+func hasTellingByte(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if tells[s[i]] {
 			return true
@@ -243,14 +243,14 @@ func isPath(s string) bool {
 			return true
 		}
 	case '$', '%':
-		return variable(s)
+		return isVariable(s)
 	}
 	return HasDrive(s) && len(s) > 2 && isSlash(s[2]) || IsFile(s) ||
-		strings.IndexByte(s, '.') >= 0 && (climbs(s) || hidden(s))
+		strings.IndexByte(s, '.') >= 0 && (hasDotDot(s) || hasHiddenName(s))
 }
 
-// variable says whether a text is a variable of a shell, or a path below one.
-func variable(s string) bool {
+// isVariable says whether a text is a variable of a shell, or a path below one.
+func isVariable(s string) bool {
 	if strings.ContainsAny(s, " \t") || !unknownBase(s, "") {
 		return false
 	}
@@ -258,8 +258,8 @@ func variable(s string) bool {
 	return strings.ContainsAny(s, `/\`) || name != "" && name == strings.ToUpper(name)
 }
 
-// hidden says whether a path has a folder or a file whose name begins with a dot.
-func hidden(s string) bool {
+// hasHiddenName says whether a path has a folder or a file whose name begins with a dot.
+func hasHiddenName(s string) bool {
 	if !strings.ContainsAny(s, `/\`) || strings.ContainsAny(s, " \t") {
 		return false
 	}
@@ -286,8 +286,8 @@ type programTable struct {
 	sizes wordSizes
 }
 
-func (t *programTable) has(word string) bool {
-	return len(word) <= maxWord && t.sizes.hold(word) && t.names[strings.ToLower(word)]
+func (t *programTable) hasProgram(word string) bool {
+	return len(word) <= maxWord && t.sizes.mayContain(word) && t.names[strings.ToLower(word)]
 }
 
 const programWords = `sh bash dash zsh ksh fish busybox cmd cmd.exe powershell powershell.exe pwsh
@@ -308,7 +308,7 @@ func isCommand(s string) bool {
 	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before it
 		first, rest, found = strings.Cut(rest, " ")
 	}
-	if !found || !programs().has(first) {
+	if !found || !programs().hasProgram(first) {
 		return false
 	}
 	if strings.ContainsAny(rest, "|&;<>$`") {

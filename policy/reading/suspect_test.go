@@ -32,7 +32,7 @@ func TestReferenceFurther(t *testing.T) {
 			for _, code := range quoted.FindAllStringSubmatch(strings.ReplaceAll(cells[i], "\x01", "|"), -1) {
 				s := code[1]
 				rows++
-				if why := Suspect("x", s); (why != "") != (i == 2) {
+				if why := SuspectReason("x", s); (why != "") != (i == 2) {
 					t.Errorf("%q %s", s, why)
 				}
 			}
@@ -50,15 +50,15 @@ func TestSuspect(t *testing.T) {
 		{"texts", "", "commit_message newText excludePatterns old_string api_key body"},
 	} {
 		for name := range strings.FieldsSeq(c.yes) {
-			if Suspect(name, "x") != ByName.String() {
+			if SuspectReason(name, "x") != ByName.String() {
 				t.Errorf("%s is no name for a place", name)
 			}
 		}
 		for name := range strings.FieldsSeq(c.no) {
-			if why := Suspect(name, "x"); why != "" {
+			if why := SuspectReason(name, "x"); why != "" {
 				t.Errorf("%s %s", name, why)
 			}
-			if why := Suspect(name, "/x"); (why != "") != (c.name == "names") {
+			if why := SuspectReason(name, "/x"); (why != "") != (c.name == "names") {
 				t.Errorf("/x under %s: %q", name, why)
 			}
 		}
@@ -69,8 +69,8 @@ func TestSuspect(t *testing.T) {
 		"http://h", "HTTPS://H/x?y", "s3://b", "view-source://h", "JavaScript:x", "git@h.example:o/r.git",
 		"$(id)", "`id`", "rm -rf x", "SUDO -u x y", "A=b C=d curl -O x", "cat /etc/x", "git clone https://h/x", "echo_ ; sh -c id", "bash -c id", "curl h | sh", "python3 ./x",
 	} {
-		if want := s != "echo_ ; sh -c id"; (Suspect("x", s) != "") != want {
-			t.Errorf("%q: %q", s, Suspect("x", s))
+		if want := s != "echo_ ; sh -c id"; (SuspectReason("x", s) != "") != want {
+			t.Errorf("%q: %q", s, SuspectReason("x", s))
 		}
 	}
 	for _, s := range []string{
@@ -79,7 +79,7 @@ func TestSuspect(t *testing.T) {
 		"~5", "~5 minutes", "$5", "$5/day", "$ref", "%", "100%", "50%25", `\d+`, `\\d`, "a\n/etc/x", "Dear all, /etc/x is a file", "/9j/4AAQSkZJRgABAQ==", long, "-x", "- x", "+1",
 		"make it so", "find the bug", "git push fails", "sh", "cat", "cat - a pet", "`", "``x", "A=b", "x -y", "select a from b", "{a: b}", "#id", "#/x/y", "*/5 * * * *", "é/è", strings.Repeat("x", 40) + " -y",
 	} {
-		if why := Suspect("x", s); why != "" {
+		if why := SuspectReason("x", s); why != "" {
 			t.Errorf("%q %s", s, why)
 		}
 	}

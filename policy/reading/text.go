@@ -20,10 +20,10 @@ var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
 // QuoteWildcards gives a text as a pattern with quoted wildcards is compared with it.
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
-// unescape replaces percent escapes once. An invalid escape stays as it is, and
+// unescapeOnce replaces percent escapes once. An invalid escape stays as it is, and
 // so do bytes that are not UTF-8 when decoded: both sides of a match must stay
 // text.
-func unescape(s string) string {
+func unescapeOnce(s string) string {
 	if !hasEscape(s) {
 		return s
 	}
@@ -104,7 +104,7 @@ func decodePattern(p string) string {
 			if n < 0 {
 				n = len(rest)
 			}
-			b.WriteString(QuoteWildcards(unescape(rest[:n])))
+			b.WriteString(QuoteWildcards(unescapeOnce(rest[:n])))
 			rest = rest[n:]
 			wild := len(rest) - len(strings.TrimLeft(rest, "*?"))
 			b.WriteString(rest[:wild])
@@ -115,8 +115,8 @@ func decodePattern(p string) string {
 	return p
 }
 
-// normalise is NFC for the stage composed and NFKC for compat.
-func normalise(s string, stage Transforms) string {
+// normaliseUnicode is NFC for the stage composed and NFKC for compat.
+func normaliseUnicode(s string, stage Transforms) string {
 	if textclass.IsASCII(s) {
 		return s
 	}
@@ -126,9 +126,9 @@ func normalise(s string, stage Transforms) string {
 	return norm.NFKC.String(s)
 }
 
-// Fold makes letters that differ in case alone equal, by Unicode's simple
+// FoldCase makes letters that differ in case alone equal, by Unicode's simple
 // folding; and ß is ss, as in the full folding of APFS and ext4.
-func Fold(s string) string {
+func FoldCase(s string) string {
 	if textclass.IsASCII(s) {
 		return strings.ToLower(s)
 	}
@@ -137,8 +137,8 @@ func Fold(s string) string {
 
 var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
-// Lower folds a byte of ASCII.
-func Lower(c byte) byte {
+// LowerByte folds a byte of ASCII.
+func LowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
 	}
@@ -150,7 +150,7 @@ func FoldInto(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			return append(b[:0], Fold(s)...)
+			return append(b[:0], FoldCase(s)...)
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
@@ -171,13 +171,13 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// unreadable says why a path or URI cannot be trusted to mean what it shows, or
+// unreadableReason says why a path or URI cannot be trusted to mean what it shows, or
 // "".
-func unreadable(s string) string {
+func unreadableReason(s string) string {
 	for _, r := range s {
 		switch {
 		case ' ' <= r && r < 0x7F:
-		case textclass.Controls(r):
+		case textclass.IsControl(r):
 			return "control character in a path"
 		case textclass.OddInPath(r):
 			return "invisible character in a path"
@@ -214,17 +214,17 @@ func syntaxForm(r rune) bool {
 	return false
 }
 
-// Unnameable says why a name that is compared exactly cannot be shown exactly,
+// UnnameableReason says why a name that is compared exactly cannot be shown exactly,
 // or "".
-func Unnameable(s string) string {
-	if printable(s) {
+func UnnameableReason(s string) string {
+	if isPrintable(s) {
 		return ""
 	}
 	return unnameableText(s)
 }
 
-// printable says whether a text is ASCII that shows itself.
-func printable(s string) bool {
+// isPrintable says whether a text is ASCII that shows itself.
+func isPrintable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7F {
 			return false
@@ -236,7 +236,7 @@ func printable(s string) bool {
 func unnameableText(s string) string {
 	for _, r := range s {
 		switch {
-		case textclass.Controls(r):
+		case textclass.IsControl(r):
 			return "name with a control character"
 		case textclass.OddInPath(r) || r == utf8.RuneError:
 			return "name with an invisible character"

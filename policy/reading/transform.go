@@ -27,29 +27,29 @@ const (
 // stages are applied in this order, each on or off, to values and to patterns.
 var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
 
-// transform puts a value through one stage. A value the stage does not concern
+// transformStage puts a value through one stage. A value the stage does not concern
 // comes back as it is.
-func transform(s string, stage Transforms, home string) string {
+func transformStage(s string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
-		head, path, tail := split(s)
-		return join(head, unescape(path), tail)
+		head, path, tail := splitValue(s)
+		return joinParts(head, unescapeOnce(path), tail)
 	case slashed:
 		return strings.ReplaceAll(s, `\`, "/")
 	case Located:
-		return locate(s, home)
+		return locatePlace(s, home)
 	case named:
 		return dropNames(s)
 	case cleaned:
-		head, path, tail := split(s)
+		head, path, tail := splitValue(s)
 		if path == "" && tail != "" && isWeb(s) {
 			path = "/" // WHATWG URL, path start state: a host ends at ? and # too, whatever stands behind
 		}
-		return join(head, clean(path), tail)
+		return joinParts(head, cleanPath(path), tail)
 	case composed, compat:
-		return normalise(s, stage)
+		return normaliseUnicode(s, stage)
 	}
-	return Fold(s)
+	return FoldCase(s)
 }
 
 // transformPattern is transform for a glob. Wildcards pass through untouched;
@@ -68,7 +68,7 @@ func transformPattern(p string, stage Transforms, home string) string {
 		}
 		return p
 	}
-	return transform(p, stage, home)
+	return transformStage(p, stage, home)
 }
 
 // TransformGlob puts a glob through all stages of a set.
@@ -81,8 +81,8 @@ func TransformGlob(text string, h Transforms, home string) string {
 	return text
 }
 
-// Effects collects the stages that change a glob, alone or after others.
-func Effects(text, home string) Transforms {
+// GlobEffects collects the stages that change a glob, alone or after others.
+func GlobEffects(text, home string) Transforms {
 	var h Transforms
 	if shapeOf(text)&(unplain|hasUpper) == 0 {
 		return h
@@ -99,9 +99,9 @@ func Effects(text, home string) Transforms {
 	return h
 }
 
-// join avoids a copy when nothing changed; head and tail are cut from the same
+// joinParts avoids a copy when nothing changed; head and tail are cut from the same
 // string as path was.
-func join(head, path, tail string) string {
+func joinParts(head, path, tail string) string {
 	if head == "" && tail == "" {
 		return path
 	}
@@ -114,8 +114,8 @@ const (
 	wideEffort  = 80 // to normalise or fold what is not ASCII
 )
 
-// pay spends what it costs to put s through a stage.
-func pay(left *effort.Left, s string, stage Transforms) {
+// payStage spends what it costs to put s through a stage.
+func payStage(left *effort.Left, s string, stage Transforms) {
 	weight := 3
 	switch {
 	case stage == named && strings.ContainsAny(s, ". :"):

@@ -22,7 +22,7 @@ func TestTransformGlob(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", c.glob, got, c.want)
 		}
 		changed := c.glob != c.want
-		if h := Effects(c.glob, home); (h != 0) != changed || TransformGlob(c.glob, h, home) != TransformGlob(c.glob, ^Transforms(0), home) {
+		if h := GlobEffects(c.glob, home); (h != 0) != changed || TransformGlob(c.glob, h, home) != TransformGlob(c.glob, ^Transforms(0), home) {
 			t.Errorf("%q is changed by %08b", c.glob, h)
 		}
 	}
@@ -33,8 +33,8 @@ func TestTransformGlob(t *testing.T) {
 
 // Letters that differ in case alone are one.
 func TestFold(t *testing.T) {
-	for s, want := range map[string]string{"aB": "ab", "STRASSE": "strasse", "Stra\u00DFe": "strasse", "\u212A": "k", "\u00E4": Fold("\u00C4")} {
-		if got := Fold(s); got != want {
+	for s, want := range map[string]string{"aB": "ab", "STRASSE": "strasse", "Stra\u00DFe": "strasse", "\u212A": "k", "\u00E4": FoldCase("\u00C4")} {
+		if got := FoldCase(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 		if got := string(FoldInto(make([]byte, 0, 8), s)); got != want {
@@ -47,7 +47,7 @@ func TestUnnameable(t *testing.T) {
 	for name, want := range map[string]string{
 		"read_file": "", "\u00E4": "", "a\nb": "name with a control character", "a\u200bb": "name with an invisible character", "\xff": "name with an invisible character",
 	} {
-		if got := Unnameable(name); got != want {
+		if got := UnnameableReason(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -57,8 +57,8 @@ func TestBoolean(t *testing.T) {
 	for _, word := range []string{"true", "false"} {
 		seen := map[string]bool{}
 		for _, s := range BooleanSpellings(word) {
-			if Boolean(s) != word || seen[s] {
-				t.Errorf("%q is meant as %q, want %q once", s, Boolean(s), word)
+			if ParseBoolean(s) != word || seen[s] {
+				t.Errorf("%q is meant as %q, want %q once", s, ParseBoolean(s), word)
 			}
 			seen[s] = true
 		}
@@ -67,7 +67,7 @@ func TestBoolean(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "maybe", "falsehood"} {
-		if Boolean(s) != "" || BooleanSpellings(s) != nil {
+		if ParseBoolean(s) != "" || BooleanSpellings(s) != nil {
 			t.Errorf("%q is a boolean", s)
 		}
 	}
@@ -79,7 +79,7 @@ func TestGlobBegins(t *testing.T) {
 		"/a": {true, false}, "~/a": {true, false}, `\\a`: {true, false}, "C:/a": {true, false}, "file:///a": {true, false},
 		"a/b": {false, false}, "https://h": {false, false}, " [*": {false, true}, "{*": {false, true},
 	} {
-		if got := [2]bool{Absolute(glob), SpellsJSON(glob)}; got != want {
+		if got := [2]bool{IsAbsolute(glob), SpellsJSON(glob)}; got != want {
 			t.Errorf("%q: %v, want %v", glob, got, want)
 		}
 	}

@@ -57,9 +57,9 @@ func wrapsURL(rest string) bool {
 	return false
 }
 
-// split cuts a value into what stands before its path (drive, or scheme and
+// splitValue cuts a value into what stands before its path (drive, or scheme and
 // authority), the path, and what follows it in a URI (query and fragment).
-func split(s string) (head, path, tail string) {
+func splitValue(s string) (head, path, tail string) {
 	if HasDrive(s) {
 		return s[:2], s[2:], ""
 	}
@@ -83,12 +83,12 @@ func split(s string) (head, path, tail string) {
 	return head, path, tail
 }
 
-// locate gives the place a value names in its one plain spelling: a file: URI
+// locatePlace gives the place a value names in its one plain spelling: a file: URI
 // as its path, ~ as the home, another URL with scheme and host normalised.
-func locate(s, home string) string {
-	s = unwrap(s)
+func locatePlace(s, home string) string {
+	s = unwrapURL(s)
 	if IsFile(s) {
-		head, path, _ := split(s)
+		head, path, _ := splitValue(s)
 		return filePath(drivePath(head) + path)
 	}
 	if n := SchemeLen(s); n > 0 {
@@ -99,7 +99,7 @@ func locate(s, home string) string {
 
 // locatePattern is locate for a glob, where ? is a wildcard and no query.
 func locatePattern(p, home string) string {
-	p = unwrap(p)
+	p = unwrapURL(p)
 	if IsFile(p) {
 		rest := p[5:]
 		if strings.HasPrefix(rest, "//") {
@@ -118,10 +118,10 @@ func locatePattern(p, home string) string {
 	return expandHome(p, home)
 }
 
-// unwrap gives the URL inside another one, which is what programs open:
+// unwrapURL gives the URL inside another one, which is what programs open:
 // view-source:https://x, jar:file:///x, git+https://x; and inside the brackets of
 // RFC 3986, appendix C: <URL:https://x>.
-func unwrap(s string) string {
+func unwrapURL(s string) string {
 	t := s
 	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {
 		t = t[1 : len(t)-1]
@@ -141,11 +141,11 @@ func unwrap(s string) string {
 	return s
 }
 
-// rooted gives a URL whose host ends it, or ends at ? or #, the slash that its
+// addRootSlash gives a URL whose host ends it, or ends at ? or #, the slash that its
 // path has then (RFC 3986, section 6.2.3). What a parser could take for a host
 // behind ? or # is not touched.
-func rooted(s string) string {
-	head, path, tail := split(s)
+func addRootSlash(s string) string {
+	head, path, tail := splitValue(s)
 	if path != "" || strings.ContainsAny(tail, `@\`) {
 		return s
 	}
@@ -222,12 +222,12 @@ func urlRefusal(s string) (why string, text bool) {
 	}
 	special, rest := isWeb(s), s[n+1:]
 	if !strings.HasPrefix(rest, "//") || special && (len(rest) == 2 || strings.IndexByte("/?#", rest[2]) >= 0) {
-		if special || authority.Connects(strings.ToLower(s[:n])) {
+		if special || authority.ConnectsToHost(strings.ToLower(s[:n])) {
 			return "URL without a plain // before its host", !special || strings.IndexByte(`/\`, rest[0]) < 0 && strings.ContainsFunc(rest, unicode.IsSpace)
 		}
 		return "", false
 	}
-	host, _ := authority.Cut(rest[2:])
+	host, _ := authority.CutAuthority(rest[2:])
 	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // an empty port is the default one to all
 	hard := strings.ContainsAny(host, "\\% \t") || strings.IndexByte(host, '[') >= 0 && strings.IndexByte(host, ']') >= 0
 	switch {
@@ -237,7 +237,7 @@ func urlRefusal(s string) (why string, text bool) {
 		return string(doubt), false
 	case hard:
 		return string(authority.Odd), false
-	case authority.Connects(strings.ToLower(s[:n])):
+	case authority.ConnectsToHost(strings.ToLower(s[:n])):
 		return string(doubt), doubt == authority.Odd
 	case !textclass.IsASCII(host) && !norm.NFKC.IsNormalString(host):
 		return string(authority.Odd), true

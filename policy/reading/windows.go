@@ -98,7 +98,7 @@ func smallLetter(r rune) rune {
 func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = rd.readForm(rs, v, r, left)
-	if bare := unquoted(v); bare != v && bare != "" {
+	if bare := trimQuotes(v); bare != v && bare != "" {
 		rs = rd.readForm(rs, bare, r, left)
 	}
 	if len(rs)-first >= maxReadings {
@@ -108,8 +108,8 @@ func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Le
 	return rs
 }
 
-// unquoted is a text without the blanks and quotes around it.
-func unquoted(s string) string {
+// trimQuotes is a text without the blanks and quotes around it.
+func trimQuotes(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
 }
 
@@ -138,11 +138,11 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 		r.Text = drive + path
 		rs = rd.readPath(rs, r, left)
 	}
-	sure := share != "" || driven(form) || form[0] == '~' || IsFile(form)
+	sure := share != "" || hasDriveRoot(form) || form[0] == '~' || IsFile(form)
 	for i := range rs[first:] {
 		at := &rs[first+i]
 		if share != "" && !HasDrive(at.Text) {
-			at.beneath(share)
+			at.prependShare(share)
 		}
 		at.Recast = !sure
 		if at.Text == form {
@@ -152,8 +152,8 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 	return rs
 }
 
-// driven says whether a path begins at the root of a drive.
-func driven(s string) bool { return HasDrive(s) && len(s) > 2 && s[2] == '/' }
+// hasDriveRoot says whether a path begins at the root of a drive.
+func hasDriveRoot(s string) bool { return HasDrive(s) && len(s) > 2 && s[2] == '/' }
 
 // cutShare takes a path on a share apart: //host/share, above which no dot-dot leads,
 // and what follows. Where something is escaped it is not known where the share ends.
@@ -171,9 +171,9 @@ func cutShare(s string) (share, path string) {
 	return s[:end], s[end:]
 }
 
-// beneath puts a reading of what follows a share below that. Another share, or another
+// prependShare puts a reading of what follows a share below that. Another share, or another
 // name of its host, may be a folder of a drive: where it lies is not known.
-func (r *Reading) beneath(share string) {
+func (r *Reading) prependShare(share string) {
 	r.Text = share + r.Text
 	if r.Unslashed != "" {
 		r.Unslashed = share + r.Unslashed
@@ -184,7 +184,7 @@ func (r *Reading) beneath(share string) {
 // windowsBase says whether a path starts where only the server knows: at the root of the
 // drive it happens to be on, in the folder it has on a drive, on a share.
 func windowsBase(s string) bool {
-	return s != "" && s[0] == '/' || HasDrive(s) && !driven(s)
+	return s != "" && s[0] == '/' || HasDrive(s) && !hasDriveRoot(s)
 }
 
 // dropStreams removes what may follow a name on NTFS (file.txt:stream:$DATA), also of a
@@ -216,9 +216,9 @@ func dropStreams(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// undisclosed says why the place of a path on Windows is not to be told from its text,
+// hiddenPlaceReason says why the place of a path on Windows is not to be told from its text,
 // or "".
-func undisclosed(s string) string {
+func hiddenPlaceReason(s string) string {
 	if SchemeLen(s) > 0 {
 		return ""
 	}

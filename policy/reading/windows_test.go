@@ -25,7 +25,7 @@ func TestBaseOnWindows(t *testing.T) {
 	for dir, want := range map[string]string{
 		`C:\Users\Ana`: "c:/users/ana", "~/P": "c:/users/ana/p", `\\host\share`: "", `\x`: "", `C:\LONGNA~1\x`: "", `C:\nul`: "", "C:": "",
 	} {
-		if got := NewBase(dir, "c:/users/ana", true).Path(); got != want {
+		if got := NewBase(dir, "c:/users/ana", true).FolderPath(); got != want {
 			t.Errorf("%s: %q, want %q", dir, got, want)
 		}
 	}
@@ -41,7 +41,7 @@ func readOn(v string) (texts []string, refusal string) {
 			continue
 		}
 		texts = append(texts, r.Text)
-		if r.Path() == "" || len(r.MadeBy(rd.Home)) == 0 && r.Text != r.Raw {
+		if r.DiskPath() == "" || len(r.MadeBy(rd.Home)) == 0 && r.Text != r.Raw {
 			refusal = "nothing told of " + r.Text
 		}
 	}

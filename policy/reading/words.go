@@ -26,10 +26,10 @@ func (r *Reading) MadeBy(home string) []string {
 			for _, stage := range stages {
 				before := text
 				for n := 0; r.Transforms&stage != 0 && (n == 0 || stage == decoded && n < decodings); n++ {
-					text = transform(text, stage, home)
+					text = transformStage(text, stage, home)
 				}
 				if text != before {
-					made = append(made, word(stage, before))
+					made = append(made, stageWord(stage, before))
 				}
 			}
 			if text == r.Text {
@@ -43,7 +43,7 @@ func (r *Reading) MadeBy(home string) []string {
 	return []string{"number in plain digits"}
 }
 
-func word(stage Transforms, text string) string {
+func stageWord(stage Transforms, text string) string {
 	if stage == Located {
 		switch {
 		case text[0] == '~':

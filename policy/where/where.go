@@ -10,8 +10,8 @@ const (
 	Yes
 )
 
-// Certain is the verdict of what could be decided.
-func Certain(holds bool) Verdict {
+// VerdictOf is the verdict of what could be decided.
+func VerdictOf(holds bool) Verdict {
 	if holds {
 		return Yes
 	}
@@ -52,7 +52,7 @@ type Constraint interface {
 	// Holds judges one value. opens says that the rule would allow: where a value
 	// stands for several things at once (the commands of a pipe), a rule that
 	// opens needs all of them, and one that denies or asks needs any.
-	Holds(v Value, opens bool) Verdict
+	JudgeValue(v Value, opens bool) Verdict
 	// Cost bounds the work of Holds for a text of n bytes, in nanoseconds.
-	Cost(n int) int
+	JudgeCost(n int) int
 }

@@ -21,21 +21,21 @@ func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	return gate.Answer{}, errors.New("nobody can be asked from here")
 }
 
-// dialog hands a question over where that is safe.
-func (h *held) dialog(q gate.Question) (gate.Answer, bool) {
-	if !h.asks(&q.Rule) {
+// answerByDialog hands a question over where that is safe.
+func (h *held) answerByDialog(q gate.Question) (gate.Answer, bool) {
+	if !h.canAskClient(&q.Rule) {
 		return gate.Answer{}, false
 	}
 	return gate.Answer{Reply: gate.HandOver, Digest: q.Digest, Channel: "client", By: h.req.Row.ID}, true
 }
 
-// asks reports whether the client would show its dialog, the rule lets it, and a person is
+// canAskClient reports whether the client would show its dialog, the rule lets it, and a person is
 // there. In a mode that is not known to show it, the client may answer by itself.
-func (h *held) asks(rule *policy.Rule) bool {
+func (h *held) canAskClient(rule *policy.Rule) bool {
 	if rule == nil || rule.OutOfBand {
 		return false
 	}
-	if _, can := h.req.Row.Ask(h.req.Event, ""); !can {
+	if _, can := h.req.Row.AnswerAsk(h.req.Event, ""); !can {
 		return false
 	}
 	if name := h.req.Row.Attended; name != "" && h.Getenv(name) == "0" {
@@ -44,4 +44,4 @@ func (h *held) asks(rule *policy.Rule) bool {
 	return slices.Contains(h.req.Row.Modes, h.req.Mode)
 }
 
-func quoted(s string) []byte { return append(escape.Append([]byte{'"'}, s), '"') }
+func quoteJSON(s string) []byte { return append(escape.AppendEscaped([]byte{'"'}, s), '"') }

@@ -68,10 +68,10 @@ func sends(t *testing.T, state, session string) policy.Action {
 	defer s.Close()
 	p := ofFlow(t)
 	none := func() *flow.Known { return nil }
-	if err := s.Server("web", "", none, p).Add([]gate.Label{{Kind: "untrusted", Source: "web fetch"}}, []byte(`"a page"`)); err != nil {
+	if err := s.NewServer("web", "", none, p).Add([]gate.Label{{Kind: "untrusted", Source: "web fetch"}}, []byte(`"a page"`)); err != nil {
 		t.Fatal(err)
 	}
-	action, _ := s.Server("mail", "", none, p).Judge([]policy.Call{{
+	action, _ := s.NewServer("mail", "", none, p).Judge([]policy.Call{{
 		Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"send"}, Args: []byte(`{"to":"bob@example.org"}`),
 	}})
 	return action
@@ -147,8 +147,8 @@ func TestSessionWithoutAName(t *testing.T) {
 			t.Fatal(err)
 		}
 		what, err := one.Seen()
-		if one.Close(); err != nil || strings.Join(what.Words(), " ") != want {
-			t.Errorf("%s: %v, %v", key, what.Words(), err)
+		if one.Close(); err != nil || strings.Join(what.LabelWords(), " ") != want {
+			t.Errorf("%s: %v, %v", key, what.LabelWords(), err)
 		}
 	}
 }

@@ -64,14 +64,14 @@ type Door struct {
 
 // Run answers a payload. It never panics.
 func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
-	row := client.Find(o.Client)
+	row := client.FindRow(o.Client)
 	if row == nil {
 		return client.Answer{Code: 2, Stderr: fmt.Appendf(nil, "clawai knows no client %q; the clients are %s\n", o.Client, strings.Join(client.IDs(), ", "))}
 	}
-	before := client.Event{Name: row.Before()}
+	before := client.Event{Name: row.BeforeEventName()}
 	defer func() {
 		if cause := recover(); cause != nil {
-			a = row.Refuse(before, fmt.Sprintf("Refused: judging it failed inside clawai; tell the owner (%v).", cause))
+			a = row.AnswerDeny(before, fmt.Sprintf("Refused: judging it failed inside clawai; tell the owner (%v).", cause))
 		}
 	}()
 	req, err := row.Read(payload, o.Event)
@@ -80,14 +80,14 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 		if req.Newer != "" {
 			err = fmt.Errorf("%w (%s)", err, req.Newer)
 		}
-		h.unread(err)
-		return req.Row.Refuse(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
+		h.recordUnreadable(err)
+		return req.Row.AnswerDeny(before, "Refused: clawai cannot read the client's request: "+err.Error()+".")
 	}
 	if req.Event.Kind != client.Before {
-		h.noted()
-		return req.Row.Let(req.Event)
+		h.recordClientEvent()
+		return req.Row.AnswerAllow(req.Event)
 	}
-	return h.judged(ctx)
+	return h.judgeCall(ctx)
 }
 
 // held is one request on its way.
@@ -98,26 +98,26 @@ type held struct {
 	answer  *client.Answer // nil before there is one
 }
 
-func (h *held) refuse(why string) client.Answer {
-	return h.req.Row.Refuse(h.req.Event, why)
+func (h *held) refuseCall(why string) client.Answer {
+	return h.req.Row.AnswerDeny(h.req.Event, why)
 }
 
-// judged has the gate decide.
-func (h *held) judged(ctx context.Context) client.Answer {
-	project := h.project()
+// judgeCall has the gate decide.
+func (h *held) judgeCall(ctx context.Context) client.Answer {
+	project := h.projectFolder()
 	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files
-	if unproxied && !h.req.Certain() {
+	if unproxied && !h.req.IsCertain() {
 		return h.Elsewhere()
 	}
-	if h.req.Spelled() && h.Servers != nil {
-		h.req.Narrow(h.Servers(h.req.Row, project))
+	if h.req.HasSpelledServer() && h.Servers != nil {
+		h.req.NarrowServers(h.Servers(h.req.Row, project))
 	}
-	door, err := h.Open(project, &h.req, h.dialog)
+	door, err := h.Open(project, &h.req, h.answerByDialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
 		return h.Elsewhere() // it may know more (of time zones), or says why
 	case err != nil:
-		return h.refuse("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
+		return h.refuseCall("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
 	}
 	defer door.Close()
 	elsewhere := func() client.Answer {
@@ -129,33 +129,33 @@ func (h *held) judged(ctx context.Context) client.Answer {
 	if (looks || door.Before) && h.Elsewhere != nil {
 		return elsewhere() // what finds things in arguments, what was approved and what came before is linked there
 	}
-	switch d := door.Policy.DecideAll(h.timed(door)); {
+	switch d := door.Policy.DecideAll(h.stampCalls(door)); {
 	case len(d.Rates) > 0 && h.Elsewhere != nil:
 		return elsewhere() // which counts
 	case d.Action != policy.Deny && unproxied:
 		return elsewhere() // which knows whether a proxy decides it
-	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.proxied(project):
-		return h.req.Row.Let(h.req.Event) // its proxy decides, asks and records
-	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.asks(d.Rule):
+	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.isProxied(project):
+		return h.req.Row.AnswerAllow(h.req.Event) // its proxy decides, asks and records
+	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.canAskClient(d.Rule):
 		return elsewhere()
 	}
 	out := &outlet{held: h, door: door, done: make(chan struct{})}
-	door.Gate.Do(ctx, &gate.Exchange{Raw: h.payload, Calls: h.req.Calls, Event: h.event(), Out: out})
+	door.Gate.Do(ctx, &gate.Exchange{Raw: h.payload, Calls: h.req.Calls, Event: h.newCallEvent(), Out: out})
 	<-out.done
-	return h.said()
+	return h.finalAnswer()
 }
 
-// said is the answer. Without one it is a denial: silence would let the tool run.
-func (h *held) said() client.Answer {
+// finalAnswer is the answer. Without one it is a denial: silence would let the tool run.
+func (h *held) finalAnswer() client.Answer {
 	if h.answer == nil {
-		return h.refuse("Refused: judging it did not end.")
+		return h.refuseCall("Refused: judging it did not end.")
 	}
 	return *h.answer
 }
 
-// timed are the calls at this time, with what they carry. What could not be looked into may
+// stampCalls are the calls at this time, with what they carry. What could not be looked into may
 // carry all that a rule asks about.
-func (h *held) timed(door *Door) []policy.Call {
+func (h *held) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
 		c := &h.req.Calls[i]
@@ -178,8 +178,8 @@ func (h *held) timed(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// proxied reports whether each server that the call may be for has our proxy before it.
-func (h *held) proxied(project string) bool {
+// isProxied reports whether each server that the call may be for has our proxy before it.
+func (h *held) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
 			return false
@@ -188,8 +188,8 @@ func (h *held) proxied(project string) bool {
 	return true
 }
 
-// project is the folder that the client was started in, or else the one it is in.
-func (h *held) project() string {
+// projectFolder is the folder that the client was started in, or else the one it is in.
+func (h *held) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
 			return dir
@@ -202,21 +202,21 @@ func (h *held) project() string {
 	return dir
 }
 
-// event is the exchange as the record has it.
-func (h *held) event() event.Event {
+// newCallEvent is the exchange as the record has it.
+func (h *held) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{
-		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.Key(), Names: c.Names, Args: c.Args, Cwd: c.Cwd, OS: c.OS,
-		Bytes: len(h.payload), Detail: h.where(),
+		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.RuleKey(), Names: c.Names, Args: c.Args, Cwd: c.Cwd, OS: c.OS,
+		Bytes: len(h.payload), Detail: h.renderOrigin(),
 	}
 	if h.req.Call != "" {
-		ev.ID = quoted(h.req.Call)
+		ev.ID = quoteJSON(h.req.Call)
 	}
 	return ev
 }
 
-// where names the client, the event and the session by which the call came.
-func (h *held) where() string {
+// renderOrigin names the client, the event and the session by which the call came.
+func (h *held) renderOrigin() string {
 	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
 		s += " at " + h.Client
@@ -227,10 +227,10 @@ func (h *held) where() string {
 	return s
 }
 
-// noted records that a client's session has begun, or that its user said something, but
+// recordClientEvent records that a client's session has begun, or that its user said something, but
 // never what. That it could not be is no reason to stop the client: the next call is denied.
-func (h *held) noted() {
-	ev := event.Event{Server: h.req.Row.ID, Detail: h.where()}
+func (h *held) recordClientEvent() {
+	ev := event.Event{Server: h.req.Row.ID, Detail: h.renderOrigin()}
 	switch h.req.Event.Kind {
 	case client.Session:
 		ev.Kind = event.Start
@@ -239,7 +239,7 @@ func (h *held) noted() {
 	default:
 		return
 	}
-	door, err := h.Open(h.project(), &h.req, h.dialog)
+	door, err := h.Open(h.projectFolder(), &h.req, h.answerByDialog)
 	if err != nil {
 		return
 	}
@@ -266,17 +266,17 @@ func (h *held) noted() {
 		h.Elsewhere() // it notes the event, too
 		return
 	}
-	_ = door.Gate.Note(&ev)
+	_ = door.Gate.NoteEvents(&ev)
 }
 
-// unread records that a payload was not read, for doctor to tell of: nothing of what is in it.
-func (h *held) unread(err error) {
-	door, failed := h.Open(h.project(), &h.req, h.dialog)
+// recordUnreadable records that a payload was not read, for doctor to tell of: nothing of what is in it.
+func (h *held) recordUnreadable(err error) {
+	door, failed := h.Open(h.projectFolder(), &h.req, h.answerByDialog)
 	if failed != nil {
 		return // it is denied, whether or not that is on record
 	}
 	defer door.Close()
-	_ = door.Gate.Note(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.where(), Reason: err.Error(), Bytes: len(h.payload)})
+	_ = door.Gate.NoteEvents(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.renderOrigin(), Reason: err.Error(), Bytes: len(h.payload)})
 }
 
 // outlet writes the answer.
@@ -286,8 +286,8 @@ type outlet struct {
 	done chan struct{}
 }
 
-func (o *outlet) refuse(why string) {
-	answer := o.held.refuse(why)
+func (o *outlet) setRefusal(why string) {
+	answer := o.held.refuseCall(why)
 	o.answer = &answer
 }
 
@@ -296,15 +296,15 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	if o.door != nil && o.door.Labels != nil {
 		if err := o.door.Labels.Called(o.req.Calls); err != nil {
-			o.refuse("Refused: what the session has seen with it could not be kept; tell the owner.")
+			o.setRefusal("Refused: what the session has seen with it could not be kept; tell the owner.")
 			return err
 		}
 	}
-	answer := o.req.Row.Let(o.req.Event)
+	answer := o.req.Row.AnswerAllow(o.req.Event)
 	if x.Event.Code == gate.CodeHandedOver {
 		var can bool
-		if answer, can = o.req.Row.Ask(o.req.Event, o.question(x)); !can {
-			o.refuse("Refused: the client cannot ask.")
+		if answer, can = o.req.Row.AnswerAsk(o.req.Event, o.renderQuestion(x)); !can {
+			o.setRefusal("Refused: the client cannot ask.")
 			return errors.New("the client cannot ask")
 		}
 	}
@@ -312,8 +312,8 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	return nil
 }
 
-// question writes the line that the client's dialog shows beside the call.
-func (o *outlet) question(x *gate.Exchange) string {
+// renderQuestion writes the line that the client's dialog shows beside the call.
+func (o *outlet) renderQuestion(x *gate.Exchange) string {
 	s := "The owner's policy asks"
 	if x.Event.RuleText != "" {
 		s += " (" + x.Event.RuleText + ")"
@@ -334,7 +334,7 @@ func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
 		d.Unanswered = true
 	}
-	o.refuse(d.Text())
+	o.setRefusal(d.DescribeDenial())
 }
 
 // Waiting has nobody to tell: a hook that writes something has answered.

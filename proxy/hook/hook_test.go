@@ -135,8 +135,8 @@ func silent(t testing.TB, id string, payload []byte, a client.Answer, r *record)
 		allowed = allowed || ev.Kind == event.Decision && ev.Decision == "allow"
 		other = other || ev.Kind == event.Start || ev.Kind == event.Passed
 	}
-	req, _ := client.Find(id).Read(payload, "")
-	runs := !req.Row.Denies(a)
+	req, _ := client.FindRow(id).Read(payload, "")
+	runs := !req.Row.IsDenial(a)
 	switch {
 	case a.Code != 0 && a.Code != 2:
 		t.Errorf("exit code %d", a.Code)
@@ -306,7 +306,7 @@ func FuzzRun(f *testing.F) {
 		f.Add(filepath.Base(filepath.Dir(file)), payload)
 	}
 	f.Fuzz(func(t *testing.T, id string, payload []byte) {
-		row := client.Find(id)
+		row := client.FindRow(id)
 		if row == nil {
 			return
 		}
@@ -360,7 +360,7 @@ func TestElsewhere(t *testing.T) {
 			opens := o.Open
 			o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 				door, err := opens(project, req, ask)
-				door.Before = p.Flow() != policy.Off || p.Labelled()
+				door.Before = p.FlowLevel() != policy.Off || p.Labelled()
 				return door, err
 			}
 			o.Elsewhere = func() client.Answer { handed = true; return client.Answer{} }
@@ -385,9 +385,9 @@ func TestCleared(t *testing.T) {
 		"gemini-cli":  `{"session_id":"s","cwd":"/","timestamp":"t","transcript_path":"/t","hook_event_name":"SessionStart","source":"clear"}`,
 		"vscode":      `{"sessionId":"s","hookEventName":"SessionStart","source":"clear"}`,
 	} {
-		row := client.Find(id)
+		row := client.FindRow(id)
 		if row == nil {
-			row = client.Find("claude-code")
+			row = client.FindRow("claude-code")
 		}
 		if req, err := row.Read([]byte(payload), ""); err != nil || req.Cleared != (id == "claude-code") {
 			t.Errorf("%s: %v, cleared %v", id, err, req.Cleared)

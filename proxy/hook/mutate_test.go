@@ -248,7 +248,7 @@ func TestMutatedPayloads(t *testing.T) {
 	tried, told := 0, map[string]bool{}
 	for _, file := range files {
 		id := filepath.Base(filepath.Dir(file))
-		row := client.Find(id)
+		row := client.FindRow(id)
 		payload, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func TestMutatedPayloads(t *testing.T) {
 			continue
 		}
 		deniedBy := func(p *policy.Policy) bool {
-			return req.Row.Denies(hook.Run(t.Context(), payload, options(p, id, &record{})))
+			return req.Row.IsDenial(hook.Run(t.Context(), payload, options(p, id, &record{})))
 		}
 		always, byRule := deniedBy(strictest), deniedBy(open)
 		for _, m := range mutations {
@@ -273,11 +273,11 @@ func TestMutatedPayloads(t *testing.T) {
 			tried++
 			told[m.name] = true
 			a := hook.Run(t.Context(), other, options(strictest, id, &record{}))
-			if always && !again.Row.Denies(a) {
+			if always && !again.Row.IsDenial(a) {
 				t.Errorf("%s, %s: let go: %s", file, m.name, a.Stdout)
 			}
 			same := unread == nil && len(again.Calls) > 0 && again.Calls[0].Names[0] == req.Calls[0].Names[0] && bytes.Contains(again.Calls[0].Args, bytes.Trim(req.Calls[0].Args, "{}"))
-			if byRule && same && !again.Row.Denies(hook.Run(t.Context(), other, options(open, id, &record{}))) {
+			if byRule && same && !again.Row.IsDenial(hook.Run(t.Context(), other, options(open, id, &record{}))) {
 				t.Errorf("%s, %s: the rule is missed", file, m.name)
 			}
 		}

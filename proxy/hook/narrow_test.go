@@ -45,15 +45,15 @@ func TestServersAsTheFilesNameThem(t *testing.T) {
 		{"vscode", vscode("mcp_github-enterp_delete"), []string{"github-enterprise"}, []string{"github-enterprise", "github-enterprise-two"}, []string{"github-enterprise-two", "other"}},
 		{"claude-code", like("mcp__my_server__delete"), nil, []string{"my_server", "my.server"}, []string{"my.server"}},
 	} {
-		req, err := client.Find(c.client).Read([]byte(c.payload), "")
+		req, err := client.FindRow(c.client).Read([]byte(c.payload), "")
 		if err != nil {
 			t.Errorf("%s: %v", c.payload, err)
 			continue
 		}
-		if req.Row.ID != c.client || !req.Spelled() {
-			t.Errorf("%s: read as one of %s, spelled %v", c.payload, req.Row.ID, req.Spelled())
+		if req.Row.ID != c.client || !req.HasSpelledServer() {
+			t.Errorf("%s: read as one of %s, spelled %v", c.payload, req.Row.ID, req.HasSpelledServer())
 		}
-		req.Narrow(c.files, c.others)
+		req.NarrowServers(c.files, c.others)
 		var got []string
 		for _, call := range req.Calls {
 			got = append(got, call.Server)
@@ -98,11 +98,11 @@ func TestToolOfAnother(t *testing.T) {
 	payload := func(tool string) []byte {
 		return []byte(`{"timestamp":"t","session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","client_type":"x","tool_name":"` + tool + `","tool_input":{"command":"x"},"tool_use_id":"u"}`)
 	}
-	if req, err := client.Find("claude-code").Read(payload("run_in_terminal"), ""); err == nil {
+	if req, err := client.FindRow("claude-code").Read(payload("run_in_terminal"), ""); err == nil {
 		t.Errorf("judged as one of %s", req.Row.ID)
 	}
 	for _, tool := range []string{"Bash", "NobodysTool", "mcp__a__b"} {
-		if req, err := client.Find("claude-code").Read(payload(tool), ""); err != nil || req.Row.ID != "claude-code" {
+		if req, err := client.FindRow("claude-code").Read(payload(tool), ""); err != nil || req.Row.ID != "claude-code" {
 			t.Errorf("%s: %v, %s", tool, err, req.Row.ID)
 		}
 	}

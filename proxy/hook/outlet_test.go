@@ -8,7 +8,7 @@ import (
 
 // TestAPanicOnTheWayOutDenies: what fails before there is an answer has not allowed.
 func TestAPanicOnTheWayOutDenies(t *testing.T) {
-	h := &held{req: client.Request{Row: client.Find("claude-code"), Event: client.Event{Name: "PreToolUse", Kind: client.Before}}}
+	h := &held{req: client.Request{Row: client.FindRow("claude-code"), Event: client.Event{Name: "PreToolUse", Kind: client.Before}}}
 	o := &outlet{held: h, done: make(chan struct{})}
 	func() {
 		defer func() {
@@ -18,7 +18,7 @@ func TestAPanicOnTheWayOutDenies(t *testing.T) {
 		}()
 		_ = o.Forward(nil)
 	}()
-	if a := h.said(); a.Code != 2 || len(a.Stdout) == 0 {
+	if a := h.finalAnswer(); a.Code != 2 || len(a.Stdout) == 0 {
 		t.Errorf("answered %+v", a)
 	}
 }

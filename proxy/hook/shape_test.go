@@ -25,12 +25,12 @@ func TestPayloadsAtOtherRegistrations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, err := client.Find(id).Read(payload, "")
+		own, err := client.FindRow(id).Read(payload, "")
 		if err != nil {
 			continue // nobody's
 		}
 		for _, at := range client.IDs() {
-			req, err := client.Find(at).Read(payload, "")
+			req, err := client.FindRow(at).Read(payload, "")
 			switch {
 			case err != nil:
 				denied++
@@ -53,7 +53,7 @@ func TestPayloadsAtOtherRegistrations(t *testing.T) {
 // Each row says at which version it was seen and how, and has a payload that was.
 func TestProvenance(t *testing.T) {
 	for _, id := range client.IDs() {
-		row := client.Find(id)
+		row := client.FindRow(id)
 		if row.Seen == "" {
 			t.Errorf("%s: no version", id)
 		}
@@ -69,21 +69,21 @@ func TestProvenance(t *testing.T) {
 // registration that does not deny it.
 func TestSamples(t *testing.T) {
 	for _, id := range client.IDs() {
-		payload, ok := sample.Of(id, "echo hello")
+		payload, ok := sample.CommandRequest(id, "echo hello")
 		if !ok {
 			t.Errorf("%s: nothing to play", id)
 			continue
 		}
-		req, err := client.Find(id).Read(payload, "")
+		req, err := client.FindRow(id).Read(payload, "")
 		if err != nil || req.Row.ID != id || len(req.Calls) != 1 || !strings.Contains(string(req.Calls[0].Args), "echo hello") {
 			t.Errorf("%s: %v %+v", id, err, req)
 			continue
 		}
-		if class := builtin.Of(id, req.Calls[0].Names[0]).Class; class != "shell" {
+		if class := builtin.FindTool(id, req.Calls[0].Names[0]).Class; class != "shell" {
 			t.Errorf("%s: %q is of the class %q", id, req.Calls[0].Names, class)
 		}
 		for _, at := range client.IDs() {
-			if other, err := client.Find(at).Read(payload, ""); err == nil && other.Row.ID != id {
+			if other, err := client.FindRow(at).Read(payload, ""); err == nil && other.Row.ID != id {
 				t.Errorf("%s at %s: read as one of %s", id, at, other.Row.ID)
 			}
 		}

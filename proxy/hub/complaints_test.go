@@ -145,7 +145,7 @@ func TestRealNames(t *testing.T) {
 	if os.Getenv("CLAWAI_SOAK") == "full" {
 		starts = 1000
 	}
-	known, err := servers.Catalogue()
+	known, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestRealNames(t *testing.T) {
 				if err := upstream.CheckID(y.id); err != nil {
 					t.Error(err)
 				}
-				for _, e := range s.Tools.All() {
+				for _, e := range s.Tools.ListEffects() {
 					y.tools = append(y.tools, e.Tools...)
 				}
 				toys, count = append(toys, y), count+len(y.tools)

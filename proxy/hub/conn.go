@@ -77,7 +77,7 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	}
 	s.h.mu.Lock()
 	c.modernClient = s.h.client.meta != nil
-	client := mcp.Introduced(s.h.client.params).Name
+	client := mcp.ClientOfInitialize(s.h.client.params).Name
 	s.h.mu.Unlock()
 	options := proxy.Options{Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError}
 	if s.h.o.LongestLine != nil {
@@ -85,31 +85,31 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	}
 	session := proxy.NewSession(options)
 	toServer := proxy.NewWriter(up)
-	c.fromClient = session.Stream(mcp.ClientToServer, "", toServer, (*toClient)(c))
-	c.fromServer = session.Stream(mcp.ServerToClient, "", (*toClient)(c), toServer.Aside())
-	go c.read()
+	c.fromClient = session.NewStream(mcp.ClientToServer, "", toServer, (*toClient)(c))
+	c.fromServer = session.NewStream(mcp.ServerToClient, "", (*toClient)(c), toServer.AsyncSink())
+	go c.readServer()
 	return c
 }
 
-// read takes what the server says.
-func (c *conn) read() {
+// readServer takes what the server says.
+func (c *conn) readServer() {
 	defer close(c.ended)
 	r := frame.NewReader(c.up, c.server.h.o.Limits.MaxBytes)
 	var together [][]byte // what came in one read
 	handle := func() {
-		c.fromServer.Handle(c.server.h.ctx, together...)
+		c.fromServer.HandleLines(c.server.h.ctx, together...)
 		clear(together)
 		together = together[:0]
 	}
 	for {
-		line, err := r.Next()
+		line, err := r.ReadLine()
 		if err == nil {
 			hears := c.hears.Load() > 0
 			if hears { // what it says must cross before the next is heard
 				handle()
-				c.hear(line)
+				c.collectAnswers(line)
 			}
-			if together = append(together, line); hears || !r.Buffered() {
+			if together = append(together, line); hears || !r.HasLine() {
 				handle()
 			}
 			continue
@@ -119,13 +119,13 @@ func (c *conn) read() {
 		if !ok {
 			return
 		}
-		c.fromServer.Refuse(c.server.h.ctx, r.Refused(), refusal)
+		c.fromServer.RefuseLine(c.server.h.ctx, r.RefusedHead(), refusal)
 	}
 }
 
-// over are closed when the server writes nothing more, although it may live on, and when it has
+// endedSignal are closed when the server writes nothing more, although it may live on, and when it has
 // ended; never when there is none.
-func (c *conn) over() (quiet, gone <-chan struct{}) {
+func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	if c == nil {
 		return nil, nil
 	}
@@ -155,8 +155,8 @@ func (c *conn) isOver() bool {
 	}
 }
 
-// expect takes the next id.
-func (c *conn) expect(a asker) (id []byte) {
+// expectAnswer takes the next id.
+func (c *conn) expectAnswer(a asker) (id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last++
@@ -168,21 +168,21 @@ func (c *conn) expect(a asker) (id []byte) {
 	return id
 }
 
-// request sends a call of the client's, with another id and progress token, and edits.
-func (c *conn) request(of *call, f *frame.Frame, edits []frame.Edit) {
+// sendRequest sends a call of the client's, with another id and progress token, and edits.
+func (c *conn) sendRequest(of *call, f *frame.Frame, edits []frame.Edit) {
 	if c.meta != nil && !c.modernClient {
-		if c.subscription(of, f, edits) {
+		if c.handleSubscription(of, f, edits) {
 			return
 		}
-		of.again = func(members string) { c.send(of, f, edits, members) }
+		of.again = func(members string) { c.sendCall(of, f, edits, members) }
 	}
-	c.send(of, f, edits, "")
+	c.sendCall(of, f, edits, "")
 }
 
-// send is request with more members of params, for a server of 2026-07-28.
-func (c *conn) send(of *call, f *frame.Frame, edits []frame.Edit, members string) {
+// sendCall is request with more members of params, for a server of 2026-07-28.
+func (c *conn) sendCall(of *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
-	id := c.expect(asker{call: of})
+	id := c.expectAnswer(asker{call: of})
 	h.mu.Lock()
 	withdrawn := of.withdrawn
 	if !withdrawn {
@@ -190,48 +190,48 @@ func (c *conn) send(of *call, f *frame.Frame, edits []frame.Edit, members string
 	}
 	h.mu.Unlock()
 	if withdrawn {
-		c.drop(id)
+		c.dropCall(id)
 		return
 	}
 	edits = append(slices.Clip(edits), frame.Edit{Part: f.ID, Token: id})
 	if c.meta != nil && !c.modernClient {
-		edits = append(edits, c.modernize(f, members)...)
+		edits = append(edits, c.modernizeRequest(f, members)...)
 	}
 	if c.modernClient && c.meta == nil {
-		if edits = c.older(of, f, edits); edits == nil {
+		if edits = c.legacyEdits(of, f, edits); edits == nil {
 			return
 		}
 	} else if of.token != nil {
 		edits = append(edits, frame.Edit{Part: of.token, Token: id})
 	}
 	c.subscribed = c.subscribed || f.Method == "resources/subscribe"
-	c.handle(c, frame.SpliceAll(f.Raw, edits...))
+	c.queueLine(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// handle passes a message on that is meant for the connection of, with those that have come
+// queueLine passes a message on that is meant for the connection of, with those that have come
 // with it.
-func (c *conn) handle(of *conn, line []byte) {
+func (c *conn) queueLine(of *conn, line []byte) {
 	if c != of {
 		return
 	}
 	c.together, c.size = append(c.together, line), c.size+len(line)
 	if c.size > maxBytesTogether {
-		c.flush()
+		c.flushLines()
 	}
 }
 
-// flush hands what has come together to the gate.
-func (c *conn) flush() {
+// flushLines hands what has come together to the gate.
+func (c *conn) flushLines() {
 	if c == nil || len(c.together) == 0 {
 		return
 	}
-	c.fromClient.Handle(c.server.h.ctx, c.together...)
+	c.fromClient.HandleLines(c.server.h.ctx, c.together...)
 	clear(c.together)
 	c.together, c.size = c.together[:0], 0
 }
 
-// claim is who asked under an id of ours; ok once.
-func (c *conn) claim(id []byte) (a asker, ok bool) {
+// claimAsker is who asked under an id of ours; ok once.
+func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a, ok = c.asked[string(id)]
@@ -248,34 +248,34 @@ func (c *conn) claim(id []byte) (a asker, ok bool) {
 	return a, ok
 }
 
-// drop forgets a call that was taken back.
-func (c *conn) drop(id []byte) {
+// dropCall forgets a call that was taken back.
+func (c *conn) dropCall(id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.asked, string(id))
 	delete(c.tokens, string(id))
 }
 
-// ask sends a request of the hub's own; its answer comes on the channel, which has room for
+// requestAnswer sends a request of the hub's own; its answer comes on the channel, which has room for
 // it and is closed when none comes.
-func (c *conn) ask(method string, params []byte, answer chan<- frame.Frame) {
+func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.Frame) {
 	a := asker{hub: answer}
 	if _, list := kindOf(method); c.catalogue != nil && (list || method == "initialize" || method == "server/discover") {
 		a.kept = method
 		c.hears.Add(1)
 	}
-	c.say(method, params, c.expect(a))
+	c.queueRequest(method, params, c.expectAnswer(a))
 }
 
-func (c *conn) say(method string, params, id []byte) {
+func (c *conn) queueRequest(method string, params, id []byte) {
 	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
-	c.handle(c, append(append(line, params...), '}'))
-	c.flush() // this goroutine may be about to wait for the answer
+	c.queueLine(c, append(append(line, params...), '}'))
+	c.flushLines() // this goroutine may be about to wait for the answer
 }
 
-// await is the answer to a request of ours.
-func (c *conn) await(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
+// awaitAnswer is the answer to a request of ours.
+func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
 	late := time.NewTimer(within)
 	defer late.Stop()
 	select {
@@ -291,41 +291,41 @@ func (c *conn) await(answer <-chan frame.Frame, method string, within time.Durat
 	case <-late.C:
 		return f, fmt.Errorf("it did not answer %s within %s", method, within)
 	case <-c.server.ctx.Done():
-		return f, c.server.over()
+		return f, c.server.endReason()
 	}
 }
 
-// introduce does what a client does first, in the client's name.
-func (c *conn) introduce() error {
+// introduceClient does what a client does first, in the client's name.
+func (c *conn) introduceClient() error {
 	h := c.server.h
 	h.mu.Lock()
 	params, meta, version, level := h.client.params, h.client.meta, h.client.version, h.client.level
 	h.mu.Unlock()
-	if modern, err := c.discover(meta); modern || err != nil {
+	if modern, err := c.discoverVersion(meta); modern || err != nil {
 		return err
 	}
-	if v := jsonscan.Of(params).Member("protocolVersion"); v.Text() != version && v != "" {
-		params = frame.Splice(params, v.Bytes(), []byte(`"`+version+`"`))
+	if v := jsonscan.ValueOf(params).Member("protocolVersion"); v.Text() != version && v != "" {
+		params = frame.SplicePart(params, v.Bytes(), []byte(`"`+version+`"`))
 	}
 	answer := make(chan frame.Frame, 1)
-	c.ask("initialize", params, answer)
-	f, err := c.await(answer, "initialize", c.server.Timeout)
+	c.requestAnswer("initialize", params, answer)
+	f, err := c.awaitAnswer(answer, "initialize", c.server.Timeout)
 	switch {
 	case err != nil:
 		return err
 	case f.Error != nil: // perhaps it knows 2026-07-28 alone
-		o := jsonscan.Of(params)
-		if modern, err := c.discover(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
+		o := jsonscan.ValueOf(params)
+		if modern, err := c.discoverVersion(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
 			return err
 		}
 		return errors.New("it refused to begin a session")
-	case mcp.Negotiated(f.Result) == "":
+	case mcp.NegotiatedVersion(f.Result) == "":
 		return errors.New("its answer to initialize names no version")
 	}
-	c.introduced("initialize", f.Result)
-	c.logs = jsonscan.Of(f.Result).Member("capabilities").Member("logging") != ""
-	c.handle(c, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
-	c.flush()
+	c.noteIntroduction("initialize", f.Result)
+	c.logs = jsonscan.ValueOf(f.Result).Member("capabilities").Member("logging") != ""
+	c.queueLine(c, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	c.flushLines()
 	if level != nil && !c.recalled {
 		c.setLevel(level)
 	}
@@ -336,26 +336,26 @@ func (c *conn) introduce() error {
 func (c *conn) setLevel(level []byte) {
 	if c.logs {
 		c.level = level
-		c.ask("logging/setLevel", append(append([]byte(`{"level":`), level...), '}'), make(chan frame.Frame, 1))
+		c.requestAnswer("logging/setLevel", append(append([]byte(`{"level":`), level...), '}'), make(chan frame.Frame, 1))
 	}
 }
 
-// busy says that somebody waits for the server, or it for the client.
-func (c *conn) busy() bool {
+// isBusy says that somebody waits for the server, or it for the client.
+func (c *conn) isBusy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.subscribed || c.waits()
+	return c.subscribed || c.hasOutstandingLocked()
 }
 
-// awaited says that an answer is outstanding, on either side.
-func (c *conn) awaited() bool {
+// hasOutstanding says that an answer is outstanding, on either side.
+func (c *conn) hasOutstanding() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.waits()
+	return c.hasOutstandingLocked()
 }
 
-// waits is awaited while c.mu is held.
-func (c *conn) waits() bool {
+// hasOutstandingLocked is awaited while c.mu is held.
+func (c *conn) hasOutstandingLocked() bool {
 	n := len(c.theirs)
 	for _, a := range c.asked {
 		if !a.open {
@@ -365,11 +365,11 @@ func (c *conn) waits() bool {
 	return n > 0
 }
 
-// end tells everybody who waits that the server is gone, and the client what it need not
+// endConnection tells everybody who waits that the server is gone, and the client what it need not
 // answer any more.
-func (c *conn) end(why string) {
+func (c *conn) endConnection(why string) {
 	h := c.server.h
-	c.flush()
+	c.flushLines()
 	c.mu.Lock()
 	asked, theirs := c.asked, c.theirs
 	c.asked, c.theirs = map[string]asker{}, map[string]string{}
@@ -379,15 +379,15 @@ func (c *conn) end(why string) {
 			close(a.hub)
 			continue
 		}
-		if c.fromClient.Fail([]byte(id), why) == nil {
-			c.fromClient.Withdraw([]byte(id)) // a person is being asked about it
+		if c.fromClient.FailRequest([]byte(id), why) == nil {
+			c.fromClient.WithdrawRequest([]byte(id)) // a person is being asked about it
 		}
-		f, err := frame.Parse(mcp.Unreached([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
+		f, err := frame.Parse(mcp.UnreachedAnswer([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
 		if err != nil {
 			panic(err) // our own words
 		}
-		if line := h.conclude(a.call, &f); line != nil {
-			h.tell(line)
+		if line := h.concludeCall(a.call, &f); line != nil {
+			h.writeToClient(line)
 		}
 	}
 	for _, key := range theirs {
@@ -396,11 +396,11 @@ func (c *conn) end(why string) {
 		delete(h.theirs, key)
 		h.mu.Unlock()
 		if r != nil && r.of != nil {
-			h.fail(r.of.of, "server "+c.server.ID+": "+why)
+			h.failCall(r.of.of, "server "+c.server.ID+": "+why)
 		}
 		if !c.modernClient { // which was asked in an answer
-			h.tell(mcp.Cancelled([]byte(key), "the server that asked is gone"))
+			h.writeToClient(mcp.CancelNotification([]byte(key), "the server that asked is gone"))
 		}
 	}
-	h.unwatched(c, nil)
+	h.endWatches(c, nil)
 }

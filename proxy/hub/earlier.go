@@ -25,9 +25,9 @@ type inquiry struct {
 	state   string // the member requestState
 }
 
-// modernize is what changes in a request of an earlier version, besides edits: its _meta says
+// modernizeRequest is what changes in a request of an earlier version, besides edits: its _meta says
 // the version, and members stand in its params.
-func (c *conn) modernize(f *frame.Frame, members string) []frame.Edit {
+func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	h := c.server.h
 	says := string(c.meta[1 : len(c.meta)-1])
 	h.mu.Lock()
@@ -35,20 +35,20 @@ func (c *conn) modernize(f *frame.Frame, members string) []frame.Edit {
 		says += `,"` + metaPrefix + `logLevel":` + string(level)
 	}
 	h.mu.Unlock()
-	params := jsonscan.Of(f.Params)
+	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
 	if meta.Kind() != jsonscan.Object {
-		return []frame.Edit{inside(params, members+`"_meta":{`+says+`}`)}
+		return []frame.Edit{prependEdit(params, members+`"_meta":{`+says+`}`)}
 	}
-	edits := []frame.Edit{inside(meta, says)}
+	edits := []frame.Edit{prependEdit(meta, says)}
 	if members != "" {
-		edits = append(edits, inside(params, members[:len(members)-1]))
+		edits = append(edits, prependEdit(params, members[:len(members)-1]))
 	}
 	return edits
 }
 
-// inside puts members before those of an object.
-func inside(object jsonscan.Value, members string) frame.Edit {
+// prependEdit puts members before those of an object.
+func prependEdit(object jsonscan.Value, members string) frame.Edit {
 	for range object.Members() {
 		members += ","
 		break
@@ -56,10 +56,10 @@ func inside(object jsonscan.Value, members string) frame.Edit {
 	return frame.Edit{Part: object.Bytes()[:1], Token: []byte("{" + members)}
 }
 
-// interrogate asks the client what a server of 2026-07-28 asks in an answer; false for an answer
+// askClient asks the client what a server of 2026-07-28 asks in an answer; false for an answer
 // that asks nothing.
-func (c *conn) interrogate(of *call, f *frame.Frame) bool {
-	result := jsonscan.Of(f.Result)
+func (c *conn) askClient(of *call, f *frame.Frame) bool {
+	result := jsonscan.ValueOf(f.Result)
 	if result.Member("resultType").Text() != "input_required" {
 		return false
 	}
@@ -69,7 +69,7 @@ func (c *conn) interrogate(of *call, f *frame.Frame) bool {
 		q.state = `"requestState":` + string(state) + ","
 	}
 	if of.rounds++; of.rounds > maxRounds {
-		h.fail(of, "server "+c.server.ID+": it asks again and again")
+		h.failCall(of, "server "+c.server.ID+": it asks again and again")
 		return true
 	}
 	h.mu.Lock()
@@ -79,10 +79,10 @@ func (c *conn) interrogate(of *call, f *frame.Frame) bool {
 	for key, entry := range result.Member("inputRequests").Members() {
 		q.left++
 		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // no server of this version has ids of its own
-		id := c.register(&request{on: c, id: own, of: q, key: string(key), method: entry.Member("method").Text()})
+		id := c.registerRequest(&request{on: c, id: own, of: q, key: string(key), method: entry.Member("method").Text()})
 		params := entry.Member("params").Bytes()
 		if message := entry.Member("params").Member("message"); entry.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
-			params = frame.SpliceAll(params, c.named(message))
+			params = frame.SpliceAll(params, c.prefixEdit(message))
 		} else if len(params) == 0 {
 			params = []byte("{}")
 		}
@@ -91,22 +91,22 @@ func (c *conn) interrogate(of *call, f *frame.Frame) bool {
 		lines = append(lines, append(line, '}'))
 	}
 	if len(lines) == 0 {
-		c.resume(q)
+		c.resumeCall(q)
 	}
 	for _, line := range lines {
-		h.tell(line)
+		h.writeToClient(line)
 	}
 	return true
 }
 
-// informed takes an answer to a question of an inquiry. One that says no is, of a form, that;
+// takeInquiryAnswer takes an answer to a question of an inquiry. One that says no is, of a form, that;
 // of anything else the call's end.
-func (h *hub) informed(r *request, f *frame.Frame) {
+func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	q, answer := r.of, f.Result
 	if f.Error != nil && r.method == "elicitation/create" {
 		answer = []byte(`{"action":"cancel"}`)
 	} else if f.Error != nil {
-		h.fail(q.of, "the client has not answered what server "+r.on.server.ID+" asks")
+		h.failCall(q.of, "the client has not answered what server "+r.on.server.ID+" asks")
 		return
 	}
 	h.mu.Lock()
@@ -118,50 +118,50 @@ func (h *hub) informed(r *request, f *frame.Frame) {
 	done := q.left == 0
 	h.mu.Unlock()
 	if done {
-		r.on.resume(q)
+		r.on.resumeCall(q)
 	}
 }
 
-// resume makes the call again, with what the client has answered.
-func (c *conn) resume(q *inquiry) {
-	c.server.post(job{starts: true, run: func(on *conn, _ error) {
+// resumeCall makes the call again, with what the client has answered.
+func (c *conn) resumeCall(q *inquiry) {
+	c.server.postJob(job{starts: true, run: func(on *conn, _ error) {
 		if on == c {
 			q.of.again(q.state + `"inputResponses":{` + string(q.answers) + `},`)
 		} else {
-			c.server.h.fail(q.of, "server "+c.server.ID+": it ended")
+			c.server.h.failCall(q.of, "server "+c.server.ID+": it ended")
 		}
 	}})
 }
 
-// fail answers a call in its server's place.
-func (h *hub) fail(c *call, why string) {
-	if h.finish(c) {
-		h.tell(mcp.Unreached(c.id, why))
+// failCall answers a call in its server's place.
+func (h *hub) failCall(c *call, why string) {
+	if h.finishCall(c) {
+		h.writeToClient(mcp.UnreachedAnswer(c.id, why))
 	}
 }
 
-// subscription is a client's of an earlier version at a server of 2026-07-28; true for a request
+// handleSubscription is a client's of an earlier version at a server of 2026-07-28; true for a request
 // that is about one.
-func (c *conn) subscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
+func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
 	if f.Method != "resources/subscribe" && f.Method != "resources/unsubscribe" {
 		return false
 	}
-	token := jsonscan.Of(f.Params).Member("uri").Bytes()
+	token := jsonscan.ValueOf(f.Params).Member("uri").Bytes()
 	if i := slices.IndexFunc(edits, func(e frame.Edit) bool { return &e.Part[0] == &token[0] }); i >= 0 {
 		token = edits[i].Token
 	}
-	uri := jsonscan.Of(token).Text()
+	uri := jsonscan.ValueOf(token).Text()
 	if f.Method == "resources/subscribe" {
-		id := c.expect(asker{call: of, open: true})
+		id := c.expectAnswer(asker{call: of, open: true})
 		c.subscribed, c.listens[uri] = true, id
-		c.say("subscriptions/listen", c.with(`"notifications":{"resourceSubscriptions":[`+string(gjson.AppendJSONString(nil, uri))+`]}`), id)
+		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+string(gjson.AppendJSONString(nil, uri))+`]}`), id)
 		return true
 	}
 	if id := c.listens[uri]; id != nil {
 		delete(c.listens, uri)
-		c.handle(c, mcp.Cancelled(id, "nobody listens any more"))
-		c.flush() // before the client is told so
-		c.claim(id)
+		c.queueLine(c, mcp.CancelNotification(id, "nobody listens any more"))
+		c.flushLines() // before the client is told so
+		c.claimAsker(id)
 	}
 	c.subscribedNow(of)
 	return true
@@ -169,7 +169,7 @@ func (c *conn) subscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
 
 // subscribedNow answers a request about a subscription.
 func (c *conn) subscribedNow(of *call) {
-	if c.server.h.finish(of) {
-		c.server.h.tell(result(&frame.Frame{ID: of.id}, []byte("{}")))
+	if c.server.h.finishCall(of) {
+		c.server.h.writeToClient(resultLine(&frame.Frame{ID: of.id}, []byte("{}")))
 	}
 }

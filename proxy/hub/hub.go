@@ -109,19 +109,19 @@ func Run(ctx context.Context, o Options) error {
 	h.changes.hub = h
 	h.own = newOwn(h)
 	h.servers.Store(&[]*server{})
-	h.replace(o.Servers)
-	h.tasks.Go(h.own.run)
-	h.tasks.Go(h.follow)
-	h.tasks.Go(h.update)
+	h.replaceServers(o.Servers)
+	h.tasks.Go(h.own.answerRequests)
+	h.tasks.Go(h.followRules)
+	h.tasks.Go(h.applyUpdates)
 	ended := make(chan struct{})
-	go func() { defer close(ended); h.read() }()
+	go func() { defer close(ended); h.readClient() }()
 
 	select {
 	case <-ended:
-		h.drain(ctx)
+		h.drainRequests(ctx)
 	case <-ctx.Done():
 	case <-o.ClientGone:
-	case <-h.out.Broken():
+	case <-h.out.BrokenSignal():
 	}
 	stop()
 	h.closeServers(ctx)
@@ -134,43 +134,43 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// read takes what the client says.
-func (h *hub) read() {
+// readClient takes what the client says.
+func (h *hub) readClient() {
 	r := frame.NewReader(h.o.ClientIn, h.o.Limits.MaxBytes)
 	for {
-		line, err := r.Next()
+		line, err := r.ReadLine()
 		if err == nil {
-			h.handle(line)
-			if !r.Buffered() {
+			h.routeLine(line)
+			if !r.HasLine() {
 				runtime.Gosched() // whose server it is runs at once, and not when another thread has woken
 			}
 		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			h.own.receive(func(c *proxy.Stream) { c.Refuse(h.ctx, r.Refused(), refusal) })
+			h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, r.RefusedHead(), refusal) })
 		} else {
 			return
 		}
 	}
 }
 
-// drain waits for what the client has asked for before its input ended, but not for long.
-func (h *hub) drain(ctx context.Context) {
+// drainRequests waits for what the client has asked for before its input ended, but not for long.
+func (h *hub) drainRequests(ctx context.Context) {
 	late, look := time.NewTimer(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()
 	defer look.Stop()
-	for h.busy() {
+	for h.isBusy() {
 		select {
 		case <-look.C:
 		case <-late.C:
 			return
 		case <-ctx.Done():
 			return
-		case <-h.out.Broken():
+		case <-h.out.BrokenSignal():
 			return
 		}
 	}
 }
 
-func (h *hub) busy() bool {
+func (h *hub) isBusy() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.inFlight) > 0 || h.own.open.Load() > 0
@@ -179,8 +179,8 @@ func (h *hub) busy() bool {
 // closeServers ends all of them at the same time.
 func (h *hub) closeServers(ctx context.Context) {
 	var closing sync.WaitGroup
-	for _, s := range h.all() {
-		closing.Go(func() { s.close(ctx) })
+	for _, s := range h.currentServers() {
+		closing.Go(func() { s.closeUpstream(ctx) })
 	}
 	closing.Wait()
 }
@@ -190,7 +190,7 @@ func (h *hub) finishClient() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.changes.stop()
+		h.changes.stopTimers()
 		h.o.Gate.Close()
 		h.mu.Lock()
 		rest := h.inFlight
@@ -200,9 +200,9 @@ func (h *hub) finishClient() {
 		}
 		h.mu.Unlock()
 		for _, c := range rest {
-			_ = h.out.Add(mcp.Gone(c.id, "the session was closed"))
+			_ = h.out.Add(mcp.ServerEndedAnswer(c.id, "the session was closed"))
 		}
-		_ = h.out.Drain()
+		_ = h.out.DrainQueue()
 	}()
 	t := time.NewTimer(answerGrace)
 	defer t.Stop()
@@ -212,9 +212,9 @@ func (h *hub) finishClient() {
 	}
 }
 
-// tell sends the client a line of ours.
-func (h *hub) tell(line []byte) {
-	out := h.out.Aside()
+// writeToClient sends the client a line of ours.
+func (h *hub) writeToClient(line []byte) {
+	out := h.out.AsyncSink()
 	_ = out.Add(line) // it is gone: nobody is left to tell
 	out.Flush()
 }

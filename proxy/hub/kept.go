@@ -34,8 +34,8 @@ const keptFormat = 1
 // and of each list all entries on one page, nothing where it knows no such list.
 type said map[string][]byte
 
-// text is one line for each.
-func (d said) text() (b []byte) {
+// formatLines is one line for each.
+func (d said) formatLines() (b []byte) {
 	for _, method := range slices.Sorted(maps.Keys(d)) {
 		b = append(append(append(append(b, method...), ' '), d[method]...), '\n')
 	}
@@ -52,116 +52,116 @@ func readSaid(text []byte) said {
 	return d
 }
 
-// introduction is how the server began.
-func (d said) introduction() []byte { return append(d["initialize"], d["server/discover"]...) }
+// openingAnswers is how the server began.
+func (d said) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
 
 // listedTo is what the client says of itself that servers may list by.
 func (h *hub) listedTo() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := jsonscan.Of(h.client.params)
+	p := jsonscan.ValueOf(h.client.params)
 	return fmt.Appendf(nil, "%d %t %q %q %q", keptFormat, h.client.meta != nil, h.client.version, p.Member("capabilities"), p.Member("clientInfo"))
 }
 
-// catalogue is where what the server lists is kept as it would be started now; nil: nowhere.
-func (s *server) catalogue() Catalogue {
+// openCatalogue is where what the server lists is kept as it would be started now; nil: nowhere.
+func (s *server) openCatalogue() Catalogue {
 	if s.Kept == nil {
 		return nil
 	}
 	return s.Kept(s.h.listedTo())
 }
 
-// recall answers a list with what was kept of it, while the server has not been started; false
+// recallList answers a list with what was kept of it, while the server has not been started; false
 // when the server has to be asked.
-func (l *list) recall(s *server, k kind) bool {
-	c := s.remembered()
+func (l *list) recallList(s *server, k kind) bool {
+	c := s.recallConn()
 	if c == nil {
 		return false
 	}
 	if _, kept := c.said[words[k].method]; !kept {
 		return false
 	}
-	entries, err := c.lists(k)
+	entries, err := c.fetchEntries(k)
 	if err != nil {
 		return false
 	}
-	l.fetched(s, k, entries, nil)
+	l.finishFetch(s, k, entries, nil)
 	l.recalled = true
 	return true
 }
 
-// lists is what the other side lists, asked for by the server's goroutine.
-func (c *conn) lists(k kind) ([]entry, error) {
+// fetchEntries is what the other side lists, asked for by the server's goroutine.
+func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
 		answer := make(chan frame.Frame, 1)
-		c.ask(words[k].method, c.with(string(cursor)), answer)
+		c.requestAnswer(words[k].method, c.requestParams(string(cursor)), answer)
 		return answer
 	}
-	return c.server.pages(c, k, ask(c, k, nil), ask)
+	return c.server.collectPages(c, k, ask(c, k, nil), ask)
 }
 
-// remembered is the connection to what was kept of the server; nil: nothing was.
-func (s *server) remembered() *conn {
+// recallConn is the connection to what was kept of the server; nil: nothing was.
+func (s *server) recallConn() *conn {
 	if s.asked {
 		return s.kept
 	}
 	s.asked = true
 	var what said
-	if catalogue := s.catalogue(); catalogue != nil {
+	if catalogue := s.openCatalogue(); catalogue != nil {
 		what = readSaid(catalogue.Load())
 	}
-	if what.introduction() == nil {
+	if what.openingAnswers() == nil {
 		return nil
 	}
-	_ = s.h.o.Gate.Note(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "kept", Detail: "not started: what it lists is as it was kept"})
+	_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "kept", Detail: "not started: what it lists is as it was kept"})
 	s.kept = newConn(s, newPlayer(what))
 	s.kept.recalled, s.kept.said = true, what
-	if s.kept.introduce() != nil {
-		s.forget()
+	if s.kept.introduceClient() != nil {
+		s.dropRecalled()
 	}
 	return s.kept
 }
 
-// forget gives up what was kept: the server is to speak for itself from now on.
-func (s *server) forget() {
+// dropRecalled gives up what was kept: the server is to speak for itself from now on.
+func (s *server) dropRecalled() {
 	s.asked = true
 	for k := range s.lists {
 		if l := &s.lists[k]; l.recalled {
-			l.invalidate(false)
+			l.markStale(false)
 		}
 	}
 	if c := s.kept; c != nil {
 		s.kept = nil
 		_ = c.up.Close(s.h.ctx)
-		c.end("it was started")
+		c.endConnection("it was started")
 	}
 }
 
-// compare has a server that was started say what was recalled of it, and asks it anew for what
+// compareLists has a server that was started say what was recalled of it, and asks it anew for what
 // else the client has seen. A list that does not come leaves it unknown what its calls are.
-func (s *server) compare() error {
+func (s *server) compareLists() error {
 	for k := range s.lists {
 		l, k := &s.lists[k], kind(k)
 		if !l.recalled {
-			l.refetch(s, k)
+			l.refetchList(s, k)
 			continue
 		}
-		entries, err := s.conn.lists(k)
+		entries, err := s.conn.fetchEntries(k)
 		if err != nil {
 			return fmt.Errorf("what it lists cannot be compared with what was kept: %w", err)
 		}
 		l.mu.Lock()
-		l.take(s, k, entries, nil)
+		l.storeEntries(s, k, entries, nil)
 		l.mu.Unlock()
 		l.recalled = false
-		s.conn.keep(k, s.conn.unaltered(words[k].method))
+		s.conn.keepList(k, s.conn.takeHeardAnswers(words[k].method))
 	}
 	return nil
 }
 
-// hear notes what comes in the place of an answer, until that has crossed the gate: one for each
+// collectAnswers notes what comes in the place of an answer, until that has crossed the gate: one for each
 // request, however often its server says something that does not.
-func (c *conn) hear(line []byte) {
+func (c *conn) collectAnswers(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true
 	f, err := frame.Parse(line, limits)
@@ -178,8 +178,8 @@ func (c *conn) hear(line []byte) {
 	}
 }
 
-// unaltered takes the answers that have come to a method since they were taken last.
-func (c *conn) unaltered(method string) (all [][]byte) {
+// takeHeardAnswers takes the answers that have come to a method since they were taken last.
+func (c *conn) takeHeardAnswers(method string) (all [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all = c.heard[method]
@@ -187,10 +187,10 @@ func (c *conn) unaltered(method string) (all [][]byte) {
 	return all
 }
 
-// begin notes how the server has begun. What it listed when it began in another way is not
+// keepIntroduction notes how the server has begun. What it listed when it began in another way is not
 // kept any longer.
-func (c *conn) begin(method string) {
-	answers := c.unaltered(method)
+func (c *conn) keepIntroduction(method string) {
+	answers := c.takeHeardAnswers(method)
 	if len(answers) != 1 || c.catalogue == nil {
 		return
 	}
@@ -198,16 +198,16 @@ func (c *conn) begin(method string) {
 	defer c.keeping.Unlock()
 	before := readSaid(c.catalogue.Load())
 	c.said = said{method: answers[0]}
-	if bytes.Equal(before.introduction(), answers[0]) {
+	if bytes.Equal(before.openingAnswers(), answers[0]) {
 		c.said = before
 	} else if len(before) > 0 {
-		c.catalogue.Keep(c.said.text())
+		c.catalogue.Keep(c.said.formatLines())
 	}
 }
 
-// keep notes what the server has listed, if all of it came and it has not said since that it
+// keepList notes what the server has listed, if all of it came and it has not said since that it
 // has changed.
-func (c *conn) keep(k kind, answers [][]byte) {
+func (c *conn) keepList(k kind, answers [][]byte) {
 	if len(answers) == 0 {
 		return
 	}
@@ -216,7 +216,7 @@ func (c *conn) keep(k kind, answers [][]byte) {
 		if page == nil && len(answers) > 1 {
 			return
 		}
-		for entry := range jsonscan.Of(page).Member(words[k].member).Elements() {
+		for entry := range jsonscan.ValueOf(page).Member(words[k].member).Elements() {
 			list = append(append(list, ','), entry...)
 		}
 	}
@@ -234,26 +234,26 @@ func (c *conn) keep(k kind, answers [][]byte) {
 	}
 	if before, kept := c.said[words[k].method]; c.said != nil && (!kept || !bytes.Equal(before, list)) {
 		c.said[words[k].method] = list
-		c.catalogue.Keep(c.said.text())
+		c.catalogue.Keep(c.said.formatLines())
 	}
 }
 
-// outdate has a list not kept that the server has said is another by now.
-func (c *conn) outdate(k kind) {
+// outdateList has a list not kept that the server has said is another by now.
+func (c *conn) outdateList(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
 	if _, kept := c.said[words[k].method]; kept {
 		delete(c.said, words[k].method)
-		c.catalogue.Keep(c.said.text())
+		c.catalogue.Keep(c.said.formatLines())
 	}
 }
 
 // relistAfter is how long what a server calls changed is left to the client to ask for.
 var relistAfter = time.Second
 
-// relist has a list that the server calls changed right after its start listed again, once, so
+// relistOnce has a list that the server calls changed right after its start listed again, once, so
 // that it is kept also for a client that does not ask.
-func (c *conn) relist(k kind) {
+func (c *conn) relistOnce(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
 	if c.catalogue == nil || c.relists[k] || time.Since(c.since) > steady {
@@ -261,9 +261,9 @@ func (c *conn) relist(k kind) {
 	}
 	c.relists[k] = true
 	time.AfterFunc(relistAfter, func() {
-		c.server.post(job{run: func(on *conn, _ error) {
-			if l := &c.server.lists[k]; on == c && l.seen() {
-				l.fetch(c.server, k)
+		c.server.postJob(job{run: func(on *conn, _ error) {
+			if l := &c.server.lists[k]; on == c && l.wasListed() {
+				l.fetchList(c.server, k)
 			}
 		}})
 	})
@@ -290,7 +290,7 @@ func (p *player) Write(b []byte) (int, error) {
 		}
 		answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.ID...), `,"error":{"code":-32601,"message":"it does not know this"}}`...)
 		if is := p.said[f.Method]; len(is) > 0 {
-			answer = result(&f, is)
+			answer = resultLine(&f, is)
 		}
 		if _, err := p.out.Write(append(answer, '\n')); err != nil {
 			return 0, err

@@ -31,7 +31,9 @@ func keeping(state string) func(*hub.Options) {
 	}
 	return func(o *hub.Options) {
 		for i, s := range o.Servers {
-			o.Servers[i].Kept = func(client []byte) hub.Catalogue { return catalogue.At(state, append([]byte(s.ID+" "), client...)) }
+			o.Servers[i].Kept = func(client []byte) hub.Catalogue {
+				return catalogue.NewEntry(state, append([]byte(s.ID+" "), client...))
+			}
 		}
 	}
 }

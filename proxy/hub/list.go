@@ -33,7 +33,7 @@ var words = [kinds]struct{ method, member, name, changes string }{
 	templates: {"resources/templates/list", "resourceTemplates", "uriTemplate", "resources"},
 }
 
-func (k kind) changes() string { return words[k].changes }
+func (k kind) changeTopic() string { return words[k].changes }
 
 func kindOf(method string) (kind, bool) {
 	for k := range words {
@@ -66,31 +66,31 @@ type entry struct {
 	raw        []byte
 }
 
-// fetch has the list brought up to date; the channel is closed when it is, or cannot be.
-func (l *list) fetch(s *server, k kind) <-chan struct{} {
-	done, begun := l.begin(s.h.o.Gate.Superseded())
+// fetchList has the list brought up to date; the channel is closed when it is, or cannot be.
+func (l *list) fetchList(s *server, k kind) <-chan struct{} {
+	done, begun := l.beginFetch(s.h.o.Gate.RulesChanged())
 	if !begun {
 		return done
 	}
-	s.post(job{starts: true, recall: func() bool { return l.recall(s, k) }, run: func(on *conn, err error) {
+	s.postJob(job{starts: true, recall: func() bool { return l.recallList(s, k) }, run: func(on *conn, err error) {
 		if err != nil {
-			l.fetched(s, k, nil, err)
+			l.finishFetch(s, k, nil, err)
 			return
 		}
 		first := make(chan frame.Frame, 1)
-		on.ask(words[k].method, on.with(""), first)
+		on.requestAnswer(words[k].method, on.requestParams(""), first)
 		s.h.tasks.Go(func() {
-			entries, err := s.pages(on, k, first, s.nextPage)
-			answers := on.unaltered(words[k].method) // before another fetch begins
-			l.fetched(s, k, entries, err)
-			on.keep(k, answers)
+			entries, err := s.collectPages(on, k, first, s.nextPage)
+			answers := on.takeHeardAnswers(words[k].method) // before another fetch begins
+			l.finishFetch(s, k, entries, err)
+			on.keepList(k, answers)
 		})
 	}})
 	return done
 }
 
-// begin is the fetch that is under way, a new one if there is need for it.
-func (l *list) begin(rules <-chan struct{}) (done chan struct{}, begun bool) {
+// beginFetch is the fetch that is under way, a new one if there is need for it.
+func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fetching != nil {
@@ -108,17 +108,17 @@ func (l *list) begin(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	return done, true
 }
 
-// fetched keeps what a fetch has brought; after a failure, what was known before.
-func (l *list) fetched(s *server, k kind, entries []entry, err error) {
+// finishFetch keeps what a fetch has brought; after a failure, what was known before.
+func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.take(s, k, entries, err)
+	l.storeEntries(s, k, entries, err)
 	close(l.fetching)
 	l.fetching = nil
 }
 
-// take is fetched while l.mu is held, and no fetch ends by it.
-func (l *list) take(s *server, k kind, entries []entry, err error) {
+// storeEntries is fetched while l.mu is held, and no fetch ends by it.
+func (l *list) storeEntries(s *server, k kind, entries []entry, err error) {
 	changed := false
 	if l.why = err; err == nil {
 		changed = l.missed || l.at != nil && !sameEntries(l.entries, entries)
@@ -133,7 +133,7 @@ func (l *list) take(s *server, k kind, entries []entry, err error) {
 		}
 	}
 	if changed {
-		s.h.changes.note(k)
+		s.h.changes.noteChange(k)
 	}
 }
 
@@ -149,14 +149,14 @@ func sameEntries(a, b []entry) bool {
 	return true
 }
 
-// follow tells the client when other rules about lists may show it other ones.
-func (h *hub) follow() {
+// followRules tells the client when other rules about lists may show it other ones.
+func (h *hub) followRules() {
 	for {
-		rules := h.o.Gate.Superseded()
-		for _, s := range h.all() {
+		rules := h.o.Gate.RulesChanged()
+		for _, s := range h.currentServers() {
 			for k := range s.lists {
-				if s.lists[k].stale(rules) {
-					h.changes.note(kind(k))
+				if s.lists[k].isStale(rules) {
+					h.changes.noteChange(kind(k))
 				}
 			}
 		}
@@ -168,30 +168,30 @@ func (h *hub) follow() {
 	}
 }
 
-// stale says that the client was given the list under other rules, or is about to be.
-func (l *list) stale(rules <-chan struct{}) bool {
+// isStale says that the client was given the list under other rules, or is about to be.
+func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return (l.at != nil || l.missed || l.fetching != nil) && l.rules != rules
 }
 
-// invalidate notes that the server may have something else by now, outdated that it has.
-func (l *list) invalidate(outdated bool) {
+// markStale notes that the server may have something else by now, outdated that it has.
+func (l *list) markStale(outdated bool) {
 	l.mu.Lock()
 	l.fresh, l.outdated = false, outdated
 	l.mu.Unlock()
 }
 
-// seen says that the client was given the list, or one without what the server has.
-func (l *list) seen() bool {
+// wasListed says that the client was given the list, or one without what the server has.
+func (l *list) wasListed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at != nil || l.missed
 }
 
-// refetch fetches again what the client has seen, or has missed: the server may have become
+// refetchList fetches again what the client has seen, or has missed: the server may have become
 // another one since.
-func (l *list) refetch(s *server, k kind) {
+func (l *list) refetchList(s *server, k kind) {
 	l.mu.Lock()
 	seen := l.at != nil || l.missed
 	if l.fetching == nil {
@@ -201,7 +201,7 @@ func (l *list) refetch(s *server, k kind) {
 	}
 	l.mu.Unlock()
 	if seen {
-		l.fetch(s, k)
+		l.fetchList(s, k)
 	}
 }
 
@@ -214,11 +214,11 @@ const (
 // pager asks for the page behind a cursor, a member of the request.
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
-// pages follows a list to its end.
-func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
+// collectPages follows a list to its end.
+func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.NewTimer(s.Timeout)
 	defer late.Stop()
-	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.all())))
+	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))
 	for range maxPages {
 		var f frame.Frame
 		var ok bool
@@ -227,22 +227,22 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further page
 		case <-late.C:
 			return nil, fmt.Errorf("no answer to %s within %s", words[k].method, s.Timeout)
 		case <-s.ctx.Done():
-			return nil, s.over()
+			return nil, s.endReason()
 		}
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("no answer to %s", words[k].method)
-		case f.Error != nil && jsonscan.Of(f.Error).Member("code") == "-32601":
+		case f.Error != nil && jsonscan.ValueOf(f.Error).Member("code") == "-32601":
 			return entries, nil // it has nothing of the kind
 		case f.Error != nil:
 			return nil, fmt.Errorf("%s is refused", words[k].method)
 		}
-		result := jsonscan.Of(f.Result)
+		result := jsonscan.ValueOf(f.Result)
 		if size += len(f.Result); size > most {
 			return nil, fmt.Errorf("its list is too long: more than %d KiB", most>>10)
 		}
 		for value := range result.Member(words[k].member).Elements() {
-			if e, ok := s.entry(k, value); ok {
+			if e, ok := s.readEntry(k, value); ok {
 				entries = append(entries, e)
 			}
 		}
@@ -262,35 +262,35 @@ func (s *server) pages(on *conn, k kind, answer <-chan frame.Frame, further page
 // nextPage is a pager that runs beside the server's goroutine.
 func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	answer := make(chan frame.Frame, 1)
-	s.post(job{starts: true, run: func(now *conn, _ error) {
+	s.postJob(job{starts: true, run: func(now *conn, _ error) {
 		if now != on {
 			close(answer)
 			return
 		}
-		on.ask(words[k].method, on.with(string(cursor)), answer)
+		on.requestAnswer(words[k].method, on.requestParams(string(cursor)), answer)
 	}})
 	return answer
 }
 
-// entry is what the client is told of one thing; not ok when it has no name, or is not for
+// readEntry is what the client is told of one thing; not ok when it has no name, or is not for
 // this client.
-func (s *server) entry(k kind, value jsonscan.Value) (e entry, ok bool) {
+func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 	raw := bytes.Clone(value.Bytes()) // what it was read in is large
-	value = jsonscan.Of(raw)
+	value = jsonscan.ValueOf(raw)
 	name := value.Member(words[k].name)
 	if name.Kind() != jsonscan.String {
 		return e, false
 	}
 	original := string([]byte(name.Text()))
-	if k == tools && !s.offers(original) {
+	if k == tools && !s.offersTool(original) {
 		return e, false
 	}
 	e = entry{original: original, advertised: original, raw: raw}
 	if k == resources || k == templates {
-		other, _ := s.h.marked(original)
+		other, _ := s.h.findByURIPrefix(original)
 		return e, other == nil || other == s // what is called like another's is no second way to it
 	}
-	e.advertised = upstream.Advertised(s.ID, s.Prefix, original)
+	e.advertised = upstream.AdvertisedName(s.ID, s.Prefix, original)
 	edits := []frame.Edit{{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, e.advertised)}}
 	if text := value.Member("description"); s.h.o.PrefixDescriptions && text.Kind() == jsonscan.String {
 		edits = append(edits, frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+s.ID+`] `), text[1:]...)})
@@ -299,4 +299,4 @@ func (s *server) entry(k kind, value jsonscan.Value) (e entry, ok bool) {
 	return e, true
 }
 
-func (s *server) offers(tool string) bool { return s.Offers == nil || s.Offers(tool) }
+func (s *server) offersTool(tool string) bool { return s.Offers == nil || s.Offers(tool) }

@@ -37,9 +37,9 @@ var listKinds = [...]struct{ member, kind string }{
 	{"toolsListChanged", "tools"}, {"promptsListChanged", "prompts"}, {"resourcesListChanged", "resources"},
 }
 
-// listen keeps which resources a client wants to be told of from what the hub is asked: each
+// registerListen keeps which resources a client wants to be told of from what the hub is asked: each
 // is judged as its server's.
-func (h *hub) listen(f *frame.Frame, filter jsonscan.Value) bool {
+func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	if !h.isModern() || filter.Kind() != jsonscan.Object {
 		return false
 	}
@@ -59,7 +59,7 @@ func (h *hub) listen(f *frame.Frame, filter jsonscan.Value) bool {
 				l.uris = append(l.uris, uri.Text())
 			}
 		}
-		raw = frame.Splice(raw, uris.Bytes(), []byte("[]"))
+		raw = frame.SplicePart(raw, uris.Bytes(), []byte("[]"))
 	}
 	key := frame.IDKey(f.ID)
 	h.mu.Lock()
@@ -69,44 +69,44 @@ func (h *hub) listen(f *frame.Frame, filter jsonscan.Value) bool {
 	}
 	h.mu.Unlock()
 	if taken {
-		h.duplicate(f)
+		h.refuseDuplicate(f)
 		return true
 	}
-	h.own.receive(func(c *proxy.Stream) { c.Handle(h.ctx, raw) })
+	h.own.useClientStream(func(c *proxy.Stream) { c.HandleLines(h.ctx, raw) })
 	return true
 }
 
-// listen agrees to what can be told of, when servers have said whether they tell.
-func (o *own) listen(f *frame.Frame) {
+// answerListen agrees to what can be told of, when servers have said whether they tell.
+func (o *own) answerListen(f *frame.Frame) {
 	o.h.mu.Lock()
 	l := o.h.listens[frame.IDKey(f.ID)]
 	o.h.mu.Unlock()
 	switch {
 	case !o.h.isModern():
-		o.failure(f, -32601, f.Method+" is nothing that this hub hands on")
+		o.sendErrorCode(f, -32601, f.Method+" is nothing that this hub hands on")
 	case l == nil:
-		o.failure(f, -32602, "notifications is not an object that says what to listen for")
+		o.sendErrorCode(f, -32602, "notifications is not an object that says what to listen for")
 	case len(l.uris) == 0:
-		o.acknowledge(l)
+		o.acknowledgeListen(l)
 	default:
-		o.lists.Go(func() { o.h.watch(l); o.acknowledge(l) })
+		o.lists.Go(func() { o.h.watchResources(l); o.acknowledgeListen(l) })
 	}
 }
 
-// watch has servers watch the resources of a listen, and waits for them as for a list.
-func (h *hub) watch(l *listen) {
+// watchResources has servers watch the resources of a listen, and waits for them as for a list.
+func (h *hub) watchResources(l *listen) {
 	late := time.NewTimer(h.o.ListWait)
 	defer late.Stop()
 	gathered := false
 	agreed := make([]chan frame.Frame, len(l.uris))
 	all := make([]*watched, len(l.uris))
 	for i, uri := range l.uris {
-		s, original := h.located(uri)
+		s, original := h.findByURI(uri)
 		if s == nil && !gathered {
-			h.gather(resources, h.all())
-			h.gather(templates, h.all())
+			h.gatherLists(resources, h.currentServers())
+			h.gatherLists(templates, h.currentServers())
 			gathered = true
-			s, original = h.located(uri)
+			s, original = h.findByURI(uri)
 		}
 		answer := make(chan frame.Frame, 2) // that it is agreed, and how it ends
 		agreed[i], all[i] = answer, &watched{uri: uri, original: original}
@@ -114,12 +114,12 @@ func (h *hub) watch(l *listen) {
 			close(answer)
 			continue
 		}
-		s.post(job{starts: true, run: func(on *conn, err error) {
+		s.postJob(job{starts: true, run: func(on *conn, err error) {
 			if err != nil {
 				close(answer)
 				return
 			}
-			on.subscribe(all[i], answer)
+			on.subscribeResource(all[i], answer)
 		}})
 	}
 	for i, w := range all {
@@ -142,37 +142,37 @@ func (h *hub) watch(l *listen) {
 		}
 		h.mu.Unlock()
 		if !kept {
-			h.release(w)
+			h.releaseWatch(w)
 		}
 	}
 }
 
-// subscribe has the server report of a resource.
-func (c *conn) subscribe(w *watched, agreed chan<- frame.Frame) {
+// subscribeResource has the server report of a resource.
+func (c *conn) subscribeResource(w *watched, agreed chan<- frame.Frame) {
 	h := c.server.h
 	uri := string(gjson.AppendJSONString(nil, w.original))
 	var id []byte
 	if c.meta != nil {
-		id = c.expect(asker{hub: agreed, open: true})
+		id = c.expectAnswer(asker{hub: agreed, open: true})
 	}
 	h.mu.Lock()
 	w.on, w.ownID = c, id
 	released := w.released
 	h.mu.Unlock()
 	if released {
-		c.claim(id)
+		c.claimAsker(id)
 		return
 	}
 	c.subscribed = true
 	if id == nil {
-		c.ask("resources/subscribe", c.with(`"uri":`+uri), agreed)
+		c.requestAnswer("resources/subscribe", c.requestParams(`"uri":`+uri), agreed)
 		return
 	}
-	c.say("subscriptions/listen", c.with(`"notifications":{"resourceSubscriptions":[`+uri+`]}`), id)
+	c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+uri+`]}`), id)
 }
 
-// follow has a server of 2026-07-28 tell of its lists, as an earlier one does unasked.
-func (c *conn) follow(capabilities jsonscan.Value) {
+// followLists has a server of 2026-07-28 tell of its lists, as an earlier one does unasked.
+func (c *conn) followLists(capabilities jsonscan.Value) {
 	filter := ""
 	for _, k := range listKinds {
 		if capabilities.Member(k.kind).Member("listChanged") == "true" {
@@ -180,12 +180,12 @@ func (c *conn) follow(capabilities jsonscan.Value) {
 		}
 	}
 	if filter != "" {
-		c.say("subscriptions/listen", c.with(`"notifications":{`+filter[1:]+"}"), c.expect(asker{hub: make(chan frame.Frame, 2), open: true}))
+		c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{`+filter[1:]+"}"), c.expectAnswer(asker{hub: make(chan frame.Frame, 2), open: true}))
 	}
 }
 
-// acknowledged notes that a server reports of what it was asked to.
-func (c *conn) acknowledged(params jsonscan.Value) {
+// noteAcknowledgement notes that a server reports of what it was asked to.
+func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	id := params.Member("_meta").Member(metaPrefix + "subscriptionId").Bytes()
 	var f frame.Frame
 	agreed := false
@@ -212,8 +212,8 @@ func (c *conn) acknowledged(params jsonscan.Value) {
 	}
 }
 
-// release has a server watch a resource no longer, unless another listen wants it to.
-func (h *hub) release(w *watched) {
+// releaseWatch has a server watch a resource no longer, unless another listen wants it to.
+func (h *hub) releaseWatch(w *watched) {
 	h.mu.Lock()
 	w.released = true
 	on, id := w.on, w.ownID
@@ -228,20 +228,20 @@ func (h *hub) release(w *watched) {
 	if on == nil {
 		return
 	}
-	on.server.post(job{run: func(now *conn, _ error) {
+	on.server.postJob(job{run: func(now *conn, _ error) {
 		switch {
 		case now != on:
 		case id == nil:
-			on.ask("resources/unsubscribe", on.with(`"uri":`+string(gjson.AppendJSONString(nil, w.original))), make(chan frame.Frame, 1))
+			on.requestAnswer("resources/unsubscribe", on.requestParams(`"uri":`+string(gjson.AppendJSONString(nil, w.original))), make(chan frame.Frame, 1))
 		default:
-			on.handle(on, mcp.Cancelled(id, "nobody listens any more"))
-			on.claim(id)
+			on.queueLine(on, mcp.CancelNotification(id, "nobody listens any more"))
+			on.claimAsker(id)
 		}
 	}})
 }
 
-// acknowledge tells the client what it will be told of; a listen for nothing is over.
-func (o *own) acknowledge(l *listen) {
+// acknowledgeListen tells the client what it will be told of; a listen for nothing is over.
+func (o *own) acknowledgeListen(l *listen) {
 	o.h.mu.Lock()
 	here := o.h.listens[frame.IDKey(l.request.ID)] == l
 	l.open = here
@@ -261,33 +261,33 @@ func (o *own) acknowledge(l *listen) {
 	if uris != "" {
 		filter += `,"resourceSubscriptions":[` + uris[1:] + "]"
 	}
-	o.say([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":` + l.meta() +
+	o.sendMessage([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":` + l.subscriptionMeta() +
 		`,"notifications":{` + strings.TrimPrefix(filter, ",") + "}}}"))
 	if filter == "" {
-		o.h.over(l)
+		o.h.endListen(l)
 	}
 }
 
-// meta says which listen a message belongs to.
-func (l *listen) meta() string {
+// subscriptionMeta says which listen a message belongs to.
+func (l *listen) subscriptionMeta() string {
 	return `{"` + metaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
 
-// unlisten ends a listen that the client has taken back.
-func (h *hub) unlisten(id jsonscan.Value) {
+// cancelListen ends a listen that the client has taken back.
+func (h *hub) cancelListen(id jsonscan.Value) {
 	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
 		return
 	}
 	h.mu.Lock()
 	l := h.listens[frame.IDKey(id.Bytes())]
 	h.mu.Unlock()
-	if l != nil && h.forget(l) {
-		h.own.fromClient.Settle(id.Bytes()) // the id is free again
+	if l != nil && h.forgetListen(l) {
+		h.own.fromClient.SettleRequest(id.Bytes()) // the id is free again
 	}
 }
 
-// forget has nothing more be told of to a listen; false when another has done so.
-func (h *hub) forget(l *listen) bool {
+// forgetListen has nothing more be told of to a listen; false when another has done so.
+func (h *hub) forgetListen(l *listen) bool {
 	key := frame.IDKey(l.request.ID)
 	h.mu.Lock()
 	here := h.listens[key] == l
@@ -298,21 +298,21 @@ func (h *hub) forget(l *listen) bool {
 	}
 	h.mu.Unlock()
 	for _, w := range watching {
-		h.release(w)
+		h.releaseWatch(w)
 	}
 	return here
 }
 
-// over ends a listen that the client has not taken back.
-func (h *hub) over(l *listen) {
-	if h.forget(l) {
-		h.own.result(&l.request, []byte(`{"_meta":`+l.meta()+"}"))
+// endListen ends a listen that the client has not taken back.
+func (h *hub) endListen(l *listen) {
+	if h.forgetListen(l) {
+		h.own.sendResult(&l.request, []byte(`{"_meta":`+l.subscriptionMeta()+"}"))
 	}
 }
 
-// unwatched ends every listen to a connection that is over, or, with an id, to the one listen
+// endWatches ends every listen to a connection that is over, or, with an id, to the one listen
 // of ours there: a client that wants to be told further asks anew.
-func (h *hub) unwatched(c *conn, id []byte) {
+func (h *hub) endWatches(c *conn, id []byte) {
 	var lost []*listen
 	h.mu.Lock()
 	for _, l := range h.listens {
@@ -322,31 +322,31 @@ func (h *hub) unwatched(c *conn, id []byte) {
 	}
 	h.mu.Unlock()
 	for _, l := range lost {
-		h.over(l)
+		h.endListen(l)
 	}
 }
 
-// changed tells the client that lists of a kind have changed.
-func (h *hub) changed(kind, method string) {
+// announceChange tells the client that lists of a kind have changed.
+func (h *hub) announceChange(kind, method string) {
 	if !h.isModern() {
-		h.own.say([]byte(`{"jsonrpc":"2.0","method":"` + method + `"}`))
+		h.own.sendMessage([]byte(`{"jsonrpc":"2.0","method":"` + method + `"}`))
 		return
 	}
 	var lines [][]byte
 	h.mu.Lock()
 	for _, l := range h.listens {
 		if l.open && slices.Contains(l.kinds, kind) {
-			lines = append(lines, []byte(`{"jsonrpc":"2.0","method":"`+method+`","params":{"_meta":`+l.meta()+"}}"))
+			lines = append(lines, []byte(`{"jsonrpc":"2.0","method":"`+method+`","params":{"_meta":`+l.subscriptionMeta()+"}}"))
 		}
 	}
 	h.mu.Unlock()
 	for _, line := range lines {
-		h.own.say(line)
+		h.own.sendMessage(line)
 	}
 }
 
-// updated tells every listen of a resource that has changed, or of one below it.
-func (c *conn) updated(f *frame.Frame, params jsonscan.Value) error {
+// announceUpdate tells every listen of a resource that has changed, or of one below it.
+func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
 	of := meta.Member(metaPrefix + "subscriptionId").Bytes() // nil of a server of an earlier version
 	var lines [][]byte
@@ -357,9 +357,9 @@ func (c *conn) updated(f *frame.Frame, params jsonscan.Value) error {
 			if !l.open || w.on != c || !ok || uri.Kind() != jsonscan.String || string(of) != string(w.ownID) {
 				continue
 			}
-			mark := put(params, "_meta", l.meta())
+			mark := memberEdit(params, "_meta", l.subscriptionMeta())
 			if meta.Kind() == jsonscan.Object {
-				mark = put(meta, metaPrefix+"subscriptionId", string(l.request.ID))
+				mark = memberEdit(meta, metaPrefix+"subscriptionId", string(l.request.ID))
 			}
 			lines = append(lines, frame.SpliceAll(f.Raw, mark, frame.Edit{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, w.uri+below)}))
 			break

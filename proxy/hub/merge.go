@@ -11,14 +11,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// gather brings every server's list up to date, as far as they manage in time. why is what
+// gatherLists brings every server's list up to date, as far as they manage in time. why is what
 // keeps one from it.
-func (h *hub) gather(k kind, servers []*server) (why []error) {
+func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 	late := time.NewTimer(h.o.ListWait)
 	defer late.Stop()
 	waits := make([]<-chan struct{}, len(servers))
 	for i, s := range servers { // all at once
-		waits[i] = s.lists[k].fetch(s, k)
+		waits[i] = s.lists[k].fetchList(s, k)
 	}
 	why = make([]error, len(servers))
 	over := false
@@ -36,13 +36,13 @@ func (h *hub) gather(k kind, servers []*server) (why []error) {
 				}
 			}
 		}
-		why[i] = s.lists[k].state(h.o.ListWait)
+		why[i] = s.lists[k].checkFresh(h.o.ListWait)
 	}
 	return why
 }
 
-// state says why a list is not up to date; a later change of that is told to the client.
-func (l *list) state(waited time.Duration) error {
+// checkFresh says why a list is not up to date; a later change of that is told to the client.
+func (l *list) checkFresh(waited time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -58,12 +58,12 @@ func (l *list) state(waited time.Duration) error {
 	return nil // it changed a moment ago: the client hears of that
 }
 
-// merged is the result of a list: all servers', in the order of the configuration, and
+// mergeLists is the result of a list: all servers', in the order of the configuration, and
 // each in its own. A server that has not answered has its last list in it, if there was
 // one, and the reason beside it.
-func (h *hub) merged(k kind) []byte {
-	servers := h.all()
-	why := h.gather(k, servers)
+func (h *hub) mergeLists(k kind) []byte {
+	servers := h.currentServers()
+	why := h.gatherLists(k, servers)
 	count := map[string]int{}
 	all := make([][]entry, len(servers))
 	for i, s := range servers {
@@ -86,7 +86,7 @@ func (h *hub) merged(k kind) []byte {
 					continue // a name that could mean two must mean none
 				}
 			case k == resources && shown[e.original]:
-				raw = renamed(s.ID, e.raw)
+				raw = renameResource(s.ID, e.raw)
 			}
 			shown[e.original] = true
 			if len(b) > open {
@@ -95,11 +95,11 @@ func (h *hub) merged(k kind) []byte {
 			b = append(b, raw...)
 		}
 	}
-	return append(absent(append(b, ']'), servers, why), '}')
+	return append(appendAbsent(append(b, ']'), servers, why), '}')
 }
 
-// absent adds which servers are not in a list, and why.
-func absent(b []byte, servers []*server, why []error) []byte {
+// appendAbsent adds which servers are not in a list, and why.
+func appendAbsent(b []byte, servers []*server, why []error) []byte {
 	before := `,"_meta":{"clawai/absent":{`
 	for i, s := range servers {
 		if why[i] == nil {
@@ -115,24 +115,24 @@ func absent(b []byte, servers []*server, why []error) []byte {
 	return b
 }
 
-// renamed is a resource whose URI another server has, too.
-func renamed(id string, raw []byte) []byte {
+// renameResource is a resource whose URI another server has, too.
+func renameResource(id string, raw []byte) []byte {
 	v := gjson.GetBytes(raw, "uri")
 	part := raw[v.Index : v.Index+len(v.Raw)]
-	return frame.Splice(raw, part, gjson.AppendJSONString(nil, id+"+"+v.String()))
+	return frame.SplicePart(raw, part, gjson.AppendJSONString(nil, id+"+"+v.String()))
 }
 
-// named finds the server of an advertised name, and what it calls it. A name that was not
+// findByName finds the server of an advertised name, and what it calls it. A name that was not
 // listed is taken apart, or is the server's whose names are bare: servers get new tools. One
 // of two is nobody's.
-func (h *hub) named(k kind, advertised string) (s *server, original string) {
-	prefix, rest, split := upstream.Split(advertised)
+func (h *hub) findByName(k kind, advertised string) (s *server, original string) {
+	prefix, rest, split := upstream.SplitName(advertised)
 	if !split {
 		rest = advertised
 	}
 	var apart *server
 	found := 0
-	for _, one := range h.all() {
+	for _, one := range h.currentServers() {
 		l := &one.lists[k]
 		l.mu.Lock()
 		i, listed := l.at[advertised]
@@ -146,63 +146,63 @@ func (h *hub) named(k kind, advertised string) (s *server, original string) {
 				found++
 			}
 		}
-		if split && one.Prefix == prefix || one.Prefix == "" && upstream.Advertised(one.ID, "", advertised) == advertised {
+		if split && one.Prefix == prefix || one.Prefix == "" && upstream.AdvertisedName(one.ID, "", advertised) == advertised {
 			apart = one
 		}
 	}
 	switch {
 	case found == 1:
 		return s, original
-	case found > 1 || apart == nil || k == tools && !apart.offers(rest):
+	case found > 1 || apart == nil || k == tools && !apart.offersTool(rest):
 		return nil, ""
 	}
 	return apart, rest
 }
 
-// located finds the server that has a resource, and what the URI is there: that whose id
+// findByURI finds the server that has a resource, and what the URI is there: that whose id
 // stands before it, the first that lists it, and that of the template which it begins like
 // most. A single server has whatever there is.
-func (h *hub) located(uri string) (s *server, original string) {
-	servers := h.all()
+func (h *hub) findByURI(uri string) (s *server, original string) {
+	servers := h.currentServers()
 	if len(servers) == 1 {
 		return servers[0], uri
 	}
-	if one, rest := h.marked(uri); one != nil && one.lists[resources].has(rest) {
+	if one, rest := h.findByURIPrefix(uri); one != nil && one.lists[resources].hasURI(rest) {
 		return one, rest
 	}
 	var of *server
 	longest := -1
 	for _, one := range servers {
-		if one.lists[resources].has(uri) {
+		if one.lists[resources].hasURI(uri) {
 			return one, uri
 		}
-		if n := one.lists[templates].match(uri); n > longest {
+		if n := one.lists[templates].matchTemplate(uri); n > longest {
 			of, longest = one, n
 		}
 	}
 	return of, uri
 }
 
-// marked is the server whose id and + a URI begins with, nil for none, and what follows.
-func (h *hub) marked(uri string) (*server, string) {
+// findByURIPrefix is the server whose id and + a URI begins with, nil for none, and what follows.
+func (h *hub) findByURIPrefix(uri string) (*server, string) {
 	id, rest, ok := strings.Cut(uri, "+")
-	servers := h.all()
+	servers := h.currentServers()
 	if i := slices.IndexFunc(servers, func(s *server) bool { return s.ID == id }); ok && i >= 0 {
 		return servers[i], rest
 	}
 	return nil, ""
 }
 
-func (l *list) has(uri string) bool {
+func (l *list) hasURI(uri string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, ok := l.at[uri]
 	return ok
 }
 
-// match is how long the text is before the first { of the template that uri begins like
+// matchTemplate is how long the text is before the first { of the template that uri begins like
 // most; -1 when it begins like none. One that is the template itself matches best.
-func (l *list) match(uri string) int {
+func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	longest := -1

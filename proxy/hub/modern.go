@@ -24,35 +24,35 @@ const (
 	metaPrefix    = "io.modelcontextprotocol/"
 )
 
-// stated is what a message says of its own version; "" for one of a session.
-func stated(params []byte) (version string, meta jsonscan.Value) {
-	meta = jsonscan.Of(params).Member("_meta")
+// messageVersion is what a message says of its own version; "" for one of a session.
+func messageVersion(params []byte) (version string, meta jsonscan.Value) {
+	meta = jsonscan.ValueOf(params).Member("_meta")
 	if v := meta.Member(metaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
 		version = v.Text()
 	}
 	return version, meta
 }
 
-// serves says whether a request is one that servers may get: one of the way that the session
+// isForServers says whether a request is one that servers may get: one of the way that the session
 // takes, which it settles if it is the first. The others are the hub's own to refuse.
-func (h *hub) serves(f *frame.Frame) bool {
+func (h *hub) isForServers(f *frame.Frame) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.client.params != nil && h.client.meta == nil {
 		return true
 	}
-	version, meta := stated(f.Params)
-	if version == "" || objection(f, version, meta) != nil {
+	version, meta := messageVersion(f.Params)
+	if version == "" || versionError(f, version, meta) != nil {
 		return false
 	}
 	if h.client.params == nil && f.Method != "server/discover" {
-		h.client.state(meta, h.o.Version)
+		h.client.readMeta(meta, h.o.Version)
 	}
 	return true
 }
 
-// state notes what the client says of itself in a request.
-func (c *client) state(meta jsonscan.Value, hub string) {
+// readMeta notes what the client says of itself in a request.
+func (c *client) readMeta(meta jsonscan.Value, hub string) {
 	can, info := meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
 	if info.Kind() != jsonscan.Object {
@@ -82,16 +82,16 @@ func (h *hub) isModern() bool {
 	return h.client.meta != nil
 }
 
-// objection is the error for a request that states its version, but is none of 2026-07-28;
+// versionError is the error for a request that states its version, but is none of 2026-07-28;
 // nil for one that is.
-func objection(f *frame.Frame, version string, meta jsonscan.Value) []byte {
+func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
 	case version != modernVersion:
 		b := appendError(nil, -32022, "Unsupported protocol version")
 		b = append(b[:len(b)-1], `,"data":{"supported":`...)
-		b = append(append(supported(b), `,"requested":`...), meta.Member(metaPrefix+"protocolVersion")...)
+		b = append(append(appendVersions(b), `,"requested":`...), meta.Member(metaPrefix+"protocolVersion")...)
 		return append(b, "}}"...)
-	case mcp.Removed(f.Method):
+	case mcp.IsRemoved(f.Method):
 		return appendError(nil, -32601, f.Method+" is no method of "+modernVersion)
 	case meta.Member(metaPrefix+"clientCapabilities").Kind() != jsonscan.Object:
 		return appendError(nil, -32602, "_meta does not say what the client can: "+metaPrefix+"clientCapabilities")
@@ -99,8 +99,8 @@ func objection(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	return nil
 }
 
-// supported adds the versions that a client may speak, the newest first.
-func supported(b []byte) []byte {
+// appendVersions adds the versions that a client may speak, the newest first.
+func appendVersions(b []byte) []byte {
 	b = append(b, `["`+modernVersion+`"`...)
 	for _, v := range slices.Backward(versions) {
 		b = append(b, `,"`+v+`"`...)
@@ -108,20 +108,20 @@ func supported(b []byte) []byte {
 	return append(b, ']')
 }
 
-// refuses says why a request that no server gets is not the hub's to answer either; nil when
+// refusalError says why a request that no server gets is not the hub's to answer either; nil when
 // it is.
-func (o *own) refuses(f *frame.Frame) []byte {
+func (o *own) refusalError(f *frame.Frame) []byte {
 	o.h.mu.Lock()
 	begun, modern := o.h.client.params != nil, o.h.client.meta != nil
 	o.h.mu.Unlock()
-	version, meta := stated(f.Params)
+	version, meta := messageVersion(f.Params)
 	switch {
 	case begun && !modern && f.Method == "server/discover":
 		return appendError(nil, -32601, "this session began with initialize, and keeps to it")
 	case begun && !modern:
 		return nil
 	case version != "":
-		return objection(f, version, meta)
+		return versionError(f, version, meta)
 	case modern && f.Method == "initialize":
 		return appendError(nil, -32600, "this session speaks "+modernVersion+" already, which has no initialize")
 	case modern:
@@ -137,24 +137,24 @@ func (o *own) refuses(f *frame.Frame) []byte {
 const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
 
-// discover answers at once, too.
-func (o *own) discover(f *frame.Frame) {
-	b := append(append(supported([]byte(`{"supportedVersions":`)), ','), offers...)
-	if text := o.h.instructions(); text != "" {
+// answerDiscover answers at once, too.
+func (o *own) answerDiscover(f *frame.Frame) {
+	b := append(append(appendVersions([]byte(`{"supportedVersions":`)), ','), offers...)
+	if text := o.h.joinInstructions(); text != "" {
 		b = gjson.AppendJSONString(append(b, `,"instructions":`...), text)
 	}
-	o.result(f, append(b, '}'))
+	o.sendResult(f, append(b, '}'))
 }
 
 // maxInstructions is what clients are known to read of them, in bytes.
 const maxInstructions = 2 << 10
 
-// instructions are those of the servers that have run, each with its id, as far as there is
+// joinInstructions are those of the servers that have run, each with its id, as far as there is
 // room.
-func (h *hub) instructions() (all string) {
+func (h *hub) joinInstructions() (all string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.all() {
+	for _, s := range h.currentServers() {
 		if one := "[" + s.ID + "] " + s.instructions + "\n"; s.instructions != "" && len(all)+len(one) <= maxInstructions {
 			all += one
 		}
@@ -162,35 +162,35 @@ func (h *hub) instructions() (all string) {
 	return strings.TrimSuffix(all, "\n")
 }
 
-// introduced keeps what a server says of itself, and of its use.
-func (c *conn) introduced(method string, result []byte) {
+// noteIntroduction keeps what a server says of itself, and of its use.
+func (c *conn) noteIntroduction(method string, result []byte) {
 	s := c.server
-	c.begin(method)
-	text := strings.Clone(jsonscan.Of(result).Member("instructions").Text())
+	c.keepIntroduction(method)
+	text := strings.Clone(jsonscan.ValueOf(result).Member("instructions").Text())
 	s.h.mu.Lock()
 	s.instructions = text
 	s.h.mu.Unlock()
 }
 
-// complete is a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
+// completeResult is a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
 // was a moment ago nobody knows, and it is this client's: rules leave out what it may not use.
-func (o *own) complete(f *frame.Frame, result []byte) []byte {
-	if version, _ := stated(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
+func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
+	if version, _ := messageVersion(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
 		return result
 	}
-	of := jsonscan.Of(result)
+	of := jsonscan.ValueOf(result)
 	info := string(gjson.AppendJSONString([]byte(`{"name":"clawai hub","version":`), o.h.o.Version)) + "}"
 	if meta := of.Member("_meta"); meta != "" {
-		result = frame.SpliceAll(result, put(meta, metaPrefix+"serverInfo", info))
+		result = frame.SpliceAll(result, memberEdit(meta, metaPrefix+"serverInfo", info))
 	} else {
-		result = frame.SpliceAll(result, put(of, "_meta", `{"`+metaPrefix+`serverInfo":`+info+`}`))
+		result = frame.SpliceAll(result, memberEdit(of, "_meta", `{"`+metaPrefix+`serverInfo":`+info+`}`))
 	}
-	return frame.SpliceAll(result, completed(jsonscan.Of(result), f.Method))
+	return frame.SpliceAll(result, completionEdit(jsonscan.ValueOf(result), f.Method))
 }
 
-// completed has a result say that it is one, and, where its method wants it, for how long it
+// completionEdit has a result say that it is one, and, where its method wants it, for how long it
 // holds and for whom: for now, and its asker.
-func completed(result jsonscan.Value, method string) frame.Edit {
+func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	missing := map[string]string{"resultType": `"complete"`}
 	switch method {
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover":
@@ -214,13 +214,13 @@ func completed(result jsonscan.Value, method string) frame.Edit {
 	return frame.Edit{Part: result.Bytes()[:1], Token: b}
 }
 
-// newer is what changes in an answer of a server up to 2025-11-25 for a client of 2026-07-28: a result says
+// modernEdits is what changes in an answer of a server up to 2025-11-25 for a client of 2026-07-28: a result says
 // that it is one, and what is not there is told by another code.
-func newer(f *frame.Frame, method string) []frame.Edit {
-	if result := jsonscan.Of(f.Result); result.Kind() == jsonscan.Object {
-		return []frame.Edit{completed(result, method)}
+func modernEdits(f *frame.Frame, method string) []frame.Edit {
+	if result := jsonscan.ValueOf(f.Result); result.Kind() == jsonscan.Object {
+		return []frame.Edit{completionEdit(result, method)}
 	}
-	if code := jsonscan.Of(f.Error).Member("code"); code == "-32002" {
+	if code := jsonscan.ValueOf(f.Error).Member("code"); code == "-32002" {
 		return []frame.Edit{{Part: code.Bytes(), Token: []byte("-32602")}}
 	}
 	return nil
@@ -230,16 +230,16 @@ func newer(f *frame.Frame, method string) []frame.Edit {
 // taken for one that does not know it.
 const probing = 3
 
-// discover finds out whether the server speaks 2026-07-28 (basic/transports/stdio, backward
+// discoverVersion finds out whether the server speaks 2026-07-28 (basic/transports/stdio, backward
 // compatibility). meta is what requests will say then; nil for a client that need not know.
-func (c *conn) discover(meta []byte) (modern bool, err error) {
+func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	s := c.server
 	if meta == nil || s.older {
 		return false, nil
 	}
 	answer := make(chan frame.Frame, 1)
-	c.ask("server/discover", slices.Concat([]byte(`{"_meta":`), meta, []byte("}")), answer)
-	f, err := c.await(answer, "server/discover", max(s.Timeout/probing, time.Millisecond))
+	c.requestAnswer("server/discover", slices.Concat([]byte(`{"_meta":`), meta, []byte("}")), answer)
+	f, err := c.awaitAnswer(answer, "server/discover", max(s.Timeout/probing, time.Millisecond))
 	if err != nil {
 		if s.ctx.Err() != nil {
 			return false, err
@@ -250,23 +250,23 @@ func (c *conn) discover(meta []byte) (modern bool, err error) {
 		}
 		return false, nil
 	}
-	for version := range jsonscan.Of(f.Result).Member("supportedVersions").Elements() {
+	for version := range jsonscan.ValueOf(f.Result).Member("supportedVersions").Elements() {
 		modern = modern || version.Text() == modernVersion
 	}
 	if modern {
 		c.meta = meta
 		c.modern.Store(true)
-		c.introduced("server/discover", f.Result)
+		c.noteIntroduction("server/discover", f.Result)
 		if !c.recalled {
-			c.follow(jsonscan.Of(f.Result).Member("capabilities"))
+			c.followLists(jsonscan.ValueOf(f.Result).Member("capabilities"))
 		}
 	}
 	return modern, nil
 }
 
-// with are the params of a request of ours: these members, and what the server's version wants
+// requestParams are the params of a request of ours: these members, and what the server's version wants
 // in each.
-func (c *conn) with(members string) []byte {
+func (c *conn) requestParams(members string) []byte {
 	switch {
 	case c.meta == nil:
 		return []byte("{" + members + "}")
@@ -276,16 +276,16 @@ func (c *conn) with(members string) []byte {
 	return []byte(`{"_meta":` + string(c.meta) + members + "}")
 }
 
-// older is what changes in a request of 2026-07-28 for a server that does not know it: its _meta
+// legacyEdits is what changes in a request of 2026-07-28 for a server that does not know it: its _meta
 // loses what that version has there, so that nobody takes it for one. nil when the client
 // comes back too late with what it was asked: the server would do it all again.
-func (c *conn) older(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
-	params := jsonscan.Of(f.Params)
+func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
+	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {
-		c.claim(of.ownID)
+		c.claimAsker(of.ownID)
 		r := &frame.Refusal{Code: "late_form", Reason: "the answer came too late, the question is over and nothing was done", ID: f.ID, Request: true}
-		if c.server.h.finish(of) {
-			c.server.h.own.receive(func(own *proxy.Stream) { own.Refuse(c.server.h.ctx, f.Raw, r) })
+		if c.server.h.finishCall(of) {
+			c.server.h.own.useClientStream(func(own *proxy.Stream) { own.RefuseLine(c.server.h.ctx, f.Raw, r) })
 		}
 		return nil
 	}
@@ -302,7 +302,7 @@ func (c *conn) older(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit 
 			continue
 		case "progressToken":
 			if of.token != nil {
-				value = jsonscan.Of(of.ownID)
+				value = jsonscan.ValueOf(of.ownID)
 			}
 		}
 		if len(b) > 1 {

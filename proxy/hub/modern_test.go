@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// stated is the _meta of a client of 2026-07-28 that can be asked, with more in it.
-func stated(more string) string {
+// messageVersion is the _meta of a client of 2026-07-28 that can be asked, with more in it.
+func messageVersion(more string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` +
 		`{"elicitation":{"form":{}},"sampling":{},"roots":{}},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}` + more + `}`
 }
@@ -32,7 +32,7 @@ func (w *harness) sends(id, method, members string) {
 	if members != "" {
 		members = "," + members
 	}
-	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s%s}}`, id, method, stated(""), members))
+	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s%s}}`, id, method, messageVersion(""), members))
 }
 
 // newToy is a server that speaks 2026-07-28 and nothing else.
@@ -87,7 +87,7 @@ func TestModernClient(t *testing.T) {
 	if got := w.asks(`"s"`, "tools/call", `"name":"n__x","arguments":{"v": 1.0}`); got != `{"jsonrpc":"2.0","id":"s","result":{"resultType":"complete","content":[{"type":"text","text":"n:x"}],"x":1.50}}` {
 		t.Error(got)
 	}
-	if got := n.got(stated("")+`,"name":"x","arguments":{"v": 1.0}`, `"method":"tools/call"`); got != 1 {
+	if got := n.got(messageVersion("")+`,"name":"x","arguments":{"v": 1.0}`, `"method":"tools/call"`); got != 1 {
 		t.Errorf("%d calls as the client wrote them: %s", got, n.heard)
 	}
 	if got := w.asks("3", "tools/call", `"name":"o__y","arguments":{}`); got != `{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[{"type":"text","text":"o:y"}]}}` {
@@ -136,16 +136,16 @@ func TestModernRefusals(t *testing.T) {
 		{"tools/list", `{` + meta + `"2026-07-28"}}`, `"code":-32602`},
 		{"tools/call", `{"name":"x",` + meta + `"2026-07-28","io.modelcontextprotocol/clientCapabilities":[]}}`, `"code":-32602`},
 		{"tools/list", `{}`, `"code":-32601`},
-		{"initialize", `{"protocolVersion":"2025-06-18",` + stated("") + `}`, `"code":-32601`},
-		{"tools/list", `{` + stated("") + `}`, `"a__x"`}, // from here on it is settled
+		{"initialize", `{"protocolVersion":"2025-06-18",` + messageVersion("") + `}`, `"code":-32601`},
+		{"tools/list", `{` + messageVersion("") + `}`, `"a__x"`}, // from here on it is settled
 		{"tools/list", `{}`, `"code":-32602`},
 		{"tools/call", `{"name":"x"}`, `"code":-32602`},
 		{"initialize", `{"protocolVersion":"2025-06-18","capabilities":{}}`, `"code":-32600`},
-		{"resources/subscribe", `{"uri":"f:///x",` + stated("") + `}`, `"code":-32601`},
-		{"logging/setLevel", `{"level":"info",` + stated("") + `}`, `"code":-32601`},
-		{"ping", `{` + stated("") + `}`, `"code":-32601`},
-		{"resources/read", `{"uri":"f:///x",` + stated("") + `}`, ``},
-		{"tools/call", `{"name":"z",` + stated("") + `}`, `"code":-32602`},
+		{"resources/subscribe", `{"uri":"f:///x",` + messageVersion("") + `}`, `"code":-32601`},
+		{"logging/setLevel", `{"level":"info",` + messageVersion("") + `}`, `"code":-32601`},
+		{"ping", `{` + messageVersion("") + `}`, `"code":-32601`},
+		{"resources/read", `{"uri":"f:///x",` + messageVersion("") + `}`, ``},
+		{"tools/call", `{"name":"z",` + messageVersion("") + `}`, `"code":-32602`},
 	} {
 		if got := w.ask(fmt.Sprint(i), c.method, c.params); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s: %s", c.method, c.params, got)
@@ -160,7 +160,7 @@ func TestModernRefusals(t *testing.T) {
 		t.Error(got)
 	}
 	w.begin()
-	if got := w.ask("1", "server/discover", "{"+stated("")+"}"); !strings.Contains(got, `"code":-32601`) {
+	if got := w.ask("1", "server/discover", "{"+messageVersion("")+"}"); !strings.Contains(got, `"code":-32601`) {
 		t.Error(got)
 	}
 	if got := w.asks("2", "tools/list", ""); strings.Contains(got, "resultType") {
@@ -332,7 +332,7 @@ func TestProgressOfRounds(t *testing.T) {
 	a := asking("a", elicit)
 	w := start(t, nil, a)
 	send := func(id, token, more string) {
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"a__x",%s%s}}`, id, stated(`,"progressToken":`+token), more))
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"a__x",%s%s}}`, id, messageVersion(`,"progressToken":`+token), more))
 	}
 	send("1", `"one"`, "")
 	state := gjson.Get(w.next(`"id":1`), "result.requestState").Raw

@@ -42,7 +42,7 @@ var awayFor = 10 * time.Minute
 const maxAsks = 64
 
 // capabilities of a client, by what it is asked by them.
-func capability(method string) string {
+func methodCapability(method string) string {
 	switch method {
 	case "elicitation/create":
 		return "elicitation"
@@ -59,12 +59,12 @@ func (c *call) canBeAsked(method string) bool {
 	default:
 		return false
 	}
-	_, meta := stated(c.params)
-	return meta.Member(metaPrefix+"clientCapabilities").Member(capability(method)).Kind() == jsonscan.Object
+	_, meta := messageVersion(c.params)
+	return meta.Member(metaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
 }
 
-// inquire asks the client what a server does by a request, which has crossed the gate as that.
-func (c *conn) inquire(request []byte) error {
+// inquireClient asks the client what a server does by a request, which has crossed the gate as that.
+func (c *conn) inquireClient(request []byte) error {
 	h := c.server.h
 	f, err := frame.Parse(request, h.o.Limits)
 	if err != nil {
@@ -77,20 +77,20 @@ func (c *conn) inquire(request []byte) error {
 		entry = append(append(entry, f.Params...), '}')
 	}
 	h.mu.Lock()
-	of := h.asker(c, f.Method)
+	of := h.findAsker(c, f.Method)
 	var line []byte
 	full := of != nil && len(of.asks) >= maxAsks
 	if of != nil && !full {
 		of.asks = append(of.asks, question{key: slices.Clone(f.ID), entry: entry})
-		line = h.leave(of)
+		line = h.parkCall(of)
 	}
 	h.mu.Unlock()
 	switch {
 	case of == nil:
-		h.unasked(f.ID, "this client can be asked with "+f.Method+" only while it waits for a call of its own, and if it has said that it can")
+		h.failQuestion(f.ID, "this client can be asked with "+f.Method+" only while it waits for a call of its own, and if it has said that it can")
 		return nil
 	case full:
-		h.unasked(f.ID, "the client is asked too much at a time")
+		h.failQuestion(f.ID, "the client is asked too much at a time")
 		return nil
 	case line == nil:
 		return nil
@@ -99,12 +99,12 @@ func (c *conn) inquire(request []byte) error {
 	return h.out.Add(line)
 }
 
-// asker is the call in whose answer the client is asked: the oldest that may. Which of several
+// findAsker is the call in whose answer the client is asked: the oldest that may. Which of several
 // the server asks about is not known, and all of them are one client's. h.mu is held.
-func (h *hub) asker(c *conn, method string) (oldest *call) {
+func (h *hub) findAsker(c *conn, method string) (oldest *call) {
 	for _, calls := range []map[string]*call{h.inFlight, h.away} {
 		for _, one := range calls {
-			if one.on == c && one.held == nil && one.canBeAsked(method) && (oldest == nil || before(one.ownID, oldest.ownID)) {
+			if one.on == c && one.held == nil && one.canBeAsked(method) && (oldest == nil || isOlderID(one.ownID, oldest.ownID)) {
 				oldest = one
 			}
 		}
@@ -112,14 +112,14 @@ func (h *hub) asker(c *conn, method string) (oldest *call) {
 	return oldest
 }
 
-// before compares two ids of a connection's.
-func before(a, b []byte) bool {
+// isOlderID compares two ids of a connection's.
+func isOlderID(a, b []byte) bool {
 	return len(a) < len(b) || len(a) == len(b) && string(a) < string(b)
 }
 
-// leave is the answer by which a client goes away with what it is asked; nil when it is away
+// parkCall is the answer by which a client goes away with what it is asked; nil when it is away
 // already. h.mu is held.
-func (h *hub) leave(c *call) []byte {
+func (h *hub) parkCall(c *call) []byte {
 	if c.state != "" || len(c.asks) == 0 {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (h *hub) leave(c *call) []byte {
 	delete(h.inFlight, c.key)
 	h.away[c.state] = c
 	state := c.state
-	c.late = time.AfterFunc(awayFor, func() { h.abandon(state) })
+	c.late = time.AfterFunc(awayFor, func() { h.abandonCall(state) })
 	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), c.id...), `,"result":{"resultType":"input_required","inputRequests":{`...)
 	for i, q := range c.asks {
 		if i > 0 {
@@ -138,9 +138,9 @@ func (h *hub) leave(c *call) []byte {
 	return append(b, `},"requestState":"`+state+`"}}`...)
 }
 
-// returns takes a client back that was asked something; false for a request that is no such
+// takeReturn takes a client back that was asked something; false for a request that is no such
 // return, or one to a server that has asked by itself.
-func (h *hub) returns(f *frame.Frame, state jsonscan.Value) bool {
+func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	if state.Kind() != jsonscan.String {
 		return false
 	}
@@ -163,49 +163,49 @@ func (h *hub) returns(f *frame.Frame, state jsonscan.Value) bool {
 	}
 	if code != "" {
 		h.mu.Unlock()
-		h.own.receive(func(own *proxy.Stream) {
-			own.Refuse(h.ctx, f.Raw, &frame.Refusal{Code: code, Reason: why, ID: f.ID, Request: true})
+		h.own.useClientStream(func(own *proxy.Stream) {
+			own.RefuseLine(h.ctx, f.Raw, &frame.Refusal{Code: code, Reason: why, ID: f.ID, Request: true})
 		})
 		return true
 	}
-	answers := c.answered(jsonscan.Of(f.Params).Member("inputResponses"))
+	answers := c.takeAnswers(jsonscan.ValueOf(f.Params).Member("inputResponses"))
 	on := c.on
 	h.mu.Unlock()
-	if token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken"); token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
+	if token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken"); token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
 		on.progressTo(c, token.Bytes())
 	}
 	for _, line := range answers {
-		h.answer(line)
+		h.answerServer(line)
 	}
 	h.mu.Lock()
 	held := c.held
 	c.held = nil
 	var line []byte
 	if held == nil {
-		line = h.leave(c) // with what it has not answered, or was asked meanwhile
+		line = h.parkCall(c) // with what it has not answered, or was asked meanwhile
 	}
 	h.mu.Unlock()
 	if line != nil {
 		on.progressTo(c, nil)
 	}
 	if held != nil {
-		line = h.conclude(c, held)
+		line = h.concludeCall(c, held)
 	}
 	if line != nil {
-		h.tell(line)
+		h.writeToClient(line)
 	}
 	return true
 }
 
-// conclude is what the client of a call is answered with, under the id that it has for it now;
+// concludeCall is what the client of a call is answered with, under the id that it has for it now;
 // nil when it is away, and finds it when it comes back, or expects no answer.
-func (h *hub) conclude(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
+func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if c.state != "" {
 		held, err := frame.Parse(frame.SpliceAll(f.Raw, edits...), h.o.Limits)
 		if err != nil { // our own words are too much for it
-			held, _ = frame.Parse(mcp.Unreached(f.ID, "the answer is too long"), h.o.Limits)
+			held, _ = frame.Parse(mcp.UnreachedAnswer(f.ID, "the answer is too long"), h.o.Limits)
 		}
 		c.held = &held
 		return nil
@@ -217,11 +217,11 @@ func (h *hub) conclude(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	return frame.SpliceAll(f.Raw, append(edits, frame.Edit{Part: f.ID, Token: c.id})...)
 }
 
-// answered takes the questions out that the client has answered, and is the answers as those
+// takeAnswers takes the questions out that the client has answered, and is the answers as those
 // to the requests that they were. h.mu is held.
-func (c *call) answered(responses jsonscan.Value) (lines [][]byte) {
+func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 	c.asks = slices.DeleteFunc(c.asks, func(q question) bool {
-		answer := responses.Member(jsonscan.Of(q.key).Text())
+		answer := responses.Member(jsonscan.ValueOf(q.key).Text())
 		if answer == "" {
 			return false
 		}
@@ -232,23 +232,23 @@ func (c *call) answered(responses jsonscan.Value) (lines [][]byte) {
 	return lines
 }
 
-// answer gives a server what it has asked for; what is no result is none.
-func (h *hub) answer(line []byte) {
+// answerServer gives a server what it has asked for; what is no result is none.
+func (h *hub) answerServer(line []byte) {
 	f, err := frame.Parse(line, h.o.Limits)
 	if err != nil {
-		h.unasked(jsonscan.Of(line).Member("id").Bytes(), "the client's answer is none")
+		h.failQuestion(jsonscan.ValueOf(line).Member("id").Bytes(), "the client's answer is none")
 		return
 	}
-	if !h.response(&f) { // the server has taken its question back: recorded as what nobody asked for
-		h.own.receive(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
+	if !h.routeResponse(&f) { // the server has taken its question back: recorded as what nobody asked for
+		h.own.useClientStream(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
 	}
 }
 
-// unasked tells a server why its question has no answer.
-func (h *hub) unasked(key []byte, why string) {
-	f, err := frame.Parse(mcp.Unheard(key, why), h.o.Limits)
+// failQuestion tells a server why its question has no answer.
+func (h *hub) failQuestion(key []byte, why string) {
+	f, err := frame.Parse(mcp.UnheardAnswer(key, why), h.o.Limits)
 	if err == nil {
-		_ = h.response(&f)
+		_ = h.routeResponse(&f)
 	}
 }
 
@@ -262,8 +262,8 @@ func (c *conn) progressTo(of *call, token []byte) {
 	}
 }
 
-// abandon gives up a call whose client does not come back.
-func (h *hub) abandon(state string) {
+// abandonCall gives up a call whose client does not come back.
+func (h *hub) abandonCall(state string) {
 	h.mu.Lock()
 	c := h.away[state]
 	delete(h.away, state)
@@ -272,10 +272,10 @@ func (h *hub) abandon(state string) {
 		return
 	}
 	for _, q := range c.asks {
-		h.unasked(q.key, "it has not come back within "+awayFor.String())
+		h.failQuestion(q.key, "it has not come back within "+awayFor.String())
 	}
-	c.server.post(job{run: func(on *conn, _ error) {
-		on.handle(c.on, mcp.Cancelled(c.ownID, "its client has not come back"))
-		c.on.claim(c.ownID)
+	c.server.postJob(job{run: func(on *conn, _ error) {
+		on.queueLine(c.on, mcp.CancelNotification(c.ownID, "its client has not come back"))
+		c.on.claimAsker(c.ownID)
 	}})
 }

@@ -22,9 +22,9 @@ type call struct {
 	round // of a client of 2026-07-28
 }
 
-// handle finds out whose business a line of the client's is. What is no server's is the
+// routeLine finds out whose business a line of the client's is. What is no server's is the
 // hub's own.
-func (h *hub) handle(line []byte) {
+func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()
 	limits.AllowBatch = h.client.version == "2025-03-26"
@@ -33,22 +33,22 @@ func (h *hub) handle(line []byte) {
 	f, err := frame.Parse(line, limits)
 	switch {
 	case err != nil:
-		h.own.receive(func(c *proxy.Stream) { c.Handle(h.ctx, line) })
+		h.own.useClientStream(func(c *proxy.Stream) { c.HandleLines(h.ctx, line) })
 	case f.Kind == frame.Batch: // its messages are several servers', perhaps
 		for i := range f.Elements {
-			h.handle(f.Elements[i].Raw)
+			h.routeLine(f.Elements[i].Raw)
 		}
-	case f.Kind == frame.Request && h.serves(&f) && h.request(&f), begun && f.Kind == frame.Notification && h.notification(&f):
-	case f.Kind == frame.Response && h.response(&f):
+	case f.Kind == frame.Request && h.isForServers(&f) && h.routeRequest(&f), begun && f.Kind == frame.Notification && h.routeNotification(&f):
+	case f.Kind == frame.Response && h.routeResponse(&f):
 	default:
-		h.own.receive(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
+		h.own.useClientStream(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
 	}
 }
 
-// request gives a request to the server whose it is; false when it is none's.
-func (h *hub) request(f *frame.Frame) bool {
-	params := jsonscan.Of(f.Params)
-	if h.returns(f, params.Member("requestState")) {
+// routeRequest gives a request to the server whose it is; false when it is none's.
+func (h *hub) routeRequest(f *frame.Frame) bool {
+	params := jsonscan.ValueOf(f.Params)
+	if h.takeReturn(f, params.Member("requestState")) {
 		return true
 	}
 	switch f.Method {
@@ -68,9 +68,9 @@ func (h *hub) request(f *frame.Frame) bool {
 		h.mu.Lock()
 		s := h.handles[params.Member("taskId").Text()]
 		h.mu.Unlock()
-		return s != nil && h.send(s, f)
+		return s != nil && h.sendRequest(s, f)
 	case "subscriptions/listen":
-		return h.listen(f, params.Member("notifications"))
+		return h.registerListen(f, params.Member("notifications"))
 	}
 	return false
 }
@@ -80,8 +80,8 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	if name.Kind() != jsonscan.String {
 		return false
 	}
-	s, original := h.named(k, name.Text())
-	return s != nil && h.send(s, f, frame.Edit{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, original)})
+	s, original := h.findByName(k, name.Text())
+	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, original)})
 }
 
 // byURI sends a request to the server that a resource belongs to. URIs go as they are, but
@@ -90,11 +90,11 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false
 	}
-	s, original := h.located(uri.Text())
+	s, original := h.findByURI(uri.Text())
 	if s == nil {
-		return h.search(f, uri)
+		return h.searchResource(f, uri)
 	}
-	return h.send(s, f, renamedURI(uri, original)...)
+	return h.sendRequest(s, f, renamedURI(uri, original)...)
 }
 
 // renamedURI is what changes in a request for a resource.
@@ -105,24 +105,24 @@ func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
 	return []frame.Edit{{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, original)}}
 }
 
-// search finds the server of a resource when every server has said what it has. What is none's
+// searchResource finds the server of a resource when every server has said what it has. What is none's
 // then is the hub's own.
-func (h *hub) search(f *frame.Frame, uri jsonscan.Value) bool {
-	call := h.take(f)
+func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
+	call := h.registerCall(f)
 	if call == nil {
 		return true
 	}
 	h.own.open.Add(1)
 	run := func() {
 		defer h.own.open.Add(-1)
-		h.gather(resources, h.all())
-		h.gather(templates, h.all())
-		if s, original := h.located(uri.Text()); s != nil {
-			h.give(call, s, f, renamedURI(uri, original)...)
+		h.gatherLists(resources, h.currentServers())
+		h.gatherLists(templates, h.currentServers())
+		if s, original := h.findByURI(uri.Text()); s != nil {
+			h.passCall(call, s, f, renamedURI(uri, original)...)
 			return
 		}
-		h.own.receive(func(c *proxy.Stream) {
-			if h.finish(call) { // it is not withdrawn
+		h.own.useClientStream(func(c *proxy.Stream) {
+			if h.finishCall(call) { // it is not withdrawn
 				c.HandleFrame(h.ctx, f)
 			}
 		})
@@ -135,18 +135,18 @@ func (h *hub) search(f *frame.Frame, uri jsonscan.Value) bool {
 	return true
 }
 
-// send gives a request to a server, with these parts of it changed.
-func (h *hub) send(s *server, f *frame.Frame, edits ...frame.Edit) bool {
-	if c := h.take(f); c != nil {
-		h.give(c, s, f, edits...)
+// sendRequest gives a request to a server, with these parts of it changed.
+func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
+	if c := h.registerCall(f); c != nil {
+		h.passCall(c, s, f, edits...)
 	}
 	return true
 }
 
-// take keeps a request as one that a server is to answer; nil when another has its id.
-func (h *hub) take(f *frame.Frame) *call {
+// registerCall keeps a request as one that a server is to answer; nil when another has its id.
+func (h *hub) registerCall(f *frame.Frame) *call {
 	c := &call{id: f.ID, key: frame.IDKey(f.ID)}
-	token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken")
+	token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
 	if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
 		c.token = token.Bytes()
 	}
@@ -158,14 +158,14 @@ func (h *hub) take(f *frame.Frame) *call {
 	}
 	h.mu.Unlock()
 	if taken {
-		h.duplicate(f)
+		h.refuseDuplicate(f)
 		return nil
 	}
 	return c
 }
 
-// give has a server answer a request, unless the client has withdrawn it.
-func (h *hub) give(c *call, s *server, f *frame.Frame, edits ...frame.Edit) {
+// passCall has a server answer a request, unless the client has withdrawn it.
+func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) {
 	h.mu.Lock()
 	c.server = s
 	withdrawn := c.withdrawn
@@ -173,31 +173,31 @@ func (h *hub) give(c *call, s *server, f *frame.Frame, edits ...frame.Edit) {
 	if withdrawn {
 		return
 	}
-	s.post(job{starts: true, run: func(on *conn, err error) {
+	s.postJob(job{starts: true, run: func(on *conn, err error) {
 		if err != nil {
-			h.unavailable(c, f, err)
+			h.failUnavailable(c, f, err)
 			return
 		}
-		on.request(c, f, edits)
+		on.sendRequest(c, f, edits)
 	}})
 }
 
-// duplicate refuses a request with the id of another.
-func (h *hub) duplicate(f *frame.Frame) {
+// refuseDuplicate refuses a request with the id of another.
+func (h *hub) refuseDuplicate(f *frame.Frame) {
 	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
-	h.own.receive(func(c *proxy.Stream) { c.Refuse(h.ctx, f.Raw, r) })
+	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, r) })
 }
 
-// unavailable answers a request to a server that does not run.
-func (h *hub) unavailable(c *call, f *frame.Frame, err error) {
-	c.server.dropped(f, err)
-	if h.finish(c) {
-		h.tell(mcp.Unreached(c.id, "server "+c.server.ID+": "+err.Error()))
+// failUnavailable answers a request to a server that does not run.
+func (h *hub) failUnavailable(c *call, f *frame.Frame, err error) {
+	c.server.recordDrop(f, err)
+	if h.finishCall(c) {
+		h.writeToClient(mcp.UnreachedAnswer(c.id, "server "+c.server.ID+": "+err.Error()))
 	}
 }
 
-// finish forgets a call; false when it is answered, or expects no answer.
-func (h *hub) finish(c *call) bool {
+// finishCall forgets a call; false when it is answered, or expects no answer.
+func (h *hub) finishCall(c *call) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.inFlight[c.key] != c {
@@ -207,12 +207,12 @@ func (h *hub) finish(c *call) bool {
 	return true
 }
 
-// notification gives a notification to whom it is about; false when it is no server's.
-func (h *hub) notification(f *frame.Frame) bool {
-	params := jsonscan.Of(f.Params)
+// routeNotification gives a notification to whom it is about; false when it is no server's.
+func (h *hub) routeNotification(f *frame.Frame) bool {
+	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
 	case "notifications/cancelled":
-		return h.cancel(f, params.Member("requestId"))
+		return h.cancelCall(f, params.Member("requestId"))
 	case "notifications/progress":
 		token := params.Member("progressToken")
 		h.mu.Lock()
@@ -221,15 +221,15 @@ func (h *hub) notification(f *frame.Frame) bool {
 		if r == nil || r.token == nil {
 			return false
 		}
-		r.on.server.post(job{carries: f, run: func(on *conn, _ error) {
-			on.handle(r.on, frame.Splice(f.Raw, token.Bytes(), r.token))
+		r.on.server.postJob(job{carries: f, run: func(on *conn, _ error) {
+			on.queueLine(r.on, frame.SplicePart(f.Raw, token.Bytes(), r.token))
 		}})
 		return true
 	case "notifications/roots/list_changed":
-		for _, s := range h.all() {
-			s.post(job{carries: f, run: func(on *conn, _ error) {
+		for _, s := range h.currentServers() {
+			s.postJob(job{carries: f, run: func(on *conn, _ error) {
 				if on.meta == nil { // since when there is no such message
-					on.handle(on, f.Raw)
+					on.queueLine(on, f.Raw)
 				}
 			}})
 		}
@@ -238,8 +238,8 @@ func (h *hub) notification(f *frame.Frame) bool {
 	return false
 }
 
-// cancel tells the one server that has the call, unless it has not got it yet.
-func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
+// cancelCall tells the one server that has the call, unless it has not got it yet.
+func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
 		return false
 	}
@@ -254,17 +254,17 @@ func (h *hub) cancel(f *frame.Frame, id jsonscan.Value) bool {
 	if to == nil {
 		return false
 	}
-	to.post(job{carries: f, run: func(on *conn, _ error) {
+	to.postJob(job{carries: f, run: func(on *conn, _ error) {
 		if c.on != nil { // settled: this runs behind what gave it to a connection
-			on.handle(c.on, frame.Splice(f.Raw, id.Bytes(), c.ownID))
-			c.on.drop(c.ownID)
+			on.queueLine(c.on, frame.SplicePart(f.Raw, id.Bytes(), c.ownID))
+			c.on.dropCall(c.ownID)
 		}
 	}})
 	return true
 }
 
-// response gives an answer of the client's to the server that asked; false when none did.
-func (h *hub) response(f *frame.Frame) bool {
+// routeResponse gives an answer of the client's to the server that asked; false when none did.
+func (h *hub) routeResponse(f *frame.Frame) bool {
 	key := frame.IDKey(f.ID)
 	h.mu.Lock()
 	r := h.theirs[key]
@@ -272,13 +272,13 @@ func (h *hub) response(f *frame.Frame) bool {
 	if r == nil {
 		return false
 	}
-	r.on.forget(r.id)
+	r.on.forgetRequest(r.id)
 	if r.of != nil {
-		h.informed(r, f)
+		h.takeInquiryAnswer(r, f)
 		return true
 	}
-	r.on.server.post(job{carries: f, run: func(on *conn, _ error) {
-		on.handle(r.on, frame.Splice(f.Raw, f.ID, r.id))
+	r.on.server.postJob(job{carries: f, run: func(on *conn, _ error) {
+		on.queueLine(r.on, frame.SplicePart(f.Raw, f.ID, r.id))
 	}})
 	return true
 }

@@ -79,16 +79,16 @@ func newServer(h *hub, s Server) *server {
 	return one
 }
 
-// over is why nobody waits for it any more.
-func (s *server) over() error {
+// endReason is why nobody waits for it any more.
+func (s *server) endReason() error {
 	if s.h.ctx.Err() != nil {
 		return errOver
 	}
 	return errGone
 }
 
-// post has a job done, after those before it.
-func (s *server) post(j job) {
+// postJob has a job done, after those before it.
+func (s *server) postJob(j job) {
 	s.posts.RLock()
 	err := errGone
 	if !s.left {
@@ -101,40 +101,40 @@ func (s *server) post(j job) {
 	}
 	s.posts.RUnlock()
 	if err != nil {
-		s.reject(j, err)
+		s.rejectJob(j, err)
 	}
 }
 
-// reject has done with a job that the server does not get.
-func (s *server) reject(j job, err error) {
+// rejectJob has done with a job that the server does not get.
+func (s *server) rejectJob(j job, err error) {
 	if j.starts {
 		j.run(nil, err)
 	} else if j.carries != nil {
-		s.dropped(j.carries, err)
+		s.recordDrop(j.carries, err)
 	}
 }
 
-// dropped records what does not reach the server.
-func (s *server) dropped(f *frame.Frame, why error) {
-	_ = s.h.o.Gate.Note(&event.Event{
+// recordDrop records what does not reach the server.
+func (s *server) recordDrop(f *frame.Frame, why error) {
+	_ = s.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: "unavailable", Reason: why.Error(),
 		Server: s.ID, Direction: mcp.ClientToServer.String(), Method: f.Method, ID: f.ID, Bytes: len(f.Raw),
 	})
 }
 
-// run does one job after the other until the session ends.
-func (s *server) run() {
+// runJobs does one job after the other until the session ends.
+func (s *server) runJobs() {
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
-	defer s.forget()
+	defer s.dropRecalled()
 	for {
 		if s.Idle > 0 {
 			idle.Reset(s.Idle)
 		}
-		quiet, gone := s.conn.over()
+		quiet, gone := s.conn.endedSignal()
 		select {
 		case j := <-s.inbox:
-			s.do(j)
+			s.doJobs(j)
 		case <-quiet:
 			s.disconnect()
 		case <-gone:
@@ -142,7 +142,7 @@ func (s *server) run() {
 		case <-idle.C:
 			s.stopIdle()
 		case <-s.leaving:
-			s.leave()
+			s.retireServer()
 			return
 		case <-s.h.ctx.Done():
 			return
@@ -156,14 +156,14 @@ const (
 	maxBytesTogether = 64 << 10
 )
 
-// do does a job, and those that have come with it: what the server is to be told goes to the
+// doJobs does a job, and those that have come with it: what the server is to be told goes to the
 // gate together.
-func (s *server) do(j job) {
+func (s *server) doJobs(j job) {
 	s.doOne(j)
 	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // nobody else takes from it
 		s.doOne(<-s.inbox)
 	}
-	s.conn.flush()
+	s.conn.flushLines()
 }
 
 func (s *server) doOne(j job) {
@@ -175,7 +175,7 @@ func (s *server) doOne(j job) {
 		return
 	}
 	if s.conn == nil && j.starts {
-		if err = s.start(); err != nil {
+		if err = s.startServer(); err != nil {
 			s.conn = nil
 		}
 	}
@@ -184,8 +184,8 @@ func (s *server) doOne(j job) {
 	}
 }
 
-// start starts it and introduces the client to it.
-func (s *server) start() error {
+// startServer starts it and introduces the client to it.
+func (s *server) startServer() error {
 	select {
 	case <-s.leaving:
 		return errGone
@@ -194,26 +194,26 @@ func (s *server) start() error {
 	if pause := time.Until(s.notBefore); pause > 0 {
 		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
 	}
-	s.forget()
-	catalogue := s.catalogue() // of the program as it is before it is started
-	up, err := s.open()
+	s.dropRecalled()
+	catalogue := s.openCatalogue() // of the program as it is before it is started
+	up, err := s.openUpstream()
 	if err != nil {
-		return s.fail(err)
+		return s.delayRestart(err)
 	}
 	s.conn = newConn(s, up)
 	s.conn.catalogue = catalogue
-	if err = s.conn.introduce(); err == nil {
-		err = s.compare()
+	if err = s.conn.introduceClient(); err == nil {
+		err = s.compareLists()
 	}
 	if err != nil {
-		s.conn.end(err.Error())
+		s.conn.endConnection(err.Error())
 		_ = up.Close(s.h.ctx)
-		return s.fail(err)
+		return s.delayRestart(err)
 	}
 	return nil
 }
 
-func (s *server) open() (proxy.Upstream, error) {
+func (s *server) openUpstream() (proxy.Upstream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -224,8 +224,8 @@ func (s *server) open() (proxy.Upstream, error) {
 	return up, err
 }
 
-// fail has it left alone for a while.
-func (s *server) fail(err error) error {
+// delayRestart has it left alone for a while.
+func (s *server) delayRestart(err error) error {
 	pause := min(firstPause<<min(s.failures, 10), longPause)
 	s.failures++
 	s.failed = err
@@ -238,9 +238,9 @@ func (s *server) disconnect() {
 	c := s.conn
 	s.conn = nil
 	why := c.howItEnded()
-	c.end(why)
+	c.endConnection(why)
 	if time.Since(c.since) < steady {
-		_ = s.fail(errors.New(why))
+		_ = s.delayRestart(errors.New(why))
 	} else {
 		s.failures = 0
 	}
@@ -249,17 +249,17 @@ func (s *server) disconnect() {
 
 // stopIdle stops it when it has nothing to do.
 func (s *server) stopIdle() {
-	if s.Idle <= 0 || s.conn == nil || s.conn.busy() {
+	if s.Idle <= 0 || s.conn == nil || s.conn.isBusy() {
 		return
 	}
 	c := s.conn
 	s.conn, s.failures = nil, 0
 	_ = c.up.Close(s.h.ctx)
-	c.end("it was stopped")
+	c.endConnection("it was stopped")
 }
 
-// close ends it for good, whatever its goroutine is at.
-func (s *server) close(ctx context.Context) {
+// closeUpstream ends it for good, whatever its goroutine is at.
+func (s *server) closeUpstream(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
 	up := s.up

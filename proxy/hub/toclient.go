@@ -25,32 +25,32 @@ func (t *toClient) Add(line []byte) error {
 		return err
 	}
 	if f.Kind != frame.Batch {
-		return t.add(&f)
+		return t.addFrame(&f)
 	}
 	for i := range f.Elements { // which are answers to several askers
-		if err := t.add(&f.Elements[i]); err != nil {
+		if err := t.addFrame(&f.Elements[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *toClient) add(f *frame.Frame) error {
+func (t *toClient) addFrame(f *frame.Frame) error {
 	c := (*conn)(t)
 	var line []byte
 	switch f.Kind {
 	case frame.Response:
-		line = c.answer(f)
+		line = c.rewriteAnswer(f)
 	case frame.Request:
-		line = c.question(f)
+		line = c.rewriteRequest(f)
 		if c.modernClient {
-			return c.inquire(line)
+			return c.inquireClient(line)
 		}
 	case frame.Notification:
 		if c.modernClient && f.Method == "notifications/resources/updated" {
-			return c.updated(f, jsonscan.Of(f.Params))
+			return c.announceUpdate(f, jsonscan.ValueOf(f.Params))
 		}
-		line = c.report(f)
+		line = c.rewriteNotification(f)
 	case frame.Batch, frame.Invalid:
 	}
 	if line == nil {
@@ -58,16 +58,16 @@ func (t *toClient) add(f *frame.Frame) error {
 	}
 	if f.Kind != frame.Response { // of which we know no more than the id: what came of the rest is admitted anew
 		if _, err := frame.Parse(line, c.server.h.o.Limits); err != nil {
-			c.forget(f.ID)
+			c.forgetRequest(f.ID)
 			return err
 		}
 	}
 	return c.server.h.out.Add(line)
 }
 
-// answer is one for the client; nil when it was the hub that asked, or nobody waits.
-func (c *conn) answer(f *frame.Frame) []byte {
-	a, ok := c.claim(f.ID)
+// rewriteAnswer is one for the client; nil when it was the hub that asked, or nobody waits.
+func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
+	a, ok := c.claimAsker(f.ID)
 	switch {
 	case !ok:
 		return nil
@@ -75,7 +75,7 @@ func (c *conn) answer(f *frame.Frame) []byte {
 		a.hub <- *f
 		return nil
 	}
-	_, tasks := mcp.Outcome(f)
+	_, tasks := mcp.ReadOutcome(f)
 	c.server.h.keepTasks(c.server, tasks)
 	if len(tasks) == 0 { // which report progress when they are answered
 		c.mu.Lock()
@@ -83,12 +83,12 @@ func (c *conn) answer(f *frame.Frame) []byte {
 		c.mu.Unlock()
 	}
 	if c.modernClient && !c.modern.Load() {
-		return c.server.h.conclude(a.call, f, newer(f, a.call.method)...)
+		return c.server.h.concludeCall(a.call, f, modernEdits(f, a.call.method)...)
 	}
-	if !c.modernClient && c.modern.Load() && c.interrogate(a.call, f) {
+	if !c.modernClient && c.modern.Load() && c.askClient(a.call, f) {
 		return nil
 	}
-	return c.server.h.conclude(a.call, f, c.asksInside(f)...)
+	return c.server.h.concludeCall(a.call, f, c.asksInside(f)...)
 }
 
 // maxTasks is how many tasks of one server a session can speak of.
@@ -108,34 +108,34 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 	}
 }
 
-// question is a request for the client, which names the server.
-func (c *conn) question(f *frame.Frame) []byte {
-	params := jsonscan.Of(f.Params)
+// rewriteRequest is a request for the client, which names the server.
+func (c *conn) rewriteRequest(f *frame.Frame) []byte {
+	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
 	token := meta.Member("progressToken")
 	r := &request{on: c, id: f.ID}
 	if token.Kind() == jsonscan.String || token.Kind() == jsonscan.Number {
 		r.token = token.Bytes()
 	}
-	id := c.register(r)
+	id := c.registerRequest(r)
 	edits := []frame.Edit{{Part: f.ID, Token: id}}
 	if r.token != nil {
 		edits = append(edits, frame.Edit{Part: r.token, Token: id})
 	}
 	switch message := params.Member("message"); {
 	case f.Method == "elicitation/create" && message.Kind() == jsonscan.String:
-		edits = append(edits, c.named(message)) // a person reads it
+		edits = append(edits, c.prefixEdit(message)) // a person reads it
 	case f.Method != "sampling/createMessage":
 	case meta.Kind() == jsonscan.Object:
-		edits = append(edits, put(meta, "clawai/server", `"`+c.server.ID+`"`))
+		edits = append(edits, memberEdit(meta, "clawai/server", `"`+c.server.ID+`"`))
 	case params.Kind() == jsonscan.Object:
-		edits = append(edits, put(params, "_meta", `{"clawai/server":"`+c.server.ID+`"}`))
+		edits = append(edits, memberEdit(params, "_meta", `{"clawai/server":"`+c.server.ID+`"}`))
 	}
 	return frame.SpliceAll(f.Raw, edits...)
 }
 
-// register gives a request of the server's the id that the client knows it by.
-func (c *conn) register(r *request) (id []byte) {
+// registerRequest gives a request of the server's the id that the client knows it by.
+func (c *conn) registerRequest(r *request) (id []byte) {
 	h := c.server.h
 	h.mu.Lock()
 	h.asked++
@@ -148,9 +148,9 @@ func (c *conn) register(r *request) (id []byte) {
 	return id
 }
 
-// forget takes a request of the server's out of those that wait, and is its id for the
+// forgetRequest takes a request of the server's out of those that wait, and is its id for the
 // client.
-func (c *conn) forget(id []byte) (key string) {
+func (c *conn) forgetRequest(id []byte) (key string) {
 	c.mu.Lock()
 	key = c.theirs[frame.IDKey(id)]
 	delete(c.theirs, frame.IDKey(id))
@@ -161,22 +161,22 @@ func (c *conn) forget(id []byte) (key string) {
 	return key
 }
 
-// report is a notification for the client; nil when it is none for it.
-func (c *conn) report(f *frame.Frame) []byte {
-	params := jsonscan.Of(f.Params)
+// rewriteNotification is a notification for the client; nil when it is none for it.
+func (c *conn) rewriteNotification(f *frame.Frame) []byte {
+	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
 	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		for k := range c.server.lists {
-			if "notifications/"+kind(k).changes()+"/list_changed" == f.Method {
-				c.server.lists[k].invalidate(true)
-				c.outdate(kind(k))
-				c.relist(kind(k))
-				c.server.h.changes.note(kind(k))
+			if "notifications/"+kind(k).changeTopic()+"/list_changed" == f.Method {
+				c.server.lists[k].markStale(true)
+				c.outdateList(kind(k))
+				c.relistOnce(kind(k))
+				c.server.h.changes.noteChange(kind(k))
 			}
 		}
 		return nil
 	case "notifications/subscriptions/acknowledged":
-		c.acknowledged(params)
+		c.noteAcknowledgement(params)
 		return nil
 	case "notifications/progress":
 		token := params.Member("progressToken").Bytes()
@@ -186,26 +186,26 @@ func (c *conn) report(f *frame.Frame) []byte {
 		if to == nil {
 			return nil
 		}
-		return frame.Splice(f.Raw, token, to)
+		return frame.SplicePart(f.Raw, token, to)
 	case "notifications/cancelled":
 		id := params.Member("requestId").Bytes()
-		key := c.forget(id)
+		key := c.forgetRequest(id)
 		if key == "" && len(id) > 0 {
-			c.server.h.unwatched(c, id)
+			c.server.h.endWatches(c, id)
 		}
 		if key == "" || c.modernClient {
 			return nil
 		}
-		return frame.Splice(f.Raw, id, []byte(key))
+		return frame.SplicePart(f.Raw, id, []byte(key))
 	case "notifications/message":
 		if c.modernClient && !c.mayLog() {
 			return nil
 		}
 		switch logger := params.Member("logger"); {
 		case logger.Kind() == jsonscan.String:
-			return frame.Splice(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
+			return frame.SplicePart(f.Raw, logger.Bytes(), gjson.AppendJSONString(nil, c.server.ID+"."+logger.Text()))
 		case params.Kind() == jsonscan.Object:
-			return frame.SpliceAll(f.Raw, put(params, "logger", `"`+c.server.ID+`"`))
+			return frame.SpliceAll(f.Raw, memberEdit(params, "logger", `"`+c.server.ID+`"`))
 		}
 	}
 	return f.Raw
@@ -216,22 +216,22 @@ func (c *conn) asksInside(f *frame.Frame) (edits []frame.Edit) {
 	if !c.modern.Load() {
 		return nil
 	}
-	for _, q := range jsonscan.Of(f.Result).Member("inputRequests").Members() {
+	for _, q := range jsonscan.ValueOf(f.Result).Member("inputRequests").Members() {
 		message := q.Member("params").Member("message")
 		if q.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
-			edits = append(edits, c.named(message))
+			edits = append(edits, c.prefixEdit(message))
 		}
 	}
 	return edits
 }
 
-// named puts the server's id before a text.
-func (c *conn) named(text jsonscan.Value) frame.Edit {
+// prefixEdit puts the server's id before a text.
+func (c *conn) prefixEdit(text jsonscan.Value) frame.Edit {
 	return frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+c.server.ID+`] `), text[1:]...)}
 }
 
-// put gives an object a member, in place of one that has the name.
-func put(object jsonscan.Value, name, value string) frame.Edit {
+// memberEdit gives an object a member, in place of one that has the name.
+func memberEdit(object jsonscan.Value, name, value string) frame.Edit {
 	if there := object.Member(name); there != "" {
 		return frame.Edit{Part: there.Bytes(), Token: []byte(value)}
 	}

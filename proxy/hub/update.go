@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// all are the servers in force, in their order. The list is never written to.
-func (h *hub) all() []*server { return *h.servers.Load() }
+// currentServers are the servers in force, in their order. The list is never written to.
+func (h *hub) currentServers() []*server { return *h.servers.Load() }
 
-// update puts other servers in force as they come.
-func (h *hub) update() {
+// applyUpdates puts other servers in force as they come.
+func (h *hub) applyUpdates() {
 	for {
 		select {
 		case next := <-h.o.Updates:
-			if h.replace(next) {
+			if h.replaceServers(next) {
 				for k := range kinds {
-					h.changes.note(k)
+					h.changes.noteChange(k)
 				}
 			}
 		case <-h.ctx.Done():
@@ -24,10 +24,10 @@ func (h *hub) update() {
 	}
 }
 
-// replace keeps the servers that are as they were, with what they do, begins the new ones,
+// replaceServers keeps the servers that are as they were, with what they do, begins the new ones,
 // and lets the others finish. It tells whether anything has changed.
-func (h *hub) replace(next []Server) bool {
-	before := h.all()
+func (h *hub) replaceServers(next []Server) bool {
+	before := h.currentServers()
 	after := make([]*server, 0, len(next))
 	for _, s := range next {
 		same := func(o *server) bool { return o.ID == s.ID && o.Digest == s.Digest }
@@ -36,7 +36,7 @@ func (h *hub) replace(next []Server) bool {
 			continue
 		}
 		one := newServer(h, s)
-		h.tasks.Go(one.run)
+		h.tasks.Go(one.runJobs)
 		after = append(after, one)
 	}
 	h.servers.Store(&after)
@@ -52,16 +52,16 @@ func (h *hub) replace(next []Server) bool {
 // leaveGrace is how long what is in flight at a server may take once it has left.
 var leaveGrace = 5 * time.Second
 
-// leave ends a server that another configuration has no more, when it has answered.
-func (s *server) leave() {
+// retireServer ends a server that another configuration has no more, when it has answered.
+func (s *server) retireServer() {
 	late, look := time.NewTimer(leaveGrace), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()
 	defer look.Stop()
-	for wait := true; wait && (len(s.inbox) > 0 || s.conn != nil && s.conn.awaited()); {
-		quiet, gone := s.conn.over()
+	for wait := true; wait && (len(s.inbox) > 0 || s.conn != nil && s.conn.hasOutstanding()); {
+		quiet, gone := s.conn.endedSignal()
 		select {
 		case j := <-s.inbox:
-			s.do(j)
+			s.doJobs(j)
 		case <-quiet:
 			s.disconnect()
 		case <-gone:
@@ -79,12 +79,12 @@ func (s *server) leave() {
 	if c := s.conn; c != nil {
 		s.conn = nil
 		_ = c.up.Close(s.h.ctx)
-		c.end(errGone.Error())
+		c.endConnection(errGone.Error())
 	}
 	for {
 		select {
 		case j := <-s.inbox:
-			s.reject(j, errGone)
+			s.rejectJob(j, errGone)
 		default:
 			return
 		}

@@ -46,9 +46,9 @@ type List struct {
 	Templates    []jsonscan.Value
 }
 
-// Of starts a server and asks it. When it returns, the server and what it started are
+// ListServer starts a server and asks it. When it returns, the server and what it started are
 // gone.
-func Of(ctx context.Context, o Options) (list List, err error) {
+func ListServer(ctx context.Context, o Options) (list List, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Within)
 	defer cancel()
 	child, err := stdio.Start(stdio.Options{Args: o.Args, Env: o.Env})
@@ -61,7 +61,7 @@ func Of(ctx context.Context, o Options) (list List, err error) {
 		err = errors.Join(err, child.Close(ctx))
 	}()
 	c := newConversation(child)
-	list, err = c.list()
+	list, err = c.fetchLists()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("no answer within %s", o.Within)
@@ -87,16 +87,16 @@ func newConversation(server io.ReadWriter) *conversation {
 	return &conversation{to: server, from: frame.NewReader(budget, MaxBytes), budget: budget}
 }
 
-// list is the handshake, then every page of every list that the server declares.
-func (c *conversation) list() (list List, err error) {
+// fetchLists is the handshake, then every page of every list that the server declares.
+func (c *conversation) fetchLists() (list List, err error) {
 	hello := map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "clawai", "version": "1"}}
-	said, err := c.ask("initialize", hello)
+	said, err := c.requestAnswer("initialize", hello)
 	if err != nil {
 		return list, err
 	}
 	list.Version = strings.Clone(said.Member("serverInfo").Member("version").Text())
 	list.Instructions = strings.Clone(said.Member("instructions").Text())
-	if err := c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
+	if err := c.sendMessage(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
 		return list, err
 	}
 	has := said.Member("capabilities")
@@ -113,7 +113,7 @@ func (c *conversation) list() (list List, err error) {
 		if !ask.when {
 			continue
 		}
-		*ask.into, err = c.pages(ask.method, ask.member)
+		*ask.into, err = c.collectPages(ask.method, ask.member)
 		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == methodNotFound && !ask.must {
 			err = nil // it has none: few who have resources have templates
 		}
@@ -124,11 +124,11 @@ func (c *conversation) list() (list List, err error) {
 	return list, nil
 }
 
-// pages are the entries of a list, from its first page to its last.
-func (c *conversation) pages(method, member string) (entries []jsonscan.Value, err error) {
+// collectPages are the entries of a list, from its first page to its last.
+func (c *conversation) collectPages(method, member string) (entries []jsonscan.Value, err error) {
 	params, seen := map[string]string{}, map[string]bool{}
 	for range maxPages {
-		page, err := c.ask(method, params)
+		page, err := c.requestAnswer(method, params)
 		if err != nil {
 			return nil, err
 		}
@@ -159,38 +159,38 @@ const methodNotFound = "-32601"
 // refusal is an error that a server answers with.
 type refusal struct{ code, message string }
 
-func (r *refusal) Error() string { return "it says " + term.Value(r.message) }
+func (r *refusal) Error() string { return "it says " + term.VisibleValue(r.message) }
 
-// ask sends a request and reads until its answer.
-func (c *conversation) ask(method string, params any) (jsonscan.Value, error) {
+// requestAnswer sends a request and reads until its answer.
+func (c *conversation) requestAnswer(method string, params any) (jsonscan.Value, error) {
 	c.id++
-	if err := c.send(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
+	if err := c.sendMessage(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
 		return "", err
 	}
 	for {
-		f, err := c.next()
+		f, err := c.readFrame()
 		switch {
 		case err != nil:
 			return "", err
 		case f.Method != "" || string(f.ID) != strconv.Itoa(c.id): // a notification, a request, what nobody asked
 		case f.Error != nil:
-			e := jsonscan.Of(f.Error)
+			e := jsonscan.ValueOf(f.Error)
 			return "", &refusal{string(e.Member("code")), e.Member("message").Text()}
 		default:
-			return jsonscan.Of(f.Result), nil
+			return jsonscan.ValueOf(f.Result), nil
 		}
 	}
 }
 
-func (c *conversation) send(message any) error {
+func (c *conversation) sendMessage(message any) error {
 	if json.NewEncoder(c.to).Encode(message) != nil {
 		return errors.New("it ended before it was asked; start it yourself to see why")
 	}
 	return nil
 }
 
-func (c *conversation) next() (frame.Frame, error) {
-	line, err := c.from.Next()
+func (c *conversation) readFrame() (frame.Frame, error) {
+	line, err := c.from.ReadLine()
 	if err == nil {
 		var f frame.Frame
 		if f, err = frame.Parse(line, frame.DefaultLimits()); err == nil {

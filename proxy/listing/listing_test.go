@@ -28,13 +28,13 @@ func TestSilence(t *testing.T) {
 		if tc.cancel {
 			time.AfterFunc(50*time.Millisecond, cancel)
 		}
-		list, err := Of(ctx, Options{Args: []string{"sleep", "1000"}, Within: tc.within})
+		list, err := ListServer(ctx, Options{Args: []string{"sleep", "1000"}, Within: tc.within})
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), tc.want) || list.Tools != nil {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
-	if _, err := Of(t.Context(), Options{Args: []string{"/nowhere/at/all"}, Within: time.Second}); err == nil {
+	if _, err := ListServer(t.Context(), Options{Args: []string{"/nowhere/at/all"}, Within: time.Second}); err == nil {
 		t.Error("what cannot be started answered")
 	}
 }

@@ -32,14 +32,14 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	}
 	switch {
 	case err == nil && len(bytes.TrimSpace(body)) > 0:
-		u.receive(rt, resp.Header, body)
-		u.fail(rt, "the server answered something else than the request") // unless it did answer
-	case IsAcceptance(resp) && u.listening():
+		u.receiveFrame(rt, resp.Header, body)
+		u.failRequests(rt, "the server answered something else than the request") // unless it did answer
+	case IsAcceptance(resp) && u.isListening():
 		u.awaitElsewhere(rt, resp)
 	case IsAcceptance(resp) || err == nil:
-		u.fail(rt, "the server gave no answer ("+Status(resp)+")")
+		u.failRequests(rt, "the server gave no answer ("+StatusText(resp)+")")
 	default:
-		u.fail(rt, err.Error())
+		u.failRequests(rt, err.Error())
 	}
 }
 
@@ -57,23 +57,23 @@ func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 	_, _ = AnswerType(resp) // takes off an encoding
 	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	if err != nil {
-		u.fail(rt, "the server answered "+Status(resp))
+		u.failRequests(rt, "the server answered "+StatusText(resp))
 		return
 	}
 	if said := ServerError(body, rt.frame.ID, u.o.Limits); said != nil && rt.frame.Kind == frame.Request {
 		if came := OneLine(body); !bytes.Equal(came, said) {
 			u.noteNamed(came, said)
 		}
-		u.receive(rt, resp.Header, said)
+		u.receiveFrame(rt, resp.Header, said)
 		return
 	}
-	u.fail(rt, FailureWords(resp, body))
+	u.failRequests(rt, FailureWords(resp, body))
 }
 
 // ownResult is the result of rt, which nobody but us waits for.
 func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error) {
 	if !IsSuccess(resp) {
-		return nil, errors.New(Status(resp))
+		return nil, errors.New(StatusText(resp))
 	}
 	what, err := AnswerType(resp)
 	if err != nil {
@@ -81,7 +81,7 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 	}
 	if what == "text/event-stream" {
 		in := sseStream{events: sse.NewReader(resp.Body, u.maxEvent())}
-		return u.resultFor(rt, in.next)
+		return u.resultFor(rt, in.readEvent)
 	}
 	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	return u.resultFor(rt, func() ([]byte, error) {
@@ -99,7 +99,7 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range u.answers(rt, OneLine(data)) {
+		for _, f := range u.parseAnswers(rt, OneLine(data)) {
 			if f.Kind == frame.Response && f.Result != nil && frame.LooseID(f.ID) == frame.LooseID(rt.frame.ID) {
 				return f.Result, nil
 			}
@@ -108,16 +108,16 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 	return nil, errors.New("no answer to " + rt.frame.Method)
 }
 
-// receive hands a frame of the server's on, and notes what it says of the session.
-func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
+// receiveFrame hands a frame of the server's on, and notes what it says of the session.
+func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 	line := OneLine(data)
 	if len(line) == 0 {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
 	if err == nil && !u.holdsUnnamed(&f) {
-		u.observe(rt, h, &f)
-		u.deliver(line)
+		u.observeAnswers(rt, h, &f)
+		u.deliverLine(line)
 		return
 	}
 	if only := u.onlyID(rt); only != nil {
@@ -127,10 +127,10 @@ func (u *Upstream) receive(rt *roundTrip, h http.Header, data []byte) {
 		}
 	}
 	for _, said := range u.withoutUnnamed(rt, line) {
-		for _, f := range u.answers(rt, said) {
-			u.observe(rt, h, &f)
+		for _, f := range u.parseAnswers(rt, said) {
+			u.observeAnswers(rt, h, &f)
 		}
-		u.deliver(said) // whatever it is: the pump repairs it, or refuses and records it
+		u.deliverLine(said) // whatever it is: the pump repairs it, or refuses and records it
 	}
 }
 
@@ -139,8 +139,8 @@ func (u *Upstream) noteNamed(came, named []byte) {
 	u.o.Note("repaired", fmt.Sprintf("an error without the id of its request was given that: of what came sha256 is %x, of what went on %x", sha256.Sum256(came), sha256.Sum256(named)))
 }
 
-// observe notes the answers that change what is sent later.
-func (u *Upstream) observe(rt *roundTrip, h http.Header, f *frame.Frame) {
+// observeAnswers notes the answers that change what is sent later.
+func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i := range f.Elements {
@@ -161,7 +161,7 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 		return
 	}
 	if delete(rt.unanswered, id); len(rt.unanswered) == 0 {
-		rt.answered.fire()
+		rt.answered.fireOnce()
 	}
 	switch {
 	case f.Result == nil:
@@ -169,7 +169,7 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 		u.session.setNegotiated(h, f.Result)
 		u.session.finishInitialize()
 	case rt.frame.Method == "tools/list":
-		u.bound.learn(f.Result)
+		u.bound.learnTools(f.Result)
 	}
 }
 
@@ -190,8 +190,8 @@ func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string)
 	return other, frame.IDKey(token)
 }
 
-// listening reports that the server's own stream is open, or about to be.
-func (u *Upstream) listening() bool {
+// isListening reports that the server's own stream is open, or about to be.
+func (u *Upstream) isListening() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.session.listening
@@ -205,19 +205,19 @@ func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	defer look.Stop()
 	late := time.NewTimer(elsewhereFactor * u.o.Patience)
 	defer late.Stop()
-	for u.listening() {
+	for u.isListening() {
 		select {
 		case <-rt.answered.ch:
 			return
 		case <-rt.ctx.Done():
 			return
 		case <-late.C:
-			u.fail(rt, "the server answered "+Status(resp)+", and nothing on its own stream")
+			u.failRequests(rt, "the server answered "+StatusText(resp)+", and nothing on its own stream")
 			return
 		case <-look.C:
 		}
 	}
-	u.fail(rt, "the server answered "+Status(resp)+", and its own stream ended without the answer")
+	u.failRequests(rt, "the server answered "+StatusText(resp)+", and its own stream ended without the answer")
 }
 
 // ReadBody reads the body of a server's answer, of most bytes. A byte order mark before it says

@@ -85,12 +85,12 @@ func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	return nil
 }
 
-// answers reads a line as the answers that it holds, repaired where the pump repairs them.
-func (u *Upstream) answers(rt *roundTrip, line []byte) (all []frame.Frame) {
+// parseAnswers reads a line as the answers that it holds, repaired where the pump repairs them.
+func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) {
 	for _, e := range splitMessages(line) {
 		f, err := frame.Parse(e, u.o.Limits)
 		if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
-			if f, _, ok = frame.Repair(e, u.o.Limits, refusal, awaited{u, rt}); !ok {
+			if f, _, ok = frame.RepairLine(e, u.o.Limits, refusal, awaited{u, rt}); !ok {
 				continue
 			}
 		}
@@ -132,12 +132,12 @@ func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 	rest = slices.DeleteFunc(slices.Clone(all), func(e []byte) bool {
 		return frame.IsUnnamed(e) && !u.isInFlight([]byte(gjson.GetBytes(e, "id").Raw))
 	})
-	if len(rest) == len(all) || u.endpoint() != "" || u.waitsForSeveral(rt) {
+	if len(rest) == len(all) || u.postEndpoint() != "" || u.waitsForSeveral(rt) {
 		return [][]byte{line}
 	}
 	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
 	if len(all) == 1 && u.onlyID(rt) != nil { // among others it may be about those
-		u.fail(rt, "the server's answer does not say which request it is for")
+		u.failRequests(rt, "the server's answer does not say which request it is for")
 	}
 	return rest
 }
@@ -153,21 +153,21 @@ func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 // does not say which request it is about, or an array of one; nil for any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {
-		return named(line, id, l)
+		return attachRequestID(line, id, l)
 	}
 	elements := frame.SplitArray(line)
 	if len(elements) != 1 {
 		return nil
 	}
-	if e := named(elements[0], id, l); e != nil {
-		return frame.Splice(line, elements[0], e)
+	if e := attachRequestID(elements[0], id, l); e != nil {
+		return frame.SplicePart(line, elements[0], e)
 	}
 	return nil
 }
 
-// named is an error that does not say which request it is about, under the id of the request
+// attachRequestID is an error that does not say which request it is about, under the id of the request
 // that it came with; nil for any other line.
-func named(line, id []byte, l frame.Limits) []byte {
+func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
 		return nil
 	}
@@ -176,7 +176,7 @@ func named(line, id []byte, l frame.Limits) []byte {
 	if !ok { // an id that is an empty text
 		refusal = &frame.Refusal{Code: frame.CodeID}
 	}
-	f, _, ok := frame.Repair(line, l, refusal, postedAs(id))
+	f, _, ok := frame.RepairLine(line, l, refusal, postedAs(id))
 	if !ok || f.Error == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 	if elements := frame.SplitArray(line); len(elements) == 1 {
 		line = elements[0]
 	}
-	if said := named(line, id, l); said != nil {
+	if said := attachRequestID(line, id, l); said != nil {
 		return said
 	}
 	f, err := frame.Parse(line, l)
@@ -207,7 +207,7 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 		return nil
 	}
 	if frame.IDKey(f.ID) != frame.IDKey(id) { // of an error before the id was read
-		return mcp.Relayed(id, f.Error)
+		return mcp.RelayedError(id, f.Error)
 	}
 	return f.Raw
 }

@@ -25,11 +25,11 @@ const (
 	maxSchemaDepth = 16
 )
 
-// learn takes in one answer to tools/list.
-func (b *bindings) learn(result []byte) {
+// learnTools takes in one answer to tools/list.
+func (b *bindings) learnTools(result []byte) {
 	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
 		name := tool.Get("name").Str
-		if found := collect(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
+		if found := collectBindings(nil, tool.Get("inputSchema.properties"), nil); len(found) > 0 {
 			if *b == nil {
 				*b = make(bindings)
 			}
@@ -41,39 +41,39 @@ func (b *bindings) learn(result []byte) {
 	})
 }
 
-func collect(to []binding, properties gjson.Result, path []string) []binding {
+func collectBindings(to []binding, properties gjson.Result, path []string) []binding {
 	if len(path) > maxSchemaDepth {
 		return to
 	}
 	properties.ForEach(func(key, schema gjson.Result) bool {
 		here := append(path[:len(path):len(path)], key.Str)
-		if h := schema.Get("x-mcp-header"); h.Type == gjson.String && token(h.Str) && len(to) < maxBound {
+		if h := schema.Get("x-mcp-header"); h.Type == gjson.String && isHeaderToken(h.Str) && len(to) < maxBound {
 			to = append(to, binding{here, h.Str})
 		}
-		to = collect(to, schema.Get("properties"), here)
+		to = collectBindings(to, schema.Get("properties"), here)
 		return true
 	})
 	return to
 }
 
-// value is the argument as the header has it; false when it is absent, null or
+// headerValue is the argument as the header has it; false when it is absent, null or
 // no string, boolean or integer that every double holds.
-func (b *binding) value(args gjson.Result) (string, bool) {
-	switch v := b.find(args); v.Type {
+func (b *binding) headerValue(args gjson.Result) (string, bool) {
+	switch v := b.findArgument(args); v.Type {
 	case gjson.String:
 		return v.Str, true
 	case gjson.True, gjson.False:
 		return v.Raw, true
 	case gjson.Number:
-		return integer(v.Num)
+		return formatInteger(v.Num)
 	}
 	return "", false
 }
 
-// present reports that the argument is neither absent nor null.
-func (b *binding) present(args gjson.Result) bool { return b.find(args).Type != gjson.Null }
+// isPresent reports that the argument is neither absent nor null.
+func (b *binding) isPresent(args gjson.Result) bool { return b.findArgument(args).Type != gjson.Null }
 
-func (b *binding) find(args gjson.Result) gjson.Result {
+func (b *binding) findArgument(args gjson.Result) gjson.Result {
 	for _, name := range b.path {
 		found := gjson.Result{}
 		args.ForEach(func(key, v gjson.Result) bool { // a name is data, never a path
@@ -87,18 +87,18 @@ func (b *binding) find(args gjson.Result) gjson.Result {
 	return args
 }
 
-// integer writes n in decimal digits, however the client wrote it: 42.0 and 4.2e1 are
+// formatInteger writes n in decimal digits, however the client wrote it: 42.0 and 4.2e1 are
 // 42, and only what lies within ±(2^53-1) may stand in a header (MCP 2026-07-28
 // basic/transports/streamable-http, value encoding).
-func integer(n float64) (string, bool) {
+func formatInteger(n float64) (string, bool) {
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53-1 {
 		return "", false
 	}
 	return strconv.FormatInt(int64(n), 10), true
 }
 
-// token reports a name that a header may have (RFC 9110, section 5.6.2).
-func token(s string) bool {
+// isHeaderToken reports a name that a header may have (RFC 9110, section 5.6.2).
+func isHeaderToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		switch {

@@ -23,19 +23,19 @@ func NewClient(o Options) *http.Client {
 		t.MaxIdleConnsPerHost = 16
 		carry = t
 	}
-	return &http.Client{Transport: carry, CheckRedirect: redirect}
+	return &http.Client{Transport: carry, CheckRedirect: checkRedirect}
 }
 
-// redirect follows a redirection that changes neither origin nor method: any
+// checkRedirect follows a redirection that changes neither origin nor method: any
 // other would hand the frame, and the credentials with it, to somebody else, or
 // turn a call into a GET.
-func redirect(to *http.Request, via []*http.Request) error {
+func checkRedirect(to *http.Request, via []*http.Request) error {
 	from := via[0]
 	switch {
 	case len(via) > maxRedirects:
 		return errors.New("too many redirections")
 	case !SameOrigin(to.URL, from.URL):
-		return fmt.Errorf("the server redirects to another origin (%.100q); if you trust it, use that address instead", origin(to.URL))
+		return fmt.Errorf("the server redirects to another origin (%.100q); if you trust it, use that address instead", urlOrigin(to.URL))
 	case to.Method != from.Method:
 		return fmt.Errorf("the server redirects with a status that turns %s into %s", from.Method, to.Method)
 	}
@@ -47,9 +47,9 @@ func redirect(to *http.Request, via []*http.Request) error {
 // one connection, it stays.
 func UseOnce(r *http.Request) { r.Close = r.URL.Scheme == "http" }
 
-// Do makes a request and gives its answer. An error is without the address: a
+// DoRequest makes a request and gives its answer. An error is without the address: a
 // query may hold a key. A status that HTTP does not have is no answer.
-func Do(c *http.Client, r *http.Request) (*http.Response, error) {
+func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	resp, err := c.Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return nil, failed.Err
@@ -64,8 +64,8 @@ func Do(c *http.Client, r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Status is the status of an answer in HTTP's words; the server's own are left out.
-func Status(resp *http.Response) string {
+// StatusText is the status of an answer in HTTP's words; the server's own are left out.
+func StatusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
@@ -80,12 +80,12 @@ func SessionID(h http.Header) string {
 
 // SameOrigin reports two addresses that credentials may be shared between.
 func SameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && port(a) == port(b)
+	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && urlPort(a) == urlPort(b)
 }
 
-func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
+func urlOrigin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-func port(u *url.URL) string {
+func urlPort(u *url.URL) string {
 	switch p := u.Port(); {
 	case p != "":
 		return p

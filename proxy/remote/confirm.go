@@ -18,14 +18,14 @@ type Tools struct {
 	bound bindings
 }
 
-// Learn takes in an answer to tools/list, as one JSON-RPC message.
-func (t *Tools) Learn(answer []byte) {
+// LearnTools takes in an answer to tools/list, as one JSON-RPC message.
+func (t *Tools) LearnTools(answer []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.bound.learn([]byte(gjson.GetBytes(answer, "result").Raw))
+	t.bound.learnTools([]byte(gjson.GetBytes(answer, "result").Raw))
 }
 
-func (t *Tools) bindings(tool string) []binding {
+func (t *Tools) toolBindings(tool string) []binding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bound[tool]
@@ -41,11 +41,11 @@ type Confirmed struct {
 	Code    int         // of JSON-RPC, for either
 }
 
-// Confirm compares the headers that repeat a message (MCP 2026-07-28
+// ConfirmHeaders compares the headers that repeat a message (MCP 2026-07-28
 // basic/transports/streamable-http) with it, whatever its version is: whoever reads
 // them must read what the rules judged. What the message does not say is in no
 // Header; one that is missing is the server's to miss (see Require).
-func Confirm(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
+func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}
 	if f.Method == "initialize" {
@@ -54,17 +54,17 @@ func Confirm(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	says := f.Kind == frame.Request || f.Kind == frame.Notification
 	switch v := h.Get(headerVersion); {
 	case e.modern:
-		c.compare(h, headerVersion, e.version, true)
+		c.compareHeader(h, headerVersion, e.version, true)
 	case f.Kind == frame.Notification && modernVersion(v): // which need not say it (basic, _meta)
 		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
 		c.Differs, c.Code = headerVersion, invalidParams // its messages say it themselves, and this one does not
 	}
 	if says {
-		c.compare(h, headerMethod, f.Method, true)
+		c.compareHeader(h, headerMethod, f.Method, true)
 		if len(h[headerName]) > 0 {
 			name, named := mirroredName(f)
-			c.compare(h, headerName, name, named)
+			c.compareHeader(h, headerName, name, named)
 		}
 	}
 	if f.Method == "tools/call" && repeatsArguments(h) {
@@ -73,8 +73,8 @@ func Confirm(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	return c
 }
 
-// compare takes in one header that must say want, and must not be there unless said.
-func (c *Confirmed) compare(h http.Header, name, want string, said bool) {
+// compareHeader takes in one header that must say want, and must not be there unless said.
+func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	got := h[name]
 	switch {
 	case len(got) == 0:
@@ -85,9 +85,9 @@ func (c *Confirmed) compare(h http.Header, name, want string, said bool) {
 	}
 }
 
-// Require looks for the headers that a request of 2026-07-28 must have. It is for the server
+// RequireHeaders looks for the headers that a request of 2026-07-28 must have. It is for the server
 // that the request is to.
-func (c *Confirmed) Require(h http.Header, f *frame.Frame, tools *Tools) {
+func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) {
 	must := []string{headerVersion, headerMethod}
 	switch f.Method {
 	case "tools/call", "resources/read", "prompts/get":
@@ -97,8 +97,8 @@ func (c *Confirmed) Require(h http.Header, f *frame.Frame, tools *Tools) {
 	}
 	if f.Method == "tools/call" {
 		args := gjson.GetBytes(f.Params, "arguments")
-		for _, b := range tools.bindings(gjson.GetBytes(f.Params, "name").Str) {
-			if _, ok := b.value(args); ok {
+		for _, b := range tools.toolBindings(gjson.GetBytes(f.Params, "name").Str) {
+			if _, ok := b.headerValue(args); ok {
 				must = append(must, http.CanonicalHeaderKey(headerParam+b.header))
 			}
 		}
@@ -124,10 +124,10 @@ func repeatsArguments(h http.Header) bool {
 // listed the tool.
 func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools) {
 	args := gjson.GetBytes(f.Params, "arguments")
-	for _, b := range tools.bindings(gjson.GetBytes(f.Params, "name").Str) {
-		v, ok := b.value(args)
-		if ok || !b.present(args) { // a value that no header can have is not for one to contradict
-			c.compare(h, http.CanonicalHeaderKey(headerParam+b.header), v, ok)
+	for _, b := range tools.toolBindings(gjson.GetBytes(f.Params, "name").Str) {
+		v, ok := b.headerValue(args)
+		if ok || !b.isPresent(args) { // a value that no header can have is not for one to contradict
+			c.compareHeader(h, http.CanonicalHeaderKey(headerParam+b.header), v, ok)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func modernVersion(v string) bool {
 
 const invalidParams = -32602
 
-// Legacy reports a version whose messages do not say it: a header alone does.
-func Legacy(version string) bool {
+// IsLegacy reports a version whose messages do not say it: a header alone does.
+func IsLegacy(version string) bool {
 	return slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}, version)
 }

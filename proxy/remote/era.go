@@ -40,10 +40,10 @@ func eraOf(f *frame.Frame) era {
 	return era{modern: true, version: v.Str}
 }
 
-// mirror sets the headers that repeat the body of a modern request (MCP
+// mirrorHeaders sets the headers that repeat the body of a modern request (MCP
 // 2026-07-28 basic/transports/streamable-http): what a server's front reads
 // there must be what the server reads in the body.
-func mirror(h http.Header, f *frame.Frame, bound []binding) {
+func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	h.Set(headerMethod, f.Method)
 	if name, ok := mirroredName(f); ok {
 		h.Set(headerName, encodeHeader(name))
@@ -53,7 +53,7 @@ func mirror(h http.Header, f *frame.Frame, bound []binding) {
 	}
 	args := gjson.GetBytes(f.Params, "arguments")
 	for _, b := range bound {
-		if v, ok := b.value(args); ok {
+		if v, ok := b.headerValue(args); ok {
 			h.Set(headerParam+b.header, encodeHeader(v))
 		}
 	}

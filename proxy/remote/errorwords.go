@@ -12,7 +12,7 @@ import (
 // FailureWords are what a status that is no answer says, for the caller: the status, how long
 // the server wants to be left alone, and its own reason. Whoever shows it escapes it.
 func FailureWords(resp *http.Response, body []byte) string {
-	words := "the server answered " + Status(resp)
+	words := "the server answered " + StatusText(resp)
 	if after := resp.Header.Get("Retry-After"); after != "" && len(after) <= 40 {
 		words += ", and wants no call before (Retry-After) " + after
 		if strings.Trim(after, "0123456789") == "" {

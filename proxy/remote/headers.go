@@ -78,14 +78,14 @@ func ParseHeaders(src string, getenv func(name string) (string, bool)) (http.Hea
 
 func addHeader(h http.Header, line string, getenv func(string) (string, bool)) error {
 	name, value, colon := strings.Cut(line, ":")
-	if !colon || !token(name) {
+	if !colon || !isHeaderToken(name) {
 		return fmt.Errorf("a header is written as Name: value")
 	}
 	name = http.CanonicalHeaderKey(name)
 	if slices.Contains(ownHeaders, name) || strings.HasPrefix(name, headerParam) {
 		return fmt.Errorf("%s is set by clawai itself", name)
 	}
-	value, err := expand(strings.TrimSpace(value), getenv)
+	value, err := expandVariables(strings.TrimSpace(value), getenv)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -98,8 +98,8 @@ func addHeader(h http.Header, line string, getenv func(string) (string, bool)) e
 	return nil
 }
 
-// expand replaces ${NAME}; nothing else has a meaning.
-func expand(value string, getenv func(string) (string, bool)) (string, error) {
+// expandVariables replaces ${NAME}; nothing else has a meaning.
+func expandVariables(value string, getenv func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(value, "${")

@@ -21,8 +21,8 @@ type sseTransport struct {
 	tries int  // to come back, without an event since
 }
 
-// endpoint is where messages are posted to when the server speaks HTTP+SSE.
-func (u *Upstream) endpoint() string {
+// postEndpoint is where messages are posted to when the server speaks HTTP+SSE.
+func (u *Upstream) postEndpoint() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.sse == nil {
@@ -50,7 +50,7 @@ func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 // speak it: some refuse what is posted to the address of their stream with a status that says
 // nothing of it.
 func (u *Upstream) startWithSSE(rt *roundTrip) error {
-	if !u.o.SSE || rt.frame.Method != "initialize" || u.endpoint() != "" {
+	if !u.o.SSE || rt.frame.Method != "initialize" || u.postEndpoint() != "" {
 		return nil
 	}
 	in, err := u.openSSE(rt)
@@ -97,7 +97,7 @@ type sseStream struct {
 // openError is a stream that was not opened.
 type openError struct{ resp *http.Response }
 
-func (r *openError) Error() string { return Status(r.resp) }
+func (r *openError) Error() string { return StatusText(r.resp) }
 
 // openSSE opens the stream for rt, again where that wants other credentials: some
 // servers ask for them nowhere else before they have them.
@@ -172,7 +172,7 @@ func (u *Upstream) startReading(in *sseStream) {
 	u.mu.Unlock()
 	u.startTask(func() {
 		wait := u.readSSE(in)
-		u.reconnect(in.sseTransport, wait)
+		u.reconnectStream(in.sseTransport, wait)
 	})
 }
 
@@ -188,11 +188,11 @@ func (u *Upstream) reopenSSE(rt *roundTrip) (http.Header, []byte, error) {
 		if err != nil {
 			return err
 		}
-		drain(resp.Body)
+		drainBody(resp.Body)
 		if !u.isAccepted(resp) {
-			return errors.New(Status(resp))
+			return errors.New(StatusText(resp))
 		}
-		result, err = u.resultFor(rt, in.next)
+		result, err = u.resultFor(rt, in.readEvent)
 		return err
 	})
 	if err != nil {
@@ -202,9 +202,9 @@ func (u *Upstream) reopenSSE(rt *roundTrip) (http.Header, []byte, error) {
 	return in.header, result, nil
 }
 
-// next is the data of the next event.
-func (in *sseStream) next() ([]byte, error) {
-	e, err := in.events.Next()
+// readEvent is the data of the next event.
+func (in *sseStream) readEvent() ([]byte, error) {
+	e, err := in.events.ReadEvent()
 	if err != nil {
 		return nil, err
 	}
@@ -228,10 +228,10 @@ func (u *Upstream) ensureStream(rt *roundTrip) error {
 	return errors.New("the server ended its stream, and does not open another")
 }
 
-// reconnect begins the session anew when its stream has ended: what the server says
+// reconnectStream begins the session anew when its stream has ended: what the server says
 // outside of answers comes there. When that fails, the client's next message tries
 // again.
-func (u *Upstream) reconnect(at *sseTransport, wait time.Duration) {
+func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 	u.mu.Lock()
 	p := position{wait: wait, tries: at.tries}
 	open := u.session.version != ""
@@ -250,7 +250,7 @@ func (u *Upstream) reconnect(at *sseTransport, wait time.Duration) {
 // credentials go there.
 func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	for {
-		e, err := events.Next()
+		e, err := events.ReadEvent()
 		if err != nil {
 			return "", err
 		}
@@ -266,7 +266,7 @@ func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 		}
 		at = u.o.URL.ResolveReference(at)
 		if !SameOrigin(at, u.o.URL) || at.User != nil {
-			return "", &endpointError{"its endpoint is at another origin (" + origin(at) + "), where the owner's credentials must not go"}
+			return "", &endpointError{"its endpoint is at another origin (" + urlOrigin(at) + "), where the owner's credentials must not go"}
 		}
 		return at.String(), nil
 	}
@@ -277,10 +277,10 @@ func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 	defer in.cancel()
 	for wait = u.o.Patience; ; {
-		e, err := in.events.Next()
+		e, err := in.events.ReadEvent()
 		if err != nil {
 			u.failAll(in.sseTransport, "the server ended its stream")
-			u.report("stream_lost", "the server ended its stream"+causeSuffix(err))
+			u.reportFailure("stream_lost", "the server ended its stream"+causeSuffix(err))
 			return wait
 		}
 		if e.Retry >= 0 {
@@ -290,7 +290,7 @@ func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 			u.mu.Lock()
 			in.tries = 0
 			u.mu.Unlock()
-			u.receive(nil, in.header, e.Data)
+			u.receiveFrame(nil, in.header, e.Data)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func (u *Upstream) failAll(at *sseTransport, why string) {
 	}
 	u.mu.Unlock()
 	for _, rt := range open {
-		u.fail(rt, why)
+		u.failRequests(rt, why)
 		rt.cancel()
 	}
 }
@@ -320,5 +320,5 @@ func (u *Upstream) awaitAnswer(rt *roundTrip) {
 
 // isAccepted reports a reply that only says that the answer comes on the stream.
 func (u *Upstream) isAccepted(resp *http.Response) bool {
-	return u.endpoint() != "" && resp.StatusCode >= 200 && resp.StatusCode <= 299
+	return u.postEndpoint() != "" && resp.StatusCode >= 200 && resp.StatusCode <= 299
 }

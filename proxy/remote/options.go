@@ -87,7 +87,7 @@ func Dial(o Options) (*Upstream, error) {
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.out, u.in = io.Pipe()
-	u.startTask(u.dispatch)
+	u.startTask(u.dispatchLines)
 	return u, nil
 }
 

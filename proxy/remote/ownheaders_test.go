@@ -23,7 +23,7 @@ var otherHeaders = []string{
 // What wrap moves into the environment of a proxy, the proxy takes; what it would
 // refuse, wrap refuses while the client's file still works.
 func TestWrapAndProxyRefuseTheSameHeaders(t *testing.T) {
-	rows, err := client.Catalogue()
+	rows, err := client.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

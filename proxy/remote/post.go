@@ -21,8 +21,8 @@ import (
 // (401) and a wider one (403).
 const maxChallenges = 2
 
-// post sends rt, again where the credentials or the session had to be renewed.
-func (u *Upstream) post(rt *roundTrip) (*http.Response, error) {
+// postRoundTrip sends rt, again where the credentials or the session had to be renewed.
+func (u *Upstream) postRoundTrip(rt *roundTrip) (*http.Response, error) {
 	if err := u.ensureStream(rt); err != nil {
 		return nil, err
 	}
@@ -44,13 +44,13 @@ func (u *Upstream) post(rt *roundTrip) (*http.Response, error) {
 			challenged++
 			worth, err := u.o.Credentials.Challenged(rt.ctx, resp)
 			if err != nil {
-				drain(resp.Body)
+				drainBody(resp.Body)
 				return nil, &signInError{err}
 			}
 			if !worth {
 				return resp, nil
 			}
-			u.relisten()
+			u.reopenStream()
 		case resp.StatusCode == http.StatusNotFound && id != "" && !rt.era.modern && !renewed && rt.frame.Method != "initialize":
 			renewed = true
 			if !u.renewSession(rt, func() bool { return u.session.id == id }) {
@@ -61,17 +61,17 @@ func (u *Upstream) post(rt *roundTrip) (*http.Response, error) {
 		default:
 			return resp, nil
 		}
-		drain(resp.Body)
+		drainBody(resp.Body)
 	}
 }
 
 // postOnce sends rt; the caller closes the body.
 func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	ctx := httptrace.WithClientTrace(rt.ctx, &httptrace.ClientTrace{
-		WroteRequest: func(httptrace.WroteRequestInfo) { rt.sent.fire() },
+		WroteRequest: func(httptrace.WroteRequestInfo) { rt.sent.fireOnce() },
 	})
 	to := u.o.URL.String()
-	if at := u.endpoint(); at != "" {
+	if at := u.postEndpoint(); at != "" {
 		to = at
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(rt.frame.Raw))
@@ -80,16 +80,16 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	held := time.AfterFunc(openTimeout, func() { rt.held.fire() }) // credentials may have to be fetched
+	held := time.AfterFunc(openTimeout, func() { rt.held.fireOnce() }) // credentials may have to be fetched
 	err = u.setHeaders(r, rt.era)
 	held.Stop()
 	if err != nil {
 		return nil, err
 	}
 	if rt.era.modern && rt.frame.Kind == frame.Request {
-		mirror(r.Header, &rt.frame, u.headerBindings(&rt.frame))
+		mirrorHeaders(r.Header, &rt.frame, u.headerBindings(&rt.frame))
 	}
-	resp, err := Do(u.http, r)
+	resp, err := DoRequest(u.http, r)
 	if err == nil && u.o.Credentials != nil && !wantsCredentials(resp) {
 		u.o.Credentials.Accepted(r)
 	}
@@ -145,9 +145,9 @@ type credentialsError struct{ error }
 
 func (n *credentialsError) Unwrap() error { return n.error }
 
-// explain says for people what went wrong with a request. What net/http quotes of
+// explainError says for people what went wrong with a request. What net/http quotes of
 // a reply is escaped by whoever shows it.
-func (u *Upstream) explain(err error) string {
+func (u *Upstream) explainError(err error) string {
 	if _, ok := errors.AsType[*signInError](err); ok && !errors.Is(err, context.Canceled) {
 		return "the server wants a sign-in: " + err.Error()
 	}
@@ -169,9 +169,9 @@ func (u *Upstream) explain(err error) string {
 	return "the server cannot be reached: " + err.Error()
 }
 
-// drain reads what little is left, so that the connection can be used again. A
+// drainBody reads what little is left, so that the connection can be used again. A
 // server that does not end what nobody waits for keeps neither it nor us.
-func drain(body io.ReadCloser) {
+func drainBody(body io.ReadCloser) {
 	const rest = 64 << 10
 	late := time.AfterFunc(drainTimeout, func() { _ = body.Close() })
 	_, _ = io.CopyN(io.Discard, body, rest)

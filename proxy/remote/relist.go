@@ -54,7 +54,7 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 			return err
 		}
 		u.mu.Lock()
-		u.bound.learn(result)
+		u.bound.learnTools(result)
 		u.mu.Unlock()
 		next := gjson.GetBytes(result, "nextCursor")
 		if next.Type != gjson.String {

@@ -35,7 +35,7 @@ func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
 	rt.ctx, rt.cancel = context.WithCancel(ctx)
 	for _, e := range append([]frame.Frame{f}, f.Elements...) {
 		if e.Kind == frame.Request {
-			rt.unanswered[key(&e)] = e.ID
+			rt.unanswered[requestKey(&e)] = e.ID
 		}
 	}
 	return rt
@@ -49,13 +49,13 @@ type signal struct {
 
 func newSignal() signal { return signal{new(sync.Once), make(chan struct{})} }
 
-// fire reports whether it has not happened before.
-func (s signal) fire() (first bool) {
+// fireOnce reports whether it has not happened before.
+func (s signal) fireOnce() (first bool) {
 	s.once.Do(func() { close(s.ch); first = true })
 	return first
 }
 
-func (s signal) fired() bool {
+func (s signal) hasFired() bool {
 	select {
 	case <-s.ch:
 		return true
@@ -64,14 +64,14 @@ func (s signal) fired() bool {
 	}
 }
 
-// send puts one line on its way.
-func (u *Upstream) send(line []byte) {
+// sendLine puts one line on its way.
+func (u *Upstream) sendLine(line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
 	if err != nil { // the pump forwards only what it has parsed
-		u.report("unreadable", "a frame could not be read: "+err.Error())
+		u.reportFailure("unreadable", "a frame could not be read: "+err.Error())
 		return
 	}
 	rt := newRoundTrip(u.ctx, f)
@@ -191,20 +191,20 @@ func (u *Upstream) sendOneWay(rt *roundTrip) {
 		u.postOneWay(rt)
 	})
 	if u.awaitTurn(rt, rt.ctx.Done(), nil) {
-		u.report("slow_acknowledgement", "the server has not acknowledged a message for "+ackTimeout.String())
+		u.reportFailure("slow_acknowledgement", "the server has not acknowledged a message for "+ackTimeout.String())
 	}
 }
 
 // postOneWay posts rt, which has no answer.
 func (u *Upstream) postOneWay(rt *roundTrip) {
-	resp, err := u.post(rt)
+	resp, err := u.postRoundTrip(rt)
 	if err != nil {
-		u.report("not_delivered", u.explain(err))
+		u.reportFailure("not_delivered", u.explainError(err))
 		return
 	}
-	defer drain(resp.Body)
+	defer drainBody(resp.Body)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		u.report("not_delivered", "the server answered a "+kindName(&rt.frame)+" with "+Status(resp))
+		u.reportFailure("not_delivered", "the server answered a "+kindName(&rt.frame)+" with "+StatusText(resp))
 		return
 	}
 	if rt.frame.Method == "notifications/initialized" {
@@ -222,26 +222,26 @@ func kindName(f *frame.Frame) string {
 // postRequest posts a request and sees it through to its answer.
 func (u *Upstream) postRequest(rt *roundTrip) {
 	if err := u.startWithSSE(rt); err != nil {
-		u.fail(rt, u.explain(err))
+		u.failRequests(rt, u.explainError(err))
 		return
 	}
-	resp, err := u.post(rt)
+	resp, err := u.postRoundTrip(rt)
 	if err != nil {
-		u.fail(rt, u.explain(err))
+		u.failRequests(rt, u.explainError(err))
 		return
 	}
 	older, err := u.trySSE(rt, resp)
 	if older || err != nil {
-		drain(resp.Body)
+		drainBody(resp.Body)
 	}
 	if older {
-		resp, err = u.post(rt)
+		resp, err = u.postRoundTrip(rt)
 	}
 	if err != nil {
-		u.fail(rt, u.explain(err))
+		u.failRequests(rt, u.explainError(err))
 		return
 	}
-	defer drain(resp.Body)
+	defer drainBody(resp.Body)
 	if u.isAccepted(resp) {
 		u.awaitAnswer(rt)
 		return
@@ -249,8 +249,8 @@ func (u *Upstream) postRequest(rt *roundTrip) {
 	u.handleAnswer(rt, resp)
 }
 
-// report tells the owner of something the client has no message for.
-func (u *Upstream) report(code, text string) {
+// reportFailure tells the owner of something the client has no message for.
+func (u *Upstream) reportFailure(code, text string) {
 	if u.ctx.Err() != nil {
 		return // we hung up
 	}
@@ -260,10 +260,10 @@ func (u *Upstream) report(code, text string) {
 	u.o.Note(code, text)
 }
 
-// fail answers what will have no answer of the server's.
-func (u *Upstream) fail(rt *roundTrip, why string) {
+// failRequests answers what will have no answer of the server's.
+func (u *Upstream) failRequests(rt *roundTrip, why string) {
 	u.mu.Lock()
-	silent := !rt.answered.fire() || rt.cancelled || u.ctx.Err() != nil || len(rt.unanswered) == 0
+	silent := !rt.answered.fireOnce() || rt.cancelled || u.ctx.Err() != nil || len(rt.unanswered) == 0
 	open := rt.unanswered
 	rt.unanswered = nil
 	if !silent {
@@ -274,7 +274,7 @@ func (u *Upstream) fail(rt *roundTrip, why string) {
 		return
 	}
 	for _, id := range open {
-		u.deliver(mcp.Unreached(id, why))
+		u.deliverLine(mcp.UnreachedAnswer(id, why))
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *session) finishInitialize() {
 
 // setNegotiated takes in the answer to initialize: the session's id comes with it.
 func (s *session) setNegotiated(h http.Header, result []byte) {
-	s.version = mcp.Negotiated(result)
+	s.version = mcp.NegotiatedVersion(result)
 	s.id = SessionID(h)
 }
 
@@ -86,7 +86,7 @@ func (u *Upstream) handleInitialized(line []byte) {
 		return
 	}
 	opened := newSignal()
-	u.startTask(func() { defer opened.fire(); u.listen(opened) })
+	u.startTask(func() { defer opened.fireOnce(); u.keepStreamOpen(opened) })
 	t := time.NewTimer(openTimeout)
 	defer t.Stop()
 	select {
@@ -96,9 +96,9 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 }
 
-// relisten opens the server's own stream where it was refused with the credentials
+// reopenStream opens the server's own stream where it was refused with the credentials
 // of before.
-func (u *Upstream) relisten() {
+func (u *Upstream) reopenStream() {
 	u.mu.Lock()
 	line, listening := u.session.initialized, u.session.listening
 	u.mu.Unlock()
@@ -146,7 +146,7 @@ func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	u.mu.Unlock()
 	close(done)
 	if ok {
-		u.report("session_renewed", "the session with the server had ended; a new one was begun, and what the old one knew is gone")
+		u.reportFailure("session_renewed", "the session with the server had ended; a new one was begun, and what the old one knew is gone")
 	}
 	return ok
 }
@@ -189,7 +189,7 @@ func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize
 		return false
 	}
 	if err == nil {
-		drain(resp.Body)
+		drainBody(resp.Body)
 	}
 	u.handleInitialized(initialized)
 	return true
@@ -203,7 +203,7 @@ func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer drain(resp.Body)
+	defer drainBody(resp.Body)
 	result, err := u.ownResult(rt, resp)
 	return resp.Header, result, err
 }
@@ -225,7 +225,7 @@ func (u *Upstream) deleteSession() {
 	if u.setHeaders(r, era{}) != nil {
 		return
 	}
-	if resp, err := Do(u.http, r); err == nil {
-		drain(resp.Body)
+	if resp, err := DoRequest(u.http, r); err == nil {
+		drainBody(resp.Body)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func all(t testing.TB, r io.Reader, max int) (events []*sse.Event) {
 	t.Helper()
 	for in := sse.NewReader(r, max); ; {
-		e, err := in.Next()
+		e, err := in.ReadEvent()
 		if errors.Is(err, io.EOF) {
 			return events
 		}
@@ -80,7 +80,7 @@ func TestAnEventIsGivenAtOnce(t *testing.T) {
 		r, w := io.Pipe()
 		got := make(chan string, 1)
 		go func() {
-			e, err := sse.NewReader(r, 100).Next()
+			e, err := sse.NewReader(r, 100).ReadEvent()
 			if err != nil {
 				got <- err.Error()
 				return
@@ -100,7 +100,7 @@ func TestABound(t *testing.T) {
 	for _, stream := range []string{
 		"data: " + strings.Repeat("x", max), strings.Repeat("data: x\n", max), strings.Repeat(":\n", max),
 	} {
-		if _, err := sse.NewReader(strings.NewReader(stream), max).Next(); !errors.Is(err, sse.ErrTooLong) {
+		if _, err := sse.NewReader(strings.NewReader(stream), max).ReadEvent(); !errors.Is(err, sse.ErrTooLong) {
 			t.Errorf("%.20q: %v", stream, err)
 		}
 	}
@@ -138,7 +138,7 @@ func FuzzAppend(f *testing.F) {
 	f.Add("a\nevent: b", "2\r\rdata: x", []byte("x\n\ndata: y\rid: 9\r\n"), -1)
 	f.Fuzz(func(t *testing.T, name, id string, data []byte, retry int) {
 		e := sse.Event{Name: name, ID: id, HasID: true, Data: data, HasData: true, Retry: max(retry, -1)}
-		block := e.Append(nil)
+		block := e.AppendBlock(nil)
 		got := all(t, bytes.NewReader(block), len(block)+1)
 		if len(got) != 1 {
 			t.Fatalf("%d events from %q", len(got), block)

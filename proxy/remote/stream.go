@@ -29,13 +29,13 @@ func (u *Upstream) readStream(rt *roundTrip, resp *http.Response) {
 	err := u.readEvents(rt, resp, &p)
 	for !u.isDone(rt) {
 		if rt.era.modern || !p.resumable || p.tries >= maxResumes {
-			u.fail(rt, "the stream ended before the answer"+causeSuffix(err))
+			u.failRequests(rt, "the stream ended before the answer"+causeSuffix(err))
 			return
 		}
 		if !u.backOff(rt.ctx, &p) {
 			return
 		}
-		err = u.resume(rt, &p)
+		err = u.resumeStream(rt, &p)
 	}
 }
 
@@ -43,19 +43,19 @@ func (u *Upstream) readStream(rt *roundTrip, resp *http.Response) {
 func (u *Upstream) isDone(rt *roundTrip) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return rt.answered.fired() || rt.cancelled || rt.ctx.Err() != nil
+	return rt.answered.hasFired() || rt.cancelled || rt.ctx.Err() != nil
 }
 
-// resume takes the stream up again where it was cut.
-func (u *Upstream) resume(rt *roundTrip, p *position) error {
+// resumeStream takes the stream up again where it was cut.
+func (u *Upstream) resumeStream(rt *roundTrip, p *position) error {
 	resp, err := u.openStream(rt.ctx, p)
 	if err != nil {
 		return err
 	}
-	defer drain(resp.Body)
+	defer drainBody(resp.Body)
 	if !isOK(resp) {
 		p.tries = maxResumes
-		return errors.New(Status(resp))
+		return errors.New(StatusText(resp))
 	}
 	return u.readEvents(rt, resp, p)
 }
@@ -72,7 +72,7 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 	last, resumed := p.lastEventID, p.resumable
 	var after *time.Timer
 	for in := sse.NewReader(resp.Body, u.maxEvent()); ; {
-		e, err := in.Next()
+		e, err := in.ReadEvent()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -95,9 +95,9 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 		}
 		if e.HasData && (e.Name == "" || e.Name == "message") {
 			p.tries = 0
-			u.receive(rt, resp.Header, e.Data)
+			u.receiveFrame(rt, resp.Header, e.Data)
 		}
-		if rt != nil && after == nil && rt.answered.fired() { // the server should end it now (MCP 2025-11-25 basic/transports)
+		if rt != nil && after == nil && rt.answered.hasFired() { // the server should end it now (MCP 2025-11-25 basic/transports)
 			after = time.AfterFunc(10*u.o.Patience, rt.cancel)
 			defer after.Stop()
 		}
@@ -127,13 +127,13 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 	if p.resumable {
 		r.Header.Set(headerEvent, p.lastEventID)
 	}
-	resp, err := Do(u.http, r)
+	resp, err := DoRequest(u.http, r)
 	if err != nil {
 		return nil, err
 	}
 	if isOK(resp) {
 		if what, err := AnswerType(resp); err != nil || what != "text/event-stream" {
-			drain(resp.Body)
+			drainBody(resp.Body)
 			p.tries = maxResumes // it will not become one
 			return nil, errors.Join(errors.New("the server's stream is no event stream"), err)
 		}
@@ -163,9 +163,9 @@ func (u *Upstream) backOff(ctx context.Context, p *position) bool {
 	}
 }
 
-// listen keeps the server's own stream open: what it says outside of answers
+// keepStreamOpen keeps the server's own stream open: what it says outside of answers
 // comes there. A server without one answers 405.
-func (u *Upstream) listen(first signal) {
+func (u *Upstream) keepStreamOpen(first signal) {
 	p := position{wait: u.o.Patience}
 	for opened := false; ; {
 		ctx, cancel := context.WithCancel(u.ctx)
@@ -173,18 +173,18 @@ func (u *Upstream) listen(first signal) {
 		u.session.stopListening = cancel
 		u.mu.Unlock()
 		resp, err := u.openStream(ctx, &p)
-		first.fire()
+		first.fireOnce()
 		if err == nil && isOK(resp) {
 			opened = true
 			err = u.readEvents(nil, resp, &p)
 		} else if err == nil {
-			err = errors.New(Status(resp))
+			err = errors.New(StatusText(resp))
 			if resp.StatusCode < 500 {
 				p.tries = maxResumes
 			}
 		}
 		if resp != nil {
-			drain(resp.Body)
+			drainBody(resp.Body)
 		}
 		u.mu.Lock()
 		again := ctx.Err() != nil
@@ -199,7 +199,7 @@ func (u *Upstream) listen(first signal) {
 			continue
 		case p.tries >= maxResumes:
 			if opened {
-				u.report("stream_lost", "the server's own stream cannot be opened again"+causeSuffix(err))
+				u.reportFailure("stream_lost", "the server's own stream cannot be opened again"+causeSuffix(err))
 			}
 			return
 		}

@@ -68,10 +68,10 @@ func (u *Upstream) Write(p []byte) (int, error) {
 	}
 }
 
-// dispatch sends one line after the other: the next when a request has been
+// dispatchLines sends one line after the other: the next when a request has been
 // written, anything else acknowledged, so that a server sees them in the order in
 // which the client sent them.
-func (u *Upstream) dispatch() {
+func (u *Upstream) dispatchLines() {
 	for {
 		select {
 		case q := <-u.queue:
@@ -79,7 +79,7 @@ func (u *Upstream) dispatch() {
 				close(q.sent)
 				continue
 			}
-			u.send(q.line)
+			u.sendLine(q.line)
 		case <-u.ctx.Done():
 			return
 		}
@@ -141,8 +141,8 @@ func (u *Upstream) startTask(task func()) {
 	}
 }
 
-// deliver hands one frame to the reader.
-func (u *Upstream) deliver(line []byte) {
+// deliverLine hands one frame to the reader.
+func (u *Upstream) deliverLine(line []byte) {
 	line = OneLine(line)
 	_, _ = u.in.Write(append(line, '\n')) // closed: nobody reads any more
 }
@@ -184,5 +184,5 @@ func ReadAll(body io.Reader, length int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// key names a request among those in flight.
-func key(f *frame.Frame) string { return frame.IDKey(f.ID) }
+// requestKey names a request among those in flight.
+func requestKey(f *frame.Frame) string { return frame.IDKey(f.ID) }

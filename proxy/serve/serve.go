@@ -57,7 +57,7 @@ func New(o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.from, s.out = io.Pipe()
-	go s.run()
+	go s.serveLines()
 	return s, nil
 }
 
@@ -87,14 +87,14 @@ func (s *Server) Close(context.Context) error {
 	return nil
 }
 
-func (s *Server) run() {
+func (s *Server) serveLines() {
 	defer close(s.ended)
 	defer func() { _, _ = s.out.Close(), s.in.Close() }()
 	lines := bufio.NewReader(s.in)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 {
-			if answer := s.answer(line); answer != nil {
+			if answer := s.answerLine(line); answer != nil {
 				if _, err := s.out.Write(append(answer, '\n')); err != nil {
 					return
 				}
@@ -115,21 +115,21 @@ const (
 	invalidParams = -32602
 )
 
-// answer is the line that answers one; nil where none does.
-func (s *Server) answer(line []byte) []byte {
+// answerLine is the line that answers one; nil where none does.
+func (s *Server) answerLine(line []byte) []byte {
 	limits := frame.DefaultLimits()
 	limits.AllowBatch = true // MCP 2025-03-26 has them
 	f, err := frame.Parse(line, limits)
 	switch {
 	case err == nil && f.Kind == frame.Request:
-		return s.request(&f)
+		return s.answerRequest(&f)
 	case err != nil || f.Kind != frame.Batch:
 		return nil // the gate lets nothing through that is none
 	}
 	var all [][]byte
 	for i := range f.Elements {
 		if one := &f.Elements[i]; one.Kind == frame.Request {
-			all = append(all, s.request(one))
+			all = append(all, s.answerRequest(one))
 		}
 	}
 	if len(all) == 0 {
@@ -138,48 +138,48 @@ func (s *Server) answer(line []byte) []byte {
 	return append(append([]byte("["), bytes.Join(all, []byte(","))...), ']')
 }
 
-func (s *Server) request(f *frame.Frame) []byte {
-	params := jsonscan.Of(f.Params)
+func (s *Server) answerRequest(f *frame.Frame) []byte {
+	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
 	case "initialize":
 		version := params.Member("protocolVersion").Text()
 		if !slices.Contains(versions, version) {
 			version = versions[len(versions)-1]
 		}
-		return result(f, map[string]any{
+		return resultLine(f, map[string]any{
 			"protocolVersion": version, "capabilities": map[string]any{"tools": map[string]any{}},
 			"serverInfo": map[string]string{"name": Name, "version": s.o.Version},
 		})
 	case "ping":
-		return result(f, map[string]any{})
+		return resultLine(f, map[string]any{})
 	case "tools/list":
 		list := []json.RawMessage{}
 		for _, t := range s.tools {
 			list = append(list, json.RawMessage(t.entry))
 		}
-		return result(f, map[string]any{"tools": list})
+		return resultLine(f, map[string]any{"tools": list})
 	case "tools/call":
-		return s.call(f, params)
+		return s.callTool(f, params)
 	}
-	return failure(f, unknownMethod, f.Method+" is unknown here")
+	return errorLine(f, unknownMethod, f.Method+" is unknown here")
 }
 
-// call runs a tool.
-func (s *Server) call(f *frame.Frame, params jsonscan.Value) []byte {
+// callTool runs a tool.
+func (s *Server) callTool(f *frame.Frame, params jsonscan.Value) []byte {
 	name := params.Member("name").Text()
 	at := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })
 	if at < 0 {
-		return failure(f, invalidParams, "there is no tool "+strconv.Quote(name))
+		return errorLine(f, invalidParams, "there is no tool "+strconv.Quote(name))
 	}
 	args := map[string]string{}
 	if raw := params.Member("arguments"); raw != "" {
 		if err := json.Unmarshal(raw.Bytes(), &args); err != nil {
-			return failure(f, invalidParams, "the arguments are no object of texts")
+			return errorLine(f, invalidParams, "the arguments are no object of texts")
 		}
 	}
 	for given := range args {
 		if !slices.Contains(s.tools[at].arguments, given) {
-			return failure(f, invalidParams, "there is no argument "+strconv.Quote(given))
+			return errorLine(f, invalidParams, "there is no argument "+strconv.Quote(given))
 		}
 	}
 	said, err := s.tools[at].run(s.o, args)
@@ -188,23 +188,23 @@ func (s *Server) call(f *frame.Frame, params jsonscan.Value) []byte {
 	}
 	text, failed := json.Marshal(said)
 	if failed != nil {
-		return failure(f, invalidParams, "the answer cannot be written")
+		return errorLine(f, invalidParams, "the answer cannot be written")
 	}
-	return result(f, map[string]any{
+	return resultLine(f, map[string]any{
 		"content":           []map[string]string{{"type": "text", "text": string(text)}},
 		"structuredContent": json.RawMessage(text), "isError": err != nil,
 	})
 }
 
-func result(f *frame.Frame, of any) []byte {
+func resultLine(f *frame.Frame, of any) []byte {
 	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(f.ID), "result": of})
 	if err != nil {
-		return failure(f, invalidParams, "the answer cannot be written")
+		return errorLine(f, invalidParams, "the answer cannot be written")
 	}
 	return text
 }
 
-func failure(f *frame.Frame, code int, text string) []byte {
+func errorLine(f *frame.Frame, code int, text string) []byte {
 	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(f.ID), "error": map[string]any{"code": code, "message": text}})
 	return line
 }

@@ -162,7 +162,7 @@ func TestSeveralInOneLine(t *testing.T) {
 		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"x"}]`: `[{"id":1,"jsonrpc":"2.0","result":{}},{"error":{"code":-32601,"message":"x is unknown here"},"id":2,"jsonrpc":"2.0"}]`,
 		`[{"jsonrpc":"2.0","method":"notifications/initialized"}]`:                                                                                "",
 	} {
-		if got := string(s.answer([]byte(line))); got != want {
+		if got := string(s.answerLine([]byte(line))); got != want {
 			t.Errorf("%s: %s", line, got)
 		}
 	}

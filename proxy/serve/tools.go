@@ -28,14 +28,14 @@ var tools = []tool{
 	{statusTool, []string{"detail"}, `{"name":"clawai_status",` +
 		`"description":"What clawai, which guards this session, says of the session: how many calls it let through and refused, and what the session has seen. It changes nothing and shows no rules.",` +
 		`"inputSchema":{"type":"object","properties":{"detail":{"type":"string","enum":["summary","activity"],"default":"summary"}},"additionalProperties":false},` +
-		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, status},
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, runStatusTool},
 	{vaultTool, []string{"skill", "key"}, `{"name":"clawai_vault",` +
 		`"description":"The value of a credential that the owner lets agents read. A server needs none of it in the conversation: its owner writes clawai-vault:NAME into the server's environment, and clawai fills it in.",` +
 		`"inputSchema":{"type":"object","properties":{"skill":{"type":"string","description":"whose credential it is"},"key":{"type":"string","description":"its name"}},"required":["skill","key"],"additionalProperties":false},` +
-		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, secret},
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, runSecretTool},
 }
 
-func status(o Options, args map[string]string) (any, error) {
+func runStatusTool(o Options, args map[string]string) (any, error) {
 	detail := args["detail"]
 	switch detail {
 	case "":
@@ -47,7 +47,7 @@ func status(o Options, args map[string]string) (any, error) {
 	return o.Status(detail)
 }
 
-func secret(o Options, args map[string]string) (any, error) {
+func runSecretTool(o Options, args map[string]string) (any, error) {
 	skill, key := args["skill"], args["key"]
 	if skill == "" || key == "" {
 		return nil, errArguments

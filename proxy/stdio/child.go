@@ -50,7 +50,7 @@ func (c *Child) Read(p []byte) (int, error) {
 func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
 
 // CloseWrite ends the server's stdin, and nothing else.
-func (c *Child) CloseWrite() { c.in.close() }
+func (c *Child) CloseWrite() { c.in.closeEnd() }
 
 // Done is closed when the process itself has ended; what it started may live
 // until Close.
@@ -61,18 +61,18 @@ func (c *Child) Done() <-chan struct{} { return c.done }
 // whoever asked for it does not wait for long.
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
-		c.in.close()
+		c.in.closeEnd()
 		if !c.waitExit(ctx) || !c.waitGroupGone(graceShort) {
 			c.forced = c.ExitCode() < 0
-			c.group.terminate()
+			c.group.terminateGroup()
 			if !c.waitGone(graceTerm) {
-				c.group.kill()
+				c.group.killGroup()
 				c.waitGone(graceKill)
 			}
 		}
 		c.waitRead()
-		c.out.close()
-		c.group.release()
+		c.out.closeEnd()
+		c.group.releaseGroup()
 	})
 	return nil
 }
@@ -126,7 +126,7 @@ func (c *Child) waitGroupGone(d time.Duration) bool {
 	late, look := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()
 	defer look.Stop()
-	for c.group.alive() {
+	for c.group.isAlive() {
 		select {
 		case <-look.C:
 		case <-late.C:
@@ -150,9 +150,9 @@ func (c *Child) ExitCode() int {
 	}
 }
 
-// Forced reports, after Close, that the server did not end with its input and
+// WasForced reports, after Close, that the server did not end with its input and
 // had to be signalled: its exit code is then our doing.
-func (c *Child) Forced() bool { return c.forced }
+func (c *Child) WasForced() bool { return c.forced }
 
 // Status says how the server ended, for people.
 func (c *Child) Status() string {
@@ -169,14 +169,14 @@ func (c *Child) Status() string {
 // makePipes gives the command a pipe for each of stdin and stdout and returns
 // our ends.
 func makePipes(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
-	stdin, in, err := pipe(false)
+	stdin, in, err := newPipe(false)
 	if err != nil {
 		return nil, nil, err
 	}
-	stdout, out, err := pipe(true)
+	stdout, out, err := newPipe(true)
 	if err != nil {
 		_ = stdin.Close()
-		in.close()
+		in.closeEnd()
 		return nil, nil, err
 	}
 	cmd.Stdin, cmd.Stdout = stdin, stdout

@@ -14,19 +14,19 @@ type group struct {
 	watchdog *watchdog
 }
 
-func (g *group) adopt(p *os.Process) error {
+func (g *group) adoptProcess(p *os.Process) error {
 	g.id = p.Pid // Setpgid made the child its leader
 	g.watchdog = startWatchdog(g.id)
 	return nil
 }
 
-func (g *group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+func (g *group) terminateGroup() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 
-func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
+func (g *group) killGroup() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
-func (g *group) alive() bool { return syscall.Kill(-g.id, 0) == nil }
+func (g *group) isAlive() bool { return syscall.Kill(-g.id, 0) == nil }
 
-func (g *group) release() { g.watchdog.stop() }
+func (g *group) releaseGroup() { g.watchdog.stopWatchdog() }
 
 func exitCode(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -21,33 +21,33 @@ type pipeEnd struct {
 	freed  bool
 }
 
-func (e *pipeEnd) acquire() bool {
+func (e *pipeEnd) lockOpen() bool {
 	e.mu.Lock()
 	if e.closed.Load() {
-		e.release()
+		e.unlockEnd()
 		return false
 	}
 	return true
 }
 
-// release looks behind the lock: a close that found it taken has left the descriptor to
+// unlockEnd looks behind the lock: a close that found it taken has left the descriptor to
 // whoever had it.
-func (e *pipeEnd) release() {
+func (e *pipeEnd) unlockEnd() {
 	e.mu.Unlock()
 	if e.closed.Load() {
-		e.free()
+		e.freeDescriptor()
 	}
 }
 
-// close ends the use of the descriptor: at once when nobody is inside a call,
+// closeEnd ends the use of the descriptor: at once when nobody is inside a call,
 // otherwise when that call returns.
-func (e *pipeEnd) close() {
+func (e *pipeEnd) closeEnd() {
 	e.closed.Store(true)
-	e.free()
+	e.freeDescriptor()
 }
 
-// free closes the descriptor, unless it is in use: whoever uses it calls free then.
-func (e *pipeEnd) free() {
+// freeDescriptor closes the descriptor, unless it is in use: whoever uses it calls free then.
+func (e *pipeEnd) freeDescriptor() {
 	if e.mu.TryLock() {
 		if !e.freed {
 			e.freed = true
@@ -58,18 +58,18 @@ func (e *pipeEnd) free() {
 }
 
 func (e *pipeEnd) Read(p []byte) (int, error) {
-	if !e.acquire() {
+	if !e.lockOpen() {
 		return 0, os.ErrClosed
 	}
-	defer e.release()
+	defer e.unlockEnd()
 	return readFD(e.fd, p)
 }
 
 func (e *pipeEnd) Write(p []byte) (int, error) {
-	if !e.acquire() {
+	if !e.lockOpen() {
 		return 0, os.ErrClosed
 	}
-	defer e.release()
+	defer e.unlockEnd()
 	return writeFD(e.fd, p)
 }
 
@@ -102,8 +102,8 @@ func writeFD(fd int, p []byte) (int, error) {
 	return done, nil
 }
 
-// pipe makes a pipe whose one end (the reading one if read) is ours.
-func pipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
+// newPipe makes a pipe whose one end (the reading one if read) is ours.
+func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	var fds [2]int
 	if err := pipeFDs(&fds); err != nil {
 		return nil, nil, os.NewSyscallError("pipe", err)

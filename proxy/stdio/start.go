@@ -38,13 +38,13 @@ func (e *StartError) Error() string {
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return fmt.Sprintf("cannot start %q: no such command in PATH", e.Name)
 	}
-	return fmt.Sprintf("cannot start %q: %v", e.Name, cause(e.Err))
+	return fmt.Sprintf("cannot start %q: %v", e.Name, stripExecPath(e.Err))
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// cause drops "fork/exec PATH:", which repeats the name.
-func cause(err error) error {
+// stripExecPath drops "fork/exec PATH:", which repeats the name.
+func stripExecPath(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
@@ -82,7 +82,7 @@ func Start(o Options) (*Child, error) {
 	}
 	c := &Child{cmd: cmd, in: in, out: out, done: make(chan struct{}), reaped: make(chan struct{}), drained: make(chan struct{})}
 	started := make(chan error)
-	go c.run(started)
+	go c.runProcess(started)
 	if err := <-started; err != nil {
 		<-c.reaped
 		return nil, startError(o.Args[0], err)
@@ -90,10 +90,10 @@ func Start(o Options) (*Child, error) {
 	return c, nil
 }
 
-// run starts the child and waits for it on one locked thread: Linux sends the
+// runProcess starts the child and waits for it on one locked thread: Linux sends the
 // parent-death signal when the thread that forked ends, not the process
 // (prctl(2), PR_SET_PDEATHSIG).
-func (c *Child) run(started chan<- error) {
+func (c *Child) runProcess(started chan<- error) {
 	defer close(c.reaped)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -101,16 +101,16 @@ func (c *Child) run(started chan<- error) {
 	err := c.cmd.Start()
 	c.closeChildEnds()
 	if err != nil {
-		c.in.close()
-		c.out.close()
+		c.in.closeEnd()
+		c.out.closeEnd()
 		started <- err
 		return
 	}
-	if err := c.group.adopt(c.cmd.Process); err != nil {
+	if err := c.group.adoptProcess(c.cmd.Process); err != nil {
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
-		c.in.close()
-		c.out.close()
+		c.in.closeEnd()
+		c.out.closeEnd()
 		started <- fmt.Errorf("could not take charge of the process: %w", err)
 		return
 	}

@@ -90,8 +90,8 @@ func TestWhatAServerLeavesBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, patience, ids...)
-	if c.ExitCode() != 7 || c.Forced() {
-		t.Errorf("exit %d, forced %v: the server ended by itself", c.ExitCode(), c.Forced())
+	if c.ExitCode() != 7 || c.WasForced() {
+		t.Errorf("exit %d, forced %v: the server ended by itself", c.ExitCode(), c.WasForced())
 	}
 }
 

@@ -20,7 +20,7 @@ type group struct {
 	job windows.Handle
 }
 
-func (g *group) adopt(p *os.Process) error {
+func (g *group) adoptProcess(p *os.Process) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return os.NewSyscallError("CreateJobObject", err)
@@ -36,7 +36,7 @@ func (g *group) adopt(p *os.Process) error {
 	var in error
 	err = p.WithHandle(func(handle uintptr) {
 		if in = os.NewSyscallError("AssignProcessToJobObject", windows.AssignProcessToJobObject(job, windows.Handle(handle))); in == nil {
-			in = resume(windows.Handle(handle))
+			in = resumeProcess(windows.Handle(handle))
 		}
 	})
 	return errors.Join(err, in)
@@ -46,7 +46,7 @@ func (g *group) adopt(p *os.Process) error {
 // of the first one, which os/exec closes.
 var ntResumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-func resume(process windows.Handle) error {
+func resumeProcess(process windows.Handle) error {
 	if err := ntResumeProcess.Find(); err != nil {
 		return err
 	}
@@ -56,16 +56,16 @@ func resume(process windows.Handle) error {
 	return nil
 }
 
-// terminate does nothing: Windows has no polite request for a process without
+// terminateGroup does nothing: Windows has no polite request for a process without
 // a window, and the end of its stdin has been that already.
-func (g *group) terminate() {}
+func (g *group) terminateGroup() {}
 
-func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
+func (g *group) killGroup() { _ = windows.TerminateJobObject(g.job, 1) }
 
-// alive is not asked for what the child started: the job ends it on release.
-func (g *group) alive() bool { return false }
+// isAlive is not asked for what the child started: the job ends it on release.
+func (g *group) isAlive() bool { return false }
 
-func (g *group) release() { _ = windows.CloseHandle(g.job) }
+func (g *group) releaseGroup() { _ = windows.CloseHandle(g.job) }
 
 // setProcessAttributes also puts the child in a group of its own: Ctrl-C is ours to
 // pass on, by the end of its input, and has no batch file ask whether to end.
@@ -105,14 +105,14 @@ func (e *pipeEnd) Read(p []byte) (int, error) {
 
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.f.Write(p) }
 
-// close ends the use of the handle: at once, or when whoever is inside a call has come
+// closeEnd ends the use of the handle: at once, or when whoever is inside a call has come
 // back. It does not wait for them: os.File cancels what they wait for once, and who has
 // locked the file but not called the system yet waits on.
-func (e *pipeEnd) close() {
+func (e *pipeEnd) closeEnd() {
 	go func() { _ = e.f.Close() }()
 }
 
-func pipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
+func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err

@@ -49,7 +49,7 @@ func startWatchdog(group int) *watchdog {
 	return w
 }
 
-func (w *watchdog) stop() {
+func (w *watchdog) stopWatchdog() {
 	if w == nil {
 		return
 	}

@@ -85,7 +85,7 @@ func TestRules(t *testing.T) {
 			src := []byte(a.rules)
 			if !strings.Contains(a.rules, "\n") {
 				var err error
-				if src, err = fixtures.Policy(a.rules); err != nil {
+				if src, err = fixtures.ComposePolicy(a.rules); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -116,7 +116,7 @@ func decide(p *policy.Policy, a advisory, args string) policy.Action {
 	if a.rules == "coding-agent" {
 		fx.Method = "builtin/call"
 	}
-	return check.Judge(p, fx, "").Action
+	return check.JudgeFixture(p, fx, "").Action
 }
 
 func quote(s string) string {
@@ -138,7 +138,7 @@ func links(t *testing.T) disk.Disk {
 			t.Skip(err)
 		}
 	}
-	return disk.Rooted(root)
+	return disk.RootedDisk(root)
 }
 
 // framed are messages that two parsers read differently, by advisory: none is admitted.

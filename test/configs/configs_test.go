@@ -199,7 +199,7 @@ func (h home) files() string {
 // places are those of the catalogue on Linux.
 func places(t *testing.T) (all []place) {
 	t.Helper()
-	rows, err := client.Catalogue()
+	rows, err := client.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestAgentSession(t *testing.T) {
 		if strings.Contains(answer, secret) {
 			t.Errorf("the key was read: %s", answer)
 		}
-		input := model.Turns[n].Input()
+		input := model.Turns[n].ArgumentsJSON()
 		told.WriteString(model.Turns[n].Tool + " " + input + "\n  " + words(result.Content) + "\n")
 	}
 	url := serve(t, model)

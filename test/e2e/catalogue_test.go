@@ -16,7 +16,7 @@ import (
 // tool once, and where it says which version was compared, no other.
 func TestTheCatalogueNamesRealTools(t *testing.T) {
 	t.Parallel()
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestTheCatalogueNamesRealTools(t *testing.T) {
 				t.Errorf("compared with %s, and %s is installed", known.Checked, version)
 			}
 			var said, declared []string
-			for _, e := range known.Tools.All() {
+			for _, e := range known.Tools.ListEffects() {
 				said = append(said, e.Tools...)
 			}
 			for _, tool := range declaredTools(t, s, command) {

@@ -246,7 +246,7 @@ func sameLists(t *testing.T, method string, direct map[string]*speaker, hub *spe
 			for _, one := range direct[id].list(method, member) {
 				entry := one.(map[string]any)
 				if name != "" {
-					entry[name] = upstream.Advertised(id, id, entry[name].(string))
+					entry[name] = upstream.AdvertisedName(id, id, entry[name].(string))
 					if text, ok := entry["description"].(string); ok {
 						entry["description"] = "[" + id + "] " + text
 					}
@@ -278,7 +278,7 @@ func prefixed(one step, params string) string {
 		if one.method == "completion/complete" && strings.Contains(params, `"argument":{"name":"`+name+`"`) {
 			return m
 		}
-		return `"name":"` + upstream.Advertised(one.server, one.server, name) + `"`
+		return `"name":"` + upstream.AdvertisedName(one.server, one.server, name) + `"`
 	})
 }
 

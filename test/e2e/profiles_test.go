@@ -137,9 +137,9 @@ var apart = map[string][]string{
 // rule for a tool or an argument that does not exist, no tool that was
 // forgotten, no fixture that shows a call nobody can make.
 func TestProfilesNameRealTools(t *testing.T) {
-	for _, p := range fixtures.Profiles() {
+	for _, p := range fixtures.ListProfiles() {
 		t.Run(p.Name, func(t *testing.T) {
-			src, err := fixtures.Policy(p.Name)
+			src, err := fixtures.ComposePolicy(p.Name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -94,7 +94,7 @@ type detector struct {
 
 func (d *detector) flag(text string) bool {
 	if d.flags == nil {
-		return injection.Top(text) >= d.level
+		return injection.TopScore(text) >= d.level
 	}
 	return d.flags(text)
 }
@@ -105,7 +105,7 @@ func has(kind inspect.Kind) func(string) bool {
 		panic(err)
 	}
 	return func(text string) bool {
-		return slices.ContainsFunc(inspect.Text(text, wanted), func(f inspect.Found) bool { return f.Kind == kind })
+		return slices.ContainsFunc(inspect.InspectText(text, wanted), func(f inspect.Found) bool { return f.Kind == kind })
 	}
 }
 
@@ -114,7 +114,7 @@ func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {
 		for _, t := range one.texts {
-			tops = append(tops, injection.Top(t))
+			tops = append(tops, injection.TopScore(t))
 		}
 	}
 	slices.SortFunc(tops, func(a, b injection.Level) int { return cmp.Compare(b, a) })

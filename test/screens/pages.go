@@ -28,8 +28,8 @@ func reportPages(out io.Writer, dir string) error {
 		return fmt.Errorf("%s: no pages", dir)
 	}
 	fmt.Fprintf(out, "%-10s %6s  %10s  %10s  %10s  by kind, pages\n", "profile", "pages", "withheld %", "asked %", "altered %")
-	for _, tier := range fixtures.Tiers() {
-		src, err := fixtures.Policy(tier.Name)
+	for _, tier := range fixtures.ListTiers() {
+		src, err := fixtures.ComposePolicy(tier.Name)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func reportPages(out io.Writer, dir string) error {
 func (t *tally) add(p *policy.Policy, page string) {
 	text, _ := json.Marshal(strings.ToValidUTF8(page, "\ufffd")) // it never fails
 	fx := check.Fixture{Method: "tools/call", Params: []byte(`{"name":"fetch"}`), Result: fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, text)}
-	r := check.Judge(p, fx, "")
+	r := check.JudgeFixture(p, fx, "")
 	switch {
 	case r.Action == policy.Deny:
 		t.withheld++

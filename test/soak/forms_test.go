@@ -108,7 +108,7 @@ func reverseProxy(t *testing.T, back string, r *record) (session func(n int), en
 	mine := &http.Transport{MaxIdleConnsPerHost: 32}
 	c := &http.Client{Transport: mine}
 	return func(n int) {
-			v := &visitor{y: newTally(t, fmt.Sprintf("session %d", n)), http: c, at: front.URL + p.Path("s"), n: n}
+			v := &visitor{y: newTally(t, fmt.Sprintf("session %d", n)), http: c, at: front.URL + p.ServerPath("s"), n: n}
 			v.session()
 		}, func() {
 			mine.CloseIdleConnections()
@@ -216,7 +216,7 @@ func (v *visitor) read(resp *http.Response, last string, tries int) string {
 		if (v.n+tries)%7 == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		e, err := in.Next()
+		e, err := in.ReadEvent()
 		if err != nil {
 			return last
 		}

@@ -36,12 +36,12 @@ func (s *shapeReader) readBridge() {
 	}
 	s.kind, s.remote = Remote, &remote{original: strings.Split(v.was, ",")}
 	if v.inner != len(s.words)-1 {
-		s.refuse(s.words[len(s.words)-1].start, "take the others out", "not one address stands after the -- of %q", s.slot.name)
+		s.keepProblem(s.words[len(s.words)-1].start, "take the others out", "not one address stands after the -- of %q", s.slot.name)
 		return
 	}
 	r := s.remote
 	r.inner = s.words[v.inner]
-	env, _ := s.holder.get(s.row.envKey())
+	env, _ := s.holder.findMember(s.row.envKey())
 	if r.holder = env; env != nil {
 		s.checkEditable(env.value)
 		for i := range env.value.members {
@@ -49,7 +49,7 @@ func (s *shapeReader) readBridge() {
 		}
 	}
 	if r.inner.text == urlReference && (r.url == nil || r.url.value.kind != stringKind) {
-		s.refuse(r.inner.start, "write the address there", "the environment of %q has no %s", s.slot.name, urlVariable)
+		s.keepProblem(r.inner.start, "write the address there", "the environment of %q has no %s", s.slot.name, urlVariable)
 	}
 	s.checkWas()
 }
@@ -66,7 +66,7 @@ func (s *shapeReader) readVariable(m *member) {
 		r.envHeaders = strings.HasPrefix(m.name, headerEnvVariable)
 		name, _, _ := strings.Cut(m.value.text, ":")
 		if !headerName().MatchString(name) {
-			s.refuse(m.value.start, "write it as Name: value", "%s of %q is no header", m.name, s.slot.name)
+			s.keepProblem(m.value.start, "write it as Name: value", "%s of %q is no header", m.name, s.slot.name)
 		}
 		r.headers = append(r.headers, header{name, m})
 	}
@@ -81,7 +81,7 @@ func (s *shapeReader) checkWas() {
 			known = s.row.URLFields
 		}
 		if typed := i > 0 && (strings.HasPrefix(word, "type=") || strings.HasPrefix(word, cutWord)); !typed && (word == "" || !slices.Contains(known, word)) {
-			s.refuse(s.words[0].start, "edit the entry by hand, or use the clawai that wrote it", "%s of %q says %s, which is not known", wasFlag, s.slot.name, quote(word))
+			s.keepProblem(s.words[0].start, "edit the entry by hand, or use the clawai that wrote it", "%s of %q says %s, which is not known", wasFlag, s.slot.name, quoteText(word))
 		}
 	}
 }

@@ -9,25 +9,25 @@ import (
 // extra is a member of the environment that wrap adds.
 type extra struct{ name, raw string }
 
-// bridge turns a bare remote entry into a process.
-func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
+// bridgeEntry turns a bare remote entry into a process.
+func (f *file) bridgeEntry(sh shape, path string, words []string) ([]edit, error) {
 	r := sh.remote
-	address := f.raw(r.url.value)
-	if err := f.movable(r.url.value, nil); err != nil {
+	address := f.rawText(r.url.value)
+	if err := f.checkMovable(r.url.value, nil); err != nil {
 		return nil, err
 	}
 	var extras []extra
-	if f.row.Hidden(r.url.value.text) {
+	if f.row.HidesAddress(r.url.value.text) {
 		extras = append(extras, extra{urlVariable, address})
-		address = quote(urlReference)
+		address = quoteText(urlReference)
 	}
 	if r.bearer != nil {
-		extras = append(extras, extra{bearerVariable, quote(bearerLine(r.bearer.value.text))})
+		extras = append(extras, extra{bearerVariable, quoteText(bearerLine(r.bearer.value.text))})
 	}
 	edits := f.headerEdits(r)
-	added, passed := "", f.passed(r)
+	added, passed := "", f.renderPassEnv(r)
 	if r.bearer != nil {
-		edits = append(edits, f.rename(r.bearer, f.row.PassEnvField)...)
+		edits = append(edits, f.renameKey(r.bearer, f.row.PassEnvField)...)
 		edits = append(edits, edit{r.bearer.value.start, r.bearer.value.end, passed})
 	} else if passed != "" {
 		_, text := f.newArgs(r.url, f.row.PassEnvField)
@@ -44,16 +44,16 @@ func (f *file) bridge(sh shape, path string, words []string) ([]edit, error) {
 		added += text + f.objectText(extras)
 	}
 	if sh.typ != nil {
-		edits = append(edits, edit{sh.typ.value.start, sh.typ.value.end, f.respell(f.raw(sh.typ.value), f.row.stdioType())})
+		edits = append(edits, edit{sh.typ.value.start, sh.typ.value.end, f.requoteWord(f.rawText(sh.typ.value), f.row.stdioType())})
 	}
-	edits = append(edits, f.rename(r.url, f.row.commandKey())...)
-	return append(edits, f.launch(r.url, path, append(quoteAll(words), address), added)...), nil
+	edits = append(edits, f.renameKey(r.url, f.row.commandKey())...)
+	return append(edits, f.launchEdits(r.url, path, append(quoteAll(words), address), added)...), nil
 }
 
-// launch puts the command in the place of the url's value, and behind it what
+// launchEdits puts the command in the place of the url's value, and behind it what
 // else a process needs.
-func (f *file) launch(m *member, path string, words []string, added string) []edit {
-	value := quote(path)
+func (f *file) launchEdits(m *member, path string, words []string, added string) []edit {
+	value := quoteText(path)
 	at, text := f.newArgs(m, f.row.argsKey())
 	if f.row.CommandForm == ArrayCommand {
 		value, text = "["+strings.Join(append([]string{value}, words...), compact)+"]", ""
@@ -66,18 +66,18 @@ func (f *file) launch(m *member, path string, words []string, added string) []ed
 	return []edit{{m.value.start, m.value.end, value}, {at, at, text}}
 }
 
-// passed is the list of the variables that the client has to hand on.
-func (f *file) passed(r *remote) string {
+// renderPassEnv is the list of the variables that the client has to hand on.
+func (f *file) renderPassEnv(r *remote) string {
 	var raws []string
 	if f.row.PassEnvField == "" {
 		return ""
 	}
 	if r.bearer != nil {
-		raws = append(raws, f.raw(r.bearer.value))
+		raws = append(raws, f.rawText(r.bearer.value))
 	}
 	for _, h := range r.headers {
 		if r.envHeaders {
-			raws = append(raws, quote(h.member.value.text))
+			raws = append(raws, quoteText(h.member.value.text))
 		}
 	}
 	if len(raws) == 0 {
@@ -92,9 +92,9 @@ func (f *file) headerEdits(r *remote) []edit {
 	if r.holder == nil {
 		return nil
 	}
-	edits := f.rename(r.holder, f.row.envKey())
+	edits := f.renameKey(r.holder, f.row.envKey())
 	if r.env != nil {
-		edits = append(edits, f.rename(r.env, r.holder.name)...)
+		edits = append(edits, f.renameKey(r.env, r.holder.name)...)
 	}
 	for i, h := range r.headers {
 		key, end := fmt.Sprint(headerVariable, i+1), ""
@@ -102,10 +102,10 @@ func (f *file) headerEdits(r *remote) []edit {
 			key, end = fmt.Sprint(headerEnvVariable, i+1), "}"
 		}
 		v := h.member.value
-		raw := f.raw(v)
-		n := f.opening(raw, v.plain)
-		edits = append(edits, edit{h.member.last, h.member.end, f.respell(string(f.src[h.member.last:h.member.end]), key)})
-		edits = append(edits, edit{v.start + n, v.start + n, lead(h.name, v.plain, r.envHeaders)})
+		raw := f.rawText(v)
+		n := f.openingLength(raw, v.plain)
+		edits = append(edits, edit{h.member.last, h.member.end, f.requoteWord(string(f.src[h.member.last:h.member.end]), key)})
+		edits = append(edits, edit{v.start + n, v.start + n, headerLead(h.name, v.plain, r.envHeaders)})
 		if end != "" {
 			at := v.end - min(n, 3)
 			edits = append(edits, edit{at, at, end})
@@ -114,9 +114,9 @@ func (f *file) headerEdits(r *remote) []edit {
 	return edits
 }
 
-// opening is the length of what stands before the text of a string: its quotes,
+// openingLength is the length of what stands before the text of a string: its quotes,
 // and the line end that TOML drops behind three of them.
-func (f *file) opening(raw string, plain bool) int {
+func (f *file) openingLength(raw string, plain bool) int {
 	switch {
 	case plain:
 		return 0
@@ -132,23 +132,23 @@ func (f *file) opening(raw string, plain bool) int {
 	return 1
 }
 
-// rename changes a key, wherever the file writes it.
-func (f *file) rename(m *member, name string) []edit {
-	edits := []edit{{m.last, m.end, f.respell(string(f.src[m.last:m.end]), name)}}
+// renameKey changes a key, wherever the file writes it.
+func (f *file) renameKey(m *member, name string) []edit {
+	edits := []edit{{m.last, m.end, f.requoteWord(string(f.src[m.last:m.end]), name)}}
 	for _, place := range m.again {
-		edits = append(edits, edit{place.start, place.end, f.respell(string(f.src[place.start:place.end]), name)})
+		edits = append(edits, edit{place.start, place.end, f.requoteWord(string(f.src[place.start:place.end]), name)})
 	}
 	return edits
 }
 
-// respell writes a word in the quotes that a token has.
-func (f *file) respell(raw, word string) string {
+// requoteWord writes a word in the quotes that a token has.
+func (f *file) requoteWord(raw, word string) string {
 	bare := tomlKey(word) == word && (f.row.Format != JSON5 || !strings.Contains(word, "-") && !isDigit(word[0]))
 	switch {
 	case strings.HasPrefix(raw, "'"):
 		return "'" + word + "'"
 	case strings.HasPrefix(raw, `"`) || !bare:
-		return quote(word)
+		return quoteText(word)
 	}
 	return word
 }
@@ -169,7 +169,7 @@ func (f *file) pairText(x extra) string {
 	case YAML:
 		return x.name + ": " + x.raw
 	default:
-		return quote(x.name) + ":" + x.raw
+		return quoteText(x.name) + ":" + x.raw
 	}
 }
 
@@ -177,22 +177,22 @@ func (f *file) pairText(x extra) string {
 func (f *file) addExtras(host *member, extras []extra) (edit, error) {
 	n := host.value
 	if n.kind != objectKind {
-		return edit{}, refuse(f.src, n.start, nextTake, "the %s is %s", host.name, n.kind)
+		return edit{}, newEditError(f.src, n.start, nextTake, "the %s is %s", host.name, n.kind)
 	}
 	if len(n.members) == 0 {
 		if f.row.Format == TOML && f.src[n.start] != '{' {
-			return edit{}, refuse(f.src, n.start, "take the empty table out", "the %s has no place for the address", host.name)
+			return edit{}, newEditError(f.src, n.start, "take the empty table out", "the %s has no place for the address", host.name)
 		}
 		text := f.objectText(extras)
 		return edit{n.start + 1, n.start + 1, text[1 : len(text)-1]}, nil
 	}
 	first := n.members[0]
 	if first.last != first.start {
-		return edit{}, refuse(f.src, first.start, "write it as a table", "%s is written in dotted keys", host.name)
+		return edit{}, newEditError(f.src, first.start, "write it as a table", "%s is written in dotted keys", host.name)
 	}
 	between := spaced
 	if first.block {
-		between = lineBreak(f.src, lineEnd(f.src, first.start)) + indent(f.src, first.start)
+		between = lineBreak(f.src, lineEnd(f.src, first.start)) + lineIndent(f.src, first.start)
 	}
 	text := ""
 	for _, x := range extras {

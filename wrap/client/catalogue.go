@@ -26,8 +26,8 @@ type Uncoverable struct {
 	Source  string `toml:"source"`
 }
 
-// Found are the places of u that exist here.
-func (u Uncoverable) Found(e Env) []string { return Row{Paths: u.Paths}.Files(e) }
+// FindPaths are the places of u that exist here.
+func (u Uncoverable) FindPaths(e Env) []string { return Row{Paths: u.Paths}.FindFiles(e) }
 
 // A table is a catalogue file: the built-in one, or a user's clients.toml,
 // which holds [[file]] only.
@@ -37,20 +37,20 @@ type table struct {
 	Hook        []HookRow     `toml:"hook"`
 }
 
-// Catalogue is the built-in rows followed by the users' own, each of userRows
+// LoadCatalogue is the built-in rows followed by the users' own, each of userRows
 // being the text of a clients.toml. The error joins one line for every finding
 // in the first text that has any.
-func Catalogue(userRows ...[]byte) ([]Row, error) {
+func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	t, err := loadBuiltIn()
 	if err != nil {
 		return nil, err
 	}
 	rows := slices.Clone(t.File)
-	if err := check(rows, nil); err != nil {
+	if err := checkRows(rows, nil); err != nil {
 		return nil, fmt.Errorf("built-in catalogue: %w", err)
 	}
 	for _, src := range userRows {
-		user, err := load(src)
+		user, err := loadTable(src)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func Catalogue(userRows ...[]byte) ([]Row, error) {
 				user.File[i].Confidence = Experimental
 			}
 		}
-		if err := check(user.File, rows); err != nil {
+		if err := checkRows(user.File, rows); err != nil {
 			return nil, err
 		}
 		rows = append(rows, user.File...)
@@ -70,8 +70,8 @@ func Catalogue(userRows ...[]byte) ([]Row, error) {
 	return rows, nil
 }
 
-// Uncoverables are the places the catalogue knows and cannot cover.
-func Uncoverables() ([]Uncoverable, error) {
+// LoadUncoverables are the places the catalogue knows and cannot cover.
+func LoadUncoverables() ([]Uncoverable, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Uncoverable), err
 }
@@ -83,19 +83,19 @@ func HookRows() ([]HookRow, error) {
 }
 
 var loadBuiltIn = sync.OnceValues(func() (table, error) {
-	t, err := load(builtIn)
+	t, err := loadTable(builtIn)
 	if err != nil {
 		return table{}, fmt.Errorf("built-in catalogue: %w", err)
 	}
 	return t, nil
 })
 
-// load reads a catalogue's text and fills what may be left out.
-func load(src []byte) (table, error) {
+// loadTable reads a catalogue's text and fills what may be left out.
+func loadTable(src []byte) (table, error) {
 	var t table
 	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))))
 	if err := d.DisallowUnknownFields().Decode(&t); err != nil {
-		return table{}, positions(err)
+		return table{}, locateErrors(err)
 	}
 	for i := range t.File {
 		row := &t.File[i]
@@ -109,8 +109,8 @@ func load(src []byte) (table, error) {
 	return t, nil
 }
 
-// positions turns the decoder's errors into one line each, with its place.
-func positions(err error) error {
+// locateErrors turns the decoder's errors into one line each, with its place.
+func locateErrors(err error) error {
 	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
 		for _, e := range unknown.Errors {
@@ -127,8 +127,8 @@ func positions(err error) error {
 	return err
 }
 
-// check tells everything that is wrong with rows, which join the known ones.
-func check(rows, known []Row) error {
+// checkRows tells everything that is wrong with rows, which join the known ones.
+func checkRows(rows, known []Row) error {
 	var all []error
 	for i, row := range rows {
 		label := fmt.Sprintf("[[file]] %d (id %q)", i+1, row.ID)
@@ -138,11 +138,11 @@ func check(rows, known []Row) error {
 		if slices.ContainsFunc(rows[:i], func(k Row) bool { return k.ID == row.ID }) {
 			all = append(all, fmt.Errorf("%s: id %q is used twice", label, row.ID))
 		}
-		for _, err := range row.check() {
+		for _, err := range row.checkRow() {
 			all = append(all, fmt.Errorf("%s: %w", label, err))
 		}
 		for _, other := range slices.Concat(known, rows[:i]) {
-			if path := collision(row, other); path != "" {
+			if path := findCollision(row, other); path != "" {
 				all = append(all, fmt.Errorf("%s: path %q with this key_path is row %q already", label, path, other.ID))
 			}
 		}
@@ -150,15 +150,15 @@ func check(rows, known []Row) error {
 	return errors.Join(all...)
 }
 
-// collision is a path that both rows read at the same keys on some system: its
+// findCollision is a path that both rows read at the same keys on some system: its
 // servers would be listed twice.
-func collision(a, b Row) string {
+func findCollision(a, b Row) string {
 	if a.ID == b.ID || !slices.Equal(a.KeyPath, b.KeyPath) {
 		return ""
 	}
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		for _, path := range a.Paths.on(system) {
-			if slices.Contains(b.Paths.on(system), path) {
+		for _, path := range a.Paths.systemPaths(system) {
+			if slices.Contains(b.Paths.systemPaths(system), path) {
 				return path
 			}
 		}

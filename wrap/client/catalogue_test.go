@@ -13,7 +13,7 @@ import (
 // catalogue is the built-in rows.
 func catalogue(t testing.TB) []Row {
 	t.Helper()
-	rows, err := Catalogue()
+	rows, err := LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestCatalogueRowsHaveGoldenPairs(t *testing.T) {
 }
 
 func TestCatalogueUncoverables(t *testing.T) {
-	all, err := Uncoverables()
+	all, err := LoadUncoverables()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +86,12 @@ func TestCatalogueTraits(t *testing.T) {
 // check tells what is wrong with one uncoverable place.
 func (u Uncoverable) check() []error {
 	var f findings
-	f.when(!word().MatchString(u.ID), "id must be lower-case words joined by -")
-	f.when(!word().MatchString(u.Client), "client must be lower-case words joined by -")
-	f.when(u.Name == "", "name is missing")
-	f.when(u.Why == "", "why is missing")
-	f.when(u.Source == "", "source is missing: say where these facts come from")
-	for _, path := range u.Paths.every() {
+	f.addIfBad(!word().MatchString(u.ID), "id must be lower-case words joined by -")
+	f.addIfBad(!word().MatchString(u.Client), "client must be lower-case words joined by -")
+	f.addIfBad(u.Name == "", "name is missing")
+	f.addIfBad(u.Why == "", "why is missing")
+	f.addIfBad(u.Source == "", "source is missing: say where these facts come from")
+	for _, path := range u.Paths.allPaths() {
 		if err := checkPattern(path); err != nil {
 			f = append(f, err)
 		}
@@ -128,7 +128,7 @@ source = "its manual"
 `
 
 func TestCatalogueUserRows(t *testing.T) {
-	rows, err := Catalogue([]byte(goodUser))
+	rows, err := LoadCatalogue([]byte(goodUser))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,17 +141,17 @@ func TestCatalogueUserRows(t *testing.T) {
 		t.Errorf("got %+v", mine)
 	}
 	for _, path := range []string{"$X/a", "${X}/a", "${X:-${Y:-/z}}/a", "C:/a/[bc]?.json", "/a", "{config}/a", "$X"} {
-		if _, err := Catalogue([]byte(strings.Replace(goodUser, "~/.mine/mcp.json", path, 1))); err != nil {
+		if _, err := LoadCatalogue([]byte(strings.Replace(goodUser, "~/.mine/mcp.json", path, 1))); err != nil {
 			t.Errorf("path %q: %v", path, err)
 		}
 	}
-	if _, err := Catalogue([]byte("\xef\xbb\xbf"+goodUser), nil); err != nil {
+	if _, err := LoadCatalogue([]byte("\xef\xbb\xbf"+goodUser), nil); err != nil {
 		t.Errorf("with a byte order mark: %v", err)
 	}
 	if len(catalogue(t)) != built {
 		t.Error("a user's row stayed in the built-in ones")
 	}
-	_, err = Catalogue([]byte(goodUser), []byte(goodUser))
+	_, err = LoadCatalogue([]byte(goodUser), []byte(goodUser))
 	if err == nil || !strings.Contains(err.Error(), `[[file]] 1 (id "mine")`) {
 		t.Errorf("the same row in two texts: %v", err)
 	}
@@ -230,7 +230,7 @@ func TestCatalogueRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rows, err := Catalogue([]byte(tt.src))
+			rows, err := LoadCatalogue([]byte(tt.src))
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -246,7 +246,7 @@ func TestCatalogueRefuses(t *testing.T) {
 
 // A person mends a file once, not once for each mistake.
 func TestCatalogueTellsEveryFinding(t *testing.T) {
-	_, err := Catalogue([]byte("[[file]]\nid = \"a\"\n[[file]]\nid = \"b\"\nformat = \"json\"\n"))
+	_, err := LoadCatalogue([]byte("[[file]]\nid = \"a\"\n[[file]]\nid = \"b\"\nformat = \"json\"\n"))
 	if err == nil {
 		t.Fatal("accepted")
 	}

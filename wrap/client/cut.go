@@ -12,11 +12,11 @@ import (
 
 const cutWord = "cut="
 
-// cut takes such members out, one by one; the words say what they were.
-func (f *file) cut(e Entry) (*file, []string, error) {
+// cutMembers takes such members out, one by one; the words say what they were.
+func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	var words []string
 	for {
-		_, sh, err := f.target(e)
+		_, sh, err := f.findTarget(e)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -30,7 +30,7 @@ func (f *file) cut(e Entry) (*file, []string, error) {
 		}
 		code := base64.RawURLEncoding
 		words = append(words, cutWord+code.EncodeToString([]byte(before))+"."+code.EncodeToString(f.src[start:end]))
-		if f, err = open(f.row, splice(f.src, []edit{{start, end, ""}})); err != nil {
+		if f, err = openFile(f.row, spliceEdits(f.src, []edit{{start, end, ""}})); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -38,48 +38,48 @@ func (f *file) cut(e Entry) (*file, []string, error) {
 
 // cutAt is what goes with a member: the comma before it, or after the first.
 func (f *file) cutAt(in *node, m *member) (start, end int, before string, err error) {
-	failed := refuse(f.src, m.start, nextTake, "%s cannot be taken out exactly", quote(m.name))
+	failed := newEditError(f.src, m.start, nextTake, "%s cannot be taken out exactly", quoteText(m.name))
 	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })
-	stop, known := f.stop(m.value)
+	stop, known := f.valueEnd(m.value)
 	if !known || m.block || i < 0 || len(in.members) < 2 {
 		return 0, 0, "", failed
 	}
 	if i == 0 {
 		start, end = m.start, in.members[1].start
-		return start, end, "", f.separates(stop, end, ",")
+		return start, end, "", f.checkSeparator(stop, end, ",")
 	}
-	if start, known = f.stop(in.members[i-1].value); !known {
+	if start, known = f.valueEnd(in.members[i-1].value); !known {
 		return 0, 0, "", failed
 	}
-	return start, stop, in.members[i-1].name, f.separates(start, m.start, ",")
+	return start, stop, in.members[i-1].name, f.checkSeparator(start, m.start, ",")
 }
 
-// uncut puts them back into a file whose entry is bare again.
-func (f *file) uncut(path []string, words []string, src []byte) ([]byte, error) {
+// restoreMembers puts them back into a file whose entry is bare again.
+func (f *file) restoreMembers(path []string, words []string, src []byte) ([]byte, error) {
 	for _, word := range slices.Backward(words) {
 		text, is := strings.CutPrefix(word, cutWord)
 		if !is {
 			continue
 		}
-		g, err := open(f.row, src)
+		g, err := openFile(f.row, src)
 		if err != nil {
 			return nil, err
 		}
 		before, raw, ok := cutParts(text)
 		i := slices.IndexFunc(g.slots, func(s slot) bool { return pathKey(s.path) == pathKey(path) })
 		if !ok || i < 0 {
-			return nil, refuse(f.src, 0, "edit the entry by hand", "%s cannot be read", wasFlag)
+			return nil, newEditError(f.src, 0, "edit the entry by hand", "%s cannot be read", wasFlag)
 		}
 		at, known := 0, false
 		if in := readShape(g.row, g.slots[i]).holder; in != nil && len(in.members) > 0 && before == "" {
 			at, known = in.members[0].start, true
-		} else if m, _ := in.get(before); m != nil {
-			at, known = g.stop(m.value)
+		} else if m, _ := in.findMember(before); m != nil {
+			at, known = g.valueEnd(m.value)
 		}
 		if !known {
-			return nil, refuse(f.src, 0, "write it there again, or edit the entry by hand", "the member %s is gone, behind which another stood", quote(before))
+			return nil, newEditError(f.src, 0, "write it there again, or edit the entry by hand", "the member %s is gone, behind which another stood", quoteText(before))
 		}
-		src = splice(src, []edit{{at, at, raw}})
+		src = spliceEdits(src, []edit{{at, at, raw}})
 	}
 	return src, nil
 }

@@ -104,7 +104,7 @@ func docsPaths(p Paths) string {
 }
 
 func TestDocsUncoverables(t *testing.T) {
-	all, err := Uncoverables()
+	all, err := LoadUncoverables()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestDocsExample(t *testing.T) {
 	if !ok || !closed {
 		t.Fatal("docs/clients.md has no example")
 	}
-	rows, err := Catalogue([]byte(example))
+	rows, err := LoadCatalogue([]byte(example))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says how a client reaches a server.
-type Kind uint8
+// ServerKind says how a client reaches a server.
+type ServerKind uint8
 
 // The kinds. Other cannot be wrapped.
 const (
-	Other  Kind = iota // nothing the engines know how to start; Entry.Why says more
-	Stdio              // a process the client starts
-	Remote             // a url
+	Other  ServerKind = iota // nothing the engines know how to start; Entry.Why says more
+	Stdio                    // a process the client starts
+	Remote                   // a url
 )
 
-func (k Kind) String() string {
+func (k ServerKind) String() string {
 	return [...]string{"other", "stdio", "remote"}[k]
 }
 
@@ -27,7 +27,7 @@ type Entry struct {
 	Line    int      // of the name, from 1
 	Column  int      // in characters, from 1
 
-	Kind Kind
+	Kind ServerKind
 	Why  string // why an Other cannot be covered
 
 	// Command and Args are the server's own: a wrapper is taken off them.
@@ -89,26 +89,26 @@ func (e *EditError) Error() string {
 	return s
 }
 
-// refuse is the error for the byte at an offset of src.
-func refuse(src []byte, at int, next, what string, values ...any) *EditError {
-	line, column := position(src, at)
+// newEditError is the error for the byte at an offset of src.
+func newEditError(src []byte, at int, next, what string, values ...any) *EditError {
+	line, column := textPosition(src, at)
 	return &EditError{Line: line, Column: column, What: fmt.Sprintf(what, values...), Next: next}
 }
 
-// position counts columns in characters, as editors do, and a byte order mark
+// textPosition counts columns in characters, as editors do, and a byte order mark
 // not at all.
-func position(src []byte, at int) (line, column int) {
+func textPosition(src []byte, at int) (line, column int) {
 	at = min(at, len(src))
 	from := bytes.LastIndexByte(src[:at], '\n') + 1
 	start := from
 	if from == 0 {
-		start = min(bom(src), at)
+		start = min(bomLength(src), at)
 	}
 	return bytes.Count(src[:from], []byte{'\n'}) + 1, utf8.RuneCount(src[start:at]) + 1
 }
 
-// bom is the length of the byte order mark that src starts with.
-func bom(src []byte) int {
+// bomLength is the length of the byte order mark that src starts with.
+func bomLength(src []byte) int {
 	if bytes.HasPrefix(src, []byte("\ufeff")) {
 		return len("\ufeff")
 	}

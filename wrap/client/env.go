@@ -16,15 +16,15 @@ type Env struct {
 	Glob   func(pattern string) []string // as filepath.Glob, in the same order
 }
 
-// Files are the row's files that exist here, each once, in the row's order.
-func (r Row) Files(e Env) []string {
+// FindFiles are the row's files that exist here, each once, in the row's order.
+func (r Row) FindFiles(e Env) []string {
 	var found []string
 	add := func(path string) {
 		if !slices.Contains(found, path) {
 			found = append(found, path)
 		}
 	}
-	for _, c := range e.candidates(r.Paths, r.Ancestors) {
+	for _, c := range e.candidatePaths(r.Paths, r.Ancestors) {
 		if !c.glob {
 			if e.Exists(c.path) {
 				add(c.path)
@@ -46,33 +46,33 @@ type candidate struct {
 	glob          bool
 }
 
-func (e Env) candidates(p Paths, ancestors bool) []candidate {
+func (e Env) candidatePaths(p Paths, ancestors bool) []candidate {
 	var all []candidate
-	for _, pattern := range p.on(e.OS) {
+	for _, pattern := range p.systemPaths(e.OS) {
 		rest, project := strings.CutPrefix(pattern, "./")
 		if !project {
-			if c, ok := e.resolve(pattern); ok {
+			if c, ok := e.resolvePattern(pattern); ok {
 				all = append(all, c)
 			}
 			continue
 		}
-		for _, dir := range e.projects(ancestors) {
-			all = append(all, e.join(dir, rest))
+		for _, dir := range e.projectDirs(ancestors) {
+			all = append(all, e.joinPath(dir, rest))
 		}
 	}
 	return all
 }
 
-// projects is the project's directory and, for a client that looks upward, its
+// projectDirs is the project's directory and, for a client that looks upward, its
 // ancestors, nearest first.
-func (e Env) projects(ancestors bool) []string {
-	if !e.absolute(e.Dir) {
+func (e Env) projectDirs(ancestors bool) []string {
+	if !e.isAbsolute(e.Dir) {
 		return nil
 	}
-	dir := e.native(e.Dir)
+	dir := e.nativePath(e.Dir)
 	dirs := []string{dir}
 	for ancestors {
-		up := e.parent(dir)
+		up := e.parentDir(dir)
 		if up == dir {
 			break
 		}
@@ -82,16 +82,16 @@ func (e Env) projects(ancestors bool) []string {
 	return dirs
 }
 
-// resolve makes a pattern absolute. Not ok: it needs a variable or a home that
+// resolvePattern makes a pattern absolute. Not ok: it needs a variable or a home that
 // is not known, or a variable is relative and so means another place to each
 // program that reads it.
-func (e Env) resolve(pattern string) (candidate, bool) {
+func (e Env) resolvePattern(pattern string) (candidate, bool) {
 	base, rest := cutBase(pattern)
-	dir, ok := e.base(base)
-	if !ok || !e.absolute(dir) {
+	dir, ok := e.baseDir(base)
+	if !ok || !e.isAbsolute(dir) {
 		return candidate{}, false
 	}
-	return e.join(dir, rest), true
+	return e.joinPath(dir, rest), true
 }
 
 // cutBase splits "${A:-~/x}/y/z" into "${A:-~/x}" and "y/z".
@@ -115,37 +115,37 @@ func cutBase(pattern string) (base, rest string) {
 	return pattern, ""
 }
 
-// base is the directory that a pattern's first part stands for.
-func (e Env) base(part string) (string, bool) {
+// baseDir is the directory that a pattern's first part stands for.
+func (e Env) baseDir(part string) (string, bool) {
 	switch {
 	case part == "~":
 		return e.Home, e.Home != ""
 	case part == "{xdg}":
-		return e.variable("XDG_CONFIG_HOME", "~/.config")
+		return e.findVariable("XDG_CONFIG_HOME", "~/.config")
 	case part == "{config}":
 		switch e.OS {
 		case "darwin":
-			return e.variable("", "~/Library/Application Support")
+			return e.findVariable("", "~/Library/Application Support")
 		case "windows":
-			return e.variable("APPDATA", "~/AppData/Roaming")
+			return e.findVariable("APPDATA", "~/AppData/Roaming")
 		}
-		return e.variable("XDG_CONFIG_HOME", "~/.config")
+		return e.findVariable("XDG_CONFIG_HOME", "~/.config")
 	case strings.HasPrefix(part, "${") && strings.HasSuffix(part, "}"):
 		name, preset, _ := strings.Cut(part[2:len(part)-1], ":-")
-		return e.variable(name, preset)
+		return e.findVariable(name, preset)
 	case strings.HasPrefix(part, "$"):
-		return e.variable(part[1:], "")
+		return e.findVariable(part[1:], "")
 	case strings.HasSuffix(part, ":"):
 		return part + "/", true
 	}
 	return part, part != ""
 }
 
-// variable is the value of an environment variable, or the resolved preset. A
+// findVariable is the value of an environment variable, or the resolved preset. A
 // relative XDG variable counts as not set, as the XDG specification asks.
-func (e Env) variable(name, preset string) (string, bool) {
+func (e Env) findVariable(name, preset string) (string, bool) {
 	if value := e.Getenv(name); name != "" && value != "" {
-		if e.absolute(value) {
+		if e.isAbsolute(value) {
 			return value, true
 		}
 		if !strings.HasPrefix(name, "XDG_") {
@@ -155,14 +155,14 @@ func (e Env) variable(name, preset string) (string, bool) {
 	if preset == "" {
 		return "", false
 	}
-	c, ok := e.resolve(preset)
+	c, ok := e.resolvePattern(preset)
 	return c.path, ok
 }
 
-// join puts a pattern's rest below a directory, in the system's own writing.
-func (e Env) join(dir, rest string) candidate {
-	dir = e.native(dir)
-	sep := e.separator()
+// joinPath puts a pattern's rest below a directory, in the system's own writing.
+func (e Env) joinPath(dir, rest string) candidate {
+	dir = e.nativePath(dir)
+	sep := e.pathSeparator()
 	if rest == "" {
 		return candidate{path: dir, pattern: dir}
 	}
@@ -181,26 +181,26 @@ func (e Env) join(dir, rest string) candidate {
 // backslash would escape only where it does not separate.
 var literal = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
-func (e Env) separator() string {
+func (e Env) pathSeparator() string {
 	if e.OS == "windows" {
 		return `\`
 	}
 	return "/"
 }
 
-func (e Env) native(path string) string {
+func (e Env) nativePath(path string) string {
 	if e.OS == "windows" {
 		path = strings.ReplaceAll(path, "/", `\`)
 	}
-	root := e.root(path)
-	return root + strings.TrimRight(path[len(root):], e.separator())
+	root := e.pathRoot(path)
+	return root + strings.TrimRight(path[len(root):], e.pathSeparator())
 }
 
-func (e Env) absolute(path string) bool { return e.root(path) != "" }
+func (e Env) isAbsolute(path string) bool { return e.pathRoot(path) != "" }
 
-// root is the part of an absolute path that has no parent: "/", `C:\` or
+// pathRoot is the part of an absolute path that has no parent: "/", `C:\` or
 // `\\server\share`; "" for a path that is not absolute.
-func (e Env) root(path string) string {
+func (e Env) pathRoot(path string) string {
 	if e.OS != "windows" {
 		if strings.HasPrefix(path, "/") {
 			return "/"
@@ -223,9 +223,9 @@ func (e Env) root(path string) string {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-func (e Env) parent(path string) string {
-	root := e.root(path)
-	cut := strings.LastIndex(path, e.separator())
+func (e Env) parentDir(path string) string {
+	root := e.pathRoot(path)
+	cut := strings.LastIndex(path, e.pathSeparator())
 	if cut < len(root) {
 		return root
 	}

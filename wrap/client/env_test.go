@@ -127,7 +127,7 @@ func TestCandidates(t *testing.T) {
 
 // places are where the row's files would be if they existed; a glob stays one.
 func places(r Row, e Env) (paths []string) {
-	for _, c := range e.candidates(r.Paths, r.Ancestors) {
+	for _, c := range e.candidatePaths(r.Paths, r.Ancestors) {
 		if !slices.Contains(paths, c.path) {
 			paths = append(paths, c.path)
 		}
@@ -154,7 +154,7 @@ func TestCandidatesAreAbsolute(t *testing.T) {
 		e = e.with(vars{"VSCODE_PORTABLE": e.Home, "OPENCODE_CONFIG": e.Home, "OPENCODE_CONFIG_DIR": e.Home, "AMP_SETTINGS_FILE": e.Home})
 		for _, row := range catalogue(t) {
 			for _, path := range places(row, e) {
-				if !e.absolute(path) || strings.ContainsAny(path, "${}~%") {
+				if !e.isAbsolute(path) || strings.ContainsAny(path, "${}~%") {
 					t.Errorf("row %s on %s: %q", row.ID, e.OS, path)
 				}
 				if e.OS == "windows" && strings.Contains(path, "/") || e.OS != "windows" && strings.Contains(path, `\`) {
@@ -183,7 +183,7 @@ func TestFiles(t *testing.T) {
 	disk := map[string]bool{"/c/.cursor/mcp.json": true}
 	e := Env{OS: "linux", Getenv: vars{"TWICE": "/c"}.get, Home: "/c", Exists: func(path string) bool { return disk[path] }}
 	row := Row{Paths: Paths{All: []string{"~/.cursor/mcp.json", "$TWICE/.cursor/mcp.json", "~/none"}}}
-	if got := row.Files(e); !slices.Equal(got, []string{"/c/.cursor/mcp.json"}) {
+	if got := row.FindFiles(e); !slices.Equal(got, []string{"/c/.cursor/mcp.json"}) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -205,7 +205,7 @@ func TestFilesGlob(t *testing.T) {
 			return hits
 		}}
 		row := Row{Paths: Paths{All: []string{"~/profiles/*/mcp.json"}}}
-		if got := row.Files(e); !slices.Equal(got, files[:2]) {
+		if got := row.FindFiles(e); !slices.Equal(got, files[:2]) {
 			t.Errorf("home %q: got %q", home, got)
 		}
 		if got := places(row, e); !slices.Equal(got, []string{home + "/profiles/*/mcp.json"}) {
@@ -215,7 +215,7 @@ func TestFilesGlob(t *testing.T) {
 }
 
 func TestUncoverableFound(t *testing.T) {
-	all, err := Uncoverables()
+	all, err := LoadUncoverables()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestUncoverableFound(t *testing.T) {
 	}
 	var got []string
 	for _, u := range all {
-		if len(u.Found(e)) > 0 {
+		if len(u.FindPaths(e)) > 0 {
 			got = append(got, u.ID)
 		}
 	}
@@ -242,7 +242,7 @@ func TestUncoverableFound(t *testing.T) {
 // absolute paths, and nothing panics.
 func FuzzPattern(f *testing.F) {
 	for _, row := range catalogue(f) {
-		for _, path := range row.Paths.every() {
+		for _, path := range row.Paths.allPaths() {
 			f.Add(path, "/x")
 		}
 	}
@@ -255,8 +255,8 @@ func FuzzPattern(f *testing.F) {
 		}
 		for _, e := range []Env{linux, mac, pc} {
 			e.Getenv = func(string) string { return value }
-			for _, c := range e.candidates(Paths{All: []string{pattern}}, true) {
-				if !e.absolute(c.path) {
+			for _, c := range e.candidatePaths(Paths{All: []string{pattern}}, true) {
+				if !e.isAbsolute(c.path) {
 					t.Errorf("%q on %s is %q", pattern, e.OS, c.path)
 				}
 			}

@@ -43,7 +43,7 @@ func FuzzWrap(f *testing.F) {
 }
 
 func fuzzEntry(t *testing.T, r Row, src []byte, e Entry) {
-	if after, err := Redirect(r, src, e, front); err == nil && e.Wrapped == nil {
+	if after, err := RedirectEntry(r, src, e, front); err == nil && e.Wrapped == nil {
 		if back, err := Unwrap(r, after, e); err != nil || string(back) != string(src) {
 			t.Fatalf("led elsewhere and back: %v\n%q\n%q", err, after, back)
 		}

@@ -169,7 +169,7 @@ func (g *generator) member(name, value string) string {
 // others are refused (TestWrapRefuses).
 func (g *generator) inner(name, value string) string {
 	m := g.member(name, value)
-	if needless(name) {
+	if needsNoEscape(name) {
 		return g.plainKey(m)
 	}
 	return m

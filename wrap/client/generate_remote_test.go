@@ -79,7 +79,7 @@ func (g *generator) jsonRemoteEntry(s remoteSample, name string) string {
 // not, an edit spells anew, and escapes in it are refused (TestRemoteRefuses).
 func (g *generator) plainKey(member string) string {
 	j := &jsonReader{src: []byte(member), format: JSON5}
-	j.key()
+	j.readKey()
 	name := decodeString([]byte(member[:j.at]))
 	return g.plainStr(name) + member[j.at:]
 }
@@ -155,7 +155,7 @@ var tomlRemotes = rapid.Custom(func(t *rapid.T) remoteSample {
 		for _, line := range lines {
 			pairs = append(pairs, "headers."+line)
 		}
-		if s.row.Hidden(s.url) || s.bearer != "" { // there is no place for it among dotted keys
+		if s.row.HidesAddress(s.url) || s.bearer != "" { // there is no place for it among dotted keys
 			s.url, pairs[0] = urls[0], "url = '"+urls[0]+"'"
 			if s.bearer != "" {
 				s.bearer = ""

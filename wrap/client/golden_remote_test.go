@@ -76,8 +76,8 @@ func checkGoldenRemote(t *testing.T, row Row, e Entry, before, after []byte) {
 			t.Errorf("%q stays in the entry", field)
 		}
 	}
-	if strings.Contains(strings.Join(words, " "), "k3y") || bytes.Contains(Mask(row, before), []byte("k3y")) || bytes.Contains(Mask(row, after), []byte("k3y")) {
-		t.Errorf("the key shows: %q\n%s", words, Mask(row, after))
+	if strings.Contains(strings.Join(words, " "), "k3y") || bytes.Contains(MaskFile(row, before), []byte("k3y")) || bytes.Contains(MaskFile(row, after), []byte("k3y")) {
+		t.Errorf("the key shows: %q\n%s", words, MaskFile(row, after))
 	}
 	again, err := Wrap(row, after, e, clawai)
 	if err != nil || !bytes.Equal(again, after) {
@@ -96,7 +96,7 @@ func remoteFile(row Row) string {
 		if len(row.RemoteTypes) > 0 {
 			typ = row.RemoteTypes[0]
 		}
-		members = append([][2]string{{row.TypeField, quote(typ)}}, members...)
+		members = append([][2]string{{row.TypeField, quoteText(typ)}}, members...)
 	}
 	if row.BearerField != "" {
 		members = append(members, [2]string{row.BearerField, `"FAR_TOKEN"`})

@@ -132,5 +132,5 @@ func TestGoldenOneRowOneServer(t *testing.T) {
 
 func sharesPath(a, b Row) bool {
 	a.KeyPath, b.KeyPath = nil, nil
-	return collision(a, b) != ""
+	return findCollision(a, b) != ""
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// differs holds our handlers to what wrap would write today.
-func (f *hookFile) differs(ours []Hook, events []string, start HookStart) (all []string, err error) {
+// findDifferences holds our handlers to what wrap would write today.
+func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart) (all []string, err error) {
 	for _, event := range events {
 		var found []Hook
 		for _, h := range ours {
@@ -15,7 +15,7 @@ func (f *hookFile) differs(ours []Hook, events []string, start HookStart) (all [
 				found = append(found, h)
 			}
 		}
-		want, err := f.wanted(event, start)
+		want, err := f.renderWanted(event, start)
 		switch {
 		case err != nil:
 			return nil, err
@@ -24,8 +24,8 @@ func (f *hookFile) differs(ours []Hook, events []string, start HookStart) (all [
 		case len(found) > 1:
 			all = append(all, fmt.Sprintf("%d entries for %s", len(found), event))
 		default:
-			differs := f.compare(event, found[0], want)
-			if len(differs) > 0 && f.former(event, found[0], start) {
+			differs := f.compareHandler(event, found[0], want)
+			if len(differs) > 0 && f.matchesFormer(event, found[0], start) {
 				differs = []string{"the entry for " + event + " is one of an older clawai"}
 			}
 			all = append(all, differs...)
@@ -39,9 +39,9 @@ func (f *hookFile) differs(ours []Hook, events []string, start HookStart) (all [
 	return all, nil
 }
 
-// wanted is the element of an event as wrap would write it.
-func (f *hookFile) wanted(event string, start HookStart) (*hookFile, error) {
-	text, err := f.hooks.element(event, start)
+// renderWanted is the element of an event as wrap would write it.
+func (f *hookFile) renderWanted(event string, start HookStart) (*hookFile, error) {
+	text, err := f.hooks.renderElement(event, start)
 	if err != nil {
 		return nil, err
 	}
@@ -52,72 +52,72 @@ func (f *hookFile) wanted(event string, start HookStart) (*hookFile, error) {
 	return &hookFile{file: file{row: f.row, src: []byte(text)}, hooks: f.hooks, root: root}, nil
 }
 
-// former reports whether an older clawai wrote a handler.
-func (f *hookFile) former(event string, h Hook, start HookStart) bool {
+// matchesFormer reports whether an older clawai wrote a handler.
+func (f *hookFile) matchesFormer(event string, h Hook, start HookStart) bool {
 	older := *f
 	older.hooks.Windows, older.hooks.Names = "", false
 	for _, element := range f.hooks.Former {
 		older.hooks.Element = element
-		if want, err := older.wanted(event, start); err == nil && len(older.compare(event, h, want)) == 0 {
+		if want, err := older.renderWanted(event, start); err == nil && len(older.compareHandler(event, h, want)) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *hookFile) compare(event string, h Hook, want *hookFile) (all []string) {
-	leaves, _ := f.hooks.handlers(want.root)
-	all = f.members(event, h.leaf, want, leaves[0], "")
+func (f *hookFile) compareHandler(event string, h Hook, want *hookFile) (all []string) {
+	leaves, _ := f.hooks.findHandlers(want.root)
+	all = f.compareMembers(event, h.leaf, want, leaves[0], "")
 	if f.hooks.Inner != "" {
-		all = append(all, f.members(event, h.element, want, want.root, f.hooks.Inner)...)
+		all = append(all, f.compareMembers(event, h.element, want, want.root, f.hooks.Inner)...)
 	}
 	return all
 }
 
-// members compares two objects, but for one key.
-func (f *hookFile) members(event string, is *node, want *hookFile, wanted *node, but string) (all []string) {
+// compareMembers compares two objects, but for one key.
+func (f *hookFile) compareMembers(event string, is *node, want *hookFile, wanted *node, but string) (all []string) {
 	if m := is.ownDuplicate(); m != nil {
-		all = append(all, fmt.Sprintf("%s of %s stands twice", quote(m.name), event))
+		all = append(all, fmt.Sprintf("%s of %s stands twice", quoteText(m.name), event))
 	}
 	for _, m := range wanted.members {
-		mine, _ := is.get(m.name)
+		mine, _ := is.findMember(m.name)
 		switch {
 		case m.name == but:
 		case mine == nil:
-			all = append(all, fmt.Sprintf("%s has no %s: wrap writes %s", event, quote(m.name), want.raw(m.value)))
-		case !equal(mine.value, m.value):
-			all = append(all, fmt.Sprintf("%s of %s is %s: wrap writes %s", quote(m.name), event, brief(f.raw(mine.value)), want.raw(m.value)))
+			all = append(all, fmt.Sprintf("%s has no %s: wrap writes %s", event, quoteText(m.name), want.rawText(m.value)))
+		case !equalValues(mine.value, m.value):
+			all = append(all, fmt.Sprintf("%s of %s is %s: wrap writes %s", quoteText(m.name), event, shortenText(f.rawText(mine.value)), want.rawText(m.value)))
 		}
 	}
 	for _, m := range is.members {
-		if known, _ := wanted.get(m.name); known == nil && m.name != but {
-			all = append(all, fmt.Sprintf("%s has %s, which wrap does not write", event, quote(m.name)))
+		if known, _ := wanted.findMember(m.name); known == nil && m.name != but {
+			all = append(all, fmt.Sprintf("%s has %s, which wrap does not write", event, quoteText(m.name)))
 		}
 	}
 	return all
 }
 
-// brief cuts what would fill a screen.
-func brief(text string) string {
+// shortenText cuts what would fill a screen.
+func shortenText(text string) string {
 	if r := []rune(strings.Join(strings.Fields(text), " ")); len(r) > 80 {
 		return string(r[:80]) + "…"
 	}
 	return text
 }
 
-// equal compares two values, whatever the order of members.
-func equal(a, b *node) bool {
+// equalValues compares two values, whatever the order of members.
+func equalValues(a, b *node) bool {
 	if a.kind != b.kind || a.text != b.text || len(a.members) != len(b.members) || len(a.items) != len(b.items) {
 		return false
 	}
 	for _, m := range a.members {
-		other, twice := b.get(m.name)
-		if other == nil || twice || !equal(m.value, other.value) {
+		other, twice := b.findMember(m.name)
+		if other == nil || twice || !equalValues(m.value, other.value) {
 			return false
 		}
 	}
 	for i := range a.items {
-		if !equal(a.items[i], b.items[i]) {
+		if !equalValues(a.items[i], b.items[i]) {
 			return false
 		}
 	}

@@ -37,33 +37,33 @@ func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, 
 func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	found := map[string]int{}
 	for _, h := range f.all {
-		if !ours(h.leaf) {
+		if !startsClawai(h.leaf) {
 			continue
 		}
 		if found[h.Event]++; found[h.Event] > 1 || !slices.Contains(events, h.Event) {
-			return f.take(h), nil
+			return f.removeHandler(h), nil
 		}
-		want, err := f.wanted(h.Event, start)
+		want, err := f.renderWanted(h.Event, start)
 		if err != nil {
 			return nil, err
 		}
-		if len(f.compare(h.Event, h, want)) == 0 {
+		if len(f.compareHandler(h.Event, h, want)) == 0 {
 			continue
 		}
 		if alone := h.leaf == h.element || len(h.trail[len(h.trail)-1].items) == 1; !alone {
-			return f.take(h), nil
+			return f.removeHandler(h), nil
 		}
-		return splice(f.src, []edit{{h.element.start, h.element.end, string(want.src)}}), nil
+		return spliceEdits(f.src, []edit{{h.element.start, h.element.end, string(want.src)}}), nil
 	}
 	for _, event := range events {
 		if found[event] > 0 {
 			continue
 		}
-		want, err := f.wanted(event, start)
+		want, err := f.renderWanted(event, start)
 		if err != nil {
 			return nil, err
 		}
-		return f.put(event, string(want.src))
+		return f.insertElement(event, string(want.src))
 	}
 	return f.src, nil
 }
@@ -79,11 +79,11 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	indent := "  "
 	var closing []string
 	open := func(key, bracket, end string) {
-		b.WriteString(indent + quote(key) + ": " + bracket + "\n")
+		b.WriteString(indent + quoteText(key) + ": " + bracket + "\n")
 		closing = append(closing, indent+end)
 		indent += "  "
 	}
-	keys, each := r.lists()
+	keys, each := r.listPath()
 	for i, key := range keys {
 		if !each && i == len(keys)-1 {
 			open(key, "[", "]")
@@ -92,7 +92,7 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 		open(key, "{", "}")
 	}
 	for i, event := range events {
-		text, err := r.element(event, start)
+		text, err := r.renderElement(event, start)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 			comma = ""
 		}
 		if each {
-			text = quote(event) + ": [\n" + indent + "  " + text + "\n" + indent + "]"
+			text = quoteText(event) + ": [\n" + indent + "  " + text + "\n" + indent + "]"
 		}
 		b.WriteString(indent + text + comma + "\n")
 	}
@@ -112,46 +112,46 @@ func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// put puts an element into an event's list, with all that leads there and is missing.
-func (f *hookFile) put(event, text string) ([]byte, error) {
+// insertElement puts an element into an event's list, with all that leads there and is missing.
+func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	at := f.root
 	for i, key := range f.hooks.List {
 		if key == "<event>" {
 			key = event
 		}
-		m, _ := at.get(key)
+		m, _ := at.findMember(key)
 		if m == nil {
-			return f.append(at, nested(f.hooks.List[i:], event, text)), nil
+			return f.appendChild(at, nestMember(f.hooks.List[i:], event, text)), nil
 		}
 		at = m.value
 	}
-	return f.append(at, text), nil
+	return f.appendChild(at, text), nil
 }
 
-// nested is a member with what it holds, on one line.
-func nested(keys []string, event, text string) string {
+// nestMember is a member with what it holds, on one line.
+func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {
 		key := keys[i]
 		if key == "<event>" {
 			key = event
 		}
-		if text = quote(key) + ": " + text; i > 0 {
+		if text = quoteText(key) + ": " + text; i > 0 {
 			text = "{" + text + "}"
 		}
 	}
 	return text
 }
 
-// append puts text behind the last child of a container, set as that is. In one that was
+// appendChild puts text behind the last child of a container, set as that is. In one that was
 // empty a blank stands before it, which tells that it was there.
-func (f *hookFile) append(in *node, text string) []byte {
-	all := in.children()
+func (f *hookFile) appendChild(in *node, text string) []byte {
+	all := in.childSpans()
 	if len(all) == 0 {
-		return splice(f.src, []edit{{in.start + 1, in.start + 1, " " + text}})
+		return spliceEdits(f.src, []edit{{in.start + 1, in.start + 1, " " + text}})
 	}
 	last := all[len(all)-1]
-	return splice(f.src, []edit{{last.end, last.end, "," + f.blanksBefore(last.start) + text}})
+	return spliceEdits(f.src, []edit{{last.end, last.end, "," + f.blanksBefore(last.start) + text}})
 }
 
 // blanksBefore are the blanks right before an offset.
@@ -160,8 +160,8 @@ func (f *hookFile) blanksBefore(at int) string {
 	return string(head[len(bytes.TrimRight(head, " \t\r\n")):])
 }
 
-// children are where a container's members or items stand.
-func (n *node) children() (all []edit) {
+// childSpans are where a container's members or items stand.
+func (n *node) childSpans() (all []edit) {
 	for _, m := range n.members {
 		all = append(all, edit{start: m.start, end: m.value.end})
 	}

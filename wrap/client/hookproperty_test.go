@@ -77,7 +77,7 @@ func hookSample(t *rapid.T, row HookRow) string {
 		}))
 		parts := []string{g.inner("matcher", g.str(pick(g, nastyWords...)))}
 		if row.EventKey != "" {
-			parts = append(parts, g.inner(row.EventKey, quote(event)))
+			parts = append(parts, g.inner(row.EventKey, quoteText(event)))
 		}
 		if row.Inner == "" {
 			return g.brackets("{}", append(parts, g.inner("command", g.str("x"))))

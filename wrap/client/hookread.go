@@ -44,9 +44,9 @@ func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked,
 	if err != nil {
 		return Hooked{}, err
 	}
-	h := Hooked{Broken: f.broken, Off: f.off()}
+	h := Hooked{Broken: f.broken, Off: f.findOffSwitch()}
 	for _, hook := range f.all {
-		if ours(hook.leaf) {
+		if startsClawai(hook.leaf) {
 			h.Ours = append(h.Ours, hook)
 		} else {
 			h.Others = append(h.Others, hook)
@@ -55,7 +55,7 @@ func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked,
 	if len(h.Ours) > 0 {
 		h.Observe = slices.ContainsFunc(h.Ours, func(o Hook) bool { return startOf(o.leaf).Observe })
 		start.Observe = h.Observe
-		h.Differs, err = f.differs(h.Ours, events, start)
+		h.Differs, err = f.findDifferences(h.Ours, events, start)
 	}
 	return h, err
 }
@@ -71,33 +71,33 @@ type hookFile struct {
 
 func openHooks(r HookRow, src []byte) (*hookFile, error) {
 	row := Row{Format: r.Format, Name: r.Name}
-	root, err := parse(row, src)
+	root, err := parseFile(row, src)
 	if err != nil {
 		return nil, err
 	}
 	f := &hookFile{file: file{row: row, src: src}, hooks: r, root: root}
 	if root == nil {
-		return nil, refuse(src, len(src), "remove it, or write {} into it", "the file is empty")
+		return nil, newEditError(src, len(src), "remove it, or write {} into it", "the file is empty")
 	}
-	return f, f.read()
+	return f, f.readHandlers()
 }
 
-// read finds every handler of every event, and tells those apart that the client cannot read.
-func (f *hookFile) read() error {
+// readHandlers finds every handler of every event, and tells those apart that the client cannot read.
+func (f *hookFile) readHandlers() error {
 	if f.root.kind != objectKind {
 		return f.wrongKind(f.root, objectKind)
 	}
 	if v := f.hooks.Version; v != "" {
-		if m, twice := f.root.get("version"); twice || m == nil || f.raw(m.value) != v {
-			return refuse(f.src, f.root.start, `write "version": `+v, `it has no "version": %s, without which %s runs no hook`, v, f.hooks.Name)
+		if m, twice := f.root.findMember("version"); twice || m == nil || f.rawText(m.value) != v {
+			return newEditError(f.src, f.root.start, `write "version": `+v, `it has no "version": %s, without which %s runs no hook`, v, f.hooks.Name)
 		}
 	}
-	keys, named := f.hooks.lists()
+	keys, named := f.hooks.listPath()
 	at, trail := f.root, []*node{}
 	for _, key := range keys {
-		m, twice := at.get(key)
+		m, twice := at.findMember(key)
 		if twice {
-			return refuse(f.src, at.last(key).start, nextDuplicate, "the key %q stands twice", key)
+			return newEditError(f.src, at.lastMember(key).start, nextDuplicate, "the key %q stands twice", key)
 		}
 		if m == nil {
 			return nil
@@ -108,13 +108,13 @@ func (f *hookFile) read() error {
 		}
 	}
 	if !named {
-		return f.elements("", at, trail)
+		return f.readElements("", at, trail)
 	}
 	if m := at.ownDuplicate(); m != nil {
-		return refuse(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
+		return newEditError(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
 	}
 	for _, m := range at.members {
-		if err := f.elements(m.name, m.value, append(slices.Clip(trail), at)); err != nil {
+		if err := f.readElements(m.name, m.value, append(slices.Clip(trail), at)); err != nil {
 			return err
 		}
 	}
@@ -122,15 +122,15 @@ func (f *hookFile) read() error {
 }
 
 func (f *hookFile) wrongKind(n *node, want kind) error {
-	return refuse(f.src, n.start, "check that the file belongs to "+f.hooks.Name, "%s stands where %s is expected", n.kind, want)
+	return newEditError(f.src, n.start, "check that the file belongs to "+f.hooks.Name, "%s stands where %s is expected", n.kind, want)
 }
 
-func (f *hookFile) complain(at int, next, what string, values ...any) {
-	f.broken = append(f.broken, refuse(f.src, at, next, what, values...))
+func (f *hookFile) addProblem(at int, next, what string, values ...any) {
+	f.broken = append(f.broken, newEditError(f.src, at, next, what, values...))
 }
 
-// elements reads one list: of an event, or of all where each element names its own.
-func (f *hookFile) elements(event string, list *node, trail []*node) error {
+// readElements reads one list: of an event, or of all where each element names its own.
+func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	if list.kind != listKind {
 		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
 			return f.wrongKind(list, listKind)
@@ -138,36 +138,36 @@ func (f *hookFile) elements(event string, list *node, trail []*node) error {
 		return nil // a member that is no event ("statusLine")
 	}
 	for i, element := range list.items {
-		leaves, why := f.hooks.handlers(element)
+		leaves, why := f.hooks.findHandlers(element)
 		if why != "" {
-			f.complain(element.start, "correct it or take it out", "an entry of %s %s", cmp.Or(event, "the hooks"), why)
+			f.addProblem(element.start, "correct it or take it out", "an entry of %s %s", cmp.Or(event, "the hooks"), why)
 		}
 		name := event
-		if m, _ := element.get(f.hooks.EventKey); f.hooks.EventKey != "" && m != nil {
+		if m, _ := element.findMember(f.hooks.EventKey); f.hooks.EventKey != "" && m != nil {
 			name = m.value.text
 		}
 		inside := append(slices.Clip(trail), list)
-		if m, _ := element.get(f.hooks.Inner); f.hooks.Inner != "" && m != nil {
+		if m, _ := element.findMember(f.hooks.Inner); f.hooks.Inner != "" && m != nil {
 			inside = append(inside, element, m.value)
 		}
 		for j, leaf := range leaves {
-			line, _ := position(f.src, leaf.start)
+			line, _ := textPosition(f.src, leaf.start)
 			f.all = append(f.all, Hook{Event: name, Line: line, Command: commandOf(leaf), Group: i, At: j, element: element, leaf: leaf, trail: inside})
-			f.judge(leaf)
+			f.checkHandler(leaf)
 		}
 	}
 	return nil
 }
 
-// handlers are what an element runs; why says what keeps it from being read.
-func (r HookRow) handlers(element *node) (leaves []*node, why string) {
+// findHandlers are what an element runs; why says what keeps it from being read.
+func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	if element.kind != objectKind {
 		return nil, "is " + element.kind.String() + ", not an object"
 	}
 	if r.Inner == "" {
 		return []*node{element}, ""
 	}
-	m, twice := element.get(r.Inner)
+	m, twice := element.findMember(r.Inner)
 	switch {
 	case twice:
 		return nil, fmt.Sprintf("has %q twice", r.Inner)
@@ -184,10 +184,10 @@ func (r HookRow) handlers(element *node) (leaves []*node, why string) {
 	return leaves, why
 }
 
-// judge tells of a handler that the client cannot read.
-func (f *hookFile) judge(leaf *node) {
+// checkHandler tells of a handler that the client cannot read.
+func (f *hookFile) checkHandler(leaf *node) {
 	if m := leaf.ownDuplicate(); m != nil {
-		f.complain(m.start, nextDuplicate, "the key %q stands twice", m.name)
+		f.addProblem(m.start, nextDuplicate, "the key %q stands twice", m.name)
 	}
 	for _, m := range leaf.members {
 		known := f.hooks.Values[m.name]
@@ -195,42 +195,42 @@ func (f *hookFile) judge(leaf *node) {
 			known = f.hooks.Types
 		}
 		if len(known) > 0 && (m.value.kind != stringKind || !slices.Contains(known, m.value.text)) {
-			f.complain(m.value.start, "write "+quote(known[0])+" or take it out", "%s of a hook is %s", quote(m.name), f.raw(m.value))
+			f.addProblem(m.value.start, "write "+quoteText(known[0])+" or take it out", "%s of a hook is %s", quoteText(m.name), f.rawText(m.value))
 		}
 	}
-	if m, _ := leaf.get("type"); m == nil && len(f.hooks.Types) > 0 {
-		f.complain(leaf.start, `write "type": `+quote(f.hooks.Types[0]), "a hook has no type")
+	if m, _ := leaf.findMember("type"); m == nil && len(f.hooks.Types) > 0 {
+		f.addProblem(leaf.start, `write "type": `+quoteText(f.hooks.Types[0]), "a hook has no type")
 	}
 }
 
 // ReadSettings says what a file of settings does to the hooks of another: by which member none
 // runs, "" for none, and what it sets in their environment. Nothing where it cannot be read.
 func ReadSettings(r HookRow, src []byte) (off string, env []Variable) {
-	root, err := parse(Row{Format: r.Format, Name: r.Name}, src)
+	root, err := parseFile(Row{Format: r.Format, Name: r.Name}, src)
 	if err != nil || root == nil || root.kind != objectKind {
 		return "", nil
 	}
 	f := &hookFile{file: file{src: src}, hooks: r, root: root}
-	if m := root.last(r.Env); r.Env != "" && m != nil {
+	if m := root.lastMember(r.Env); r.Env != "" && m != nil {
 		for _, v := range m.value.members {
 			env = append(env, Variable{v.name, v.value.text})
 		}
 	}
-	return f.off(), env
+	return f.findOffSwitch(), env
 }
 
-func (f *hookFile) off() string {
+func (f *hookFile) findOffSwitch() string {
 	for _, s := range f.hooks.Off {
 		at := f.root
 		for _, key := range s.Key {
-			m := at.last(key)
+			m := at.lastMember(key)
 			if m == nil {
 				at = &node{}
 				break
 			}
 			at = m.value
 		}
-		if at.end > 0 && f.raw(at) == s.Value {
+		if at.end > 0 && f.rawText(at) == s.Value {
 			return strings.Join(s.Key, ".") + " is " + s.Value
 		}
 	}
@@ -238,35 +238,35 @@ func (f *hookFile) off() string {
 }
 
 // texts are all strings of a value, keys left out.
-func (n *node) strings() (all []string) {
+func (n *node) collectStrings() (all []string) {
 	if n.kind == stringKind {
 		return []string{n.text}
 	}
 	for _, m := range n.members {
-		all = append(all, m.value.strings()...)
+		all = append(all, m.value.collectStrings()...)
 	}
 	for _, item := range n.items {
-		all = append(all, item.strings()...)
+		all = append(all, item.collectStrings()...)
 	}
 	return all
 }
 
 // commandOf shows people the command of a handler.
 func commandOf(leaf *node) string {
-	if m, _ := leaf.get("action"); m != nil && m.value.kind == objectKind { // Kiro's
+	if m, _ := leaf.findMember("action"); m != nil && m.value.kind == objectKind { // Kiro's
 		leaf = m.value
 	}
 	for _, key := range []string{"command", "bash", "powershell", "url", "prompt", "server"} {
-		if m, _ := leaf.get(key); m != nil && m.value.kind == stringKind {
+		if m, _ := leaf.findMember(key); m != nil && m.value.kind == stringKind {
 			return m.value.text
 		}
 	}
-	return strings.Join(leaf.strings(), " ")
+	return strings.Join(leaf.collectStrings(), " ")
 }
 
-// ours says that a handler starts clawai-hook, wherever that is, or clawai as one.
-func ours(leaf *node) bool {
-	all := leaf.strings()
+// startsClawai says that a handler starts clawai-hook, wherever that is, or clawai as one.
+func startsClawai(leaf *node) bool {
+	all := leaf.collectStrings()
 	for i, text := range all {
 		if isHookLine(text) || baseIs(text, "clawai") && i+1 < len(all) && all[i+1] == "hook" {
 			return true

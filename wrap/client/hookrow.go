@@ -94,9 +94,9 @@ func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 // Script is the format of a hook that is a program file of its own.
 const Script Format = "script"
 
-// lists leads from the root to the lists of handlers; named says that each stands below it
+// listPath leads from the root to the lists of handlers; named says that each stands below it
 // under the name of its event.
-func (r HookRow) lists() (keys []string, named bool) {
+func (r HookRow) listPath() (keys []string, named bool) {
 	if last := len(r.List) - 1; last >= 0 && r.List[last] == "<event>" {
 		return r.List[:last], true
 	}
@@ -121,8 +121,8 @@ func (r HookRow) ToolEvents() (names []string) {
 	return names
 }
 
-// Installed says that the client is on this machine.
-func (r HookRow) Installed(e Env) bool { return len(Row{Paths: r.Present}.Files(e)) > 0 }
+// IsInstalled says that the client is on this machine.
+func (r HookRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
 // HookPlace is one file of a client's hooks.
 type HookPlace struct {
@@ -131,9 +131,9 @@ type HookPlace struct {
 	Exists bool
 }
 
-// Places are the files to edit: one, or one for each event. None where a variable or the home
+// FindPlaces are the files to edit: one, or one for each event. None where a variable or the home
 // is not known.
-func (r HookRow) Places(e Env) (places []HookPlace) {
+func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	each := r.EventNames()
 	groups := [][]string{each}
 	if r.perEvent() {
@@ -145,14 +145,14 @@ func (r HookRow) Places(e Env) (places []HookPlace) {
 	for _, events := range groups {
 		paths := r.Paths
 		if r.perEvent() {
-			paths = paths.with("<event>", events[0])
+			paths = paths.replaceWord("<event>", events[0])
 		}
-		found := Row{Paths: paths}.Files(e)
+		found := Row{Paths: paths}.FindFiles(e)
 		if len(found) > 0 {
 			places = append(places, HookPlace{found[0], events, true})
 			continue
 		}
-		if c := e.candidates(paths, false); len(c) > 0 && !c[0].glob {
+		if c := e.candidatePaths(paths, false); len(c) > 0 && !c[0].glob {
 			places = append(places, HookPlace{c[0].path, events, false})
 		}
 	}
@@ -160,11 +160,11 @@ func (r HookRow) Places(e Env) (places []HookPlace) {
 }
 
 func (r HookRow) perEvent() bool {
-	return slices.ContainsFunc(r.Paths.every(), func(p string) bool { return strings.Contains(p, "<event>") })
+	return slices.ContainsFunc(r.Paths.allPaths(), func(p string) bool { return strings.Contains(p, "<event>") })
 }
 
-// with puts text in the place of a word of every pattern.
-func (p Paths) with(word, text string) Paths {
+// replaceWord puts text in the place of a word of every pattern.
+func (p Paths) replaceWord(word, text string) Paths {
 	each := func(patterns []string) (all []string) {
 		for _, pattern := range patterns {
 			all = append(all, strings.ReplaceAll(pattern, word, text))
@@ -174,8 +174,8 @@ func (p Paths) with(word, text string) Paths {
 	return Paths{All: each(p.All), Linux: each(p.Linux), MacOS: each(p.MacOS), Windows: each(p.Windows)}
 }
 
-// element writes the entry of an event.
-func (r HookRow) element(event string, start HookStart) (string, error) {
+// renderElement writes the entry of an event.
+func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 	words := []string{r.HookWord()}
 	if r.Names {
 		words = append(words, "--event="+event)
@@ -197,9 +197,9 @@ func (r HookRow) element(event string, start HookStart) (string, error) {
 	}
 	command := make([]string, 0, len(words)+1)
 	for _, word := range append([]string{start.Path}, words...) {
-		command = append(command, quote(word))
+		command = append(command, quoteText(word))
 	}
-	quoted := quote
+	quoted := quoteText
 	if r.Format == Script {
 		quoted = func(s string) string { return s }
 	}

@@ -10,7 +10,7 @@ func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, e
 		return Hooked{Others: []Hook{{Event: event, Line: 1, Command: "a script"}}}, nil
 	}
 	start.Observe = startOf(scriptNode(src)).Observe
-	want, err := r.element(event, start)
+	want, err := r.renderElement(event, start)
 	if err != nil {
 		return Hooked{}, err
 	}
@@ -32,10 +32,10 @@ func scriptNode(src []byte) *node {
 
 func putScript(r HookRow, src []byte, event string, start HookStart) ([]byte, error) {
 	if src != nil && !scriptOurs(src) {
-		return nil, refuse(src, 0, "call clawai-hook "+r.HookWord()+" from it, with its input and exit code handed on, or move it away",
+		return nil, newEditError(src, 0, "call clawai-hook "+r.HookWord()+" from it, with its input and exit code handed on, or move it away",
 			"a hook for %s stands here, and %s runs one only", event, r.Name)
 	}
-	text, err := r.element(event, start)
+	text, err := r.renderElement(event, start)
 	return []byte(text), err
 }
 
@@ -44,8 +44,8 @@ func takeScript(r HookRow, src []byte, event string) ([]byte, error) {
 	if !scriptOurs(src) {
 		return src, nil
 	}
-	if made, err := r.element(event, startOf(scriptNode(src))); err == nil && made == string(src) {
+	if made, err := r.renderElement(event, startOf(scriptNode(src))); err == nil && made == string(src) {
 		return nil, nil
 	}
-	return nil, refuse(src, 0, "remove the line that starts clawai-hook by hand", "the script was changed since wrap wrote it")
+	return nil, newEditError(src, 0, "remove the line that starts clawai-hook by hand", "the script was changed since wrap wrote it")
 }

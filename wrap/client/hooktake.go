@@ -20,20 +20,20 @@ func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		at := slices.IndexFunc(f.all, func(h Hook) bool { return ours(h.leaf) })
+		at := slices.IndexFunc(f.all, func(h Hook) bool { return startsClawai(h.leaf) })
 		if at < 0 {
 			return src, nil
 		}
 		if made, err := createHooks(r, events, startOf(f.all[at].leaf)); err == nil && bytes.Equal(made, src) {
 			return nil, nil
 		}
-		src = f.take(f.all[at])
+		src = f.removeHandler(f.all[at])
 	}
 }
 
 // startOf is how a handler starts clawai-hook.
 func startOf(leaf *node) (start HookStart) {
-	for _, text := range leaf.strings() {
+	for _, text := range leaf.collectStrings() {
 		switch {
 		case baseIs(text, "clawai-hook"):
 			start.Path = text
@@ -50,13 +50,13 @@ func startOf(leaf *node) (start HookStart) {
 	return start
 }
 
-// take takes out one handler, and of the containers that lead to it those that hold
+// removeHandler takes out one handler, and of the containers that lead to it those that hold
 // nothing else and were not there before it.
-func (f *hookFile) take(h Hook) []byte {
+func (f *hookFile) removeHandler(h Hook) []byte {
 	child := edit{start: h.leaf.start, end: h.leaf.end}
 	for i := len(h.trail) - 1; i >= 0; i-- {
 		in := h.trail[i]
-		all := in.children()
+		all := in.childSpans()
 		if in == h.element && i > 0 { // goes with its last handler, matcher and all
 			child = edit{start: in.start, end: in.end}
 			continue
@@ -64,7 +64,7 @@ func (f *hookFile) take(h Hook) []byte {
 		at := slices.IndexFunc(all, func(c edit) bool { return c.start <= child.start && child.end <= c.end })
 		child = all[at] // of an object the member: its key goes with its value
 		if len(all) > 1 {
-			return f.cut(all, at)
+			return f.cutChild(all, at)
 		}
 		before := child.start == in.start+2 && f.src[in.start+1] == ' '
 		if before || i == 0 {
@@ -75,8 +75,8 @@ func (f *hookFile) take(h Hook) []byte {
 	return f.src
 }
 
-// cut takes one of several children out, with one of its commas.
-func (f *hookFile) cut(all []edit, at int) []byte {
+// cutChild takes one of several children out, with one of its commas.
+func (f *hookFile) cutChild(all []edit, at int) []byte {
 	c := all[at]
 	from, to := c.end, 0
 	if at > 0 {
@@ -84,14 +84,14 @@ func (f *hookFile) cut(all []edit, at int) []byte {
 	} else {
 		to = all[1].start
 	}
-	comma := f.comma(from)
+	comma := f.nextTokenOffset(from)
 	if string(bytes.TrimSpace(f.src[from:to])) == "," {
 		if at > 0 {
-			return splice(f.src, []edit{{from, c.end, ""}})
+			return spliceEdits(f.src, []edit{{from, c.end, ""}})
 		}
-		return splice(f.src, []edit{{c.start, to, ""}})
+		return spliceEdits(f.src, []edit{{c.start, to, ""}})
 	}
-	return splice(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment stays
+	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment stays
 }
 
 // cutOnly takes the only child out.
@@ -101,16 +101,16 @@ func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 		from = in.start + 1
 	}
 	edits := []edit{{from, c.end, ""}}
-	if comma := f.comma(c.end); comma < in.end && f.src[comma] == ',' {
+	if comma := f.nextTokenOffset(c.end); comma < in.end && f.src[comma] == ',' {
 		edits = append(edits, edit{comma, comma + 1, ""})
 	}
-	return splice(f.src, edits)
+	return spliceEdits(f.src, edits)
 }
 
-// comma is the offset of what stands next that is neither blank nor comment.
-func (f *hookFile) comma(at int) int {
+// nextTokenOffset is the offset of what stands next that is neither blank nor comment.
+func (f *hookFile) nextTokenOffset(at int) int {
 	j := jsonReader{src: f.src, at: at, format: f.row.Format}
-	j.space()
+	j.skipSpace()
 	return j.at
 }
 
@@ -129,7 +129,7 @@ func MaskHooks(r HookRow, src []byte) []byte {
 	var edits []edit
 	var cover func(n *node)
 	cover = func(n *node) {
-		if slices.ContainsFunc(f.all, func(h Hook) bool { return h.leaf == n && ours(n) }) {
+		if slices.ContainsFunc(f.all, func(h Hook) bool { return h.leaf == n && startsClawai(n) }) {
 			return
 		}
 		if n.kind == stringKind && n.text != "" && n.text != r.HookWord() && n.text != "*" {
@@ -143,5 +143,5 @@ func MaskHooks(r HookRow, src []byte) []byte {
 		}
 	}
 	cover(f.root)
-	return splice(src, edits)
+	return spliceEdits(src, edits)
 }

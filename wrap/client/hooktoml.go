@@ -22,12 +22,12 @@ func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _ := root.get(r.List[0])
+	m, _ := root.findMember(r.List[0])
 	if m == nil || m.emptyLine(src) {
 		return nil, nil
 	}
 	if m.value.kind != listKind || slices.ContainsFunc(m.value.items, func(n *node) bool { return n.kind != objectKind }) || !m.inTables(src) {
-		return nil, refuse(src, m.start, "write each as a table [["+r.List[0]+"]]", "%q is not written as tables", r.List[0])
+		return nil, newEditError(src, m.start, "write each as a table [["+r.List[0]+"]]", "%q is not written as tables", r.List[0])
 	}
 	var all []tomlHook
 	for i, table := range m.value.items {
@@ -69,8 +69,8 @@ func setAside(r HookRow, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, _ := root.get(r.List[0]); m != nil && m.emptyLine(src) {
-		return splice(src, []edit{{m.start, m.start, aside}}), nil
+	if m, _ := root.findMember(r.List[0]); m != nil && m.emptyLine(src) {
+		return spliceEdits(src, []edit{{m.start, m.start, aside}}), nil
 	}
 	return src, nil
 }
@@ -81,9 +81,9 @@ func setBack(r HookRow, src []byte) []byte {
 	if at < 0 || at > 0 && src[at-1] != '\n' {
 		return src
 	}
-	back := splice(src, []edit{{at, at + len(aside), ""}})
+	back := spliceEdits(src, []edit{{at, at + len(aside), ""}})
 	if root, err := parseTOML(back); err == nil {
-		if m, twice := root.get(r.List[0]); m != nil && !twice && m.emptyLine(back) {
+		if m, twice := root.findMember(r.List[0]); m != nil && !twice && m.emptyLine(back) {
 			return back
 		}
 	}
@@ -131,7 +131,7 @@ func readTOMLHooks(r HookRow, src []byte, events []string, start HookStart) (Hoo
 		if !isHookLine(one.Command) {
 			continue
 		}
-		want, err := r.element(one.Event, start)
+		want, err := r.renderElement(one.Event, start)
 		switch {
 		case err != nil:
 			return h, err
@@ -160,7 +160,7 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 		return nil, err
 	}
 	for i, event := range events {
-		text, err := r.element(event, start)
+		text, err := r.renderElement(event, start)
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +216,7 @@ func maskTOMLHooks(_ HookRow, src []byte) []byte {
 	var edits []edit
 	var cover func(n *node)
 	cover = func(n *node) {
-		if m, _ := n.get("command"); m != nil && isHookLine(m.value.text) {
+		if m, _ := n.findMember("command"); m != nil && isHookLine(m.value.text) {
 			return
 		}
 		if n.kind == stringKind && n.text != "" && n.end > n.start+1 {
@@ -231,5 +231,5 @@ func maskTOMLHooks(_ HookRow, src []byte) []byte {
 	}
 	cover(root)
 	slices.SortFunc(edits, func(a, b edit) int { return a.start - b.start })
-	return splice(src, edits)
+	return spliceEdits(src, edits)
 }

@@ -80,7 +80,7 @@ func trustHash(h Hook) string {
 		handler[m.name] = value
 	}
 	identity := map[string]any{"event_name": SnakeCase(h.Event), "hooks": []any{handler}}
-	if m, _ := h.element.get("matcher"); m != nil {
+	if m, _ := h.element.findMember("matcher"); m != nil {
 		identity["matcher"] = m.value.text
 	}
 	var text strings.Builder

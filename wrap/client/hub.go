@@ -36,13 +36,13 @@ type HubServer struct {
 	Disabled    bool
 }
 
-// Table is the server as a table of config.toml.
-func (h HubServer) Table() string {
+// RenderTable is the server as a table of config.toml.
+func (h HubServer) RenderTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[upstream.%s]\n", tomlKey(h.Name))
 	text := func(key, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s = %s\n", key, quote(value))
+			fmt.Fprintf(&b, "%s = %s\n", key, quoteText(value))
 		}
 	}
 	list := func(key string, words []string) {
@@ -53,7 +53,7 @@ func (h HubServer) Table() string {
 	pairs := func(key string, all []Variable) {
 		var said []string
 		for _, v := range all {
-			said = append(said, tomlKey(v.Name)+" = "+quote(v.Value))
+			said = append(said, tomlKey(v.Name)+" = "+quoteText(v.Value))
 		}
 		if len(said) > 0 {
 			fmt.Fprintf(&b, "%s = { %s }\n", key, strings.Join(said, ", "))
@@ -93,32 +93,32 @@ func HubWithout(config []byte, name, table string) ([]byte, bool) {
 	return after, reflect.DeepEqual(was, is)
 }
 
-// Secret says that the server is told something that others should not read.
-func (h HubServer) Secret() bool { return len(h.Env)+len(h.Header) > 0 }
+// HasSecret says that the server is told something that others should not read.
+func (h HubServer) HasSecret() bool { return len(h.Env)+len(h.Header) > 0 }
 
 // ForHub reads a bare entry as a server of the hub. What the hub could not do as the client
 // does it is an *EditError.
 func ForHub(r Row, src []byte, e Entry) (HubServer, error) {
-	f, err := open(r, src)
+	f, err := openFile(r, src)
 	if err != nil {
 		return HubServer{}, err
 	}
-	s, sh, err := f.target(e)
+	s, sh, err := f.findTarget(e)
 	if err != nil {
 		return HubServer{}, err
 	}
 	h := &hubReader{file: f, slot: s, shape: sh, server: HubServer{Name: s.name}}
 	if sh.mixed != nil {
-		return HubServer{}, f.at(sh.mixed)
+		return HubServer{}, f.faultError(sh.mixed)
 	}
 	if sh.kind == Remote {
-		h.remote()
+		h.readRemote()
 	} else {
-		h.process()
+		h.readProcess()
 	}
-	h.members(s.value)
+	h.readMembers(s.value)
 	if sh.holder != nil && sh.holder != s.value {
-		h.members(sh.holder)
+		h.readMembers(sh.holder)
 	}
 	if h.err != nil {
 		return HubServer{}, h.err
@@ -134,56 +134,56 @@ type hubReader struct {
 	err    error // the first
 }
 
-func (h *hubReader) refuse(at int, next, what string, values ...any) {
+func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
 	if h.err == nil {
-		h.err = refuse(h.src, at, next, what, values...)
+		h.err = newEditError(h.src, at, next, what, values...)
 	}
 }
 
 const nextAlone = "take it out, or wrap this server by itself, without --hub"
 
-// text is a text of the entry in the hub's notation. Where the client fills variables in,
+// hubText is a text of the entry in the hub's notation. Where the client fills variables in,
 // those of the environment stay some; no others exist in the hub.
-func (h *hubReader) text(n *node, fills bool) string {
+func (h *hubReader) hubText(n *node, fills bool) string {
 	var b strings.Builder
 	rest, last := "", 0 // what the client would have to leave alone
 	if fills {
 		for _, at := range environmentVariable().FindAllStringSubmatchIndex(n.text, -1) {
-			b.WriteString(dollars(n.text[last:at[0]]) + "${" + n.text[max(at[2], at[4]):max(at[3], at[5])] + "}")
+			b.WriteString(escapeDollars(n.text[last:at[0]]) + "${" + n.text[max(at[2], at[4]):max(at[3], at[5])] + "}")
 			rest, last = rest+n.text[last:at[0]]+" ", at[1]
 		}
 	}
-	if rest += n.text[last:]; h.row.expands(rest) {
-		h.refuse(n.start, "write the value out", "%q holds a variable that only its client can fill in", h.slot.name)
+	if rest += n.text[last:]; h.row.expandsText(rest) {
+		h.refuseEntry(n.start, "write the value out", "%q holds a variable that only its client can fill in", h.slot.name)
 	}
-	return b.String() + dollars(n.text[last:])
+	return b.String() + escapeDollars(n.text[last:])
 }
 
-func dollars(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+func escapeDollars(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // environmentVariable is what clients write for a variable of their environment.
-var environmentVariable = pattern(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+var environmentVariable = lazyPattern(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-func (h *hubReader) process() {
+func (h *hubReader) readProcess() {
 	words := h.shape.words
-	if h.row.expands(words[0].text) {
-		h.refuse(words[0].start, "write the command out", "the command of %q holds a variable that only its client can fill in", h.slot.name)
+	if h.row.expandsText(words[0].text) {
+		h.refuseEntry(words[0].start, "write the command out", "the command of %q holds a variable that only its client can fill in", h.slot.name)
 	}
 	h.server.Command = words[0].text
 	for _, w := range words[1:] {
-		h.server.Args = append(h.server.Args, h.text(w, h.row.ExpandsArgs || h.row.CommandForm == ArrayCommand && len(h.row.Interpolation) > 0))
+		h.server.Args = append(h.server.Args, h.hubText(w, h.row.ExpandsArgs || h.row.CommandForm == ArrayCommand && len(h.row.Interpolation) > 0))
 	}
 	for _, m := range h.shape.environment {
 		if m.value.kind != stringKind {
-			h.refuse(m.value.start, "write it as a string", "the variable %q of %q is %s, not a string", m.name, h.slot.name, m.value.kind)
+			h.refuseEntry(m.value.start, "write it as a string", "the variable %q of %q is %s, not a string", m.name, h.slot.name, m.value.kind)
 			continue
 		}
-		h.server.Env = append(h.server.Env, Variable{m.name, h.text(m.value, h.row.EnvExpands)})
+		h.server.Env = append(h.server.Env, Variable{m.name, h.hubText(m.value, h.row.EnvExpands)})
 	}
-	if passed, _ := h.shape.holder.get(h.row.PassEnvField); h.row.PassEnvField != "" && passed != nil {
+	if passed, _ := h.shape.holder.findMember(h.row.PassEnvField); h.row.PassEnvField != "" && passed != nil {
 		for _, item := range passed.value.items {
 			if item.kind != stringKind || !variableName().MatchString(item.text) {
-				h.refuse(item.start, nextAlone, "%s of %q names something other than a variable", passed.name, h.slot.name)
+				h.refuseEntry(item.start, nextAlone, "%s of %q names something other than a variable", passed.name, h.slot.name)
 				continue
 			}
 			h.server.Env = append(h.server.Env, Variable{item.text, "${" + item.text + "}"})
@@ -191,18 +191,18 @@ func (h *hubReader) process() {
 	}
 }
 
-func (h *hubReader) remote() {
+func (h *hubReader) readRemote() {
 	r := h.shape.remote
 	if r.kept != nil {
-		h.refuse(r.kept.at, r.kept.next, "%s", r.kept.what)
+		h.refuseEntry(r.kept.at, r.kept.next, "%s", r.kept.what)
 		return
 	}
-	h.server.URL = h.text(r.url.value, h.row.EnvExpands)
+	h.server.URL = h.hubText(r.url.value, h.row.EnvExpands)
 	if h.shape.typ != nil && strings.EqualFold(h.shape.typ.value.text, "sse") {
 		h.server.Type = "sse" // some refuse what is posted there
 	}
 	for _, one := range r.headers {
-		value := h.text(one.member.value, h.row.EnvExpands)
+		value := h.hubText(one.member.value, h.row.EnvExpands)
 		if r.envHeaders {
 			value = "${" + one.member.value.text + "}"
 		}
@@ -219,8 +219,8 @@ var filters = map[string]bool{
 	"excludeTools": false, "disabledTools": false, "disabled_tools": false,
 }
 
-// members reads what else stands in the entry, and refuses what the hub has no word for.
-func (h *hubReader) members(n *node) {
+// readMembers reads what else stands in the entry, and refuses what the hub has no word for.
+func (h *hubReader) readMembers(n *node) {
 	r := h.row
 	known := slices.Concat([]string{
 		r.commandKey(), r.argsKey(), r.envKey(), r.typeKey(), r.NameField, r.Nested, r.PassEnvField, r.HeadersField, r.EnvHeadersField, r.BearerField,
@@ -231,46 +231,46 @@ func (h *hubReader) members(n *node) {
 		switch {
 		case slices.Contains(known, m.name) || m.value.kind == nullKind:
 		case m.name == "cwd":
-			h.folder(m.value)
+			h.readFolder(m.value)
 		case m.name == "disabled" || m.name == "enabled":
-			h.off(m)
+			h.readDisabled(m)
 		case filter:
-			h.filter(m, only)
-		case slices.Contains(shared, m.name) && m.name != "toolFilter" || m.value.empty():
+			h.readFilter(m, only)
+		case slices.Contains(shared, m.name) && m.name != "toolFilter" || m.value.isEmpty():
 		default:
-			h.refuse(m.start, nextAlone, "the entry of %q has %s, for which the hub has no setting", h.slot.name, quote(m.name))
+			h.refuseEntry(m.start, nextAlone, "the entry of %q has %s, for which the hub has no setting", h.slot.name, quoteText(m.name))
 		}
 	}
 }
 
-func (h *hubReader) folder(n *node) {
+func (h *hubReader) readFolder(n *node) {
 	rooted := strings.HasPrefix(n.text, "/") || strings.HasPrefix(n.text, "~/") || len(n.text) > 2 && n.text[1] == ':'
 	if n.kind != stringKind || !rooted {
-		h.refuse(n.start, "write the whole path", "the cwd of %q depends on the folder that its client runs in", h.slot.name)
+		h.refuseEntry(n.start, "write the whole path", "the cwd of %q depends on the folder that its client runs in", h.slot.name)
 		return
 	}
-	h.server.Dir = h.text(n, false)
+	h.server.Dir = h.hubText(n, false)
 }
 
-func (h *hubReader) off(m *member) {
-	switch value := h.raw(m.value); {
+func (h *hubReader) readDisabled(m *member) {
+	switch value := h.rawText(m.value); {
 	case value != "true" && value != "false":
-		h.refuse(m.value.start, "write true or false", "%s of %q is neither true nor false", quote(m.name), h.slot.name)
+		h.refuseEntry(m.value.start, "write true or false", "%s of %q is neither true nor false", quoteText(m.name), h.slot.name)
 	case (value == "true") == (m.name == "disabled"):
 		h.server.Disabled = true
 	}
 }
 
-func (h *hubReader) filter(m *member, only bool) {
+func (h *hubReader) readFilter(m *member, only bool) {
 	if m.value.kind != listKind {
-		h.refuse(m.start, nextAlone, "%s of %q is %s, not a list", quote(m.name), h.slot.name, m.value.kind)
+		h.refuseEntry(m.start, nextAlone, "%s of %q is %s, not a list", quoteText(m.name), h.slot.name, m.value.kind)
 		return
 	}
 	for _, item := range m.value.items {
 		switch {
 		case item.kind == stringKind && item.text == "*" && only && len(m.value.items) == 1:
 		case item.kind != stringKind || item.text == "" || strings.ContainsAny(item.text, "*?"):
-			h.refuse(item.start, nextAlone, "%s of %q holds something other than the name of a tool", quote(m.name), h.slot.name)
+			h.refuseEntry(item.start, nextAlone, "%s of %q holds something other than the name of a tool", quoteText(m.name), h.slot.name)
 		case only:
 			h.server.Tools = append(h.server.Tools, item.text)
 		default:

@@ -20,25 +20,25 @@ type Piece struct {
 // one's place that starts the hub with these servers. MoveBack with the pieces gives the
 // file back byte for byte, or it is an *EditError.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
-	f, err := open(r, src)
+	f, err := openFile(r, src)
 	if err != nil {
 		return nil, nil, err
 	}
 	container := entries[0].KeyPath[:len(entries[0].KeyPath)-1]
-	units, err := f.units(container)
+	units, err := f.splitUnits(container)
 	if err != nil {
 		return nil, nil, err
 	}
 	var gone []int
 	var moved []slot
 	for _, e := range entries {
-		s, _, err := f.target(e)
+		s, _, err := f.findTarget(e)
 		if err != nil {
 			return nil, nil, err
 		}
 		own := f.unitsOf(s, units)
 		if len(own) == 0 {
-			return nil, nil, refuse(src, s.at, "write it with a header or a line of its own", "%q cannot be taken out by itself", s.name)
+			return nil, nil, newEditError(src, s.at, "write it with a header or a line of its own", "%q cannot be taken out by itself", s.name)
 		}
 		gone, moved = append(gone, own...), append(moved, s)
 	}
@@ -53,26 +53,26 @@ func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (af
 		edits = append(edits, edit{before.end, units[i].end, ""})
 		pieces = append(pieces, Piece{before.key, string(src[before.end:units[i].end])})
 	}
-	after = splice(src, edits)
+	after = spliceEdits(src, edits)
 	return after, pieces, f.proveMove(after, pieces, moved, slices.Concat(container, []string{HubName}))
 }
 
 // proveMove reads the outcome: the moved entries are gone, the hub's is there, every other
 // is as it was, and the file can be put back.
 func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []string) error {
-	failed := refuse(f.src, moved[0].at, "wrap these servers without --hub", "the entry of %q cannot be taken out exactly", moved[0].name)
-	g, err := open(f.row, after)
+	failed := newEditError(f.src, moved[0].at, "wrap these servers without --hub", "the entry of %q cannot be taken out exactly", moved[0].name)
+	g, err := openFile(f.row, after)
 	if err != nil {
 		return failed
 	}
 	left := map[string][]string{}
 	for _, s := range f.slots {
 		if !slices.ContainsFunc(moved, func(m slot) bool { return pathKey(m.path) == pathKey(s.path) }) {
-			left[pathKey(s.path)] = readShape(f.row, s).means()
+			left[pathKey(s.path)] = readShape(f.row, s).meaningWords()
 		}
 	}
 	if left[pathKey(hub)] != nil {
-		return refuse(f.src, moved[0].at, "rename it", "another server is called %q here, as the hub would be", HubName)
+		return newEditError(f.src, moved[0].at, "rename it", "another server is called %q here, as the hub would be", HubName)
 	}
 	for _, s := range g.slots {
 		sh := readShape(f.row, s)
@@ -83,7 +83,7 @@ func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []strin
 			continue
 		}
 		means, known := left[pathKey(s.path)]
-		if !known || !slices.Equal(means, sh.means()) {
+		if !known || !slices.Equal(means, sh.meaningWords()) {
 			return failed
 		}
 	}
@@ -101,43 +101,43 @@ func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []strin
 func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	at := -1
 	for i, p := range pieces {
-		f, err := open(r, src)
+		f, err := openFile(r, src)
 		if err != nil {
 			return nil, err
 		}
-		units, err := f.units(hub[:len(hub)-1])
+		units, err := f.splitUnits(hub[:len(hub)-1])
 		if err != nil {
 			return nil, err
 		}
 		if i == 0 {
 			n := slices.IndexFunc(f.slots, func(s slot) bool { return pathKey(s.path) == pathKey(hub) })
 			if n < 0 {
-				return nil, refuse(src, 0, "write an entry "+quote(HubName)+" that starts clawai hub, then run the command again", "the hub's entry is gone, and what it stood for has no place")
+				return nil, newEditError(src, 0, "write an entry "+quoteText(HubName)+" that starts clawai hub, then run the command again", "the hub's entry is gone, and what it stood for has no place")
 			}
 			own := f.unitsOf(f.slots[n], units)
 			if len(own) != 1 {
-				return nil, refuse(src, f.slots[n].at, "write it as wrap --hub wrote it", "the hub's entry cannot be taken out by itself")
+				return nil, newEditError(src, f.slots[n].at, "write it as wrap --hub wrote it", "the hub's entry cannot be taken out by itself")
 			}
 			u := units[own[0]]
 			if bytes.HasPrefix(src[u.start:], []byte(p.Behind)) {
 				u.end = u.start + len(p.Behind) // what was written behind it since stays
 			}
-			src, at = splice(src, []edit{{u.start, u.end, p.Text}}), u.start+len(p.Text)
+			src, at = spliceEdits(src, []edit{{u.start, u.end, p.Text}}), u.start+len(p.Text)
 			continue
 		}
 		if n := slices.IndexFunc(units, func(u unit) bool { return u.key == p.Behind }); n >= 0 && (at <= units[n].start || at > units[n].end) {
 			at = units[n].end
 		}
-		src = splice(src, []edit{{at, at, p.Text}})
+		src = spliceEdits(src, []edit{{at, at, p.Text}})
 		at += len(p.Text)
 	}
-	f, err := open(r, src)
+	f, err := openFile(r, src)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range f.slots {
 		if s.twice {
-			return nil, refuse(src, s.at, "rename or remove it, then run the command again", "a server %q was written beside the hub since, and one of that name comes back", s.name)
+			return nil, newEditError(src, s.at, "rename or remove it, then run the command again", "a server %q was written beside the hub since, and one of that name comes back", s.name)
 		}
 	}
 	return src, nil
@@ -167,9 +167,9 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	if err != nil {
 		hub.Differs = append(hub.Differs, "the hub would not start with its options: "+err.Error())
 	}
-	hub.Observe = invocation{line: line}.observes()
+	hub.Observe = invocation{line: line}.isObserving()
 	for _, name := range []string{"policy", "state"} { // in which what holds, and what is recorded, lies elsewhere
-		if value, given := line.Value(name); given {
+		if value, given := line.OptionValue(name); given {
 			hub.Differs = append(hub.Differs, settingDiffers(proxyargs.Setting{Name: name, Value: value}))
 		}
 	}
@@ -216,38 +216,38 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	}
 	var said []string
 	for _, m := range all {
-		said = append(said, quote(m.name)+": "+m.raw)
+		said = append(said, quoteText(m.name)+": "+m.raw)
 	}
 	text := "{" + strings.Join(said, spaced) + "}"
 	if f.row.Container == List {
 		return text // which YAML reads, too
 	}
-	return quote(HubName) + ": " + text
+	return quoteText(HubName) + ": " + text
 }
 
 // hubMembers are the members of the hub's entry: the command, and what entries of this
 // client have beside it.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
-	if field := cmp.Or(f.row.NameField, "name"); like.member(field) {
-		all = append(all, extra{field, quote(HubName)})
+	if field := cmp.Or(f.row.NameField, "name"); like.hasMember(field) {
+		all = append(all, extra{field, quoteText(HubName)})
 	}
 	if f.row.TypeField != "" && len(f.row.StdioTypes) > 0 {
-		all = append(all, extra{f.row.typeKey(), quote(f.row.stdioType())})
+		all = append(all, extra{f.row.typeKey(), quoteText(f.row.stdioType())})
 	}
 	switch f.row.CommandForm {
 	case ArrayCommand:
 		all = append(all, extra{f.row.commandKey(), "[" + strings.Join(quoteAll(append([]string{path}, args...)), spaced) + "]"})
 	default:
-		all = append(all, extra{f.row.commandKey(), quote(path)}, extra{f.row.argsKey(), list})
+		all = append(all, extra{f.row.commandKey(), quoteText(path)}, extra{f.row.argsKey(), list})
 	}
-	if like.member("enabled") {
+	if like.hasMember("enabled") {
 		all = append(all, extra{"enabled", "true"})
 	}
 	return all
 }
 
-func (n *node) member(name string) bool { m, _ := n.get(name); return m != nil }
+func (n *node) hasMember(name string) bool { m, _ := n.findMember(name); return m != nil }
 
 func tomlPath(path []string) string {
 	keys := make([]string, len(path))

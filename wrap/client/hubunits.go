@@ -16,14 +16,14 @@ type unit struct {
 	flow       bool // it stands between brackets, in YAML
 }
 
-// units are the pieces of a file, in their order.
-func (f *file) units(container []string) ([]unit, error) {
+// splitUnits are the pieces of a file, in their order.
+func (f *file) splitUnits(container []string) ([]unit, error) {
 	if f.row.Format == TOML {
-		return f.tables(container), nil
+		return f.splitTables(container), nil
 	}
-	n, err := parse(f.row, f.src)
+	n, err := parseFile(f.row, f.src)
 	for _, key := range container {
-		if m, _ := n.get(key); err == nil && m != nil {
+		if m, _ := n.findMember(key); err == nil && m != nil {
 			n = m.value
 		}
 	}
@@ -34,7 +34,7 @@ func (f *file) units(container []string) ([]unit, error) {
 	add := func(key string, start int, value *node, block bool) {
 		end, known := f.stopAnywhere(value)
 		if !known && err == nil {
-			err = refuse(f.src, start, "write it on lines of its own", "where the entry of %q ends cannot be told", key)
+			err = newEditError(f.src, start, "write it on lines of its own", "where the entry of %q ends cannot be told", key)
 		}
 		all = append(all, unit{key: key, start: start, end: end, flow: f.row.Format == YAML && !block})
 	}
@@ -46,7 +46,7 @@ func (f *file) units(container []string) ([]unit, error) {
 		if n.block {
 			start = item.lead
 		}
-		if m, _ := item.get(f.row.NameField); m != nil {
+		if m, _ := item.findMember(f.row.NameField); m != nil {
 			name = m.value.text
 		}
 		add(name, start, item, n.block)
@@ -57,7 +57,7 @@ func (f *file) units(container []string) ([]unit, error) {
 // stopAnywhere is stop, and of an object between YAML's brackets where they close.
 func (f *file) stopAnywhere(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
-		return f.stop(n)
+		return f.valueEnd(n)
 	}
 	if len(n.members) > 0 && n.members[0].block {
 		return f.stopAnywhere(n.members[len(n.members)-1].value)
@@ -74,10 +74,10 @@ func (f *file) stopAnywhere(n *node) (int, bool) {
 	return at + 1, n.end > n.start && at < len(f.src) && f.src[at] == '}'
 }
 
-// tables are those of a file of TOML, each up to the next one, and the pairs that are
+// splitTables are those of a file of TOML, each up to the next one, and the pairs that are
 // servers, or parts of them, without a table of their own.
-func (f *file) tables(container []string) (all []unit) {
-	base := bom(f.src)
+func (f *file) splitTables(container []string) (all []unit) {
+	base := bomLength(f.src)
 	var p unstable.Parser
 	p.Reset(f.src[base:])
 	var table []string
@@ -96,7 +96,7 @@ func (f *file) tables(container []string) (all []unit) {
 		switch n.Kind {
 		case unstable.KeyValue:
 			u.path, u.pair = slices.Concat(table, path), len(table)
-			if len(table) > len(container) || !within(u.path, container) {
+			if len(table) > len(container) || !hasPathPrefix(u.path, container) {
 				continue
 			}
 		case unstable.ArrayTable:
@@ -108,7 +108,7 @@ func (f *file) tables(container []string) (all []unit) {
 		default:
 			table = path
 		}
-		if f.row.Container == Tables && within(u.path, container) {
+		if f.row.Container == Tables && hasPathPrefix(u.path, container) {
 			u.path = slices.Concat(container, []string{element}, u.path[len(container):])
 		}
 		if len(all) > 0 {
@@ -129,15 +129,15 @@ func (f *file) nameAfter(at int) string {
 	return ""
 }
 
-// within says that a path is another, or goes on from it.
-func within(path, other []string) bool {
+// hasPathPrefix says that a path is another, or goes on from it.
+func hasPathPrefix(path, other []string) bool {
 	return len(path) >= len(other) && slices.Equal(path[:len(other)], other)
 }
 
 // unitsOf are the pieces that are an entry.
 func (f *file) unitsOf(s slot, units []unit) (own []int) {
 	for i, u := range units {
-		if f.row.Format == TOML && within(u.path, s.path) || f.row.Format != TOML && u.start <= s.at && s.at < u.end {
+		if f.row.Format == TOML && hasPathPrefix(u.path, s.path) || f.row.Format != TOML && u.start <= s.at && s.at < u.end {
 			own = append(own, i)
 		}
 	}

@@ -31,17 +31,17 @@ type jsonReader struct {
 
 // parseJSON reads a whole file; nil when it holds nothing but blanks.
 func parseJSON(src []byte, format Format, path []string) (*node, error) {
-	j := &jsonReader{src: src, at: bom(src), format: format}
-	j.space()
+	j := &jsonReader{src: src, at: bomLength(src), format: format}
+	j.skipSpace()
 	if j.err == nil && j.at == len(src) {
 		return nil, nil
 	}
-	root := j.value(path, follow)
+	root := j.readValue(path, follow)
 	if j.err == nil {
-		j.space()
+		j.skipSpace()
 	}
 	if j.err == nil && j.at < len(src) {
-		j.fail(j.at, "%q stands after the end of the value", j.here())
+		j.failRead(j.at, "%q stands after the end of the value", j.currentCharacter())
 	}
 	if j.err != nil {
 		return nil, j.err
@@ -51,34 +51,34 @@ func parseJSON(src []byte, format Format, path []string) (*node, error) {
 
 const nextRepair = "correct the file, then run the command again"
 
-func (j *jsonReader) fail(at int, what string, values ...any) {
+func (j *jsonReader) failRead(at int, what string, values ...any) {
 	if j.err == nil {
-		j.err = refuse(j.src, at, nextRepair, what, values...)
+		j.err = newEditError(j.src, at, nextRepair, what, values...)
 	}
 	j.at = len(j.src)
 }
 
-// here is the character at the place of reading, for messages.
-func (j *jsonReader) here() string {
+// currentCharacter is the character at the place of reading, for messages.
+func (j *jsonReader) currentCharacter() string {
 	_, size := utf8.DecodeRune(j.src[j.at:])
 	return string(j.src[j.at : j.at+size])
 }
 
-func (j *jsonReader) peek() byte {
+func (j *jsonReader) peekByte() byte {
 	if j.at < len(j.src) {
 		return j.src[j.at]
 	}
 	return 0
 }
 
-// space reads past blanks and comments.
-func (j *jsonReader) space() {
+// skipSpace reads past blanks and comments.
+func (j *jsonReader) skipSpace() {
 	for j.at < len(j.src) {
 		switch c := j.src[j.at]; {
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
 			j.at++
 		case c == '/':
-			j.comment()
+			j.skipComment()
 		case j.format == JSON5 && j.wideSpace() > 0:
 			j.at += j.wideSpace()
 		default:
@@ -87,13 +87,13 @@ func (j *jsonReader) space() {
 	}
 }
 
-func (j *jsonReader) comment() {
+func (j *jsonReader) skipComment() {
 	rest := j.src[j.at:]
 	switch {
 	case len(rest) < 2 || rest[1] != '/' && rest[1] != '*':
-		j.fail(j.at, "a lone /")
+		j.failRead(j.at, "a lone /")
 	case j.format == JSON:
-		j.fail(j.at, "a comment, which this client's JSON does not allow")
+		j.failRead(j.at, "a comment, which this client's JSON does not allow")
 	case rest[1] == '/':
 		n := bytes.IndexAny(rest, "\r\n")
 		if n < 0 {
@@ -103,41 +103,41 @@ func (j *jsonReader) comment() {
 	default:
 		n := bytes.Index(rest[2:], []byte("*/"))
 		if n < 0 {
-			j.fail(j.at, "a comment that does not end")
+			j.failRead(j.at, "a comment that does not end")
 			return
 		}
 		j.at += n + 4
 	}
 }
 
-// value reads one value. The path is what still leads to the container.
-func (j *jsonReader) value(path []string, mode reading) *node {
+// readValue reads one value. The path is what still leads to the container.
+func (j *jsonReader) readValue(path []string, mode reading) *node {
 	if mode == follow && len(path) == 0 {
 		mode = keep
 	}
 	start := j.at
-	switch c := j.peek(); {
+	switch c := j.peekByte(); {
 	case j.at == len(j.src):
-		j.fail(j.at, "the file ends inside a value")
+		j.failRead(j.at, "the file ends inside a value")
 		return nil
 	case c == '{':
-		return j.object(path, mode)
+		return j.readObject(path, mode)
 	case c == '[':
-		return j.list(mode)
+		return j.readList(mode)
 	case c == '"' || c == '\'' && j.format == JSON5:
 		j.skipString()
-		return j.scalar(start, stringKind, mode)
-	case j.word("null"):
-		return j.scalar(start, nullKind, mode)
-	case j.word("true") || j.word("false") || j.number():
-		return j.scalar(start, otherKind, mode)
+		return j.newScalar(start, stringKind, mode)
+	case j.readLiteral("null"):
+		return j.newScalar(start, nullKind, mode)
+	case j.readLiteral("true") || j.readLiteral("false") || j.readNumber():
+		return j.newScalar(start, otherKind, mode)
 	default:
-		j.fail(start, "%q cannot start a value", j.here())
+		j.failRead(start, "%q cannot start a value", j.currentCharacter())
 		return nil
 	}
 }
 
-func (j *jsonReader) scalar(start int, k kind, mode reading) *node {
+func (j *jsonReader) newScalar(start int, k kind, mode reading) *node {
 	if mode == skip || j.err != nil {
 		return nil
 	}
@@ -152,11 +152,11 @@ func (j *jsonReader) scalar(start int, k kind, mode reading) *node {
 	return n
 }
 
-// open reads an opening bracket; what is skipped gets no node.
-func (j *jsonReader) open(k kind, mode reading) *node {
+// openContainer reads an opening bracket; what is skipped gets no node.
+func (j *jsonReader) openContainer(k kind, mode reading) *node {
 	start := j.at
 	if j.depth++; j.depth > maxDepth {
-		j.fail(j.at, "values are nested deeper than %d", maxDepth)
+		j.failRead(j.at, "values are nested deeper than %d", maxDepth)
 	}
 	j.at = min(j.at+1, len(j.src))
 	if mode == skip {
@@ -165,38 +165,38 @@ func (j *jsonReader) open(k kind, mode reading) *node {
 	return &node{kind: k, start: start}
 }
 
-func (j *jsonReader) object(path []string, mode reading) *node {
-	n := j.open(objectKind, mode)
+func (j *jsonReader) readObject(path []string, mode reading) *node {
+	n := j.openContainer(objectKind, mode)
 	for {
-		if j.space(); j.closes('}', "an object") {
+		if j.skipSpace(); j.readClosing('}', "an object") {
 			return n.endAt(j.at)
 		}
 		start := j.at
-		if !j.key() {
+		if !j.readKey() {
 			return nil
 		}
 		end := j.at
-		if j.space(); j.peek() != ':' {
-			j.fail(j.at, "a : is missing after a key")
+		if j.skipSpace(); j.peekByte() != ':' {
+			j.failRead(j.at, "a : is missing after a key")
 			return nil
 		}
 		j.at++
-		j.space()
-		inside, rest := j.choose(start, end, path, mode)
-		v := j.value(rest, inside)
+		j.skipSpace()
+		inside, rest := j.chooseMode(start, end, path, mode)
+		v := j.readValue(rest, inside)
 		if inside != skip {
 			name := decodeString(j.src[start:end])
 			escaped := bytes.IndexByte(j.src[start:end], '\\') >= 0
 			n.members = append(n.members, member{name: name, start: start, last: start, end: end, escaped: escaped, value: v})
 		}
-		if !j.comma('}', "an object") {
+		if !j.readComma('}', "an object") {
 			return nil
 		}
 	}
 }
 
-// choose says how to read the member whose key stands from start to end.
-func (j *jsonReader) choose(start, end int, path []string, mode reading) (reading, []string) {
+// chooseMode says how to read the member whose key stands from start to end.
+func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (reading, []string) {
 	if mode != follow {
 		return mode, nil
 	}
@@ -214,29 +214,29 @@ func isKey(raw []byte, name string) bool {
 	return decodeString(raw) == name
 }
 
-func (j *jsonReader) list(mode reading) *node {
-	n := j.open(listKind, mode)
+func (j *jsonReader) readList(mode reading) *node {
+	n := j.openContainer(listKind, mode)
 	if mode == follow { // a key path does not lead through a list
 		mode = skip
 	}
 	for {
-		if j.space(); j.closes(']', "a list") {
+		if j.skipSpace(); j.readClosing(']', "a list") {
 			return n.endAt(j.at)
 		}
-		v := j.value(nil, mode)
+		v := j.readValue(nil, mode)
 		if mode != skip {
 			n.items = append(n.items, v)
 		}
-		if !j.comma(']', "a list") {
+		if !j.readComma(']', "a list") {
 			return nil
 		}
 	}
 }
 
-// closes reads the closing bracket if it is there.
-func (j *jsonReader) closes(bracket byte, of string) bool {
+// readClosing reads the closing bracket if it is there.
+func (j *jsonReader) readClosing(bracket byte, of string) bool {
 	if j.at == len(j.src) {
-		j.fail(j.at, "the file ends inside %s", of)
+		j.failRead(j.at, "the file ends inside %s", of)
 		return false
 	}
 	if j.src[j.at] != bracket {
@@ -247,25 +247,25 @@ func (j *jsonReader) closes(bracket byte, of string) bool {
 	return true
 }
 
-// comma reads what may stand between two members: a comma, or nothing before
+// readComma reads what may stand between two members: a comma, or nothing before
 // the closing bracket, which it leaves. False when reading cannot go on.
-func (j *jsonReader) comma(bracket byte, of string) bool {
+func (j *jsonReader) readComma(bracket byte, of string) bool {
 	if j.err != nil {
 		return false
 	}
-	j.space()
+	j.skipSpace()
 	switch {
 	case j.at == len(j.src):
-		j.fail(j.at, "the file ends inside %s", of)
+		j.failRead(j.at, "the file ends inside %s", of)
 	case j.src[j.at] == bracket:
 		return true
 	case j.src[j.at] != ',':
-		j.fail(j.at, "a comma is missing before %q", j.here())
+		j.failRead(j.at, "a comma is missing before %q", j.currentCharacter())
 	default:
 		at := j.at
 		j.at++
-		if j.space(); j.peek() == bracket && j.format == JSON {
-			j.fail(at, "a comma before the closing bracket, which this client's JSON does not allow")
+		if j.skipSpace(); j.peekByte() == bracket && j.format == JSON {
+			j.failRead(at, "a comma before the closing bracket, which this client's JSON does not allow")
 		}
 	}
 	return j.err == nil

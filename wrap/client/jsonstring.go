@@ -40,15 +40,15 @@ func decodeEscape(raw []byte) (r rune, size int) {
 	c := raw[1]
 	switch {
 	case c == 'u':
-		r = hex(raw[2:6])
+		r = parseHex(raw[2:6])
 		if utf16.IsSurrogate(r) && hexDigits(raw[min(7, len(raw)):], 'u', 4) && raw[6] == '\\' {
-			if pair := utf16.DecodeRune(r, hex(raw[8:12])); pair != utf8.RuneError {
+			if pair := utf16.DecodeRune(r, parseHex(raw[8:12])); pair != utf8.RuneError {
 				return pair, 12
 			}
 		}
 		return r, 6
 	case c == 'x':
-		return hex(raw[2:4]), 4
+		return parseHex(raw[2:4]), 4
 	case c == '\r' && len(raw) > 2 && raw[2] == '\n':
 		return -1, 3
 	case c == '\n' || c == '\r':
@@ -64,13 +64,13 @@ func decodeEscape(raw []byte) (r rune, size int) {
 	return r, 1 + size
 }
 
-func hex(digits []byte) rune {
+func parseHex(digits []byte) rune {
 	n, _ := strconv.ParseUint(string(digits), 16, 32)
 	return rune(n)
 }
 
-// quote writes a string so that JSON, JSON5, TOML and YAML all read it as s.
-func quote(s string) string {
+// quoteText writes a string so that JSON, JSON5, TOML and YAML all read it as s.
+func quoteText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

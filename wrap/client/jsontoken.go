@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// key reads the name of a member: a string, in JSON5 a bare name as well.
-func (j *jsonReader) key() bool {
-	c := j.peek()
+// readKey reads the name of a member: a string, in JSON5 a bare name as well.
+func (j *jsonReader) readKey() bool {
+	c := j.peekByte()
 	switch {
 	case j.err != nil:
 	case c == '"' || c == '\'' && j.format == JSON5:
 		j.skipString()
 	case j.format == JSON5 && j.bareName():
 	default:
-		j.fail(j.at, "a key is missing before %q", j.here())
+		j.failRead(j.at, "a key is missing before %q", j.currentCharacter())
 	}
 	return j.err == nil
 }
@@ -57,17 +57,17 @@ func (j *jsonReader) skipString() {
 			j.at++
 			return
 		case c == '\\':
-			j.escape()
+			j.skipEscape()
 		case c < ' ' && (j.format != JSON5 || c == '\n' || c == '\r'):
-			j.fail(j.at, "a control character inside a string")
+			j.failRead(j.at, "a control character inside a string")
 		default:
 			j.at++
 		}
 	}
-	j.fail(start, "a string that does not end")
+	j.failRead(start, "a string that does not end")
 }
 
-func (j *jsonReader) escape() {
+func (j *jsonReader) skipEscape() {
 	rest := j.src[j.at+1:]
 	switch {
 	case len(rest) == 0:
@@ -77,10 +77,10 @@ func (j *jsonReader) escape() {
 	case hexDigits(rest, 'u', 4):
 		j.at += 6
 	case j.format != JSON5 || rest[0] == 'u' || rest[0] >= '1' && rest[0] <= '9':
-		j.fail(j.at, "an escape that does not exist")
+		j.failRead(j.at, "an escape that does not exist")
 	case rest[0] == 'x':
 		if !hexDigits(rest, 'x', 2) {
-			j.fail(j.at, "an escape that does not exist")
+			j.failRead(j.at, "an escape that does not exist")
 			return
 		}
 		j.at += 4
@@ -109,8 +109,8 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// word reads a literal that no name goes on after.
-func (j *jsonReader) word(literal string) bool {
+// readLiteral reads a literal that no name goes on after.
+func (j *jsonReader) readLiteral(literal string) bool {
 	if !bytes.HasPrefix(j.src[j.at:], []byte(literal)) {
 		return false
 	}
@@ -122,36 +122,36 @@ func (j *jsonReader) word(literal string) bool {
 	return true
 }
 
-// number reads a number of RFC 8259; in JSON5 also +1, .5, 5., 0x1f, Infinity
+// readNumber reads a number of RFC 8259; in JSON5 also +1, .5, 5., 0x1f, Infinity
 // and NaN.
-func (j *jsonReader) number() bool {
+func (j *jsonReader) readNumber() bool {
 	start := j.at
-	if c := j.peek(); c == '-' || c == '+' && j.format == JSON5 {
+	if c := j.peekByte(); c == '-' || c == '+' && j.format == JSON5 {
 		j.at++
 	}
-	if j.format == JSON5 && (j.word("Infinity") || j.word("NaN")) {
+	if j.format == JSON5 && (j.readLiteral("Infinity") || j.readLiteral("NaN")) {
 		return true
 	}
 	if rest := j.src[j.at:]; j.format == JSON5 && len(rest) > 2 && rest[0] == '0' && rest[1]|0x20 == 'x' {
 		j.at += 2
-		return j.run(isHex) > 0
+		return j.skipRun(isHex) > 0
 	}
 	leading := j.at
-	whole, part := j.run(isDigit), -1
-	if j.peek() == '.' {
+	whole, part := j.skipRun(isDigit), -1
+	if j.peekByte() == '.' {
 		j.at++
-		part = j.run(isDigit)
+		part = j.skipRun(isDigit)
 	}
 	ok := whole > 0 && part != 0 || j.format == JSON5 && (whole > 0 || part > 0)
 	if whole > 1 && j.src[leading] == '0' {
 		ok = false
 	}
-	if ok && j.peek()|0x20 == 'e' {
+	if ok && j.peekByte()|0x20 == 'e' {
 		j.at++
-		if c := j.peek(); c == '+' || c == '-' {
+		if c := j.peekByte(); c == '+' || c == '-' {
 			j.at++
 		}
-		ok = j.run(isDigit) > 0
+		ok = j.skipRun(isDigit) > 0
 	}
 	if !ok {
 		j.at = start
@@ -159,7 +159,7 @@ func (j *jsonReader) number() bool {
 	return ok
 }
 
-func (j *jsonReader) run(of func(byte) bool) int {
+func (j *jsonReader) skipRun(of func(byte) bool) int {
 	start := j.at
 	for j.at < len(j.src) && of(j.src[j.at]) {
 		j.at++

@@ -11,10 +11,10 @@ type slot struct {
 	twice bool // another slot has the same path
 }
 
-// parse reads a file into nodes; nil when it holds nothing.
-func parse(r Row, src []byte) (*node, error) {
+// parseFile reads a file into nodes; nil when it holds nothing.
+func parseFile(r Row, src []byte) (*node, error) {
 	if at := invalidUTF8(src); at >= 0 {
-		return nil, refuse(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
+		return nil, newEditError(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
 	}
 	switch r.Format {
 	case JSON, JSONC, JSON5:
@@ -24,14 +24,14 @@ func parse(r Row, src []byte) (*node, error) {
 	case YAML:
 		return parseYAML(src)
 	default:
-		return nil, refuse(src, 0, "correct the row in the catalogue", "%q is no format", string(r.Format))
+		return nil, newEditError(src, 0, "correct the row in the catalogue", "%q is no format", string(r.Format))
 	}
 }
 
-// locate finds every server of a file.
-func locate(r Row, src []byte, root *node) ([]slot, error) {
+// locateServers finds every server of a file.
+func locateServers(r Row, src []byte, root *node) ([]slot, error) {
 	f := finder{row: r, src: src}
-	f.walk(root, r.KeyPath, nil)
+	f.walkKeyPath(root, r.KeyPath, nil)
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -51,7 +51,7 @@ func locate(r Row, src []byte, root *node) ([]slot, error) {
 func pathKey(path []string) string {
 	key := ""
 	for _, p := range path {
-		key += quote(p)
+		key += quoteText(p)
 	}
 	return key
 }
@@ -63,49 +63,49 @@ type finder struct {
 	err   error
 }
 
-// walk goes down the key path. A step that is not there or null holds no
+// walkKeyPath goes down the key path. A step that is not there or null holds no
 // servers; one of another kind is a file we do not understand.
-func (f *finder) walk(n *node, path, walked []string) {
+func (f *finder) walkKeyPath(n *node, path, walked []string) {
 	switch {
 	case f.err != nil || n == nil || n.kind == nullKind:
 	case n.refused != "":
-		f.err = refuse(f.src, n.start, nextYAML, "the way to the servers holds %s", n.refused)
+		f.err = newEditError(f.src, n.start, nextYAML, "the way to the servers holds %s", n.refused)
 	case len(path) == 0:
-		f.container(n, walked)
+		f.readContainer(n, walked)
 	case n.kind != objectKind:
-		f.err = refuse(f.src, n.start, "check that the file belongs to "+f.row.Name, "%s stands where an object is expected", n.kind)
+		f.err = newEditError(f.src, n.start, "check that the file belongs to "+f.row.Name, "%s stands where an object is expected", n.kind)
 	case path[0] == "*":
 		if m := n.ownDuplicate(); m != nil {
-			f.duplicate(m)
+			f.refuseDuplicate(m)
 		}
 		for _, m := range n.members {
-			f.walk(m.value, path[1:], append(slices.Clip(walked), m.name))
+			f.walkKeyPath(m.value, path[1:], append(slices.Clip(walked), m.name))
 		}
 	default:
-		m, twice := n.get(path[0])
+		m, twice := n.findMember(path[0])
 		if twice {
-			f.duplicate(n.last(path[0]))
+			f.refuseDuplicate(n.lastMember(path[0]))
 		} else if m != nil {
-			f.walk(m.value, path[1:], append(slices.Clip(walked), m.name))
+			f.walkKeyPath(m.value, path[1:], append(slices.Clip(walked), m.name))
 		}
 	}
 }
 
 const nextDuplicate = "remove one of the two"
 
-func (f *finder) duplicate(m *member) {
+func (f *finder) refuseDuplicate(m *member) {
 	if f.err == nil {
-		f.err = refuse(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
+		f.err = newEditError(f.src, m.start, nextDuplicate, "the key %q stands twice", m.name)
 	}
 }
 
-func (f *finder) container(n *node, walked []string) {
+func (f *finder) readContainer(n *node, walked []string) {
 	want := objectKind
 	if f.row.Container == List || f.row.Container == Tables {
 		want = listKind
 	}
 	if n.kind != want {
-		f.err = refuse(f.src, n.start, "check that the file belongs to "+f.row.Name, "%s stands where %s of servers is expected", n.kind, want)
+		f.err = newEditError(f.src, n.start, "check that the file belongs to "+f.row.Name, "%s stands where %s of servers is expected", n.kind, want)
 		return
 	}
 	for _, m := range n.members {
@@ -115,7 +115,7 @@ func (f *finder) container(n *node, walked []string) {
 	}
 	for _, item := range n.items {
 		s := slot{at: item.start, value: item}
-		if m, _ := item.get(f.row.NameField); m != nil && m.value.kind == stringKind {
+		if m, _ := item.findMember(f.row.NameField); m != nil && m.value.kind == stringKind {
 			s.name, s.at = m.value.text, m.value.start
 		}
 		s.path = append(slices.Clip(walked), s.name)
@@ -124,6 +124,6 @@ func (f *finder) container(n *node, walked []string) {
 }
 
 func (f *finder) isServer(n *node) bool {
-	m, _ := n.get(f.row.commandKey())
+	m, _ := n.findMember(f.row.commandKey())
 	return m != nil
 }

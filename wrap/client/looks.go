@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// shown is how much of a word of a command line is shown, in bytes, as far as its looks
+// visibleLength is how much of a word of a command line is shown, in bytes, as far as its looks
 // tell: what stands in a URL's query, what looks random in its path, and what does so
 // behind an option of one letter, of which nobody knows what it means.
-func shown(word, before string) int {
+func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
 		return shownOfURL(word)
 	}
@@ -20,7 +20,7 @@ func shown(word, before string) int {
 		}
 		value = word[len(letter):]
 	}
-	if random(value) {
+	if looksRandom(value) {
 		return len(word) - len(value)
 	}
 	return len(word)
@@ -53,7 +53,7 @@ func shownOfURL(word string) int {
 		}
 	}
 	for _, run := range runs().FindAllStringIndex(word[path:end], -1) {
-		if mixed(word[path+run[0] : path+run[1]]) {
+		if isMixed(word[path+run[0] : path+run[1]]) {
 			return path + run[0]
 		}
 	}
@@ -61,23 +61,23 @@ func shownOfURL(word string) int {
 }
 
 // runs are what no words are written with: many letters and digits in a row.
-var runs = pattern(`[A-Za-z0-9]{10,}`)
+var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
-// random says whether a value is drawn by lot, for all that can be seen: not words, names,
+// looksRandom says whether a value is drawn by lot, for all that can be seen: not words, names,
 // versions, paths, hosts or packages.
-func random(value string) bool {
+func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
 		return false
 	}
 	if strings.Contains(value, "/") {
-		return len(value) >= 32 && mixed(strings.ReplaceAll(value, "/", "")) // base64
+		return len(value) >= 32 && isMixed(strings.ReplaceAll(value, "/", "")) // base64
 	}
-	return slices.ContainsFunc(runs().FindAllString(value, -1), mixed)
+	return slices.ContainsFunc(runs().FindAllString(value, -1), isMixed)
 }
 
-// mixed says that a run of letters and digits goes from one to the other, or from small
+// isMixed says that a run of letters and digits goes from one to the other, or from small
 // letters to capitals, more often than names do.
-func mixed(run string) bool {
+func isMixed(run string) bool {
 	if !strings.ContainsAny(run, "0123456789") {
 		return false
 	}

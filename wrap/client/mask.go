@@ -10,11 +10,11 @@ import (
 
 const hiddenText = "•••"
 
-// Mask gives a file as it may be shown: of every entry in it the values of the
+// MaskFile gives a file as it may be shown: of every entry in it the values of the
 // environment, of headers, and of arguments that are secrets are covered, and addresses
 // that may hold one. Line ends stay where they are. What cannot be read is given back.
-func Mask(r Row, src []byte) []byte {
-	f, err := open(r, src)
+func MaskFile(r Row, src []byte) []byte {
+	f, err := openFile(r, src)
 	if err != nil {
 		return src
 	}
@@ -22,26 +22,26 @@ func Mask(r Row, src []byte) []byte {
 	for _, s := range f.slots {
 		sh := readShape(r, s)
 		if sh.remote != nil {
-			edits = append(edits, f.secrets(sh.remote)...)
+			edits = append(edits, f.secretEdits(sh.remote)...)
 		}
 		edits = append(edits, f.secretWords(sh.words)...)
 		for _, m := range sh.environment {
 			if v := m.value; v.kind == stringKind && v.text != "" && !strings.HasPrefix(v.text, ReferencePrefix) && !slices.ContainsFunc(edits, func(e edit) bool { return e.start >= v.start && e.end <= v.end }) {
-				edits = append(edits, f.cover(v, ""))
+				edits = append(edits, f.coverText(v, ""))
 			}
 		}
 	}
-	return splice(src, edits)
+	return spliceEdits(src, edits)
 }
 
 // secretWords covers what a command line says of secrets: the value behind --api-key or
 // in --token=, a header, what a container is given as its environment, and whatever looks
 // like a key, as an address may hold one, too.
 func (f *file) secretWords(words []*node) (edits []edit) {
-	all := texts(words)
+	all := nodeTexts(words)
 	src, err := json.Marshal(all)
 	var clean []string
-	if err != nil || json.Unmarshal(redact.JSON(src), &clean) != nil || len(clean) != len(all) {
+	if err != nil || json.Unmarshal(redact.ScrubJSON(src), &clean) != nil || len(clean) != len(all) {
 		return nil // words that are no texts; nothing is written of such an entry
 	}
 	for i, w := range words {
@@ -53,9 +53,9 @@ func (f *file) secretWords(words []*node) (edits []edit) {
 		if i > 0 {
 			before = all[i-1]
 		}
-		prefix = prefix[:min(len(prefix), shown(all[i], before))]
+		prefix = prefix[:min(len(prefix), visibleLength(all[i], before))]
 		if w.kind == stringKind && len(prefix) < len(all[i]) {
-			edits = append(edits, f.cover(w, prefix))
+			edits = append(edits, f.coverText(w, prefix))
 		}
 	}
 	return edits
@@ -70,12 +70,12 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-func (f *file) secrets(r *remote) []edit {
+func (f *file) secretEdits(r *remote) []edit {
 	var edits []edit
-	if m := r.url; m != nil && m.value.kind == stringKind && f.row.Hidden(m.value.text) {
-		e := f.cover(m.value, "")
+	if m := r.url; m != nil && m.value.kind == stringKind && f.row.HidesAddress(m.value.text) {
+		e := f.coverText(m.value, "")
 		if r.redirected != nil { // whose path is a secret of clawai's, and whose query may hold one
-			e.text = r.redirected.host() + "/" + hiddenText
+			e.text = r.redirected.visibleHost() + "/" + hiddenText
 		}
 		edits = append(edits, e)
 	}
@@ -84,14 +84,14 @@ func (f *file) secrets(r *remote) []edit {
 		if r.original != nil {
 			prefix = h.name + ":"
 		}
-		edits = append(edits, f.cover(h.member.value, prefix))
+		edits = append(edits, f.coverText(h.member.value, prefix))
 	}
 	return edits
 }
 
-// cover hides the text of a string behind what stands in front of it.
-func (f *file) cover(v *node, prefix string) edit {
-	n := f.opening(f.raw(v), v.plain)
+// coverText hides the text of a string behind what stands in front of it.
+func (f *file) coverText(v *node, prefix string) edit {
+	n := f.openingLength(f.rawText(v), v.plain)
 	start, end := v.start+n+len(prefix), v.end-min(n, 3)
 	if prefix != "" && start < end && f.src[start] == ' ' {
 		start++

@@ -29,7 +29,7 @@ func TestNoSecretIsShown(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, src := range [][]byte{[]byte(c.src), wrapped} {
-				shown := Mask(c.row, src)
+				shown := MaskFile(c.row, src)
 				if bytes.Contains(shown, []byte("s3cr")) {
 					t.Errorf("it shows a secret:\n%s", shown)
 				}
@@ -52,7 +52,7 @@ func TestShown(t *testing.T) {
 		{"x", "https://h/hook/T8f3kd02ka9d1/a", "https://h/hook/"}, {"x", "https://h/a?key=abc&b=c", "https://h/a?key="}, {"x", "https://h/a?abc", "https://h/a?"},
 		{"x", "https://h/#abc", "https://h/#"}, {"x", "git+https://github.com/o/repo@0a1b2c3d4e5f", "git+https://github.com/o/repo@"},
 	} {
-		if got := c.word[:shown(c.word, c.before)]; got != c.want {
+		if got := c.word[:visibleLength(c.word, c.before)]; got != c.want {
 			t.Errorf("%s %s shows %q, want %q", c.before, c.word, got, c.want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestShown(t *testing.T) {
 		{"-v", "/home/user/projects2024:/data"}, {"-c", "go test ./..."}, {"-p", "typescript5.4.2"}, {"-f", "docker-compose2.yml"}, {"-n", "TypeScriptLanguageServer"},
 		{"--long", "8f3kd02ka9d1"}, {"x", "8f3kd02ka9d1"}, {"x", "https://tools.example.org/api/v2/mcp"}, {"x", "https://h.example"}, {"x", "-rf"}, {"-", "a1b2c3d4e5f6"},
 	} {
-		if n := shown(c[1], c[0]); n != len(c[1]) {
+		if n := visibleLength(c[1], c[0]); n != len(c[1]) {
 			t.Errorf("%s %s shows %q", c[0], c[1], c[1][:n])
 		}
 	}

@@ -55,8 +55,8 @@ func (n *node) endAt(end int) *node {
 	return n
 }
 
-// get finds a member; twice when there is another of the same name.
-func (n *node) get(name string) (found *member, twice bool) {
+// findMember finds a member; twice when there is another of the same name.
+func (n *node) findMember(name string) (found *member, twice bool) {
 	if n == nil || n.kind != objectKind {
 		return nil, false
 	}
@@ -72,8 +72,8 @@ func (n *node) get(name string) (found *member, twice bool) {
 	return found, false
 }
 
-// last finds the last member of a name.
-func (n *node) last(name string) *member {
+// lastMember finds the last member of a name.
+func (n *node) lastMember(name string) *member {
 	for i := len(n.members) - 1; i >= 0; i-- {
 		if n.members[i].name == name {
 			return &n.members[i]
@@ -82,8 +82,8 @@ func (n *node) last(name string) *member {
 	return nil
 }
 
-// duplicate finds a member whose name an earlier one has, at any depth.
-func (n *node) duplicate() *member {
+// findDuplicate finds a member whose name an earlier one has, at any depth.
+func (n *node) findDuplicate() *member {
 	if n == nil {
 		return nil
 	}
@@ -91,12 +91,12 @@ func (n *node) duplicate() *member {
 		return m
 	}
 	for i := range n.members {
-		if m := n.members[i].value.duplicate(); m != nil {
+		if m := n.members[i].value.findDuplicate(); m != nil {
 			return m
 		}
 	}
 	for _, item := range n.items {
-		if m := item.duplicate(); m != nil {
+		if m := item.findDuplicate(); m != nil {
 			return m
 		}
 	}
@@ -121,7 +121,7 @@ func (n *node) ownDuplicate() *member {
 func lineStart(src []byte, at int) int {
 	start := bytes.LastIndexByte(src[:at], '\n') + 1
 	if start == 0 {
-		return min(bom(src), at)
+		return min(bomLength(src), at)
 	}
 	return start
 }

@@ -9,7 +9,7 @@ import (
 // What no process has a place for is refused with the form that would do, and that
 // form does: nothing but the url changes, and every byte comes back.
 func TestRefusalsNameTheOtherForm(t *testing.T) {
-	rows, err := Catalogue()
+	rows, err := LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestRefusalsNameTheOtherForm(t *testing.T) {
 			if !c.proxy {
 				return
 			}
-			led, err := Redirect(c.row, []byte(c.src), e, front)
+			led, err := RedirectEntry(c.row, []byte(c.src), e, front)
 			if err != nil || !strings.Contains(string(led), front) {
 				t.Fatalf("%v\n%s", err, led)
 			}
@@ -72,7 +72,7 @@ func TestRefusalsNameTheOtherForm(t *testing.T) {
 			}
 		})
 	}
-	if after, err := Redirect(remoteRow(JSON), []byte(in(`"url":"https://h","serverUrl":"https://i"`)), Entry{Name: "r", KeyPath: []string{"mcpServers", "r"}}, front); err == nil {
+	if after, err := RedirectEntry(remoteRow(JSON), []byte(in(`"url":"https://h","serverUrl":"https://i"`)), Entry{Name: "r", KeyPath: []string{"mcpServers", "r"}}, front); err == nil {
 		t.Errorf("one of two urls leads elsewhere: %s", after)
 	}
 }

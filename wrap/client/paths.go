@@ -20,12 +20,12 @@ type Paths struct {
 	Windows []string `toml:"windows"`
 }
 
-func (p Paths) on(os string) []string {
+func (p Paths) systemPaths(os string) []string {
 	own := map[string][]string{"linux": p.Linux, "darwin": p.MacOS, "windows": p.Windows}[os]
 	return slices.Concat(p.All, own)
 }
 
-func (p Paths) every() []string { return slices.Concat(p.All, p.Linux, p.MacOS, p.Windows) }
+func (p Paths) allPaths() []string { return slices.Concat(p.All, p.Linux, p.MacOS, p.Windows) }
 
 // checkPattern says what is wrong with a pattern, or nil.
 func checkPattern(pattern string) error {

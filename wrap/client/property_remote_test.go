@@ -168,7 +168,7 @@ func process(r Row, entry map[string]any) (words []string, env map[string]any) {
 // checkMasked: what is shown of the file holds no secret, bare or wrapped.
 func checkMasked(t *rapid.T, s remoteSample, e Entry, files ...[]byte) {
 	for _, src := range files {
-		shown := string(Mask(s.row, src))
+		shown := string(MaskFile(s.row, src))
 		if strings.Contains(shown, "s3cr3t") {
 			t.Fatalf("shown\n%s", shown)
 		}

@@ -49,10 +49,10 @@ func TestProxyArgs(t *testing.T) {
 		}
 	}
 	line, _ := proxyargs.Parse([]string{"--policy", "a", "--policy=b"})
-	if value, ok := line.Value("policy"); value != "b" || !ok {
+	if value, ok := line.OptionValue("policy"); value != "b" || !ok {
 		t.Error("the last one does not count")
 	}
-	if _, ok := line.Value("state"); ok {
+	if _, ok := line.OptionValue("state"); ok {
 		t.Error("what was not given is there")
 	}
 }

@@ -10,13 +10,13 @@ import (
 // twice; what is wrong with one server alone is that Entry's Problem. A file
 // without content has no servers.
 func Read(r Row, src []byte) ([]Entry, error) {
-	file, err := open(r, src)
+	file, err := openFile(r, src)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]Entry, 0, len(file.slots))
 	for _, s := range file.slots {
-		entries = append(entries, file.entry(s))
+		entries = append(entries, file.readEntry(s))
 	}
 	return entries, nil
 }
@@ -30,67 +30,67 @@ type file struct {
 	counted, line int // the line, from 1, that the offset counted last is on
 }
 
-func open(r Row, src []byte) (*file, error) {
-	root, err := parse(r, src)
+func openFile(r Row, src []byte) (*file, error) {
+	root, err := parseFile(r, src)
 	if err != nil {
 		return nil, err
 	}
-	slots, err := locate(r, src, root)
+	slots, err := locateServers(r, src, root)
 	if err != nil {
 		return nil, err
 	}
 	return &file{row: r, src: src, slots: slots}, nil
 }
 
-func (f *file) entry(s slot) Entry {
+func (f *file) readEntry(s slot) Entry {
 	e := Entry{Name: s.name, KeyPath: s.path}
-	e.Line, e.Column = f.position(s.at)
+	e.Line, e.Column = f.countPosition(s.at)
 	sh := readShape(f.row, s)
 	e.Kind, e.Why, e.Unclear, e.NamesClawai = sh.kind, sh.why, sh.unclear, f.row.namesClawai(s.value)
 	if sh.kind == Other {
 		return e
 	}
-	f.fill(&e, sh)
+	f.fillEntry(&e, sh)
 	if e.Env = sh.env; sh.mixed != nil && e.Wrapped != nil {
-		e.Wrapped.Differs = append(e.Wrapped.Differs, f.at(sh.mixed).Error())
+		e.Wrapped.Differs = append(e.Wrapped.Differs, f.faultError(sh.mixed).Error())
 	}
-	if p := f.problem(s, sh); p != nil {
-		e.Problem = f.at(p)
+	if p := f.findProblem(s, sh); p != nil {
+		e.Problem = f.faultError(p)
 	}
 	return e
 }
 
-// at is the error that a fault comes to.
-func (f *file) at(p *fault) *EditError {
-	line, column := f.position(p.at)
+// faultError is the error that a fault comes to.
+func (f *file) faultError(p *fault) *EditError {
+	line, column := f.countPosition(p.at)
 	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}
 }
 
-// position goes on counting lines where it last stopped, for a file may hold
+// countPosition goes on counting lines where it last stopped, for a file may hold
 // thousands of entries.
-func (f *file) position(at int) (line, column int) {
+func (f *file) countPosition(at int) (line, column int) {
 	if at < f.counted || f.line == 0 {
 		f.counted, f.line = 0, 1
 	}
 	f.line += bytes.Count(f.src[f.counted:at], []byte{'\n'})
 	f.counted = at
-	_, column = position(f.src[lineStart(f.src, at):], at-lineStart(f.src, at))
+	_, column = textPosition(f.src[lineStart(f.src, at):], at-lineStart(f.src, at))
 	return f.line, column
 }
 
-// fill says what the entry starts, as far as it can be read.
-func (f *file) fill(e *Entry, sh shape) {
-	words := texts(sh.words)
+// fillEntry says what the entry starts, as far as it can be read.
+func (f *file) fillEntry(e *Entry, sh shape) {
+	words := nodeTexts(sh.words)
 	if v, ok := readInvocation(sh.words); ok {
-		e.Wrapped = &Wrapper{Path: words[0], Server: v.server, Observe: v.observes(), Differs: v.differs(words, e.Name)}
+		e.Wrapped = &Wrapper{Path: words[0], Server: v.server, Observe: v.isObserving(), Differs: v.findDifferences(words, e.Name)}
 		words = words[v.inner:]
 	} else if hub, is := readHub(sh.words); is {
 		e.Wrapped = &hub
 	}
 	if r := sh.remote; r != nil {
-		e.URL, e.SignsIn = r.address(), r.signsIn()
+		e.URL, e.SignsIn = r.remoteAddress(), r.signsIn()
 		if r.redirected != nil {
-			e.Wrapped = &Wrapper{ProxyURL: r.redirected.proxyURL, Server: r.redirected.server, Differs: r.redirected.differs(r.url.value.text, e.Name)}
+			e.Wrapped = &Wrapper{ProxyURL: r.redirected.proxyURL, Server: r.redirected.server, Differs: r.redirected.findDifferences(r.url.value.text, e.Name)}
 		}
 		return
 	}
@@ -99,8 +99,8 @@ func (f *file) fill(e *Entry, sh shape) {
 	}
 }
 
-// problem is what stands in the way of an edit.
-func (f *file) problem(s slot, sh shape) *fault {
+// findProblem is what stands in the way of an edit.
+func (f *file) findProblem(s slot, sh shape) *fault {
 	if sh.problem != nil {
 		return sh.problem
 	}
@@ -112,7 +112,7 @@ func (f *file) problem(s slot, sh shape) *fault {
 		return nil
 	}
 	if !wrapped {
-		return sh.unfit(f.row, s.name)
+		return sh.checkFit(f.row, s.name)
 	}
 	if v.inner == len(sh.words) {
 		return &fault{sh.words[v.inner-1].start, "write the server's command after it",
@@ -121,22 +121,22 @@ func (f *file) problem(s slot, sh shape) *fault {
 	return nil
 }
 
-// target finds the slot of an entry whose command may be edited.
-func (f *file) target(e Entry) (slot, shape, error) {
-	s, sh, err := f.place(e)
+// findTarget finds the slot of an entry whose command may be edited.
+func (f *file) findTarget(e Entry) (slot, shape, error) {
+	s, sh, err := f.findSlot(e)
 	if err != nil {
 		return s, sh, err
 	}
-	if p := f.problem(s, sh); p != nil {
-		return s, sh, refuse(f.src, p.at, p.next, "%s", p.what)
+	if p := f.findProblem(s, sh); p != nil {
+		return s, sh, newEditError(f.src, p.at, p.next, "%s", p.what)
 	}
 	return s, sh, nil
 }
 
-// place finds the slot of an entry that can be edited at all.
-func (f *file) place(e Entry) (slot, shape, error) {
+// findSlot finds the slot of an entry that can be edited at all.
+func (f *file) findSlot(e Entry) (slot, shape, error) {
 	if f.row.ReadOnly {
-		return slot{}, shape{}, refuse(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)
+		return slot{}, shape{}, newEditError(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)
 	}
 	key := pathKey(e.KeyPath)
 	for _, s := range f.slots {
@@ -145,12 +145,12 @@ func (f *file) place(e Entry) (slot, shape, error) {
 		}
 		sh := readShape(f.row, s)
 		if sh.kind == Other {
-			return s, sh, refuse(f.src, s.at, "", "%q cannot be covered: %s", s.name, sh.why)
+			return s, sh, newEditError(f.src, s.at, "", "%q cannot be covered: %s", s.name, sh.why)
 		}
 		if p := sh.problem; p != nil {
-			return s, sh, refuse(f.src, p.at, p.next, "%s", p.what)
+			return s, sh, newEditError(f.src, p.at, p.next, "%s", p.what)
 		}
 		return s, sh, nil
 	}
-	return slot{}, shape{}, refuse(f.src, 0, "read the file again", "the server %q is no longer in the file", e.Name)
+	return slot{}, shape{}, newEditError(f.src, 0, "read the file again", "the server %q is no longer in the file", e.Name)
 }

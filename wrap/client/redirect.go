@@ -35,7 +35,7 @@ func readRedirection(text string) *redirectURL {
 	}
 	u, err := url.Parse(proxyURL)
 	values, err2 := url.ParseQuery(query)
-	if err != nil || err2 != nil || !loopback(u.Hostname()) || len(values[forQuery]) != 1 {
+	if err != nil || err2 != nil || !isLoopback(u.Hostname()) || len(values[forQuery]) != 1 {
 		return nil
 	}
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
@@ -43,7 +43,7 @@ func readRedirection(text string) *redirectURL {
 		return nil
 	}
 	r := &redirectURL{proxyURL: proxyURL, server: parts[len(parts)-1], original: values.Get(forQuery)}
-	r.token = quote(r.original)
+	r.token = quoteText(r.original)
 	if as := values.Get(asQuery); as != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(as)
 		if err != nil {
@@ -54,72 +54,72 @@ func readRedirection(text string) *redirectURL {
 	return r
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// host is the part of the proxy's url that may be shown.
-func (r *redirectURL) host() string {
+// visibleHost is the part of the proxy's url that may be shown.
+func (r *redirectURL) visibleHost() string {
 	scheme, rest, _ := strings.Cut(r.proxyURL, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
-// text is the url that readRedirection reads.
-func (r *redirectURL) text() string {
+// renderURL is the url that readRedirection reads.
+func (r *redirectURL) renderURL() string {
 	text := r.proxyURL + "?" + forQuery + "=" + url.QueryEscape(r.original)
-	if r.token != quote(r.original) {
+	if r.token != quoteText(r.original) {
 		text += "&" + asQuery + "=" + base64.RawURLEncoding.EncodeToString([]byte(r.token))
 	}
 	return text
 }
 
-// differs says what keeps a url from being the one that Redirect writes.
-func (r *redirectURL) differs(text, server string) (all []string) {
+// findDifferences says what keeps a url from being the one that Redirect writes.
+func (r *redirectURL) findDifferences(text, server string) (all []string) {
 	if r.server != server {
 		all = append(all, "the url names another server")
 	}
-	if r.text() != text {
+	if r.renderURL() != text {
 		all = append(all, "the url is written in another way than wrap writes it")
 	}
 	return all
 }
 
-// Redirect puts proxyURL, the address of a server at clawai's own proxy, in the
+// RedirectEntry puts proxyURL, the address of a server at clawai's own proxy, in the
 // place of a remote entry's url. Headers and everything else stay with the
 // client. An entry that leads there already is given back as it is, one that led
 // to another proxy is brought up to this one.
 //
 // As Wrap does, it takes its own result back before it answers. On an error, an
 // *EditError, no bytes are given.
-func Redirect(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
-	f, err := open(r, src)
+func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
+	f, err := openFile(r, src)
 	if err != nil {
 		return nil, err
 	}
-	s, sh, err := f.place(e)
+	s, sh, err := f.findSlot(e)
 	if err != nil {
 		return nil, err
 	}
 	if sh.kind != Remote || sh.remote.original != nil {
-		return nil, refuse(src, s.at, "take the wrapper out first: clawai unwrap "+quote(s.name), "the entry of %q is no url that can lead elsewhere", s.name)
+		return nil, newEditError(src, s.at, "take the wrapper out first: clawai unwrap "+quoteText(s.name), "the entry of %q is no url that can lead elsewhere", s.name)
 	}
 	address := sh.remote.url.value
-	if r.fills(address.text) {
-		return nil, refuse(src, address.start, "use --remote=bridge, or write the url out",
+	if r.fillsText(address.text) {
+		return nil, newEditError(src, address.start, "use --remote=bridge, or write the url out",
 			"the url of %q holds a variable, and clawai's proxy would not know its value", s.name)
 	}
-	now := &redirectURL{proxyURL: proxyURL, original: address.text, token: f.raw(address)}
+	now := &redirectURL{proxyURL: proxyURL, original: address.text, token: f.rawText(address)}
 	if old := sh.remote.redirected; old != nil {
 		now.original, now.token = old.original, old.token
 	}
-	text := now.text()
+	text := now.renderURL()
 	if text == address.text {
 		return slices.Clone(src), nil
 	}
-	after := splice(src, []edit{{address.start, address.end, quote(text)}})
-	if err := f.prove(s, after, proof{remote: true, undo: sh.remote.redirected == nil}); err != nil {
+	after := spliceEdits(src, []edit{{address.start, address.end, quoteText(text)}})
+	if err := f.proveEdit(s, after, proof{remote: true, undo: sh.remote.redirected == nil}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -136,5 +136,5 @@ func PlainName(name string) bool {
 // originalURL gives the url its own bytes again.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
-	return splice(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})
+	return spliceEdits(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})
 }

@@ -12,9 +12,9 @@ const front = "http://127.0.0.1:8808/SECRETSECRETSECRET/mcp/cursor/r"
 // checkRedirect: to another parser nothing but the url differs, the entry says
 // where it leads and where it led, and every byte comes back.
 func checkRedirect(t *rapid.T, s remoteSample, e Entry, src []byte) {
-	after, err := Redirect(s.row, src, e, front)
+	after, err := RedirectEntry(s.row, src, e, front)
 	if err != nil {
-		if strings.Contains(err.Error(), "holds a variable") && s.row.fills(s.url) {
+		if strings.Contains(err.Error(), "holds a variable") && s.row.fillsText(s.url) {
 			return
 		}
 		t.Fatalf("redirect: %v\n%s", err, src)
@@ -23,10 +23,10 @@ func checkRedirect(t *rapid.T, s remoteSample, e Entry, src []byte) {
 	if now.Kind != Remote || now.URL != s.url || now.Wrapped == nil || now.Wrapped.ProxyURL != front || now.Wrapped.Server != "r" || now.SignsIn != e.SignsIn || now.Problem != nil {
 		t.Fatalf("read back %+v of\n%s", now, after)
 	}
-	if again, err := Redirect(s.row, after, now, front); err != nil || string(again) != string(after) {
+	if again, err := RedirectEntry(s.row, after, now, front); err != nil || string(again) != string(after) {
 		t.Fatalf("twice: %v\n%s\n%s", err, after, again)
 	}
-	moved, err := Redirect(s.row, after, now, strings.Replace(front, "8808", "9", 1))
+	moved, err := RedirectEntry(s.row, after, now, strings.Replace(front, "8808", "9", 1))
 	if err != nil || string(moved) == string(after) {
 		t.Fatalf("to another port: %v\n%s", err, moved)
 	}
@@ -85,7 +85,7 @@ func TestRedirect(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, e := remoteRow(JSON), Entry{Name: "r", KeyPath: []string{"mcpServers", "r"}}
-			after, err := Redirect(r, []byte(in(c.before)), e, front)
+			after, err := RedirectEntry(r, []byte(in(c.before)), e, front)
 			if err != nil || string(after) != in(c.after) {
 				t.Fatalf("%v\n%s", err, after)
 			}
@@ -104,7 +104,7 @@ func TestRedirect(t *testing.T) {
 		{"two of them", `"url": "https://h", "url": "https://i"`, "stands twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			after, err := Redirect(remoteRow(JSON), []byte(in(c.entry)), Entry{Name: "r", KeyPath: []string{"mcpServers", "r"}}, front)
+			after, err := RedirectEntry(remoteRow(JSON), []byte(in(c.entry)), Entry{Name: "r", KeyPath: []string{"mcpServers", "r"}}, front)
 			if err == nil || after != nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\n%s", err, after)
 			}

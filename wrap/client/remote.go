@@ -57,24 +57,24 @@ var shared = []string{
 var types = []string{"http", "sse", "streamablehttp", "remote"}
 
 var (
-	headerName   = pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
-	variableName = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	headerName   = lazyPattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+	variableName = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // ownHeader names headers that the transport sets, so that clawai refuses to be
 // told them (proxy/remote.OwnHeaders). Accept and Content-Type it is told often, and
 // passes over.
-var ownHeader = pattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
+var ownHeader = lazyPattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
 	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
 
-// pattern is compiled when it is first used: every start of the proxy would wait
+// lazyPattern is compiled when it is first used: every start of the proxy would wait
 // for one that is compiled in a package variable.
-func pattern(expr string) func() *regexp.Regexp {
+func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// empty says that a value asks for nothing.
-func (n *node) empty() bool {
+// isEmpty says that a value asks for nothing.
+func (n *node) isEmpty() bool {
 	switch n.kind {
 	case nullKind:
 		return true
@@ -87,19 +87,19 @@ func (n *node) empty() bool {
 }
 
 // strict: a member of the other kind of entry breaks the file.
-func (r Row) strict() bool { return r.StrictKeys || len(r.ExclusiveFields) > 0 }
+func (r Row) isStrict() bool { return r.StrictKeys || len(r.ExclusiveFields) > 0 }
 
-// fills says that the client may put something else in the place of a text in
+// fillsText says that the client may put something else in the place of a text in
 // a url or a header.
-func (r Row) fills(text string) bool {
-	return strings.Contains(text, "$") && !r.EnvExpands || r.expands(text)
+func (r Row) fillsText(text string) bool {
+	return strings.Contains(text, "$") && !r.EnvExpands || r.expandsText(text)
 }
 
-// Hidden says that an address must not stand on a command line: it is not known
+// HidesAddress says that an address must not stand on a command line: it is not known
 // before the client has filled it in, or has a part that may be a key.
-func (r Row) Hidden(address string) bool {
+func (r Row) HidesAddress(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || r.fills(address) || u.User != nil || strings.ContainsAny(address, "?#") {
+	if err != nil || r.fillsText(address) || u.User != nil || strings.ContainsAny(address, "?#") {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(u.Path, "/"), func(segment string) bool {
@@ -107,18 +107,18 @@ func (r Row) Hidden(address string) bool {
 	})
 }
 
-// means is what an entry says to start or to reach, for comparing: words, or the
+// meaningWords is what an entry says to start or to reach, for comparing: words, or the
 // address and the headers as they will be sent.
-func (sh shape) means() []string {
+func (sh shape) meaningWords() []string {
 	if sh.kind != Remote {
-		return texts(sh.words)
+		return nodeTexts(sh.words)
 	}
 	r := sh.remote
-	said := []string{"remote", r.address()}
+	said := []string{"remote", r.remoteAddress()}
 	for _, h := range r.headers {
 		text := h.member.value.text
 		if r.original == nil {
-			text = lead(h.name, h.member.value.plain, r.envHeaders) + text
+			text = headerLead(h.name, h.member.value.plain, r.envHeaders) + text
 			if r.envHeaders {
 				text += "}"
 			}
@@ -136,7 +136,7 @@ func (sh shape) means() []string {
 	return said
 }
 
-func (r *remote) address() string {
+func (r *remote) remoteAddress() string {
 	switch {
 	case r.redirected != nil:
 		return r.redirected.original
@@ -155,9 +155,9 @@ func (r *remote) signsIn() bool {
 
 func bearerLine(variable string) string { return fmt.Sprintf("Authorization: Bearer ${%s}", variable) }
 
-// lead is what stands before a header's value in the environment. A bare YAML
+// headerLead is what stands before a header's value in the environment. A bare YAML
 // scalar stays bare when no blank follows the colon.
-func lead(name string, plain, variable bool) string {
+func headerLead(name string, plain, variable bool) string {
 	switch {
 	case variable:
 		return name + ": ${"

@@ -14,8 +14,8 @@ func (s *shapeReader) readRemote(entry *node) {
 	s.checkEditable(s.holder)
 	s.checkEditable(r.url.value)
 	for _, key := range []string{s.row.commandKey(), s.row.argsKey()} {
-		if m, _ := s.holder.get(key); m != nil {
-			s.refuse(m.start, nextDuplicate, "the entry of %q has %q and a url", s.slot.name, key)
+		if m, _ := s.holder.findMember(key); m != nil {
+			s.keepProblem(m.start, nextDuplicate, "the entry of %q has %q and a url", s.slot.name, key)
 		}
 	}
 	s.checkURL()
@@ -25,7 +25,7 @@ func (s *shapeReader) readRemote(entry *node) {
 	defer func() { r.kept, s.problem = s.problem, before }()
 	defer s.orProxy()
 	s.checkType()
-	r.env, _ = s.holder.get(s.row.envKey())
+	r.env, _ = s.holder.findMember(s.row.envKey())
 	s.readHeaders()
 	s.readBearer()
 	s.checkMembers(entry)
@@ -34,11 +34,11 @@ func (s *shapeReader) readRemote(entry *node) {
 	}
 }
 
-// leave refuses what a process has no place for, and a client that goes on speaking
+// refuseSoftly refuses what a process has no place for, and a client that goes on speaking
 // HTTP keeps (redirect.go).
-func (s *shapeReader) leave(at int, next, what string, values ...any) {
+func (s *shapeReader) refuseSoftly(at int, next, what string, values ...any) {
 	hard := s.hard
-	s.refuse(at, next, what, values...)
+	s.keepProblem(at, next, what, values...)
 	s.hard = hard
 }
 
@@ -53,37 +53,37 @@ const nextProxy = "; or let the client go on speaking HTTP: clawai wrap --remote
 
 // canRedirect says that the url can lead to clawai's proxy.
 func (s *shapeReader) canRedirect() bool {
-	return PlainName(s.slot.name) && !s.row.fills(s.remote.url.value.text)
+	return PlainName(s.slot.name) && !s.row.fillsText(s.remote.url.value.text)
 }
 
 func (s *shapeReader) checkURL() {
 	for _, key := range s.row.URLFields {
-		if m, _ := s.holder.get(key); m != nil && m != s.remote.url && !m.value.empty() && readRedirection(s.remote.url.value.text) == nil {
-			s.refuse(m.start, nextDuplicate, "the entry of %q has %q and %q", s.slot.name, s.remote.url.name, key)
+		if m, _ := s.holder.findMember(key); m != nil && m != s.remote.url && !m.value.isEmpty() && readRedirection(s.remote.url.value.text) == nil {
+			s.keepProblem(m.start, nextDuplicate, "the entry of %q has %q and %q", s.slot.name, s.remote.url.name, key)
 		}
 	}
 	v := s.remote.url.value
 	if v.kind != stringKind {
-		s.refuse(v.start, "write it as a string", "the url of %q is %s, not a string", s.slot.name, v.kind)
+		s.keepProblem(v.start, "write it as a string", "the url of %q is %s, not a string", s.slot.name, v.kind)
 		return
 	}
 	if s.remote.redirected = readRedirection(v.text); s.remote.redirected != nil {
 		return
 	}
-	if s.row.fills(v.text) {
+	if s.row.fillsText(v.text) {
 		if !s.row.EnvExpands {
-			s.refuse(v.start, "write the url out", "the url of %q holds a variable, which this client fills in only there", s.slot.name)
+			s.keepProblem(v.start, "write the url out", "the url of %q holds a variable, which this client fills in only there", s.slot.name)
 		}
 		return
 	}
 	u, err := url.Parse(v.text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		s.refuse(v.start, "write it like https://host/mcp", "the url of %q is none that clawai can reach", s.slot.name)
+		s.keepProblem(v.start, "write it like https://host/mcp", "the url of %q is none that clawai can reach", s.slot.name)
 	case u.User != nil:
-		s.refuse(v.start, "put them into a header", "the url of %q holds a name or a password", s.slot.name)
+		s.keepProblem(v.start, "put them into a header", "the url of %q holds a name or a password", s.slot.name)
 	case u.Fragment != "" || strings.HasSuffix(v.text, "#"):
-		s.refuse(v.start, "take it out", "the url of %q holds a #fragment", s.slot.name)
+		s.keepProblem(v.start, "take it out", "the url of %q holds a #fragment", s.slot.name)
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *shapeReader) checkType() {
 	s.checkEditable(s.typ.value)
 	text := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s.typ.value.text))
 	if s.typ.value.kind != stringKind || !slices.Contains(types, text) {
-		s.refuse(s.typ.value.start, nextTake, "the entry of %q has the %s %s, which clawai does not speak", s.slot.name, s.typ.name, quote(s.typ.value.text))
+		s.keepProblem(s.typ.value.start, nextTake, "the entry of %q has the %s %s, which clawai does not speak", s.slot.name, s.typ.name, quoteText(s.typ.value.text))
 	}
 }
 
@@ -105,12 +105,12 @@ func (s *shapeReader) checkType() {
 func (s *shapeReader) readHeaders() {
 	r := s.remote
 	for i, field := range []string{s.row.HeadersField, s.row.EnvHeadersField} {
-		m, _ := s.holder.get(field)
+		m, _ := s.holder.findMember(field)
 		if field == "" || m == nil || m.value.kind == nullKind {
 			continue
 		}
 		if r.holder != nil {
-			s.leave(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
+			s.refuseSoftly(m.start, "move the headers of one into a header file", "the entry of %q has %q and %q", s.slot.name, r.holder.name, field)
 			return
 		}
 		r.holder, r.envHeaders = m, i == 1
@@ -120,7 +120,7 @@ func (s *shapeReader) readHeaders() {
 	}
 	s.checkEditable(r.holder.value)
 	if r.holder.value.kind != objectKind {
-		s.refuse(r.holder.value.start, nextCommand, "the %s of %q are %s", r.holder.name, s.slot.name, r.holder.value.kind)
+		s.keepProblem(r.holder.value.start, nextCommand, "the %s of %q are %s", r.holder.name, s.slot.name, r.holder.value.kind)
 		return
 	}
 	for i := range r.holder.value.members {
@@ -131,8 +131,8 @@ func (s *shapeReader) readHeaders() {
 	if r.env == nil {
 		return
 	}
-	if len(r.headers) > 0 && s.row.strict() {
-		s.leave(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
+	if len(r.headers) > 0 && s.row.isStrict() {
+		s.refuseSoftly(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
 	}
 	if len(r.headers) == 0 {
 		r.holder = nil // the environment that is there will do
@@ -144,33 +144,33 @@ func (s *shapeReader) checkHeader(m *member) {
 	s.checkEditable(v)
 	switch {
 	case v.kind != stringKind:
-		s.refuse(v.start, "write it as a string", "the header %q of %q is %s, not a string", name, s.slot.name, v.kind)
+		s.keepProblem(v.start, "write it as a string", "the header %q of %q is %s, not a string", name, s.slot.name, v.kind)
 	case !headerName().MatchString(name) || ownHeader().MatchString(name):
-		s.refuse(m.last, "take it out", "the header %q of %q is none that clawai can be given", name, s.slot.name)
+		s.keepProblem(m.last, "take it out", "the header %q of %q is none that clawai can be given", name, s.slot.name)
 	case slices.ContainsFunc(s.remote.headers, func(h header) bool { return strings.EqualFold(h.name, name) }):
-		s.refuse(m.last, nextDuplicate, "the header %q of %q stands twice", name, s.slot.name)
+		s.keepProblem(m.last, nextDuplicate, "the header %q of %q stands twice", name, s.slot.name)
 	case strings.ContainsFunc(v.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		s.refuse(v.start, "write the value on one line", "the header %q of %q holds a control character", name, s.slot.name)
+		s.keepProblem(v.start, "write the value on one line", "the header %q of %q holds a control character", name, s.slot.name)
 	case s.remote.envHeaders && !variableName().MatchString(v.text):
-		s.refuse(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
-	case !s.row.EnvExpands && s.row.fills(v.text), matchesAny(s.row.FillsHeaders, v.text):
-		s.leave(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
+		s.keepProblem(v.start, "write the name of a variable", "the header %q of %q does not name a variable", name, s.slot.name)
+	case !s.row.EnvExpands && s.row.fillsText(v.text), matchesAny(s.row.FillsHeaders, v.text):
+		s.refuseSoftly(v.start, "write the value out, or keep the header in a file: clawai proxy --header-file",
 			"the header %q of %q holds a variable, which this client fills in only there", name, s.slot.name)
 	}
 }
 
 // readBearer finds the variable of a bearer token.
 func (s *shapeReader) readBearer() {
-	m, _ := s.holder.get(s.row.BearerField)
+	m, _ := s.holder.findMember(s.row.BearerField)
 	if s.row.BearerField == "" || m == nil || m.value.kind == nullKind {
 		return
 	}
 	if m.value.kind != stringKind || !variableName().MatchString(m.value.text) {
-		s.refuse(m.value.start, "write the name of a variable", "the %s of %q does not name a variable", m.name, s.slot.name)
+		s.keepProblem(m.value.start, "write the name of a variable", "the %s of %q does not name a variable", m.name, s.slot.name)
 	}
 	for _, h := range s.remote.headers {
 		if strings.EqualFold(h.name, "Authorization") {
-			s.refuse(m.start, nextDuplicate, "the entry of %q has an Authorization header and %s", s.slot.name, m.name)
+			s.keepProblem(m.start, nextDuplicate, "the entry of %q has an Authorization header and %s", s.slot.name, m.name)
 		}
 	}
 	s.remote.bearer = m
@@ -185,12 +185,12 @@ func (s *shapeReader) checkMembers(n *node) {
 	for i := range n.members {
 		m := &n.members[i]
 		switch {
-		case slices.Contains(known, m.name) || slices.Contains(shared, m.name) || m.value.empty() && !s.row.strict():
+		case slices.Contains(known, m.name) || slices.Contains(shared, m.name) || m.value.isEmpty() && !s.row.isStrict():
 			continue
-		case m.value.empty() && !m.block && n == s.holder:
+		case m.value.isEmpty() && !m.block && n == s.holder:
 			s.remote.idle = append(s.remote.idle, m)
 			continue
 		}
-		s.leave(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quote(m.name))
+		s.refuseSoftly(m.start, nextTake, "the entry of %q has %s, which would say nothing of a server that is started", s.slot.name, quoteText(m.name))
 	}
 }

@@ -37,29 +37,29 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	}
 	ends := make([]int, next) // of the members, as far as they are looked at
 	for i := first; i < next; i++ {
-		end, known := f.stop(in.members[i].value)
+		end, known := f.valueEnd(in.members[i].value)
 		if !known {
-			return edit{}, f.comment(in.members[i].value)
+			return edit{}, f.commentError(in.members[i].value)
 		}
 		ends[i] = end
 	}
 	from, to := in.members[first].start, ends[next-1]
 	for i := first; i < next-1; i++ {
-		if err := f.separates(ends[i], in.members[i+1].start, mark); err != nil {
+		if err := f.checkSeparator(ends[i], in.members[i+1].start, mark); err != nil {
 			return edit{}, err
 		}
 	}
 	switch {
 	case next < len(in.members) && in.members[next].start > to:
-		return edit{from, in.members[next].start, ""}, f.separates(to, in.members[next].start, mark)
+		return edit{from, in.members[next].start, ""}, f.checkSeparator(to, in.members[next].start, mark)
 	case mark == "":
 		return f.removeLastLines(from, to)
 	case first > 0:
-		before, known := f.stop(in.members[first-1].value)
+		before, known := f.valueEnd(in.members[first-1].value)
 		if !known {
-			return edit{}, f.comment(in.members[first].value)
+			return edit{}, f.commentError(in.members[first].value)
 		}
-		return edit{before, to, ""}, f.separates(before, from, mark)
+		return edit{before, to, ""}, f.checkSeparator(before, from, mark)
 	}
 	return edit{from, to, ""}, nil
 }
@@ -67,10 +67,10 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 // removeLastLines takes out whole lines.
 func (f *file) removeLastLines(from, to int) (edit, error) {
 	start, end := lineStart(f.src, from), lineEnd(f.src, to)
-	if !f.blank(start, from) {
-		return edit{}, refuse(f.src, from, "edit the entry by hand", "a member of clawai stands on the line of another")
+	if !f.isBlank(start, from) {
+		return edit{}, newEditError(f.src, from, "edit the entry by hand", "a member of clawai stands on the line of another")
 	}
-	if err := f.separates(to, end, ""); err != nil {
+	if err := f.checkSeparator(to, end, ""); err != nil {
 		return edit{}, err
 	}
 	if end < len(f.src) {
@@ -79,24 +79,24 @@ func (f *file) removeLastLines(from, to int) (edit, error) {
 	return edit{start, end, ""}, nil
 }
 
-// separates refuses to take out a comment with a member.
-func (f *file) separates(from, to int, mark string) error {
+// checkSeparator refuses to take out a comment with a member.
+func (f *file) checkSeparator(from, to int, mark string) error {
 	if strings.TrimSpace(string(f.src[from:to])) == mark {
 		return nil
 	}
-	return refuse(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
+	return newEditError(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
 }
 
-// stop is where a value ends, if that can be told.
-func (f *file) stop(n *node) (int, bool) {
+// valueEnd is where a value ends, if that can be told.
+func (f *file) valueEnd(n *node) (int, bool) {
 	flow := n.kind == objectKind || n.kind == listKind && !n.block
 	switch {
 	case f.row.Format != YAML:
 		return n.end, n.end > n.start
 	case n.kind == objectKind && len(n.members) > 0 && n.members[0].block:
-		return f.stop(n.members[len(n.members)-1].value)
+		return f.valueEnd(n.members[len(n.members)-1].value)
 	case n.kind == listKind && n.block:
-		return f.stop(n.items[len(n.items)-1])
+		return f.valueEnd(n.items[len(n.items)-1])
 	case flow && n.kind == objectKind:
 		return 0, false
 	}

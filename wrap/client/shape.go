@@ -9,7 +9,7 @@ import (
 
 // shape is how one entry says what to start.
 type shape struct {
-	kind    Kind
+	kind    ServerKind
 	why     string // why it is not Stdio
 	problem *fault // why it must not be edited
 	unclear bool   // readers differ in what it says
@@ -37,11 +37,11 @@ type shapeReader struct {
 
 func readShape(r Row, s slot) shape {
 	reader := shapeReader{row: r, slot: s}
-	reader.read()
+	reader.readEntry()
 	return reader.shape
 }
 
-func (s *shapeReader) other(why string) { s.kind, s.why = Other, why }
+func (s *shapeReader) markOther(why string) { s.kind, s.why = Other, why }
 
 // fault is an EditError whose line is not counted yet: a file can hold many
 // entries that nobody wants to edit.
@@ -50,35 +50,35 @@ type fault struct {
 	next, what string
 }
 
-// refuse keeps the first problem.
-func (s *shapeReader) refuse(at int, next, what string, values ...any) {
+// keepProblem keeps the first problem.
+func (s *shapeReader) keepProblem(at int, next, what string, values ...any) {
 	s.hard = true
 	if s.problem == nil {
 		s.problem = &fault{at, next, fmt.Sprintf(what, values...)}
 	}
 }
 
-func (s *shapeReader) read() {
+func (s *shapeReader) readEntry() {
 	n := s.slot.value
 	if n.kind != objectKind {
-		s.other("the entry is " + n.kind.String())
+		s.markOther("the entry is " + n.kind.String())
 		return
 	}
 	if s.row.Container == List || s.row.Container == Tables {
-		if m, _ := n.get(s.row.NameField); m == nil || m.value.kind != stringKind {
-			s.other("the entry has no name")
+		if m, _ := n.findMember(s.row.NameField); m == nil || m.value.kind != stringKind {
+			s.markOther("the entry has no name")
 			return
 		}
 	}
 	s.readKeys(n)
 	s.checkEditable(n)
 	holder := s.findHolder(n)
-	s.command, _ = holder.get(s.row.commandKey())
+	s.command, _ = holder.findMember(s.row.commandKey())
 	if s.command != nil && s.command.value.kind == nullKind {
 		s.command = nil
 	}
 	s.holder = holder
-	s.classify(n, holder)
+	s.classifyEntry(n, holder)
 	switch s.kind {
 	case Stdio:
 		s.readCommand(holder)
@@ -93,38 +93,38 @@ func (s *shapeReader) read() {
 // checkEditable refuses a node that the engine must not edit or look through.
 func (s *shapeReader) checkEditable(n *node) {
 	if n.refused != "" {
-		s.refuse(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
+		s.keepProblem(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
 	}
 }
 
 // findHolder gives the object that holds the command: the entry, or a member of it.
 func (s *shapeReader) findHolder(n *node) *node {
-	nested, _ := n.get(s.row.Nested)
+	nested, _ := n.findMember(s.row.Nested)
 	if s.row.Nested == "" || nested == nil || nested.value.kind != objectKind {
 		return n
 	}
 	s.checkEditable(nested.value)
-	if m, _ := n.get(s.row.commandKey()); m != nil {
-		if inner, _ := nested.value.get(s.row.commandKey()); inner != nil {
-			s.refuse(inner.start, nextDuplicate, "the entry of %q has a command of its own and one in %q", s.slot.name, s.row.Nested)
+	if m, _ := n.findMember(s.row.commandKey()); m != nil {
+		if inner, _ := nested.value.findMember(s.row.commandKey()); inner != nil {
+			s.keepProblem(inner.start, nextDuplicate, "the entry of %q has a command of its own and one in %q", s.slot.name, s.row.Nested)
 		}
 		return n
 	}
 	return nested.value
 }
 
-// classify tells a process from a url. A type that is written decides which; an
+// classifyEntry tells a process from a url. A type that is written decides which; an
 // entry with both is refused all the same, for clients differ in what they take.
-func (s *shapeReader) classify(entry, holder *node) {
-	url := s.url(entry)
+func (s *shapeReader) classifyEntry(entry, holder *node) {
+	url := s.findURL(entry)
 	if url == nil {
-		url = s.url(holder)
+		url = s.findURL(holder)
 	} else {
 		s.holder = entry
 	}
-	typ, _ := holder.get(s.row.typeKey())
+	typ, _ := holder.findMember(s.row.typeKey())
 	if typ == nil {
-		typ, _ = entry.get(s.row.typeKey())
+		typ, _ = entry.findMember(s.row.typeKey())
 	}
 	s.typ = typ
 	typed := s.row.TypeField != "" && typ != nil && typ.value.kind == stringKind && len(s.row.StdioTypes) > 0
@@ -133,9 +133,9 @@ func (s *shapeReader) classify(entry, holder *node) {
 	case typed && !process && url != nil, url != nil && s.command == nil:
 		s.kind, s.remote = Remote, &remote{url: url}
 	case typed && !process:
-		s.other("its type is " + quote(typ.value.text))
+		s.markOther("its type is " + quoteText(typ.value.text))
 	case s.command == nil:
-		s.other("it has no command")
+		s.markOther("it has no command")
 	default:
 		s.kind = Stdio
 		if url != nil {
@@ -144,9 +144,9 @@ func (s *shapeReader) classify(entry, holder *node) {
 	}
 }
 
-func (s *shapeReader) url(n *node) *member {
+func (s *shapeReader) findURL(n *node) *member {
 	for _, field := range s.row.URLFields {
-		if m, _ := n.get(field); m != nil && m.value.kind != nullKind {
+		if m, _ := n.findMember(field); m != nil && m.value.kind != nullKind {
 			return m
 		}
 	}
@@ -157,19 +157,19 @@ func (s *shapeReader) readCommand(holder *node) {
 	switch v := s.command.value; {
 	case s.row.CommandForm == ArrayCommand:
 		if v.kind != listKind {
-			s.refuse(v.start, nextCommand, "the command of %q is %s, not a list", s.slot.name, v.kind)
+			s.keepProblem(v.start, nextCommand, "the command of %q is %s, not a list", s.slot.name, v.kind)
 			return
 		}
 		s.list = v
 		s.words = v.items
 		if len(v.items) == 0 {
-			s.refuse(v.start, nextCommand, "the command of %q is empty", s.slot.name)
+			s.keepProblem(v.start, nextCommand, "the command of %q is empty", s.slot.name)
 		}
 	case s.row.CommandForm == ObjectCommand && v.kind == objectKind:
 		s.checkEditable(v)
-		path, _ := v.get("path")
+		path, _ := v.findMember("path")
 		if path == nil {
-			s.refuse(v.start, nextCommand, "the command of %q has no path", s.slot.name)
+			s.keepProblem(v.start, nextCommand, "the command of %q has no path", s.slot.name)
 			return
 		}
 		s.command = path
@@ -184,13 +184,13 @@ const nextCommand = "write it as the client's documentation shows"
 
 func (s *shapeReader) readArgs(holder *node, key string) {
 	s.words = []*node{s.command.value}
-	s.args, _ = holder.get(key)
+	s.args, _ = holder.findMember(key)
 	if s.args == nil {
 		return
 	}
 	v := s.args.value
 	if v.kind != listKind {
-		s.refuse(v.start, "write [] or take the key out", "the arguments of %q are %s, not a list", s.slot.name, v.kind)
+		s.keepProblem(v.start, "write [] or take the key out", "the arguments of %q are %s, not a list", s.slot.name, v.kind)
 		return
 	}
 	s.list = v
@@ -210,15 +210,15 @@ func (s *shapeReader) checkWords() {
 		if i == 0 {
 			what = "the command"
 		}
-		s.refuse(w.start, "write it as a string", "%s of %q is %s, not a string", what, s.slot.name, w.kind)
+		s.keepProblem(w.start, "write it as a string", "%s of %q is %s, not a string", what, s.slot.name, w.kind)
 	}
 	if s.problem == nil && s.words[0].text == "" {
-		s.refuse(s.words[0].start, nextCommand, "the command of %q is empty", s.slot.name)
+		s.keepProblem(s.words[0].start, nextCommand, "the command of %q is empty", s.slot.name)
 	}
 }
 
-// expands says that the client may put something else in the place of a text.
-func (r Row) expands(text string) bool {
+// expandsText says that the client may put something else in the place of a text.
+func (r Row) expandsText(text string) bool {
 	if strings.Contains(text, "${") {
 		return true
 	}
@@ -234,11 +234,11 @@ func matchesAny(patterns []string, text string) bool {
 	})
 }
 
-// unfit says why a wrapper must not be put here. A command that the client
+// checkFit says why a wrapper must not be put here. A command that the client
 // fills in is not moved to a place where it would not.
-func (sh *shape) unfit(r Row, name string) *fault {
+func (sh *shape) checkFit(r Row, name string) *fault {
 	w := sh.words[0]
-	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expands(w.text) {
+	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expandsText(w.text) {
 		return sh.mixed
 	}
 	return &fault{w.start, "write the command out",
@@ -249,11 +249,11 @@ func (sh *shape) unfit(r Row, name string) *fault {
 // the proxy would end at once, since it cannot write its record there.
 func (s *shapeReader) checkSandbox(entry *node) {
 	for _, key := range s.row.SandboxFields {
-		m, _ := entry.get(key)
-		if m == nil || m.value.empty() || s.mixed != nil {
+		m, _ := entry.findMember(key)
+		if m == nil || m.value.isEmpty() || s.mixed != nil {
 			continue
 		}
-		s.mixed = &fault{m.start, "take " + quote(key) + " out to have clawai judge its calls, or leave the server to that sandbox",
+		s.mixed = &fault{m.start, "take " + quoteText(key) + " out to have clawai judge its calls, or leave the server to that sandbox",
 			fmt.Sprintf("%s starts %q in a sandbox of its own (%s), in which clawai cannot keep its record", s.row.Name, s.slot.name, key)}
 	}
 }

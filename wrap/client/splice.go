@@ -13,9 +13,9 @@ type edit struct {
 	text       string
 }
 
-// splice makes edits that do not overlap; what is put in at a place comes before
+// spliceEdits makes edits that do not overlap; what is put in at a place comes before
 // what is changed from there on.
-func splice(src []byte, edits []edit) []byte {
+func spliceEdits(src []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	size := len(src)
 	for _, e := range edits {
@@ -30,8 +30,8 @@ func splice(src []byte, edits []edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// raw is a node as the file has it.
-func (f *file) raw(n *node) string { return string(f.src[n.start:n.end]) }
+// rawText is a node as the file has it.
+func (f *file) rawText(n *node) string { return string(f.src[n.start:n.end]) }
 
 // The separators of inserted words. A list that Wrap made itself is compact, so
 // that Unwrap tells it from one that was empty.
@@ -40,12 +40,12 @@ const (
 	compact = ","
 )
 
-// insert puts words, as the file writes them, at the head of a list. In the
+// insertWords puts words, as the file writes them, at the head of a list. In the
 // block style a word is a line, set as the first item is.
-func insert(src []byte, list *node, words []string) edit {
+func insertWords(src []byte, list *node, words []string) edit {
 	if list.block {
 		lead := list.items[0].lead
-		between := lineBreak(src, lineEnd(src, lead)) + indent(src, lead) + "- "
+		between := lineBreak(src, lineEnd(src, lead)) + lineIndent(src, lead) + "- "
 		return edit{lead, lead, "- " + strings.Join(words, between) + strings.TrimSuffix(between, "- ")}
 	}
 	text := strings.Join(words, spaced)
@@ -55,8 +55,8 @@ func insert(src []byte, list *node, words []string) edit {
 	return edit{list.start + 1, list.start + 1, text}
 }
 
-// indent is what stands on a line before an offset.
-func indent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
+// lineIndent is what stands on a line before an offset.
+func lineIndent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
 
 // newArgs is where missing arguments go, and the text up to their bracket:
 // right after the command, or in the block style on the next line.
@@ -76,7 +76,7 @@ func (f *file) newArgs(command *member, key string) (at int, text string) {
 	case f.row.Format == YAML:
 		return command.value.end, "," + key + ": "
 	default:
-		return command.value.end, "," + quote(key) + ":"
+		return command.value.end, "," + quoteText(key) + ":"
 	}
 }
 
@@ -86,10 +86,10 @@ func tomlKey(key string) string {
 	if bare {
 		return key
 	}
-	return quote(key)
+	return quoteText(key)
 }
 
-// blank says that only white space stands between two offsets.
-func (f *file) blank(from, to int) bool {
+// isBlank says that only white space stands between two offsets.
+func (f *file) isBlank(from, to int) bool {
 	return len(bytes.TrimSpace(f.src[from:to])) == 0
 }

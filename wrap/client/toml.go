@@ -29,24 +29,24 @@ type tomlName struct {
 
 // parseTOML reads a whole file.
 func parseTOML(src []byte) (*node, error) {
-	t := &tomlReader{src: src, base: bom(src), root: &node{kind: objectKind}, known: map[tomlName]int{}}
+	t := &tomlReader{src: src, base: bomLength(src), root: &node{kind: objectKind}, known: map[tomlName]int{}}
 	text := src[t.base:]
 	var sink map[string]any
 	if err := toml.Unmarshal(text, &sink); err != nil {
-		return nil, t.syntax(err)
+		return nil, t.syntaxError(err)
 	}
 	t.table = t.root
 	t.parser.Reset(text)
 	for t.parser.NextExpression() {
-		t.expression(t.parser.Expression())
+		t.readExpression(t.parser.Expression())
 	}
 	if err := t.parser.Error(); err != nil {
-		return nil, t.syntax(err)
+		return nil, t.syntaxError(err)
 	}
 	return t.root, nil
 }
 
-func (t *tomlReader) syntax(err error) *EditError {
+func (t *tomlReader) syntaxError(err error) *EditError {
 	at, what := t.base, err.Error()
 	if failure, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := failure.Position()
@@ -56,24 +56,24 @@ func (t *tomlReader) syntax(err error) *EditError {
 		}
 		at += column - 1
 	}
-	return refuse(t.src, at, nextRepair, "%s", strings.TrimPrefix(what, "toml: "))
+	return newEditError(t.src, at, nextRepair, "%s", strings.TrimPrefix(what, "toml: "))
 }
 
-func (t *tomlReader) span(n *unstable.Node) span {
+func (t *tomlReader) tokenSpan(n *unstable.Node) span {
 	start := t.base + int(n.Raw.Offset)
 	return span{start, start + int(n.Raw.Length)}
 }
 
-func (t *tomlReader) expression(n *unstable.Node) {
+func (t *tomlReader) readExpression(n *unstable.Node) {
 	switch n.Kind {
 	case unstable.KeyValue:
-		t.pair(t.table, n, true)
+		t.readPair(t.table, n, true)
 	case unstable.Table:
-		t.table = t.descend(t.root, t.key(n))
+		t.table = t.descendKey(t.root, t.keyParts(n))
 	case unstable.ArrayTable:
-		parts := t.key(n)
+		parts := t.keyParts(n)
 		last := parts[len(parts)-1]
-		m := t.member(t.descend(t.root, parts[:len(parts)-1]), last, listKind)
+		m := t.findOrAddMember(t.descendKey(t.root, parts[:len(parts)-1]), last, listKind)
 		t.table = &node{kind: objectKind, start: last.start}
 		m.value.items = append(m.value.items, t.table)
 	}
@@ -85,37 +85,37 @@ type tomlPart struct {
 	name string
 }
 
-func (t *tomlReader) key(n *unstable.Node) []tomlPart {
+func (t *tomlReader) keyParts(n *unstable.Node) []tomlPart {
 	var parts []tomlPart
 	for it := n.Key(); it.Next(); {
-		parts = append(parts, tomlPart{t.span(it.Node()), string(it.Node().Data)})
+		parts = append(parts, tomlPart{t.tokenSpan(it.Node()), string(it.Node().Data)})
 	}
 	return parts
 }
 
-// member finds or makes the value of a name.
-func (t *tomlReader) member(in *node, part tomlPart, k kind) *member {
+// findOrAddMember finds or makes the value of a name.
+func (t *tomlReader) findOrAddMember(in *node, part tomlPart, k kind) *member {
 	i, known := t.known[tomlName{in, part.name}]
 	if !known {
 		v := &node{kind: k, start: part.start}
-		i = t.add(in, member{name: part.name, start: part.start, last: part.start, end: part.end, escaped: t.escaped(part.span), value: v})
+		i = t.addMember(in, member{name: part.name, start: part.start, last: part.start, end: part.end, escaped: t.isEscaped(part.span), value: v})
 	} else {
 		in.members[i].again = append(in.members[i].again, part.span)
-		in.members[i].escaped = in.members[i].escaped || t.escaped(part.span)
+		in.members[i].escaped = in.members[i].escaped || t.isEscaped(part.span)
 	}
 	return &in.members[i]
 }
 
-func (t *tomlReader) add(in *node, m member) int {
+func (t *tomlReader) addMember(in *node, m member) int {
 	in.members = append(in.members, m)
 	t.known[tomlName{in, m.name}] = len(in.members) - 1
 	return len(in.members) - 1
 }
 
-// descend walks a dotted key; of an array of tables it takes the last.
-func (t *tomlReader) descend(in *node, parts []tomlPart) *node {
+// descendKey walks a dotted key; of an array of tables it takes the last.
+func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	for _, part := range parts {
-		v := t.member(in, part, objectKind).value
+		v := t.findOrAddMember(in, part, objectKind).value
 		if v.kind == listKind && len(v.items) > 0 {
 			v = v.items[len(v.items)-1]
 		}
@@ -124,34 +124,34 @@ func (t *tomlReader) descend(in *node, parts []tomlPart) *node {
 	return in
 }
 
-// pair reads key = value into a table; block when it is a line of its own.
-func (t *tomlReader) pair(in *node, n *unstable.Node, block bool) {
-	parts := t.key(n)
-	place, last := t.span(n), parts[len(parts)-1]
-	holder := t.descend(in, parts[:len(parts)-1])
-	at := t.blank(last.end) + 1 // behind the =
-	t.add(holder, member{
+// readPair reads key = value into a table; block when it is a line of its own.
+func (t *tomlReader) readPair(in *node, n *unstable.Node, block bool) {
+	parts := t.keyParts(n)
+	place, last := t.tokenSpan(n), parts[len(parts)-1]
+	holder := t.descendKey(in, parts[:len(parts)-1])
+	at := t.skipBlanks(last.end) + 1 // behind the =
+	t.addMember(holder, member{
 		name: last.name, start: place.start, last: last.start, end: last.end,
-		block: block, escaped: t.escaped(last.span), value: t.value(n.Value(), span{t.blank(at), place.end}),
+		block: block, escaped: t.isEscaped(last.span), value: t.readValue(n.Value(), span{t.skipBlanks(at), place.end}),
 	})
 }
 
 // escaped: a key in double quotes with a backslash; in single ones it is plain.
-func (t *tomlReader) escaped(key span) bool {
+func (t *tomlReader) isEscaped(key span) bool {
 	raw := t.src[key.start:key.end]
 	return raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
 }
 
-func (t *tomlReader) blank(at int) int {
+func (t *tomlReader) skipBlanks(at int) int {
 	for t.src[at] == ' ' || t.src[at] == '\t' {
 		at++
 	}
 	return at
 }
 
-// value converts a value that stands at a place. Where the elements of a list
+// readValue converts a value that stands at a place. Where the elements of a list
 // stand is known of strings alone: a list of anything else is not edited.
-func (t *tomlReader) value(n *unstable.Node, place span) *node {
+func (t *tomlReader) readValue(n *unstable.Node, place span) *node {
 	v := &node{start: place.start, end: place.end}
 	switch n.Kind {
 	case unstable.String:
@@ -159,12 +159,12 @@ func (t *tomlReader) value(n *unstable.Node, place span) *node {
 	case unstable.Array:
 		v.kind = listKind
 		for it := n.Children(); it.Next(); {
-			v.items = append(v.items, t.value(it.Node(), t.span(it.Node())))
+			v.items = append(v.items, t.readValue(it.Node(), t.tokenSpan(it.Node())))
 		}
 	case unstable.InlineTable:
 		v.kind = objectKind
 		for it := n.Children(); it.Next(); {
-			t.pair(v, it.Node(), false)
+			t.readPair(v, it.Node(), false)
 		}
 	}
 	return v

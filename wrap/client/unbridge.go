@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unbridge turns a process that was a remote entry into one again.
-func (f *file) unbridge(sh shape) ([]edit, error) {
+// unbridgeEntry turns a process that was a remote entry into one again.
+func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	r := sh.remote
 	if err := f.refuseExtras(sh); err != nil {
 		return nil, err
@@ -20,18 +20,18 @@ func (f *file) unbridge(sh shape) ([]edit, error) {
 	if sh.args != nil {
 		own = append(own, sh.args)
 	}
-	edits := f.rename(sh.command, r.original[0])
+	edits := f.renameKey(sh.command, r.original[0])
 	bearer := slices.Contains(r.original, f.row.BearerField) && f.row.BearerField != ""
-	passed, _ := sh.holder.get(f.row.PassEnvField)
+	passed, _ := sh.holder.findMember(f.row.PassEnvField)
 	switch {
 	case f.row.PassEnvField == "" || passed == nil:
 	case bearer && passed.value.kind == listKind && len(passed.value.items) > 0:
-		edits = append(edits, f.rename(passed, f.row.BearerField)...)
-		edits = append(edits, edit{passed.value.start, passed.value.end, f.raw(passed.value.items[0])})
+		edits = append(edits, f.renameKey(passed, f.row.BearerField)...)
+		edits = append(edits, edit{passed.value.start, passed.value.end, f.rawText(passed.value.items[0])})
 	case r.envHeaders:
 		own = append(own, passed)
 	}
-	more, mine, err := f.environment(sh)
+	more, mine, err := f.restoreEnvironment(sh)
 	if err != nil {
 		return nil, err
 	}
@@ -43,20 +43,20 @@ func (f *file) unbridge(sh shape) ([]edit, error) {
 		return nil, err
 	}
 	edits = append(edits, more...)
-	return f.withdraw(sh, edits, own, f.raw(address))
+	return f.restoreAddress(sh, edits, own, f.rawText(address))
 }
 
-// withdraw puts the address in the place of the command and takes out the
+// restoreAddress puts the address in the place of the command and takes out the
 // members that wrap has put in: those behind the command at once, and one by one
 // where the file was printed anew since.
-func (f *file) withdraw(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
+func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")
 	end := at
 	var moved []*member
 	for _, m := range own {
 		_, text := f.newArgs(sh.command, m.name)
-		text += f.compactly(m.value)
+		text += f.compactText(m.value)
 		if bytes.HasPrefix(f.src[end:], []byte(text)) {
 			end += len(text)
 			continue
@@ -75,18 +75,18 @@ func (f *file) withdraw(sh shape, edits []edit, own []*member, address string) (
 	return append(edits, edit{start, stop, address}, edit{at, end, ""}), nil
 }
 
-// compactly writes a list or an object as wrap does.
-func (f *file) compactly(n *node) string {
+// compactText writes a list or an object as wrap does.
+func (f *file) compactText(n *node) string {
 	if n.kind == objectKind {
 		var all []extra
 		for _, m := range n.members {
-			all = append(all, extra{m.name, f.raw(m.value)})
+			all = append(all, extra{m.name, f.rawText(m.value)})
 		}
 		return f.objectText(all)
 	}
 	var raws []string
 	for _, item := range n.items {
-		raws = append(raws, f.raw(item))
+		raws = append(raws, f.rawText(item))
 	}
 	return "[" + strings.Join(raws, compact) + "]"
 }
@@ -99,8 +99,8 @@ func (f *file) refuseExtras(sh shape) error {
 	}
 	for _, m := range r.holder.value.members {
 		if m.name != urlVariable && !strings.HasPrefix(m.name, headerVariable) {
-			return refuse(f.src, m.start, "take it out, then run the command again",
-				"%s was added to the environment, and a remote entry has no place for it", quote(m.name))
+			return newEditError(f.src, m.start, "take it out, then run the command again",
+				"%s was added to the environment, and a remote entry has no place for it", quoteText(m.name))
 		}
 	}
 	return nil
@@ -116,8 +116,8 @@ func (f *file) envIsHeaders(r *remote) bool {
 	return false
 }
 
-// environment turns the environment into what it was; mine when wrap made it.
-func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
+// restoreEnvironment turns the environment into what it was; mine when wrap made it.
+func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error) {
 	r := sh.remote
 	if r.holder == nil {
 		return nil, false, nil
@@ -142,9 +142,9 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 	if f.row.EnvHeadersField != "" && slices.Contains(r.original, f.row.EnvHeadersField) {
 		field = f.row.EnvHeadersField
 	}
-	edits = append(edits, f.rename(r.holder, field)...)
-	if other, _ := sh.holder.get(field); other != nil && hadEnv {
-		edits = append(edits, f.rename(other, f.row.envKey())...)
+	edits = append(edits, f.renameKey(r.holder, field)...)
+	if other, _ := sh.holder.findMember(field); other != nil && hadEnv {
+		edits = append(edits, f.renameKey(other, f.row.envKey())...)
 	}
 	for _, h := range r.headers {
 		more, err := f.headerBack(h, r.envHeaders)
@@ -159,10 +159,10 @@ func (f *file) environment(sh shape) (edits []edit, mine bool, err error) {
 // headerBack turns one line of the environment into a header.
 func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
-	raw := f.raw(v)
-	n := f.opening(raw, v.plain)
+	raw := f.rawText(v)
+	n := f.openingLength(raw, v.plain)
 	prefix := h.name + ":"
-	failed := refuse(f.src, v.start, "write it as \"Name: value\"", "%s cannot be taken apart", m.name)
+	failed := newEditError(f.src, v.start, "write it as \"Name: value\"", "%s cannot be taken apart", m.name)
 	if !strings.HasPrefix(raw[n:], prefix) {
 		return nil, failed
 	}
@@ -170,7 +170,7 @@ func (f *file) headerBack(h header, variable bool) ([]edit, error) {
 	if !v.plain {
 		end += len(raw[end:]) - len(strings.TrimPrefix(raw[end:], " "))
 	}
-	edits := []edit{{m.last, m.end, f.respell(string(f.src[m.last:m.end]), h.name)}}
+	edits := []edit{{m.last, m.end, f.requoteWord(string(f.src[m.last:m.end]), h.name)}}
 	if variable {
 		if !strings.HasPrefix(raw[end:], "${") {
 			return nil, failed
@@ -193,10 +193,10 @@ func (f *file) typeBack(sh shape) ([]edit, error) {
 			continue
 		}
 		if sh.typ == nil || sh.typ.value.kind != stringKind {
-			return nil, refuse(f.src, sh.command.start, "write it there again", "the entry's %s is gone", f.row.typeKey())
+			return nil, newEditError(f.src, sh.command.start, "write it there again", "the entry's %s is gone", f.row.typeKey())
 		}
 		v := sh.typ.value
-		return []edit{{v.start, v.end, f.respell(f.raw(v), text)}}, nil
+		return []edit{{v.start, v.end, f.requoteWord(f.rawText(v), text)}}, nil
 	}
 	return nil, nil
 }

@@ -14,31 +14,31 @@ const nextPlain = "write the key out"
 func (s *shapeReader) readKeys(n *node) {
 	before := s.problem
 	if s.slot.twice {
-		s.refuse(s.slot.at, nextDuplicate, "the server %q is defined twice", s.slot.name)
+		s.keepProblem(s.slot.at, nextDuplicate, "the server %q is defined twice", s.slot.name)
 	}
-	if m := n.duplicate(); m != nil {
-		s.refuse(m.start, nextDuplicate, "the key %q stands twice in the entry of %q", m.name, s.slot.name)
+	if m := n.findDuplicate(); m != nil {
+		s.keepProblem(m.start, nextDuplicate, "the key %q stands twice in the entry of %q", m.name, s.slot.name)
 	}
-	if m := n.find(func(m *member) bool { return m.escaped && needless(m.name) }); m != nil {
-		s.refuse(m.start, nextPlain, "the key %q in the entry of %q is written with escapes", m.name, s.slot.name)
+	if m := n.findDeepMember(func(m *member) bool { return m.escaped && needsNoEscape(m.name) }); m != nil {
+		s.keepProblem(m.start, nextPlain, "the key %q in the entry of %q is written with escapes", m.name, s.slot.name)
 	}
 	for i := range n.members {
 		m := &n.members[i]
-		if key := s.row.nearly(m.name); key != "" {
-			s.refuse(m.start, "write it as "+quote(key)+", or take it out", "the key %q in the entry of %q differs from %q in its case alone", m.name, s.slot.name, key)
+		if key := s.row.matchKeyFold(m.name); key != "" {
+			s.keepProblem(m.start, "write it as "+quoteText(key)+", or take it out", "the key %q in the entry of %q differs from %q in its case alone", m.name, s.slot.name, key)
 		}
 	}
 	s.unclear = before == nil && s.problem != nil
 }
 
 // needless: no writer has to escape any character of the name.
-func needless(name string) bool {
+func needsNoEscape(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"'\/`, r) })
 }
 
-// nearly is the key of what is started that a name is in another case; "" for any
+// matchKeyFold is the key of what is started that a name is in another case; "" for any
 // other name.
-func (r Row) nearly(name string) string {
+func (r Row) matchKeyFold(name string) string {
 	keys := append([]string{r.commandKey(), r.argsKey(), r.envKey(), r.Nested}, r.URLFields...)
 	if slices.Contains(keys, name) {
 		return ""
@@ -51,8 +51,8 @@ func (r Row) nearly(name string) string {
 	return ""
 }
 
-// find is the first member, at any depth, that a question holds for.
-func (n *node) find(holds func(*member) bool) *member {
+// findDeepMember is the first member, at any depth, that a question holds for.
+func (n *node) findDeepMember(holds func(*member) bool) *member {
 	if n == nil {
 		return nil
 	}
@@ -60,12 +60,12 @@ func (n *node) find(holds func(*member) bool) *member {
 		if holds(&n.members[i]) {
 			return &n.members[i]
 		}
-		if m := n.members[i].value.find(holds); m != nil {
+		if m := n.members[i].value.findDeepMember(holds); m != nil {
 			return m
 		}
 	}
 	for _, item := range n.items {
-		if m := item.find(holds); m != nil {
+		if m := item.findDeepMember(holds); m != nil {
 			return m
 		}
 	}
@@ -74,14 +74,14 @@ func (n *node) find(holds func(*member) bool) *member {
 
 // namesClawai says that a command somewhere in an entry is clawai.
 func (r Row) namesClawai(n *node) bool {
-	return n.find(func(m *member) bool {
+	return n.findDeepMember(func(m *member) bool {
 		if !strings.EqualFold(m.name, r.commandKey()) {
 			return false
 		}
 		words := []*node{m.value}
 		if m.value.kind == listKind {
 			words = m.value.items
-		} else if path, _ := m.value.get("path"); path != nil {
+		} else if path, _ := m.value.findMember("path"); path != nil {
 			words = []*node{path.value}
 		}
 		return len(words) > 0 && words[0].kind == stringKind && isClawai(words[0].text)
@@ -93,12 +93,12 @@ func (r Row) namesClawai(n *node) bool {
 func (s *shapeReader) readEnvironment(entry *node) {
 	objects := []*node{entry}
 	for _, m := range []string{s.row.Nested, s.row.commandKey()} {
-		if inner, _ := entry.get(m); inner != nil && inner.value.kind == objectKind {
+		if inner, _ := entry.findMember(m); inner != nil && inner.value.kind == objectKind {
 			objects = append(objects, inner.value)
 		}
 	}
 	for _, object := range objects {
-		env, _ := object.get(s.row.envKey())
+		env, _ := object.findMember(s.row.envKey())
 		if env == nil || env.value.kind == nullKind {
 			continue
 		}
@@ -114,15 +114,15 @@ func (s *shapeReader) readEnvironment(entry *node) {
 		}
 		for i := range v.members {
 			s.environment = append(s.environment, &v.members[i])
-			if m := &v.members[i]; !s.put(m) {
+			if m := &v.members[i]; !s.isAddedVariable(m) {
 				s.env = append(s.env, Variable{m.name, m.value.text})
 			}
 		}
 	}
 }
 
-// put says that Wrap has put a variable into the environment.
-func (sh *shape) put(m *member) bool {
+// isAddedVariable says that Wrap has put a variable into the environment.
+func (sh *shape) isAddedVariable(m *member) bool {
 	r := sh.remote
 	if r == nil || r.original == nil {
 		return false

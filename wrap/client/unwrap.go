@@ -11,22 +11,22 @@ import (
 // layout. An entry that is not wrapped is given back as it is. On an error, an
 // *EditError, no bytes are given.
 func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
-	f, err := open(r, src)
+	f, err := openFile(r, src)
 	if err != nil {
 		return nil, err
 	}
-	s, sh, err := f.target(e)
+	s, sh, err := f.findTarget(e)
 	if err != nil {
 		return nil, err
 	}
-	after, wrapped, err := f.bare(s, sh)
+	after, wrapped, err := f.removeWrapper(s, sh)
 	if err != nil {
 		return nil, err
 	}
 	if !wrapped {
 		return slices.Clone(src), nil
 	}
-	if err := f.prove(s, after, proof{remote: sh.remote != nil}); err != nil {
+	if err := f.proveEdit(s, after, proof{remote: sh.remote != nil}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -37,17 +37,17 @@ func isAddress(word string) bool {
 	return strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "env:")
 }
 
-// unwrap takes a wrapper away without reading the outcome.
-func (f *file) unwrap(e Entry) ([]byte, bool, error) {
-	s, sh, err := f.target(e)
+// unwrapEntry takes a wrapper away without reading the outcome.
+func (f *file) unwrapEntry(e Entry) ([]byte, bool, error) {
+	s, sh, err := f.findTarget(e)
 	if err != nil {
 		return nil, false, err
 	}
-	return f.bare(s, sh)
+	return f.removeWrapper(s, sh)
 }
 
-// bare is the file without the wrapper of one entry, if that has one.
-func (f *file) bare(s slot, sh shape) (after []byte, wrapped bool, err error) {
+// removeWrapper is the file without the wrapper of one entry, if that has one.
+func (f *file) removeWrapper(s slot, sh shape) (after []byte, wrapped bool, err error) {
 	if sh.remote != nil && sh.remote.redirected != nil {
 		return f.originalURL(sh), true, nil
 	}
@@ -55,36 +55,36 @@ func (f *file) bare(s slot, sh shape) (after []byte, wrapped bool, err error) {
 	if !wrapped {
 		return f.src, false, nil
 	}
-	after, err = f.taken(s, sh, v)
+	after, err = f.removeInvocation(s, sh, v)
 	return after, true, err
 }
 
-func (f *file) taken(s slot, sh shape, v invocation) ([]byte, error) {
+func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) {
 	if sh.remote != nil {
-		edits, err := f.unbridge(sh)
+		edits, err := f.unbridgeEntry(sh)
 		if err != nil {
 			return nil, err
 		}
-		return f.uncut(s.path, sh.remote.original, splice(f.src, edits))
+		return f.restoreMembers(s.path, sh.remote.original, spliceEdits(f.src, edits))
 	}
 	if inner := sh.words[v.inner]; v.inner == len(sh.words)-1 && isAddress(inner.text) {
-		return nil, refuse(f.src, inner.start, "write the entry as its client's documentation shows",
+		return nil, newEditError(f.src, inner.start, "write the entry as its client's documentation shows",
 			"clawai did not put this address there, and does not know what stood in its place")
 	}
 	if f.row.CommandForm == ArrayCommand {
-		edits, err := f.remove(sh.list, nil, v.inner)
-		return splice(f.src, edits), err
+		edits, err := f.removeWords(sh.list, nil, v.inner)
+		return spliceEdits(f.src, edits), err
 	}
 	program, inner := sh.words[0], sh.words[v.inner]
-	text := f.raw(inner)
+	text := f.rawText(inner)
 	if at, ok := f.ownArgs(sh, v); ok {
 		if at == program.end {
-			return splice(f.src, []edit{{program.start, sh.list.end, text}}), nil
+			return spliceEdits(f.src, []edit{{program.start, sh.list.end, text}}), nil
 		}
-		return splice(f.src, []edit{{program.start, program.end, text}, {at, sh.list.end, ""}}), nil
+		return spliceEdits(f.src, []edit{{program.start, program.end, text}, {at, sh.list.end, ""}}), nil
 	}
-	edits, err := f.remove(sh.list, sh.args, v.inner)
-	return splice(f.src, append(edits, edit{program.start, program.end, text})), err
+	edits, err := f.removeWords(sh.list, sh.args, v.inner)
+	return spliceEdits(f.src, append(edits, edit{program.start, program.end, text})), err
 }
 
 // ownArgs tells whether Wrap made the list of arguments: it stands right where
@@ -99,13 +99,13 @@ func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 	}
 	var words []string
 	for _, item := range sh.list.items {
-		words = append(words, f.raw(item))
+		words = append(words, f.rawText(item))
 	}
 	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
 }
 
-// remove takes the first words out of a list; member is the list's own key.
-func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
+// removeWords takes the first words out of a list; member is the list's own key.
+func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
 	if err := f.checkAdjoining(list, gone); err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 	start, end := gone[0].start, gone[count-1].end
 	asWritten := start == list.start+1
 	for i := range gone[1:] {
-		asWritten = asWritten && f.between(gone[i], gone[i+1]) == spaced
+		asWritten = asWritten && f.separatorText(gone[i], gone[i+1]) == spaced
 	}
 	next := f.skipBlank(end)
 	comma := f.src[next] == ','
 	switch {
 	case len(list.items) > count && !comma:
-		return nil, f.comment(gone[count-1])
+		return nil, f.commentError(gone[count-1])
 	case len(list.items) > count && asWritten:
 		end = next + 1
 		if f.src[end] == ' ' {
@@ -130,7 +130,7 @@ func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 		}
 	case comma:
 		end = f.skipBlank(next + 1)
-	case !asWritten && f.blank(list.start+1, start) && f.src[next] == ']':
+	case !asWritten && f.isBlank(list.start+1, start) && f.src[next] == ']':
 		start, end = list.start+1, next
 	}
 	return []edit{{start, end, ""}}, nil
@@ -140,15 +140,15 @@ func (f *file) remove(list *node, key *member, count int) ([]edit, error) {
 func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	start := lineStart(f.src, list.items[0].lead)
 	end := lineEnd(f.src, list.items[count-1].end)
-	if !f.blank(list.items[count-1].end, end) {
-		return nil, f.comment(list.items[count-1])
+	if !f.isBlank(list.items[count-1].end, end) {
+		return nil, f.commentError(list.items[count-1])
 	}
 	if len(list.items) > count {
 		end += len(lineBreak(f.src, end))
 		return []edit{{start, end, ""}}, nil
 	}
 	if key == nil {
-		return nil, f.comment(list.items[0])
+		return nil, f.commentError(list.items[0])
 	}
 	colon := key.end + bytes.IndexByte(f.src[key.end:], ':') + 1
 	start -= len(lineBreak(f.src, lineEnd(f.src, colon)))
@@ -165,14 +165,14 @@ func (f *file) checkAdjoining(list *node, words []*node) error {
 		}
 		comma := bytes.IndexByte(between, mark)
 		if comma < 0 || len(bytes.TrimSpace(between[:comma])) > 0 || len(bytes.TrimSpace(between[comma+1:])) > 0 {
-			return f.comment(words[i])
+			return f.commentError(words[i])
 		}
 	}
 	return nil
 }
 
-func (f *file) comment(after *node) *EditError {
-	return refuse(f.src, after.end, "move it, then run the command again", "something stands among the words of clawai")
+func (f *file) commentError(after *node) *EditError {
+	return newEditError(f.src, after.end, "move it, then run the command again", "something stands among the words of clawai")
 }
 
 func (f *file) skipBlank(at int) int {

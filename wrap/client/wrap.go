@@ -17,11 +17,11 @@ import (
 // come back byte for byte is refused. On an error, an *EditError, no bytes are
 // given.
 func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
-	f, err := open(r, src)
+	f, err := openFile(r, src)
 	if err != nil {
 		return nil, err
 	}
-	s, sh, err := f.target(e)
+	s, sh, err := f.findTarget(e)
 	if err != nil {
 		return nil, err
 	}
@@ -34,15 +34,15 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	var words []string
 	switch {
 	case wrapped && sh.mixed != nil:
-		return nil, refuse(src, sh.mixed.at, sh.mixed.next, "%s", sh.mixed.what)
+		return nil, newEditError(src, sh.mixed.at, sh.mixed.next, "%s", sh.mixed.what)
 	case wrapped:
 		words = proxyWords(w, v.was)
 		edits, err = f.updateEdits(sh, v, w.Path, words)
 	case sh.kind == Remote && sh.remote.redirected != nil:
-		return nil, refuse(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
+		return nil, newEditError(src, s.at, "unwrap it first", "the url of %q leads to clawai's proxy already", s.name)
 	case sh.kind == Remote:
 		after, err := f.wrapRemote(s, e, w)
-		if failed, ok := errors.AsType[*EditError](err); ok && PlainName(s.name) && !f.row.fills(sh.remote.url.value.text) {
+		if failed, ok := errors.AsType[*EditError](err); ok && PlainName(s.name) && !f.row.fillsText(sh.remote.url.value.text) {
 			failed.Next += nextProxy
 		}
 		return after, err
@@ -53,9 +53,9 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	after := splice(src, edits)
+	after := spliceEdits(src, edits)
 	want := append([]string{w.Path}, words...)
-	if err := f.prove(s, after, proof{remote: sh.remote != nil, prefix: want, undo: !wrapped}); err != nil {
+	if err := f.proveEdit(s, after, proof{remote: sh.remote != nil, prefix: want, undo: !wrapped}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -63,21 +63,21 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 
 // wrapRemote puts a bridge in the place of a bare remote entry.
 func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
-	g, cut, err := f.cut(e)
+	g, cut, err := f.cutMembers(e)
 	if err != nil {
 		return nil, err
 	}
-	_, sh, err := g.target(e)
+	_, sh, err := g.findTarget(e)
 	if err != nil {
 		return nil, err
 	}
 	words := proxyWords(w, sh.wasWords(cut))
-	edits, err := g.bridge(sh, w.Path, words)
+	edits, err := g.bridgeEntry(sh, w.Path, words)
 	if err != nil {
 		return nil, err
 	}
-	after := splice(g.src, edits)
-	if err := f.prove(s, after, proof{remote: true, prefix: append([]string{w.Path}, words...), undo: true}); err != nil {
+	after := spliceEdits(g.src, edits)
+	if err := f.proveEdit(s, after, proof{remote: true, prefix: append([]string{w.Path}, words...), undo: true}); err != nil {
 		return nil, err
 	}
 	return after, nil
@@ -87,11 +87,11 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 // would not arrive there as it is written.
 func (f *file) checkWrapper(s slot, w Wrapper) error {
 	switch {
-	case !isClawai(w.Path) || strings.ContainsRune(w.Path, 0) || f.row.expands(w.Path):
-		return refuse(f.src, s.at, "install the program as clawai, at a plain path",
+	case !isClawai(w.Path) || strings.ContainsRune(w.Path, 0) || f.row.expandsText(w.Path):
+		return newEditError(f.src, s.at, "install the program as clawai, at a plain path",
 			"the command %q would not be known as clawai", w.Path)
-	case strings.ContainsRune(w.Server, 0) || f.row.expands(w.Server):
-		return refuse(f.src, s.at, "rename the server",
+	case strings.ContainsRune(w.Server, 0) || f.row.expandsText(w.Server):
+		return newEditError(f.src, s.at, "rename the server",
 			"the name %q would not reach the rules as it is written", w.Server)
 	}
 	return nil
@@ -101,16 +101,16 @@ func (f *file) checkWrapper(s slot, w Wrapper) error {
 func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) {
 	quoted := quoteAll(words)
 	if f.row.CommandForm == ArrayCommand {
-		return []edit{insert(f.src, sh.list, append([]string{quote(path)}, quoted...))}, nil
+		return []edit{insertWords(f.src, sh.list, append([]string{quoteText(path)}, quoted...))}, nil
 	}
 	command := sh.words[0]
-	if err := f.movable(command, sh.list); err != nil {
+	if err := f.checkMovable(command, sh.list); err != nil {
 		return nil, err
 	}
-	quoted = append(quoted, f.raw(command))
-	edits := []edit{{command.start, command.end, quote(path)}}
+	quoted = append(quoted, f.rawText(command))
+	edits := []edit{{command.start, command.end, quoteText(path)}}
 	if sh.list != nil {
-		return append(edits, insert(f.src, sh.list, quoted)), nil
+		return append(edits, insertWords(f.src, sh.list, quoted)), nil
 	}
 	at, text := f.newArgs(sh.command, f.argsKey(sh))
 	if at == command.end { // one edit, for two at one place have no order
@@ -130,21 +130,21 @@ func (f *file) argsKey(sh shape) string {
 func quoteAll(words []string) []string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = quote(word)
+		quoted[i] = quoteText(word)
 	}
 	return quoted
 }
 
-// movable refuses a bare YAML scalar that would mean something else between
+// checkMovable refuses a bare YAML scalar that would mean something else between
 // brackets.
-func (f *file) movable(command, list *node) error {
+func (f *file) checkMovable(command, list *node) error {
 	if !command.plain || list != nil && list.block {
 		return nil
 	}
 	if !strings.ContainsAny(command.text, ",[]{}") && !strings.HasSuffix(command.text, ":") && !strings.HasPrefix(command.text, "-") {
 		return nil
 	}
-	return refuse(f.src, command.start, "put it in double quotes",
+	return newEditError(f.src, command.start, "put it in double quotes",
 		"the command %q would read otherwise inside a list", command.text)
 }
 
@@ -152,22 +152,22 @@ func (f *file) movable(command, list *node) error {
 func (f *file) updateEdits(sh shape, v invocation, path string, words []string) ([]edit, error) {
 	var edits []edit
 	if program := sh.words[0]; program.text != path {
-		edits = append(edits, edit{program.start, program.end, quote(path)})
+		edits = append(edits, edit{program.start, program.end, quoteText(path)})
 	}
 	older := sh.words[1:v.inner]
-	if slices.Equal(texts(older), words) {
+	if slices.Equal(nodeTexts(older), words) {
 		return edits, nil
 	}
 	if err := f.checkAdjoining(sh.list, older); err != nil {
 		return nil, err
 	}
-	separator := f.between(older[0], older[1])
+	separator := f.separatorText(older[0], older[1])
 	text := strings.Join(quoteAll(words), separator)
 	return append(edits, edit{older[0].start, older[len(older)-1].end, text}), nil
 }
 
-// between is the text that parts two neighbouring words.
-func (f *file) between(a, b *node) string { return string(f.src[a.end:b.start]) }
+// separatorText is the text that parts two neighbouring words.
+func (f *file) separatorText(a, b *node) string { return string(f.src[a.end:b.start]) }
 
 // proof is what an edit has to come to for its own entry.
 type proof struct {
@@ -176,12 +176,12 @@ type proof struct {
 	undo   bool     // the edit can be taken back exactly
 }
 
-// prove reads the outcome of an edit: every other entry is as it was, this one
+// proveEdit reads the outcome of an edit: every other entry is as it was, this one
 // starts or reaches what it did, behind the wanted words, and a new wrapper can
 // be taken back exactly.
-func (f *file) prove(s slot, after []byte, p proof) error {
-	failed := refuse(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
-	g, err := open(f.row, after)
+func (f *file) proveEdit(s slot, after []byte, p proof) error {
+	failed := newEditError(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
+	g, err := openFile(f.row, after)
 	if err != nil || len(g.slots) != len(f.slots) {
 		return failed
 	}
@@ -191,30 +191,30 @@ func (f *file) prove(s slot, after []byte, p proof) error {
 			return failed
 		}
 		if pathKey(f.slots[i].path) == pathKey(s.path) {
-			if !p.holds(before, now) {
+			if !p.matchesProof(before, now) {
 				return failed
 			}
-		} else if !slices.Equal(before.means(), now.means()) {
+		} else if !slices.Equal(before.meaningWords(), now.meaningWords()) {
 			return failed
 		}
 	}
 	if !p.undo {
 		return nil
 	}
-	back, _, err := g.unwrap(Entry{Name: s.name, KeyPath: s.path})
+	back, _, err := g.unwrapEntry(Entry{Name: s.name, KeyPath: s.path})
 	if err != nil || !bytes.Equal(back, f.src) {
 		return failed
 	}
 	return nil
 }
 
-func (p proof) holds(before, now shape) bool {
+func (p proof) matchesProof(before, now shape) bool {
 	old, _ := readInvocation(before.words)
 	if p.remote {
 		bare := now.remote.original == nil && len(p.prefix) == 0
-		behind := now.remote.original != nil && len(now.words) == len(p.prefix)+1 && slices.Equal(texts(now.words)[:len(p.prefix)], p.prefix)
+		behind := now.remote.original != nil && len(now.words) == len(p.prefix)+1 && slices.Equal(nodeTexts(now.words)[:len(p.prefix)], p.prefix)
 		whole := now.remote.kept == nil || before.remote.redirected != nil || now.remote.redirected != nil
-		return now.problem == nil && whole && (bare || behind) && slices.Equal(before.means(), now.means())
+		return now.problem == nil && whole && (bare || behind) && slices.Equal(before.meaningWords(), now.meaningWords())
 	}
-	return slices.Equal(texts(now.words), slices.Concat(p.prefix, texts(before.words)[old.inner:]))
+	return slices.Equal(nodeTexts(now.words), slices.Concat(p.prefix, nodeTexts(before.words)[old.inner:]))
 }

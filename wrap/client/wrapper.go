@@ -24,17 +24,17 @@ func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
 		return invocation{}, false
 	}
-	own := texts(words[2:])
+	own := nodeTexts(words[2:])
 	line, err := proxyargs.Parse(own)
 	v = invocation{line: line, inner: line.Command + 2}
 	switch {
 	case err != nil:
 		v.failed = err.Error()
 	case !line.Dashes && line.Command < len(own):
-		v.failed = "it reads no option behind " + quote(own[line.Command])
+		v.failed = "it reads no option behind " + quoteText(own[line.Command])
 	}
-	v.server, _ = line.Value("server")
-	v.was, _ = line.Value("was")
+	v.server, _ = line.OptionValue("server")
+	v.was, _ = line.OptionValue("was")
 	if line.Dashes {
 		return v, true
 	}
@@ -56,9 +56,9 @@ func wasAmong(words []string) string {
 	return ""
 }
 
-// observes says that the proxy would enforce nothing.
-func (v invocation) observes() bool {
-	value, _ := v.line.Value("observe")
+// isObserving says that the proxy would enforce nothing.
+func (v invocation) isObserving() bool {
+	value, _ := v.line.OptionValue("observe")
 	return value == "true"
 }
 
@@ -86,10 +86,10 @@ func proxyWords(w Wrapper, was string) []string {
 	return append(words, "--")
 }
 
-// differs says what keeps a wrapper's words from being those that Wrap writes for
+// findDifferences says what keeps a wrapper's words from being those that Wrap writes for
 // the server; nothing when they are.
-func (v invocation) differs(words []string, server string) (all []string) {
-	want := Wrapper{Server: server, Observe: v.observes()}
+func (v invocation) findDifferences(words []string, server string) (all []string) {
+	want := Wrapper{Server: server, Observe: v.isObserving()}
 	if slices.Equal(words[1:v.inner], proxyWords(want, v.was)) {
 		return nil
 	}
@@ -136,7 +136,7 @@ func settingDiffers(s proxyargs.Setting) string {
 	return fmt.Sprintf("--%s, which wrap does not write", s.Name)
 }
 
-func texts(words []*node) []string {
+func nodeTexts(words []*node) []string {
 	all := make([]string, len(words))
 	for i, w := range words {
 		all[i] = w.text

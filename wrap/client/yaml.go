@@ -31,10 +31,10 @@ const maxYAML = 1 << 20
 // parseYAML reads a file of one document; nil when it holds nothing.
 func parseYAML(src []byte) (*node, error) {
 	if len(src) > maxYAML {
-		return nil, refuse(src, 0, "edit the file by hand", "the file is larger than 1 MiB")
+		return nil, newEditError(src, 0, "edit the file by hand", "the file is larger than 1 MiB")
 	}
 	y := &yamlReader{src: src, spans: map[*token.Token]span{}}
-	parsed, err := y.parse()
+	parsed, err := y.parseTokens()
 	if err != nil {
 		return nil, err
 	}
@@ -43,37 +43,37 @@ func parseYAML(src []byte) (*node, error) {
 		if doc.Body == nil {
 			continue
 		}
-		body := y.node(doc.Body, bom(src))
+		body := y.convertNode(doc.Body, bomLength(src))
 		if _, directive := doc.Body.(*ast.DirectiveNode); directive || root != nil {
-			return nil, refuse(src, body.start, nextYAML, "the file holds a directive or more than one document")
+			return nil, newEditError(src, body.start, nextYAML, "the file holds a directive or more than one document")
 		}
 		root = body
 	}
 	if y.broken != nil {
-		return nil, refuse(src, y.spans[y.broken].start, nextRepair, "the text here cannot be read exactly")
+		return nil, newEditError(src, y.spans[y.broken].start, nextRepair, "the text here cannot be read exactly")
 	}
 	return root, nil
 }
 
 const yamlBlanks = " \t\r\n"
 
-// parse runs the library. That it may fail on a text in ways of its own is no
+// parseTokens runs the library. That it may fail on a text in ways of its own is no
 // reason to fall with it: the file is then one we cannot read.
-func (y *yamlReader) parse() (parsed *ast.File, err error) {
+func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
-			parsed, err = nil, refuse(y.src, bom(y.src), nextRepair, "the file cannot be read exactly")
+			parsed, err = nil, newEditError(y.src, bomLength(y.src), nextRepair, "the file cannot be read exactly")
 		}
 	}()
-	tokens := lexer.Tokenize(string(y.src[bom(y.src):]))
-	if !y.place(tokens) {
-		return nil, refuse(y.src, bom(y.src), nextRepair, "the file cannot be read exactly")
+	tokens := lexer.Tokenize(string(y.src[bomLength(y.src):]))
+	if !y.placeTokens(tokens) {
+		return nil, newEditError(y.src, bomLength(y.src), nextRepair, "the file cannot be read exactly")
 	}
 	if at := y.tooDeep(tokens); at >= 0 {
-		return nil, refuse(y.src, at, nextRepair, "values are nested deeper than %d", maxDepth)
+		return nil, newEditError(y.src, at, nextRepair, "values are nested deeper than %d", maxDepth)
 	}
 	if parsed, err = parser.Parse(tokens, 0); err != nil {
-		return nil, y.syntax(err)
+		return nil, y.syntaxError(err)
 	}
 	return parsed, nil
 }
@@ -101,10 +101,10 @@ func (y *yamlReader) tooDeep(tokens token.Tokens) int {
 	return -1
 }
 
-// place finds the bytes of each token; false when the tokens do not add up to
+// placeTokens finds the bytes of each token; false when the tokens do not add up to
 // the file. Blanks are not compared: the lexer drops those that end a line.
-func (y *yamlReader) place(tokens token.Tokens) bool {
-	at := bom(y.src)
+func (y *yamlReader) placeTokens(tokens token.Tokens) bool {
+	at := bomLength(y.src)
 	for _, tk := range tokens {
 		at = y.skipBlanks(at)
 		start := at
@@ -149,48 +149,48 @@ func (y *yamlReader) skipQuotes(at int) int {
 	return len(y.src)
 }
 
-// span is where a token stands. The parser makes some up, for values that are
+// tokenSpan is where a token stands. The parser makes some up, for values that are
 // left out: those stand at the place given.
-func (y *yamlReader) span(tk *token.Token, fallback int) span {
+func (y *yamlReader) tokenSpan(tk *token.Token, fallback int) span {
 	if s, known := y.spans[tk]; known {
 		return s
 	}
 	return span{fallback, fallback}
 }
 
-func (y *yamlReader) syntax(err error) *EditError {
+func (y *yamlReader) syntaxError(err error) *EditError {
 	var at interface {
 		GetToken() *token.Token
 		GetMessage() string
 	}
 	if !errors.As(err, &at) {
-		return refuse(y.src, bom(y.src), nextRepair, "the file is no YAML")
+		return newEditError(y.src, bomLength(y.src), nextRepair, "the file is no YAML")
 	}
-	return refuse(y.src, y.span(at.GetToken(), bom(y.src)).start, nextRepair, "%s", at.GetMessage())
+	return newEditError(y.src, y.tokenSpan(at.GetToken(), bomLength(y.src)).start, nextRepair, "%s", at.GetMessage())
 }
 
-// node converts a value; at is where it would stand if it is left out.
-func (y *yamlReader) node(n ast.Node, at int) *node {
+// convertNode converts a value; at is where it would stand if it is left out.
+func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	if n == nil {
 		return &node{kind: nullKind, start: at, end: at}
 	}
-	place := y.span(n.GetToken(), at)
+	place := y.tokenSpan(n.GetToken(), at)
 	plain := &node{start: place.start, end: place.end}
 	switch v := n.(type) {
 	case *ast.MappingNode:
-		return y.mapping(v.Values, v.IsFlowStyle, place)
+		return y.convertMapping(v.Values, v.IsFlowStyle, place)
 	case *ast.MappingValueNode:
-		return y.mapping([]*ast.MappingValueNode{v}, v.IsFlowStyle, place)
+		return y.convertMapping([]*ast.MappingValueNode{v}, v.IsFlowStyle, place)
 	case *ast.SequenceNode:
-		return y.sequence(v, place)
+		return y.convertSequence(v, place)
 	case *ast.StringNode:
-		return y.scalar(v, place)
+		return y.convertScalar(v, place)
 	case *ast.LiteralNode:
 		plain.kind, plain.refused = stringKind, "a string over several lines"
 	case *ast.AnchorNode:
-		return y.refused(v.Value, place, "an anchor")
+		return y.convertRefused(v.Value, place, "an anchor")
 	case *ast.TagNode:
-		return y.refused(v.Value, place, "a tag")
+		return y.convertRefused(v.Value, place, "a tag")
 	case *ast.AliasNode:
 		plain.refused = "an alias"
 	case *ast.NullNode:
@@ -199,18 +199,18 @@ func (y *yamlReader) node(n ast.Node, at int) *node {
 	return plain
 }
 
-// refused converts a value behind a mark that an edit would have to respect.
-func (y *yamlReader) refused(value ast.Node, place span, mark string) *node {
-	n := y.node(value, place.end)
+// convertRefused converts a value behind a mark that an edit would have to respect.
+func (y *yamlReader) convertRefused(value ast.Node, place span, mark string) *node {
+	n := y.convertNode(value, place.end)
 	n.start, n.refused = place.start, mark
 	return n
 }
 
-func (y *yamlReader) mapping(values []*ast.MappingValueNode, flow bool, place span) *node {
+func (y *yamlReader) convertMapping(values []*ast.MappingValueNode, flow bool, place span) *node {
 	n := &node{kind: objectKind, start: place.start, end: place.end}
 	for i, v := range values {
 		tk := v.Key.GetToken()
-		key := y.span(tk, place.end)
+		key := y.tokenSpan(tk, place.end)
 		if i == 0 && !flow {
 			n.start = key.start
 		}
@@ -223,25 +223,25 @@ func (y *yamlReader) mapping(values []*ast.MappingValueNode, flow bool, place sp
 		n.members = append(n.members, member{
 			name: tk.Value, start: key.start, last: key.start, end: key.end,
 			escaped: tk.Type == token.DoubleQuoteType && bytes.IndexByte(y.src[key.start:key.end], '\\') >= 0,
-			block:   !flow, value: y.node(v.Value, y.span(v.Start, key.end).end),
+			block:   !flow, value: y.convertNode(v.Value, y.tokenSpan(v.Start, key.end).end),
 		})
 	}
 	return n
 }
 
-func (y *yamlReader) sequence(v *ast.SequenceNode, place span) *node {
+func (y *yamlReader) convertSequence(v *ast.SequenceNode, place span) *node {
 	n := &node{kind: listKind, start: place.start, block: !v.IsFlowStyle}
 	if v.IsFlowStyle {
-		n.end = y.span(v.End, place.end).end
+		n.end = y.tokenSpan(v.End, place.end).end
 	}
 	for i, value := range v.Values {
 		lead := place
 		if n.block && i < len(v.Entries) {
-			lead = y.span(v.Entries[i].Start, place.end)
+			lead = y.tokenSpan(v.Entries[i].Start, place.end)
 		}
-		item := y.node(value, lead.end)
+		item := y.convertNode(value, lead.end)
 		item.lead = lead.start
-		if n.block && strings.Trim(indent(y.src, lead.start), " ") != "" {
+		if n.block && strings.Trim(lineIndent(y.src, lead.start), " ") != "" {
 			n.refused = "a list that begins inside a line"
 		}
 		n.items = append(n.items, item)
@@ -249,8 +249,8 @@ func (y *yamlReader) sequence(v *ast.SequenceNode, place span) *node {
 	return n
 }
 
-// scalar checks that the bytes found are the string and nothing else.
-func (y *yamlReader) scalar(v *ast.StringNode, place span) *node {
+// convertScalar checks that the bytes found are the string and nothing else.
+func (y *yamlReader) convertScalar(v *ast.StringNode, place span) *node {
 	n := &node{kind: stringKind, start: place.start, end: place.end, text: v.Value}
 	raw := string(y.src[place.start:place.end])
 	exact := false

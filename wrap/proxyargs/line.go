@@ -20,8 +20,8 @@ type Line struct {
 // Setting is one option that was given.
 type Setting struct{ Name, Value string }
 
-// Value is what counts of an option that takes one; ok when it was given.
-func (l Line) Value(name string) (value string, ok bool) {
+// OptionValue is what counts of an option that takes one; ok when it was given.
+func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {
 			value, ok = s.Value, true
@@ -33,17 +33,17 @@ func (l Line) Value(name string) (value string, ok bool) {
 // Parse reads the words behind "proxy". The error is that of the proxy, which then
 // does not start; what was read until there is given too.
 func Parse(words []string) (Line, error) {
-	line, rest, err := parse(words)
+	line, rest, err := parseOptions(words)
 	line.Command = len(words) - len(rest)
 	if at := line.Command - 1; err == nil && at >= 0 && words[at] == "--" {
-		_, _, failed := parse(words[:at]) // of "--server --", which is a name, it lacks the value
+		_, _, failed := parseOptions(words[:at]) // of "--server --", which is a name, it lacks the value
 		line.Dashes = failed == nil
 	}
 	return line, err
 }
 
-// parse leaves the grammar to the package that the command reads its options with.
-func parse(words []string) (line Line, rest []string, err error) {
+// parseOptions leaves the grammar to the package that the command reads its options with.
+func parseOptions(words []string) (line Line, rest []string, err error) {
 	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '-' {
 		return line, words, nil // it would read none of them
 	}
@@ -51,7 +51,7 @@ func parse(words []string) (line Line, rest []string, err error) {
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	help := []Option{{Name: "help", Kind: Switch}, {Name: "h", Kind: Switch}}
-	for _, o := range slices.Concat(Options(), help) {
+	for _, o := range slices.Concat(ListOptions(), help) {
 		set.Var(&option{o, &line}, o.Name, "")
 	}
 	err = set.Parse(words)

@@ -3,27 +3,27 @@
 // a client.
 package proxyargs
 
-// Kind says what an option takes.
-type Kind uint8
+// ValueKind says what an option takes.
+type ValueKind uint8
 
 // The kinds.
 const (
-	Text   Kind = iota // one value; the last one counts
-	List               // one value, and every one counts
-	Switch             // none, or a boolean behind =
+	Text   ValueKind = iota // one value; the last one counts
+	List                    // one value, and every one counts
+	Switch                  // none, or a boolean behind =
 )
 
 // Option is one option of clawai proxy.
 type Option struct {
 	Name   string
-	Kind   Kind
+	Kind   ValueKind
 	Preset string // the value of a Text that is not given
 	Usage  string // for the help; the value's word stands in backquotes
 	Hidden bool
 }
 
-// Options are all of them but --help, in the order of the help.
-func Options() []Option {
+// ListOptions are all of them but --help, in the order of the help.
+func ListOptions() []Option {
 	return []Option{
 		{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},
 		{Name: "policy", Usage: "the policy `FILE` (default: policy.toml in the configuration folder)"},

@@ -27,16 +27,16 @@ type Option struct {
 // ErrLeft says that the person left without an answer.
 var ErrLeft = errors.New("nothing was chosen")
 
-// Terminal says whether a person is at both ends.
-func Terminal(in, out *os.File) bool {
+// HasTerminal says whether a person is at both ends.
+func HasTerminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// Several asks and returns the indices that were chosen, in order; none is an
+// ChooseSeveral asks and returns the indices that were chosen, in order; none is an
 // answer too.
-func Several(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
+func ChooseSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
 	l := &list{title: title, options: slices.Clone(options), several: true}
-	if err := ask(ctx, in, out, l); err != nil {
+	if err := runList(ctx, in, out, l); err != nil {
 		return nil, err
 	}
 	picked := []int{}
@@ -48,19 +48,19 @@ func Several(ctx context.Context, in, out *os.File, title string, options []Opti
 	return picked, nil
 }
 
-// One asks and returns the index of one answer; the first is preset. The
+// ChooseAnswer asks and returns the index of one answer; the first is preset. The
 // description may have several lines.
-func One(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
+func ChooseAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
 	l := &list{title: title, description: description}
 	for _, a := range answers {
 		l.options = append(l.options, Option{Label: a})
 	}
-	err := ask(ctx, in, out, l)
+	err := runList(ctx, in, out, l)
 	return l.at, err
 }
 
-// ask shows the list until it is answered or left.
-func ask(ctx context.Context, in, out *os.File, l *list) error {
+// runList shows the list until it is answered or left.
+func runList(ctx context.Context, in, out *os.File, l *list) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	profile := colorprofile.Ascii

@@ -32,14 +32,14 @@ func (l *list) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		l.width, l.height = msg.Width, msg.Height
-		l.move("")
+		l.moveCursor("")
 	case tea.KeyPressMsg:
-		return l, l.press(msg)
+		return l, l.pressKey(msg)
 	}
 	return l, nil
 }
 
-func (l *list) press(msg tea.KeyPressMsg) tea.Cmd {
+func (l *list) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
 	case l.answered || l.left: // what was typed behind the answer changes nothing
@@ -56,24 +56,24 @@ func (l *list) press(msg tea.KeyPressMsg) tea.Cmd {
 	case l.typing && msg.Text != "":
 		l.filter += msg.Text
 	case key == "enter" || key == "tab":
-		if len(l.shown()) == 0 { // of none that is left, nothing was chosen
+		if len(l.filterOptions()) == 0 { // of none that is left, nothing was chosen
 			l.filter = ""
 			break
 		}
 		l.answered = true
 		return tea.Quit
-	case key == "/" && l.filterable():
+	case key == "/" && l.canFilter():
 		l.typing = true
 	case l.several:
-		l.mark(key)
+		l.toggleOptions(key)
 	}
-	l.move(key)
+	l.moveCursor(key)
 	return nil
 }
 
-// mark chooses an option, or all that are shown, and the other way round.
-func (l *list) mark(key string) {
-	shown := l.shown()
+// toggleOptions chooses an option, or all that are shown, and the other way round.
+func (l *list) toggleOptions(key string) {
+	shown := l.filterOptions()
 	switch {
 	case len(shown) == 0:
 	case key == "space" || key == "x":
@@ -90,40 +90,40 @@ func (l *list) mark(key string) {
 	}
 }
 
-// move follows a key, and keeps the cursor among the options that are in sight.
-func (l *list) move(key string) {
-	last := len(l.shown()) - 1
+// moveCursor follows a key, and keeps the cursor among the options that are in sight.
+func (l *list) moveCursor(key string) {
+	last := len(l.filterOptions()) - 1
 	if l.typing && len(key) == 1 {
 		key = ""
 	}
 	switch key {
 	case "up", "k", "ctrl+p":
-		l.at = l.step(-1, last)
+		l.at = l.nextPosition(-1, last)
 	case "down", "j", "ctrl+n":
-		l.at = l.step(1, last)
+		l.at = l.nextPosition(1, last)
 	case "ctrl+u":
-		l.at -= l.rows() / 2
+		l.at -= l.visibleRows() / 2
 	case "ctrl+d":
-		l.at += l.rows() / 2
+		l.at += l.visibleRows() / 2
 	case "home", "g":
 		l.at = 0
 	case "end", "G":
 		l.at = last
 	}
 	l.at = max(0, min(l.at, last))
-	l.top = max(0, min(l.top, l.at, last-l.rows()+1), l.at-l.rows()+1)
+	l.top = max(0, min(l.top, l.at, last-l.visibleRows()+1), l.at-l.visibleRows()+1)
 }
 
-// step is the position beside the cursor's; a short list of answers is a ring.
-func (l *list) step(by, last int) int {
+// nextPosition is the position beside the cursor's; a short list of answers is a ring.
+func (l *list) nextPosition(by, last int) int {
 	if l.several {
 		return l.at + by
 	}
 	return (l.at + by + last + 1) % (last + 1)
 }
 
-// shown are the indices of the options that the filter leaves.
-func (l *list) shown() []int {
+// filterOptions are the indices of the options that the filter leaves.
+func (l *list) filterOptions() []int {
 	var all []int
 	for i, o := range l.options {
 		if strings.Contains(strings.ToLower(o.Label), strings.ToLower(l.filter)) {
@@ -133,16 +133,16 @@ func (l *list) shown() []int {
 	return all
 }
 
-func (l *list) filterable() bool { return l.several && len(l.options) > l.height }
+func (l *list) canFilter() bool { return l.several && len(l.options) > l.height }
 
-// rows is how many options are in sight: all where answers are few, as their
+// visibleRows is how many options are in sight: all where answers are few, as their
 // description gives way.
-func (l *list) rows() int {
-	return max(1, min(len(l.options), l.height-foot-len(l.head())))
+func (l *list) visibleRows() int {
+	return max(1, min(len(l.options), l.height-foot-len(l.headLines())))
 }
 
-// head is the lines above the options, of which one at least is in sight.
-func (l *list) head() []string {
+// headLines is the lines above the options, of which one at least is in sight.
+func (l *list) headLines() []string {
 	title := lipgloss.NewStyle().Bold(true).Render(l.title)
 	if l.typing || l.filter != "" {
 		title += "  /" + l.filter
@@ -166,18 +166,18 @@ func (l *list) View() tea.View {
 	if l.answered || l.left || l.width == 0 {
 		return tea.View{AltScreen: true}
 	}
-	lines := l.head()
-	shown := l.shown()
-	end := min(l.top+l.rows(), len(shown))
+	lines := l.headLines()
+	shown := l.filterOptions()
+	end := min(l.top+l.visibleRows(), len(shown))
 	for n := l.top; n < end; n++ {
-		lines = append(lines, l.line(l.options[shown[n]], n == l.at))
+		lines = append(lines, l.optionLine(l.options[shown[n]], n == l.at))
 	}
-	lines = append(lines, l.rule(len(shown), end), l.help())
+	lines = append(lines, l.ruleLine(len(shown), end), l.helpLine())
 	return tea.View{AltScreen: true, Content: strings.Join(lines, "\n")}
 }
 
-// line is an option, no longer than the screen is wide.
-func (l *list) line(o Option, cursor bool) string {
+// optionLine is an option, no longer than the screen is wide.
+func (l *list) optionLine(o Option, cursor bool) string {
 	mark, style := "", lipgloss.NewStyle()
 	switch {
 	case o.Chosen:
@@ -190,11 +190,11 @@ func (l *list) line(o Option, cursor bool) string {
 	} else {
 		mark = "  " + mark
 	}
-	return style.Render(mark + cut(o.Label, l.width-len(mark)))
+	return style.Render(mark + cutMiddle(o.Label, l.width-len(mark)))
 }
 
-// rule ends the options, and says which of them are in sight where others are not.
-func (l *list) rule(shown, end int) string {
+// ruleLine ends the options, and says which of them are in sight where others are not.
+func (l *list) ruleLine(shown, end int) string {
 	text := ""
 	if l.several {
 		chosen := 0
@@ -208,11 +208,11 @@ func (l *list) rule(shown, end int) string {
 	if end-l.top < shown {
 		text += fmt.Sprintf("· lines %d to %d of %d ", l.top+1, end, shown)
 	}
-	return cut(text+strings.Repeat("─", max(0, l.width-lipgloss.Width(text))), l.width)
+	return cutMiddle(text+strings.Repeat("─", max(0, l.width-lipgloss.Width(text))), l.width)
 }
 
-// help is what keys do, the needed ones first: as many as there is room for.
-func (l *list) help() string {
+// helpLine is what keys do, the needed ones first: as many as there is room for.
+func (l *list) helpLine() string {
 	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
 	switch {
 	case l.typing:
@@ -220,7 +220,7 @@ func (l *list) help() string {
 	case l.several:
 		keys = append([]string{"Space chooses"}, append(keys, "Ctrl-A all")...)
 	}
-	if l.filterable() && !l.typing {
+	if l.canFilter() && !l.typing {
 		keys = append(keys, "/ filter")
 	}
 	for len(keys) > 1 && lipgloss.Width(strings.Join(keys, " · ")) > l.width {
@@ -229,8 +229,8 @@ func (l *list) help() string {
 	return strings.Join(keys, " · ")
 }
 
-// cut takes out the middle of what is too wide: a path is known by its end.
-func cut(s string, width int) string {
+// cutMiddle takes out the middle of what is too wide: a path is known by its end.
+func cutMiddle(s string, width int) string {
 	if lipgloss.Width(s) <= width {
 		return s
 	}

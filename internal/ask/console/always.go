@@ -12,21 +12,21 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// always has one of the offered rules chosen and confirmed. The proxy writes
+// chooseRule has one of the offered rules chosen and confirmed. The proxy writes
 // it, when it takes the answer.
-func (m *model) always(r *queue.Request, reply gate.Reply) {
+func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 	offers, f := OffersFor(r, reply), m.facts
-	m.choose(r.ID, len(offers), func(at int) dialog.Page {
+	m.openChoice(r.ID, len(offers), func(at int) dialog.Page {
 		facts := append(dangerLines(f, reply), offerLines(offers, at, reply)...)
-		page := dialog.Confirm(alwaysTitle(f, reply), "write it and "+allowing(reply), reply.Allows(), facts...)
-		page.Alarm = f.Careful() && reply.Allows()
+		page := dialog.ConfirmPage(alwaysTitle(f, reply), "write it and "+allowVerb(reply), reply.Allows(), facts...)
+		page.Alarm = f.NeedsCare() && reply.Allows()
 		return page
 	}, func(at int) queue.Answer { return queue.Answer{Reply: reply, Scope: offers[at].Scope} })
 }
 
-// choose opens a question about request id, with a page for each of n choices; yes gives
+// openChoice opens a question about request id, with a page for each of n choices; yes gives
 // the answer of the one that was chosen.
-func (m *model) choose(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
+func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
 	at, q := 0, &question{id: id}
 	draw := func() {
 		p := page(at)
@@ -43,8 +43,8 @@ func (m *model) choose(id string, n int, page func(at int) dialog.Page, answer f
 		return true
 	}
 	q.yes = func() {
-		if r := m.pending.find(id); r != nil {
-			m.send(r, answer(at))
+		if r := m.pending.findRequest(id); r != nil {
+			m.sendAnswer(r, answer(at))
 		}
 	}
 	draw()
@@ -53,10 +53,10 @@ func (m *model) choose(id string, n int, page func(at int) dialog.Page, answer f
 
 // OffersFor is the rules that can be written for an answer.
 func OffersFor(r *queue.Request, reply gate.Reply) []view.Offer {
-	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.Rule(reply.Allows()) == "" })
+	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.RuleText(reply.Allows()) == "" })
 }
 
-func allowing(reply gate.Reply) string {
+func allowVerb(reply gate.Reply) string {
 	if reply.Allows() {
 		return "allow"
 	}
@@ -64,8 +64,8 @@ func allowing(reply gate.Reply) string {
 }
 
 func alwaysTitle(f *Facts, reply gate.Reply) string {
-	title := "clawai asks: write this rule, and " + allowing(reply) + " what it matches from now on?"
-	if reply.Allows() && f.Careful() {
+	title := "clawai asks: write this rule, and " + allowVerb(reply) + " what it matches from now on?"
+	if reply.Allows() && f.NeedsCare() {
 		return "DANGEROUS. " + title
 	}
 	return title
@@ -91,18 +91,18 @@ func offerLines(offers []view.Offer, at int, reply gate.Reply) []string {
 		if i == at {
 			cursor = "> "
 		}
-		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.Visible(o.Scope), term.Text(o.Title)))
+		lines = append(lines, fmt.Sprintf("%s%d  %-7s %s", cursor, i+1, term.VisibleLine(o.Scope), term.VisibleText(o.Title)))
 	}
 	lines = append(lines, "", "The rule, written above the one that asked:", "")
-	for line := range strings.Lines(offers[at].Rule(reply.Allows())) {
-		lines = append(lines, "  "+term.Text(strings.TrimRight(line, "\n")))
+	for line := range strings.Lines(offers[at].RuleText(reply.Allows())) {
+		lines = append(lines, "  "+term.VisibleText(strings.TrimRight(line, "\n")))
 	}
 	verb := "let through"
 	if !reply.Allows() {
 		verb = "deny"
 	}
 	if e := offers[at].Example; e != "" {
-		return append(lines, "", "Besides this call it would "+verb+", for example:", "  "+term.Text(e))
+		return append(lines, "", "Besides this call it would "+verb+", for example:", "  "+term.VisibleText(e))
 	}
 	return append(lines, "", "No other call is known that it would "+verb+".")
 }

@@ -19,36 +19,36 @@ import (
 // channel is how answers given here are recorded.
 const channel = "console"
 
-// answer gives the answer of a word to one request that waits.
-func (m *model) answer(r *queue.Request, word string) {
+// answerRequest gives the answer of a word to one request that waits.
+func (m *model) answerRequest(r *queue.Request, word string) {
 	switch word {
 	case dialog.Deny:
-		m.send(r, queue.Answer{Reply: gate.DenyOnce})
+		m.sendAnswer(r, queue.Answer{Reply: gate.DenyOnce})
 	case dialog.Allow:
-		m.allow(r, gate.AllowOnce, dialog.SureOnce)
+		m.allowRequest(r, gate.AllowOnce, dialog.SureOnce)
 	case dialog.Session:
-		m.session(r)
+		m.allowSession(r)
 	case dialog.Always, dialog.Never:
-		m.always(r, dialog.Reply(word))
+		m.chooseRule(r, dialog.ReplyForWord(word))
 	case "note":
 		m.startNote(r)
 	}
 }
 
-// allow sends an answer that allows, after a second key when care is needed.
-func (m *model) allow(r *queue.Request, reply gate.Reply, what string) {
+// allowRequest sends an answer that allows, after a second key when care is needed.
+func (m *model) allowRequest(r *queue.Request, reply gate.Reply, what string) {
 	a := queue.Answer{Reply: reply}
-	if !m.facts.Careful() {
-		m.send(r, a)
+	if !m.facts.NeedsCare() {
+		m.sendAnswer(r, a)
 		return
 	}
 	id := r.ID
 	q := &question{id: id, yes: func() {
-		if r := m.pending.find(id); r != nil {
-			m.send(r, a)
+		if r := m.pending.findRequest(id); r != nil {
+			m.sendAnswer(r, a)
 		}
 	}}
-	q.Page = dialog.Sure(m.facts.Headline(0), m.facts.Dangers, what)
+	q.Page = dialog.DangerPage(m.facts.Headline(0), m.facts.Dangers, what)
 	m.openQuestion(q)
 }
 
@@ -63,12 +63,12 @@ func (m *model) startNote(r *queue.Request) {
 // the console: what was pressed is stored or refused, and said.
 const storing = 5 * time.Second
 
-// send hands one answer to one request to the queue, by its id.
-func (m *model) send(r *queue.Request, a queue.Answer) {
+// sendAnswer hands one answer to one request to the queue, by its id.
+func (m *model) sendAnswer(r *queue.Request, a queue.Answer) {
 	a.Channel, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
 	m.sending[id] = true
-	m.do(func(ctx context.Context) tea.Msg {
+	m.runJob(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storing)
 		defer cancel()
 		now, err := q.Decide(ctx, id, a)
@@ -76,40 +76,40 @@ func (m *model) send(r *queue.Request, a queue.Answer) {
 	})
 }
 
-// decided tells what came of an answer that was sent.
-func (m *model) decided(msg decidedMsg) {
+// reportDecision tells what came of an answer that was sent.
+func (m *model) reportDecision(msg decidedMsg) {
 	delete(m.sending, msg.id)
 	var title string
-	if r := m.pending.find(msg.id); r != nil {
-		title = m.title(r)
+	if r := m.pending.findRequest(msg.id); r != nil {
+		title = m.requestTitle(r)
 	}
 	if settled, ok := errors.AsType[*queue.ResolvedError](msg.err); ok {
-		m.pending.resolve(settled.Request)
-		m.redraw()
+		m.pending.resolveRequest(settled.Request)
+		m.redrawDetail()
 		m.addNews("%s: %s", title, TooLateText(settled.Request))
 		if m.o.Only != "" {
-			m.done(Result{Request: settled.Request})
+			m.endConsole(Result{Request: settled.Request})
 		}
-		m.wait()
+		m.startGrace()
 		return
 	}
 	if msg.err != nil {
-		m.addNews("%s: the answer could not be given: %s", title, term.Text(msg.err.Error()))
-		m.wait()
+		m.addNews("%s: the answer could not be given: %s", title, term.VisibleText(msg.err.Error()))
+		m.startGrace()
 		return
 	}
 	m.answered[msg.id] = true
 	m.awaited[msg.id] = title
-	m.pending.resolve(msg.now)
-	m.redraw()
+	m.pending.resolveRequest(msg.now)
+	m.redrawDetail()
 	m.addNews("%s: %s", title, AnswerText(msg.answer))
 	if m.o.Only != "" || m.o.Once {
-		m.done(Result{Request: msg.now, Answered: true})
+		m.endConsole(Result{Request: msg.now, Answered: true})
 		return
 	}
-	m.load()
+	m.loadQueue()
 	if m.pending.at == msg.id && m.pending.nextPending() {
-		m.wait()
+		m.startGrace()
 	}
 }
 
@@ -120,21 +120,21 @@ func (m *model) answerMarked(reply gate.Reply) {
 	if reply.Allows() {
 		word = "allow"
 	}
-	for _, r := range m.pending.marked() {
-		f := m.brief(r)
+	for _, r := range m.pending.markedRequests() {
+		f := m.briefFacts(r)
 		switch {
-		case reply.Allows() && f.Careful():
+		case reply.Allows() && f.NeedsCare():
 			left++
 			continue
 		case reply.Allows():
 			qs = append(qs, FactsOf(r, m.o.View).Question)
 		default:
-			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids)+1, f.Line(500)))
+			facts = append(facts, fmt.Sprintf("%3d  %s", len(ids)+1, f.RequestLine(500)))
 		}
 		ids = append(ids, r.ID)
 	}
 	if len(qs) > 0 {
-		facts = view.Several(qs, 0)
+		facts = view.RenderSeveral(qs, 0)
 	}
 	if len(facts) > dialog.MaxRows {
 		m.addNews("together they are too long to be read; mark fewer")
@@ -150,13 +150,13 @@ func (m *model) answerMarked(reply gate.Reply) {
 	q := &question{yes: func() {
 		for _, id := range ids {
 			delete(m.pending.marks, id)
-			if r := m.pending.find(id); r != nil && r.Status == queue.Pending && !m.sending[id] {
-				m.send(r, queue.Answer{Reply: reply})
+			if r := m.pending.findRequest(id); r != nil && r.Status == queue.Pending && !m.sending[id] {
+				m.sendAnswer(r, queue.Answer{Reply: reply})
 			}
 		}
-		m.wait()
+		m.startGrace()
 	}}
 	title := fmt.Sprintf("%s these %d, each once?", strings.ToUpper(word[:1])+word[1:], len(ids))
-	q.Page = dialog.Confirm(title, fmt.Sprintf("%s %d", word, len(ids)), reply.Allows(), facts...)
+	q.Page = dialog.ConfirmPage(title, fmt.Sprintf("%s %d", word, len(ids)), reply.Allows(), facts...)
 	m.openQuestion(q)
 }

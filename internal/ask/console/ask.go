@@ -18,14 +18,14 @@ func (m *model) openQuestion(q *question) {
 		q.Hints = append(q.Hints, "Esc go back")
 	}
 	m.ask = q
-	m.wait()
+	m.startGrace()
 }
 
 // pressAsk answers it: as its menu does, y is yes, a key that chooses chooses, and every
 // other goes back.
 func (m *model) pressAsk(key string) {
 	q := m.ask
-	did, c := q.Press(key)
+	did, c := q.PressKey(key)
 	switch {
 	case did == dialog.Chosen && c.Word == dialog.Yes:
 		m.ask = nil
@@ -36,5 +36,5 @@ func (m *model) pressAsk(key string) {
 			m.addNews("nothing was done")
 		}
 	}
-	m.wait()
+	m.startGrace()
 }

@@ -47,14 +47,14 @@ type Result struct {
 // ErrInterrupted says that the person pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// brief is what a line needs: it shows no changes.
-func (o *Options) brief() view.Options {
+// briefView is what a line needs: it shows no changes.
+func (o *Options) briefView() view.Options {
 	short := o.View
 	short.ReadFile = nil
 	return short
 }
 
-func (o *Options) defaults() {
+func (o *Options) setDefaults() {
 	if o.Every <= 0 {
 		o.Every = 5 * time.Second
 	}
@@ -69,15 +69,15 @@ func (o *Options) defaults() {
 // Run is the console on the whole screen of tty, until the person leaves, ctx
 // ends (its cause is returned) or, with Only or Once, there is a result.
 func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
-	o.defaults()
+	o.setDefaults()
 	var loop dialog.Loop
 	m := newModel(o, loop.Go)
 	failed := loop.Run(ctx, tty, m, o.Color)
 	return m.result, errors.Join(m.err, failed)
 }
 
-// watch tells of every change of the queue, and now and then of none.
-func (m *model) watch(ctx context.Context, send func(tea.Msg)) {
+// watchQueue tells of every change of the queue, and now and then of none.
+func (m *model) watchQueue(ctx context.Context, send func(tea.Msg)) {
 	changes := m.o.Queue.Watch(ctx)
 	again := time.NewTicker(m.o.Every)
 	defer again.Stop()

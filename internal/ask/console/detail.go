@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// refresh gives what is under the cursor its part of the screen, and begins it
+// refreshDetail gives what is under the cursor its part of the screen, and begins it
 // anew when that is something else.
-func (m *model) refresh() {
-	what, r, g := m.subject()
+func (m *model) refreshDetail() {
+	what, r, g := m.cursorSubject()
 	if m.shown == nil || m.of != what {
 		m.of, m.facts = what, nil
 		m.shown = &dialog.Question{Grace: &m.grace, Letters: true}
@@ -23,61 +23,61 @@ func (m *model) refresh() {
 			m.facts = FactsOf(r, m.o.View)
 		}
 	}
-	m.shown.Page = m.page(r, g)
+	m.shown.Page = m.subjectPage(r, g)
 	if m.edit != nil {
 		m.shown.Choices, m.shown.Others = nil, nil
-		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.row(m.width)
+		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.renderRow(m.width)
 	}
 	// Arrows choose an answer where there is no list for them.
 	m.shown.Menu = m.o.Only != "" && len(m.shown.Choices) > 0
 	if m.ask != nil {
 		m.ask.Under = m.shown
 	}
-	m.fits = m.height >= minHeight && m.question().Fit(m.width, m.height-m.layout().above()-m.layout().news)
+	m.fits = m.height >= minHeight && m.activeQuestion().FitWindow(m.width, m.height-m.layoutWindow().rowsAbove()-m.layoutWindow().news)
 }
 
-// redraw makes the rows anew, as what they are about has changed.
-func (m *model) redraw() {
+// redrawDetail makes the rows anew, as what they are about has changed.
+func (m *model) redrawDetail() {
 	if m.shown != nil {
-		m.shown.Redraw()
+		m.shown.ResetRows()
 	}
 }
 
-// question is what takes the keys.
-func (m *model) question() *dialog.Question {
+// activeQuestion is what takes the keys.
+func (m *model) activeQuestion() *dialog.Question {
 	if m.ask != nil {
 		return &m.ask.Question
 	}
 	return m.shown
 }
 
-// subject is what is under the cursor: a request, a session answer or nothing.
-func (m *model) subject() (name string, r *queue.Request, g *queue.Grant) {
-	if l := m.list(); l != nil {
-		if r = l.current(); r != nil {
+// cursorSubject is what is under the cursor: a request, a session answer or nothing.
+func (m *model) cursorSubject() (name string, r *queue.Request, g *queue.Grant) {
+	if l := m.tabList(); l != nil {
+		if r = l.cursorRequest(); r != nil {
 			name = r.ID
 		}
-	} else if g = m.grants.current(); g != nil {
+	} else if g = m.grants.cursorGrant(); g != nil {
 		name = g.ID
 	}
 	return fmt.Sprint(m.tab, name), r, g
 }
 
-// page is it as a question, if it is one.
-func (m *model) page(r *queue.Request, g *queue.Grant) dialog.Page {
+// subjectPage is it as a question, if it is one.
+func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
 	move := []string{"↑ ↓ move", "/ filter", "Tab next page", "? help", "q leave"}
 	if m.o.Only != "" {
 		move = []string{"? help", "q leave without an answer"}
 	}
 	p := dialog.Page{Decision: "New requests appear here by themselves.", Hints: move}
 	if r != nil && m.tab == pendingTab && r.Status == queue.Pending {
-		p = m.asking(r)
+		p = m.requestPage(r)
 		p.Hints = append(p.Hints, move...)
 	}
 	switch {
 	case r != nil && len(p.Choices) == 0:
 		p.Facts = func(width int) ([]string, int) {
-			rows, _ := m.lines(r, width)
+			rows, _ := m.detailLines(r, width)
 			return rows, 0
 		}
 		p.Decision = "This request waits no more: " + StatusText(*r)
@@ -95,14 +95,14 @@ func (m *model) page(r *queue.Request, g *queue.Grant) dialog.Page {
 	return p
 }
 
-// asking is the page of a request that waits.
-func (m *model) asking(r *queue.Request) dialog.Page {
-	p := asked(r, m.facts).Page(func(width int) ([]string, int) { return m.lines(r, width) })
+// requestPage is the page of a request that waits.
+func (m *model) requestPage(r *queue.Request) dialog.Page {
+	p := requestAnswers(r, m.facts).CallPage(func(width int) ([]string, int) { return m.detailLines(r, width) })
 	p.Others = []dialog.Choice{{Word: "note", Key: "n", Brief: "note"}}
 	if m.o.Only == "" && !m.o.Once {
 		p.Others = append(p.Others, dialog.Choice{Word: "mark", Key: "space", Brief: "mark"})
 	}
-	if m.facts.gaps() {
+	if m.facts.hasGaps() {
 		p.Hints = []string{"w show without gaps"}
 	}
 	if len(m.pending.marks) > 0 {
@@ -115,10 +115,10 @@ func (m *model) asking(r *queue.Request) dialog.Page {
 	return p
 }
 
-// asked is which answers there are to a request.
-func asked(r *queue.Request, f *Facts) dialog.Asked {
+// requestAnswers is which answers there are to a request.
+func requestAnswers(r *queue.Request, f *Facts) dialog.Asked {
 	return dialog.Asked{
-		Calls: len(r.Calls), Reply: r.Reply(), Dangerous: f.Careful(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,
-		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.Text(r.NoOffer),
+		Calls: len(r.Calls), Reply: r.IsReply(), Dangerous: f.NeedsCare(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,
+		Always: len(OffersFor(r, gate.AllowAlways)) > 0, Never: len(OffersFor(r, gate.DenyAlways)) > 0, NoRule: term.VisibleText(r.NoOffer),
 	}
 }

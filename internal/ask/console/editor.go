@@ -20,8 +20,8 @@ type editor struct {
 	done  func(text string) // on Return; Esc leaves everything as it was
 }
 
-// press takes one key and says whether the editing is over.
-func (e *editor) press(k tea.KeyPressMsg) (over bool) {
+// pressKey takes one key and says whether the editing is over.
+func (e *editor) pressKey(k tea.KeyPressMsg) (over bool) {
 	switch k.String() {
 	case "enter":
 		e.done(string(e.text))
@@ -35,13 +35,13 @@ func (e *editor) press(k tea.KeyPressMsg) (over bool) {
 	case "ctrl+w":
 		e.dropWord()
 	default:
-		e.insert(k.Text)
+		e.insertText(k.Text)
 	}
 	return false
 }
 
-// insert takes what can be seen of a typed or pasted text.
-func (e *editor) insert(s string) {
+// insertText takes what can be seen of a typed or pasted text.
+func (e *editor) insertText(s string) {
 	for _, r := range s {
 		if unicode.IsSpace(r) {
 			r = ' '
@@ -63,9 +63,9 @@ func (e *editor) dropWord() {
 	e.text = e.text[:n]
 }
 
-// row is the line with its end in sight.
-func (e *editor) row(width int) string {
-	text := []rune(term.Text(string(e.text)))
+// renderRow is the line with its end in sight.
+func (e *editor) renderRow(width int) string {
+	text := []rune(term.VisibleText(string(e.text)))
 	room := max(1, width-view.Width(e.label)-2)
 	for len(text) > 0 && view.Width(string(text)) > room {
 		text = text[1:]

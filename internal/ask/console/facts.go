@@ -25,13 +25,13 @@ type Facts struct {
 // FactsOf makes a request harmless text. Of o it needs what is not about the
 // request.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
-	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.Reply()
-	q, err := view.Of(r.Calls, o)
+	o.Server, o.Rule, o.Digest, o.Project, o.Why, o.Reply = r.Server, r.Rule, r.Digest, r.Project, r.Reason, r.IsReply()
+	q, err := view.NewQuestion(r.Calls, o)
 	if r.Damage != nil {
 		err = r.Damage
 	}
 	if err != nil {
-		q.Title = "a call that cannot be shown, of " + named(r.Server)
+		q.Title = "a call that cannot be shown, of " + serverName(r.Server)
 	}
 	if r.Risk == dangerous && len(q.Dangers) == 0 {
 		q.Dangers = []string{"the proxy that asks calls it dangerous"}
@@ -39,8 +39,8 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 	return &Facts{Question: q, Err: err}
 }
 
-// Careful says that one key must not be enough.
-func (f *Facts) Careful() bool { return len(f.Dangers) > 0 || f.Err != nil }
+// NeedsCare says that one key must not be enough.
+func (f *Facts) NeedsCare() bool { return len(f.Dangers) > 0 || f.Err != nil }
 
 // CarefulFirst is requests with those that need care before the others, which is how lists
 // have them.
@@ -48,7 +48,7 @@ func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	o.ReadFile = nil
 	care := map[string]bool{}
 	for i := range all {
-		care[all[i].ID] = FactsOf(&all[i], o).Careful()
+		care[all[i].ID] = FactsOf(&all[i], o).NeedsCare()
 	}
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b queue.Request) int {
@@ -57,12 +57,12 @@ func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	return sorted
 }
 
-// Line is the request on one line of at most n cells.
-func (f *Facts) Line(n int) string {
+// RequestLine is the request on one line of at most n cells.
+func (f *Facts) RequestLine(n int) string {
 	if f.Err != nil {
 		return f.Title + ": deny it, or it denies by itself at its deadline"
 	}
-	return f.Row(n)
+	return f.HeadlineRow(n)
 }
 
 // Headline is it in one sentence of at most n cells.
@@ -73,77 +73,77 @@ func (f *Facts) Headline(n int) string {
 	return f.Question.Headline(n)
 }
 
-// brief is what a row of a list is made of.
-func (m *model) brief(r *queue.Request) *Facts {
+// briefFacts is what a row of a list is made of.
+func (m *model) briefFacts(r *queue.Request) *Facts {
 	f := m.known[r.ID]
 	if f == nil {
-		f = FactsOf(r, m.o.brief())
+		f = FactsOf(r, m.o.briefView())
 		m.known[r.ID] = f
 	}
 	return f
 }
 
-// text is what the filter looks at.
-func (m *model) text(r *queue.Request) string {
-	f := m.brief(r)
+// filterText is what the filter looks at.
+func (m *model) filterText(r *queue.Request) string {
+	f := m.briefFacts(r)
 	if f.text == "" {
-		f.text = strings.ToLower(f.Short(4096) + " " + f.Headline(0) + " " + r.ID)
+		f.text = strings.ToLower(f.ShortLine(4096) + " " + f.Headline(0) + " " + r.ID)
 	}
 	return f.text
 }
 
-// forget drops what is known of requests that are in no list any more.
-func (m *model) forget() {
+// forgetRequests drops what is known of requests that are in no list any more.
+func (m *model) forgetRequests() {
 	for id := range m.known {
-		if m.pending.find(id) == nil && m.past.find(id) == nil {
+		if m.pending.findRequest(id) == nil && m.past.findRequest(id) == nil {
 			delete(m.known, id)
 			delete(m.notes, id)
 		}
 	}
 }
 
-// title names a request in few words.
-func (m *model) title(r *queue.Request) string { return m.brief(r).Title }
+// requestTitle names a request in few words.
+func (m *model) requestTitle(r *queue.Request) string { return m.briefFacts(r).Title }
 
-func named(server string) string {
+func serverName(server string) string {
 	if server == "" {
 		return "a server without a name"
 	}
-	return term.Value(server)
+	return term.VisibleValue(server)
 }
 
-// lines are the rows of the request under the cursor.
-func (m *model) lines(r *queue.Request, width int) (rows []string, need int) {
-	return m.facts.rows(r, width, m.o.View.Home, m.notes[r.ID], m.whole)
+// detailLines are the rows of the request under the cursor.
+func (m *model) detailLines(r *queue.Request, width int) (rows []string, need int) {
+	return m.facts.detailRows(r, width, m.o.View.Home, m.notes[r.ID], m.whole)
 }
 
-// rows is everything about one request, in rows of at most width cells, and how
+// detailRows is everything about one request, in rows of at most width cells, and how
 // many of them must have been in sight to allow it: as view.Question.Rows has
 // them, with our own around. whole shows also what package view leaves out of
 // very long values.
-func (f *Facts) rows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
+func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole bool) (rows []string, need int) {
 	lines := f.Lines(0)
 	if f.Err != nil {
-		lines = []string{f.Title, "", "It cannot be shown: " + term.Text(f.Err.Error()) + ". It can only be denied.", "", view.Label("server", named(r.Server))}
+		lines = []string{f.Title, "", "It cannot be shown: " + term.VisibleText(f.Err.Error()) + ". It can only be denied.", "", view.LabelLine("server", serverName(r.Server))}
 		for _, d := range f.Dangers {
 			lines = append(lines, view.Careful+d)
 		}
 	}
 	own := lines[:1:1]
 	if own[0] = f.Headline(2 * width); r.Status != queue.Pending {
-		own = append(own, view.Label("state", StatusText(*r)))
+		own = append(own, view.LabelLine("state", StatusText(*r)))
 	}
 	if note != "" {
-		own = append(own, view.Label("note", term.Value(note)))
+		own = append(own, view.LabelLine("note", term.VisibleValue(note)))
 	}
-	folded := f.Entire(width)
+	folded := f.EntireLines(width)
 	if whole {
-		folded = view.Wrap(everything(f), width)
+		folded = view.Wrap(unfoldedLines(f), width)
 	}
 	rows = view.Wrap(append(own, lines[1:]...), width)
 	need = len(rows)
-	rows = slices.Concat(rows, view.Wrap(around(r, home), width), folded)
-	if f.Careful() && len(folded) > 0 {
+	rows = slices.Concat(rows, view.Wrap(contextLines(r, home), width), folded)
+	if f.NeedsCare() && len(folded) > 0 {
 		need = len(rows)
 	}
 	return rows, need
@@ -151,36 +151,36 @@ func (f *Facts) rows(r *queue.Request, width int, home, note string, whole bool)
 
 // FactLines is everything about one request, unwrapped.
 func FactLines(r *queue.Request, o view.Options) []string {
-	rows, _ := FactsOf(r, o).rows(r, 0, o.Home, "", false)
+	rows, _ := FactsOf(r, o).detailRows(r, 0, o.Home, "", false)
 	return rows
 }
 
-// around is what stands around the call.
-func around(r *queue.Request, home string) []string {
+// contextLines is what stands around the call.
+func contextLines(r *queue.Request, home string) []string {
 	var lines []string
 	add := func(word, text string) {
 		if text != "" {
-			lines = append(lines, view.Label(word, text))
+			lines = append(lines, view.LabelLine(word, text))
 		}
 	}
 	if r.Client != "" {
-		add("client", term.Value(r.Client))
+		add("client", term.VisibleValue(r.Client))
 	}
 	if r.Project != "" {
-		add("folder", term.Value(view.Tilde(r.Project, home)))
+		add("folder", term.VisibleValue(view.TildePath(r.Project, home)))
 	}
 	if r.Status == queue.Pending && !r.Deadline.IsZero() {
 		add("until", r.Deadline.Local().Format(time.TimeOnly)+"; no answer denies")
 	}
 	if r.Status == queue.Pending && len(r.Offers) == 0 && r.NoOffer != "" {
-		add("always", "not offered: "+term.Text(r.NoOffer))
+		add("always", "not offered: "+term.VisibleText(r.NoOffer))
 	}
-	add("request", term.Visible(r.ID))
+	add("request", term.VisibleLine(r.ID))
 	return lines
 }
 
-// everything is the values that are folded above, without any gap.
-func everything(f *Facts) []string {
+// unfoldedLines is the values that are folded above, without any gap.
+func unfoldedLines(f *Facts) []string {
 	var lines []string
 	for i := range f.Requests {
 		for _, a := range f.Requests[i].Values() {
@@ -188,7 +188,7 @@ func everything(f *Facts) []string {
 				continue
 			}
 			lines = append(lines, fmt.Sprintf("request %d: %s, entire", i+1, a.Path))
-			for line := range a.Each() {
+			for line := range a.EachLine() {
 				lines = append(lines, view.Gutter+line)
 			}
 		}
@@ -196,8 +196,8 @@ func everything(f *Facts) []string {
 	return lines
 }
 
-// gaps says that Entire leaves something out.
-func (f *Facts) gaps() bool {
+// hasGaps says that Entire leaves something out.
+func (f *Facts) hasGaps() bool {
 	return slices.ContainsFunc(f.Requests, func(r view.Request) bool {
 		return slices.ContainsFunc(r.Values(), func(a view.Arg) bool { return a.Hidden > 0 })
 	})

@@ -31,5 +31,5 @@ func ResultText(r queue.Request) string {
 	if r.Outcome == "" {
 		return AnswerText(r.Answer) + "; what became of the call is not known yet"
 	}
-	return AnswerText(r.Answer) + ": " + term.Text(r.Outcome)
+	return AnswerText(r.Answer) + ": " + term.VisibleText(r.Outcome)
 }

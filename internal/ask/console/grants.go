@@ -20,13 +20,13 @@ type grantList struct {
 	at  string
 }
 
-func (l *grantList) index() int {
+func (l *grantList) cursorIndex() int {
 	return slices.IndexFunc(l.all, func(g queue.Grant) bool { return g.ID == l.at })
 }
 
-func (l *grantList) set(next []queue.Grant) {
+func (l *grantList) setGrants(next []queue.Grant) {
 	l.all = next
-	if l.index() < 0 {
+	if l.cursorIndex() < 0 {
 		l.at = ""
 	}
 	if l.at == "" && len(next) > 0 {
@@ -34,14 +34,14 @@ func (l *grantList) set(next []queue.Grant) {
 	}
 }
 
-func (l *grantList) move(by int) {
+func (l *grantList) moveCursor(by int) {
 	if n := len(l.all); n > 0 {
-		l.at = l.all[max(0, min(l.index()+by, n-1))].ID
+		l.at = l.all[max(0, min(l.cursorIndex()+by, n-1))].ID
 	}
 }
 
-func (l *grantList) current() *queue.Grant {
-	if i := l.index(); i >= 0 {
+func (l *grantList) cursorGrant() *queue.Grant {
+	if i := l.cursorIndex(); i >= 0 {
 		return &l.all[i]
 	}
 	return nil
@@ -49,47 +49,47 @@ func (l *grantList) current() *queue.Grant {
 
 // pressGrant takes a session answer back.
 func (m *model) pressGrant(key string) {
-	g := m.grants.current()
-	if g == nil || key != "r" || m.grace.Early() {
-		m.wait()
+	g := m.grants.cursorGrant()
+	if g == nil || key != "r" || m.grace.IsEarly() {
+		m.startGrace()
 		return
 	}
 	id, what := g.ID, GrantTitle(g)
 	q := &question{yes: func() {
 		q := m.o.Queue
-		m.do(func(ctx context.Context) tea.Msg {
+		m.runJob(func(ctx context.Context) tea.Msg {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storing)
 			defer cancel()
 			return revokedMsg{what, q.Revoke(ctx, id)}
 		})
-		m.wait()
+		m.startGrace()
 	}}
-	q.Page = dialog.Confirm("Take this answer back? The next such call is asked about again.", "take it back", false)
+	q.Page = dialog.ConfirmPage("Take this answer back? The next such call is asked about again.", "take it back", false)
 	m.openQuestion(q)
 }
 
-func (m *model) revoked(msg revokedMsg) {
+func (m *model) reportRevocation(msg revokedMsg) {
 	if msg.err != nil {
-		m.addNews("%s: it could not be taken back: %s", msg.what, term.Text(msg.err.Error()))
+		m.addNews("%s: it could not be taken back: %s", msg.what, term.VisibleText(msg.err.Error()))
 	} else {
 		m.addNews("%s: taken back", msg.what)
 	}
-	m.load()
+	m.loadQueue()
 }
 
 // grantQuestion is the call that a session answer was given to.
 func grantQuestion(g *queue.Grant, home string) (view.Question, error) {
-	return view.Of(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
+	return view.NewQuestion(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
 }
 
 // GrantTitle names a session answer in few harmless words.
 func GrantTitle(g *queue.Grant) string {
 	if g.Reach != "" {
-		return term.Text(g.Reach) + " on " + named(g.Server)
+		return term.VisibleText(g.Reach) + " on " + serverName(g.Server)
 	}
 	q, err := grantQuestion(g, "")
 	if err != nil {
-		return "a call of " + named(g.Server)
+		return "a call of " + serverName(g.Server)
 	}
 	return q.Title
 }
@@ -100,7 +100,7 @@ func GrantLine(g *queue.Grant, n int) string {
 	if g.Reach != "" || err != nil {
 		return GrantTitle(g)
 	}
-	return q.Short(n)
+	return q.ShortLine(n)
 }
 
 // grantLines is everything about one.
@@ -108,16 +108,16 @@ func grantLines(g *queue.Grant, width int, home string) []string {
 	q, err := grantQuestion(g, home)
 	var rows []string
 	if err != nil {
-		rows = append(rows, "It cannot be shown: "+term.Text(err.Error()))
+		rows = append(rows, "It cannot be shown: "+term.VisibleText(err.Error()))
 	}
 	if g.Reach != "" {
-		rows = append(rows, view.Wrap([]string{view.Label("reaches", term.Text(g.Reach)), "", "It was given for:"}, width)...)
+		rows = append(rows, view.Wrap([]string{view.LabelLine("reaches", term.VisibleText(g.Reach)), "", "It was given for:"}, width)...)
 	}
 	rows = append(rows, q.Lines(width)...)
 	rows = append(rows, view.Wrap([]string{
-		view.Label("allowed", fmt.Sprintf("since %s, used %d times", g.Since.Local().Format(time.TimeOnly), g.Uses)),
-		view.Label("session", term.Visible(g.Session)),
-		view.Label("answer", term.Visible(g.ID)),
+		view.LabelLine("allowed", fmt.Sprintf("since %s, used %d times", g.Since.Local().Format(time.TimeOnly), g.Uses)),
+		view.LabelLine("session", term.VisibleLine(g.Session)),
+		view.LabelLine("answer", term.VisibleLine(g.ID)),
 	}, width)...)
-	return append(rows, q.Entire(width)...)
+	return append(rows, q.EntireLines(width)...)
 }

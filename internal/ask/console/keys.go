@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 )
 
-// press handles one key.
-func (m *model) press(k tea.KeyPressMsg) {
+// pressKey handles one key.
+func (m *model) pressKey(k tea.KeyPressMsg) {
 	key := k.String()
 	switch {
 	case key == "ctrl+c":
@@ -18,14 +18,14 @@ func (m *model) press(k tea.KeyPressMsg) {
 	case !m.fits:
 		m.over = key == "q"
 	case m.edit != nil:
-		if m.edit.press(k) {
+		if m.edit.pressKey(k) {
 			m.edit = nil
-			m.redraw()
-			m.wait()
+			m.redrawDetail()
+			m.startGrace()
 		}
 	case m.ask != nil:
 		m.pressAsk(key)
-	case m.shown.Scroll(key), m.navigate(key):
+	case m.shown.PressScrollKey(key), m.navigate(key):
 	case m.tab == grantsTab:
 		m.pressGrant(key)
 	default:
@@ -43,10 +43,10 @@ func (m *model) navigate(key string) bool {
 		m.startHelp()
 	case "w":
 		m.whole = !m.whole
-		m.redraw()
+		m.redrawDetail()
 	case "esc":
 		m.over = one
-		m.clear()
+		m.clearMarksOrFilter()
 	default:
 		return !one && m.pressTab(key)
 	}
@@ -58,13 +58,13 @@ func (m *model) navigate(key string) bool {
 func (m *model) pressTab(key string) bool {
 	switch key {
 	case "up", "k":
-		m.move(-1)
+		m.moveCursor(-1)
 	case "down", "j":
-		m.move(1)
+		m.moveCursor(1)
 	case "1", "2", "3":
-		m.show(tab(key[0] - '1'))
+		m.showTab(tab(key[0] - '1'))
 	case "tab":
-		m.show((m.tab + 1) % 3)
+		m.showTab((m.tab + 1) % 3)
 	case "/":
 		m.startFilter()
 	default:
@@ -73,24 +73,24 @@ func (m *model) pressTab(key string) bool {
 	return true
 }
 
-// move puts the cursor on another row.
-func (m *model) move(by int) {
-	if l := m.list(); l == nil {
-		m.grants.move(by)
-		m.wait()
-	} else if l.move(by) {
-		m.wait()
+// moveCursor puts the cursor on another row.
+func (m *model) moveCursor(by int) {
+	if l := m.tabList(); l == nil {
+		m.grants.moveCursor(by)
+		m.startGrace()
+	} else if l.moveCursor(by) {
+		m.startGrace()
 	}
 }
 
-func (m *model) show(t tab) {
+func (m *model) showTab(t tab) {
 	m.tab, m.of = t, ""
-	m.load()
-	m.wait()
+	m.loadQueue()
+	m.startGrace()
 }
 
 func (m *model) startFilter() {
-	l := m.list()
+	l := m.tabList()
 	if l == nil {
 		return
 	}
@@ -100,9 +100,9 @@ func (m *model) startFilter() {
 	}}
 }
 
-// clear takes the marks back, then the filter.
-func (m *model) clear() {
-	l := m.list()
+// clearMarksOrFilter takes the marks back, then the filter.
+func (m *model) clearMarksOrFilter() {
+	l := m.tabList()
 	switch {
 	case l == nil:
 	case len(l.marks) > 0:
@@ -110,31 +110,31 @@ func (m *model) clear() {
 	case l.filter != "":
 		l.filter = ""
 		l.ensureCursor()
-		m.wait()
+		m.startGrace()
 	}
 }
 
 // pressRequest handles a key that may be an answer to the request under the
 // cursor.
 func (m *model) pressRequest(key string) {
-	r := m.pending.current()
-	if m.tab == pendingTab && r != nil && r.Status != queue.Pending && strings.Contains("asAdDn", key) && !m.grace.Early() {
-		m.addNews("%s: %s", m.title(r), TooLateText(*r))
+	r := m.pending.cursorRequest()
+	if m.tab == pendingTab && r != nil && r.Status != queue.Pending && strings.Contains("asAdDn", key) && !m.grace.IsEarly() {
+		m.addNews("%s: %s", m.requestTitle(r), TooLateText(*r))
 		return
 	}
-	did, c := m.shown.Press(key)
+	did, c := m.shown.PressKey(key)
 	switch {
 	case did == dialog.Moved:
 	case did == dialog.Closed:
 		m.addNews("%s", c.Closed)
 	case did != dialog.Chosen:
-		m.wait()
+		m.startGrace()
 	case m.sending[r.ID]:
 	case c.Word == "mark":
-		m.pending.toggle(r.ID)
+		m.pending.toggleMark(r.ID)
 	case len(m.pending.marks) > 0:
-		m.answerMarked(dialog.Reply(c.Word))
+		m.answerMarked(dialog.ReplyForWord(c.Word))
 	default:
-		m.answer(r, c.Word)
+		m.answerRequest(r, c.Word)
 	}
 }

@@ -22,8 +22,8 @@ type list struct {
 	text   func(*queue.Request) string // what the filter looks at, in lower case
 }
 
-// shown is what the filter lets through, in order.
-func (l *list) shown() []*queue.Request {
+// matchingRequests is what the filter lets through, in order.
+func (l *list) matchingRequests() []*queue.Request {
 	var rows []*queue.Request
 	wanted := strings.ToLower(l.filter)
 	for i := range l.all {
@@ -35,7 +35,7 @@ func (l *list) shown() []*queue.Request {
 	return rows
 }
 
-func (l *list) find(id string) *queue.Request {
+func (l *list) findRequest(id string) *queue.Request {
 	for i := range l.all {
 		if l.all[i].ID == id {
 			return &l.all[i]
@@ -44,33 +44,33 @@ func (l *list) find(id string) *queue.Request {
 	return nil
 }
 
-// current is the request under the cursor; nil when there is none, or when the
+// cursorRequest is the request under the cursor; nil when there is none, or when the
 // filter hides it.
-func (l *list) current() *queue.Request {
-	if i := l.index(); i >= 0 {
-		return l.shown()[i]
+func (l *list) cursorRequest() *queue.Request {
+	if i := l.cursorIndex(); i >= 0 {
+		return l.matchingRequests()[i]
 	}
 	return nil
 }
 
-func (l *list) index() int {
-	return slices.IndexFunc(l.shown(), func(r *queue.Request) bool { return r.ID == l.at })
+func (l *list) cursorIndex() int {
+	return slices.IndexFunc(l.matchingRequests(), func(r *queue.Request) bool { return r.ID == l.at })
 }
 
-// move puts the cursor on another row, and says whether it did.
-func (l *list) move(by int) bool {
-	rows := l.shown()
+// moveCursor puts the cursor on another row, and says whether it did.
+func (l *list) moveCursor(by int) bool {
+	rows := l.matchingRequests()
 	if len(rows) == 0 {
 		return false
 	}
-	to := max(0, min(l.index()+by, len(rows)-1))
+	to := max(0, min(l.cursorIndex()+by, len(rows)-1))
 	was := l.at
 	l.at = rows[to].ID
 	if l.at == was {
 		return false
 	}
-	if r := l.find(was); r != nil && !l.newest && r.Status != queue.Pending {
-		l.drop(was)
+	if r := l.findRequest(was); r != nil && !l.newest && r.Status != queue.Pending {
+		l.dropRequest(was)
 	}
 	return true
 }
@@ -78,28 +78,28 @@ func (l *list) move(by int) bool {
 // nextPending puts the cursor on the next request that waits; where there is none it
 // stays.
 func (l *list) nextPending() bool {
-	rows := l.shown()
-	i := l.index()
+	rows := l.matchingRequests()
+	i := l.cursorIndex()
 	for j := i + 1; j < len(rows); j++ {
 		if rows[j].Status == queue.Pending {
-			return l.move(j - i)
+			return l.moveCursor(j - i)
 		}
 	}
 	for j := i - 1; j >= 0; j-- {
 		if rows[j].Status == queue.Pending {
-			return l.move(j - i)
+			return l.moveCursor(j - i)
 		}
 	}
 	return false
 }
 
-func (l *list) drop(id string) {
+func (l *list) dropRequest(id string) {
 	l.all = slices.DeleteFunc(l.all, func(r queue.Request) bool { return r.ID == id })
 }
 
-// set takes a new state of the whole list and says what came. keep is a request
+// setRequests takes a new state of the whole list and says what came. keep is a request
 // that stays although it is not in the new state; nil for none.
-func (l *list) set(next []queue.Request, keep *queue.Request) (came []queue.Request) {
+func (l *list) setRequests(next []queue.Request, keep *queue.Request) (came []queue.Request) {
 	known := map[string]bool{}
 	for i := range l.all {
 		known[l.all[i].ID] = true
@@ -121,7 +121,7 @@ func (l *list) set(next []queue.Request, keep *queue.Request) (came []queue.Requ
 	})
 	l.all = next
 	for id := range l.marks {
-		if r := l.find(id); r == nil || r.Status != queue.Pending {
+		if r := l.findRequest(id); r == nil || r.Status != queue.Pending {
 			delete(l.marks, id)
 		}
 	}
@@ -138,10 +138,10 @@ func carefulFirst(care func(*queue.Request) bool, a, b *queue.Request) int {
 	return 1
 }
 
-// resolve takes what became of one request.
-func (l *list) resolve(r queue.Request) {
+// resolveRequest takes what became of one request.
+func (l *list) resolveRequest(r queue.Request) {
 	delete(l.marks, r.ID)
-	if old := l.find(r.ID); old != nil {
+	if old := l.findRequest(r.ID); old != nil {
 		calls := old.Calls // the resolved one may have been redacted
 		*old = r
 		old.Calls = calls
@@ -150,10 +150,10 @@ func (l *list) resolve(r queue.Request) {
 
 // ensureCursor puts a cursor that is nowhere on the first row, and says whether it did.
 func (l *list) ensureCursor() bool {
-	if l.index() >= 0 {
+	if l.cursorIndex() >= 0 {
 		return false
 	}
-	rows := l.shown()
+	rows := l.matchingRequests()
 	if len(rows) == 0 {
 		return false
 	}
@@ -161,9 +161,9 @@ func (l *list) ensureCursor() bool {
 	return true
 }
 
-// toggle marks the request under the cursor for a common answer, or takes the
+// toggleMark marks the request under the cursor for a common answer, or takes the
 // mark back.
-func (l *list) toggle(id string) {
+func (l *list) toggleMark(id string) {
 	if l.marks == nil {
 		l.marks = map[string]bool{}
 	}
@@ -174,8 +174,8 @@ func (l *list) toggle(id string) {
 	l.marks[id] = true
 }
 
-// marked is the requests with a mark, in order.
-func (l *list) marked() (rows []*queue.Request) {
+// markedRequests is the requests with a mark, in order.
+func (l *list) markedRequests() (rows []*queue.Request) {
 	for i := range l.all {
 		if l.marks[l.all[i].ID] {
 			rows = append(rows, &l.all[i])
@@ -184,10 +184,10 @@ func (l *list) marked() (rows []*queue.Request) {
 	return rows
 }
 
-// window is the rows in sight when there is room for n, the cursor among them.
-func (l *list) window(n int) []*queue.Request {
-	rows := l.shown()
-	i := max(0, l.index())
+// windowRows is the rows in sight when there is room for n, the cursor among them.
+func (l *list) windowRows(n int) []*queue.Request {
+	rows := l.matchingRequests()
+	i := max(0, l.cursorIndex())
 	if i < l.top {
 		l.top = i
 	}

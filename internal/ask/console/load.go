@@ -14,8 +14,8 @@ import (
 // maxHistory is how many resolved requests the history shows.
 const maxHistory = 200
 
-// load reads the queue beside the screen, once at a time.
-func (m *model) load() {
+// loadQueue reads the queue beside the screen, once at a time.
+func (m *model) loadQueue() {
 	if m.loading {
 		m.stale = true
 		return
@@ -26,10 +26,10 @@ func (m *model) load() {
 		look = append(look, id)
 	}
 	at, q, only := m.tab, m.o.Queue, m.o.Only
-	m.do(func(ctx context.Context) tea.Msg { return read(ctx, q, at, only, look) })
+	m.runJob(func(ctx context.Context) tea.Msg { return readQueue(ctx, q, at, only, look) })
 }
 
-func read(ctx context.Context, q Queue, at tab, only string, look []string) (msg loadedMsg) {
+func readQueue(ctx context.Context, q Queue, at tab, only string, look []string) (msg loadedMsg) {
 	if msg.pending, msg.err = q.Pending(ctx); msg.err != nil {
 		return msg
 	}
@@ -67,53 +67,53 @@ func read(ctx context.Context, q Queue, at tab, only string, look []string) (msg
 	return msg
 }
 
-// apply makes a state of the queue the one in sight.
-func (m *model) apply(msg loadedMsg) {
+// applyState makes a state of the queue the one in sight.
+func (m *model) applyState(msg loadedMsg) {
 	m.loading = false
 	if m.stale {
-		m.load()
+		m.loadQueue()
 	}
 	if msg.err != nil {
-		m.addNews("the queue cannot be read: %s", term.Text(msg.err.Error()))
+		m.addNews("the queue cannot be read: %s", term.VisibleText(msg.err.Error()))
 		return
 	}
 	first := !m.loaded
 	m.loaded = true
 	came := m.applyPending(msg)
-	m.outcomes(msg.looked)
+	m.reportOutcomes(msg.looked)
 	for i := range came {
 		if !first && m.o.Only == "" && came[i].ID != m.pending.at {
-			m.addNews("new: %s", m.title(&came[i]))
+			m.addNews("new: %s", m.requestTitle(&came[i]))
 		}
 	}
 	if msg.past != nil {
-		m.past.set(msg.past, nil)
+		m.past.setRequests(msg.past, nil)
 		m.past.ensureCursor()
 	}
-	m.grants.set(msg.grants)
-	m.forget()
+	m.grants.setGrants(msg.grants)
+	m.forgetRequests()
 }
 
 func (m *model) applyPending(msg loadedMsg) (came []queue.Request) {
-	seen := m.pending.current()
+	seen := m.pending.cursorRequest()
 	gone := m.resolvedUnderCursor(msg)
-	came = m.pending.set(msg.pending, gone)
+	came = m.pending.setRequests(msg.pending, gone)
 	if gone != nil && seen != nil && seen.Status == queue.Pending && !m.sending[gone.ID] && !m.answered[gone.ID] {
-		m.vanished(*gone)
+		m.reportVanished(*gone)
 	}
 	if gone != nil && m.answered[gone.ID] && m.pending.nextPending() || m.pending.ensureCursor() ||
-		seen == nil && m.pending.current() != nil {
-		m.wait()
+		seen == nil && m.pending.cursorRequest() != nil {
+		m.startGrace()
 	}
 	if m.o.Only != "" && len(m.pending.all) == 0 {
-		m.done(Result{Request: msg.looked[m.o.Only]})
+		m.endConsole(Result{Request: msg.looked[m.o.Only]})
 	}
 	return came
 }
 
 // resolvedUnderCursor is the request under the cursor as it was resolved; nil when it waits.
 func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
-	was := m.pending.find(m.pending.at)
+	was := m.pending.findRequest(m.pending.at)
 	if was == nil || slices.ContainsFunc(msg.pending, func(r queue.Request) bool { return r.ID == was.ID }) {
 		return nil
 	}
@@ -125,32 +125,32 @@ func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 		}
 	}
 	ghost.Calls = was.Calls // a resolved one may have been redacted
-	m.redraw()
+	m.redrawDetail()
 	return &ghost
 }
 
-// vanished tells that the request under the cursor was resolved by somebody else.
-func (m *model) vanished(r queue.Request) {
+// reportVanished tells that the request under the cursor was resolved by somebody else.
+func (m *model) reportVanished(r queue.Request) {
 	if m.o.Only != "" {
-		m.done(Result{Request: r})
+		m.endConsole(Result{Request: r})
 		return
 	}
-	m.addNews("%s: %s", m.title(&r), StatusText(r))
+	m.addNews("%s: %s", m.requestTitle(&r), StatusText(r))
 	m.ask, m.edit = nil, nil
-	m.redraw()
-	m.wait()
+	m.redrawDetail()
+	m.startGrace()
 }
 
-// outcomes tells what became of the calls that were answered here.
-func (m *model) outcomes(looked map[string]queue.Request) {
+// reportOutcomes tells what became of the calls that were answered here.
+func (m *model) reportOutcomes(looked map[string]queue.Request) {
 	for id, r := range looked {
 		title, ok := m.awaited[id]
 		if !ok || r.Outcome == "" {
 			continue
 		}
 		delete(m.awaited, id)
-		m.pending.resolve(r)
-		m.redraw()
-		m.addNews("%s, %s: %s", title, AnswerText(r.Answer), term.Text(r.Outcome))
+		m.pending.resolveRequest(r)
+		m.redrawDetail()
+		m.addNews("%s, %s: %s", title, AnswerText(r.Answer), term.VisibleText(r.Outcome))
 	}
 }

@@ -82,37 +82,37 @@ func newModel(o Options, beside func(dialog.Task)) *model {
 		o: o, beside: beside, grace: dialog.Grace{For: o.Grace, Now: o.Now}, known: map[string]*Facts{}, notes: map[string]string{},
 		sending: map[string]bool{}, answered: map[string]bool{}, awaited: map[string]string{},
 	}
-	m.pending.text, m.past.text, m.past.newest = m.text, m.text, true
-	m.pending.care = func(r *queue.Request) bool { return m.brief(r).Careful() }
+	m.pending.text, m.past.text, m.past.newest = m.filterText, m.filterText, true
+	m.pending.care = func(r *queue.Request) bool { return m.briefFacts(r).NeedsCare() }
 	m.pending.at = o.Only
 	return m
 }
 
 func (m *model) Init() tea.Cmd {
-	m.load()
-	m.beside(m.watch)
-	m.after(time.Second, secondMsg{})
+	m.loadQueue()
+	m.beside(m.watchQueue)
+	m.sendDelayed(time.Second, secondMsg{})
 	return nil
 }
 
-// do works beside the screen. A panic there becomes a message, so that the
+// runJob works beside the screen. A panic there becomes a message, so that the
 // terminal is given back.
-func (m *model) do(f job) {
+func (m *model) runJob(f job) {
 	m.beside(func(ctx context.Context, send func(tea.Msg)) {
 		defer func() {
 			if r := recover(); r != nil {
-				send(failedMsg{failure(r)})
+				send(failedMsg{panicError(r)})
 			}
 		}()
 		send(f(ctx))
 	})
 }
 
-func failure(r any) error { return fmt.Errorf("the console failed: %q", fmt.Sprint(r)) }
+func panicError(r any) error { return fmt.Errorf("the console failed: %q", fmt.Sprint(r)) }
 
-// after sends msg when d has passed.
-func (m *model) after(d time.Duration, msg tea.Msg) {
-	m.do(func(ctx context.Context) tea.Msg {
+// sendDelayed sends msg when d has passed.
+func (m *model) sendDelayed(d time.Duration, msg tea.Msg) {
+	m.runJob(func(ctx context.Context) tea.Msg {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -126,50 +126,50 @@ func (m *model) after(d time.Duration, msg tea.Msg) {
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
-			m.err = failure(r)
+			m.err = panicError(r)
 			next, cmd = m, tea.Quit
 		}
 	}()
-	m.update(msg)
-	m.refresh()
+	m.handleMessage(msg)
+	m.refreshDetail()
 	if m.over {
 		return m, tea.Quit
 	}
 	return m, nil
 }
 
-func (m *model) update(msg tea.Msg) {
+func (m *model) handleMessage(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.wait()
+		m.startGrace()
 	case tea.PasteMsg:
 		if m.edit != nil {
-			m.edit.insert(msg.Content)
+			m.edit.insertText(msg.Content)
 			return
 		}
-		m.wait() // meant for another program
+		m.startGrace() // meant for another program
 	case tea.KeyPressMsg:
-		m.press(msg)
+		m.pressKey(msg)
 	case changedMsg:
-		m.load()
+		m.loadQueue()
 	case secondMsg:
-		m.after(time.Second, secondMsg{})
+		m.sendDelayed(time.Second, secondMsg{})
 	case loadedMsg:
-		m.apply(msg)
+		m.applyState(msg)
 	case decidedMsg:
-		m.decided(msg)
+		m.reportDecision(msg)
 	case revokedMsg:
-		m.revoked(msg)
+		m.reportRevocation(msg)
 	case failedMsg:
 		m.err, m.over = msg.err, true
 	}
 }
 
-// wait makes the person wait before a key is an answer.
-func (m *model) wait() {
-	m.grace.Begin()
-	m.after(m.o.Grace, drawMsg{})
+// startGrace makes the person wait before a key is an answer.
+func (m *model) startGrace() {
+	m.grace.BeginWait()
+	m.sendDelayed(m.o.Grace, drawMsg{})
 }
 
 // addNews adds a harmless line below the question.
@@ -178,8 +178,8 @@ func (m *model) addNews(format string, a ...any) {
 	m.news = m.news[max(0, len(m.news)-20):]
 }
 
-// list is the requests of the tab; nil where it has none.
-func (m *model) list() *list {
+// tabList is the requests of the tab; nil where it has none.
+func (m *model) tabList() *list {
 	switch m.tab {
 	case pendingTab:
 		return &m.pending
@@ -190,5 +190,5 @@ func (m *model) list() *list {
 	return nil
 }
 
-// done ends the console with a result.
-func (m *model) done(r Result) { m.result, m.over = r, true }
+// endConsole ends the console with a result.
+func (m *model) endConsole(r Result) { m.result, m.over = r, true }

@@ -33,19 +33,19 @@ type plain struct {
 // errChanged ends the wait for a line, because the queue holds something else.
 var errChanged = errors.New("changed")
 
-// Plain is the console line by line. It ends like Run; at the end of the input
+// RunPlain is the console line by line. It ends like Run; at the end of the input
 // the person has left.
-func Plain(ctx context.Context, tty Lines, o Options) (Result, error) {
-	o.defaults()
+func RunPlain(ctx context.Context, tty Lines, o Options) (Result, error) {
+	o.setDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := &plain{o: o, tty: tty, changes: o.Queue.Watch(ctx), number: map[string]int{}}
 	var r Result
 	var err error
 	if o.Only != "" {
-		r, err = p.one(ctx, o.Only)
+		r, err = p.askRequest(ctx, o.Only)
 	} else {
-		r, err = p.all(ctx)
+		r, err = p.runList(ctx)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, term.ErrHungUp) {
 		err = nil
@@ -53,8 +53,8 @@ func Plain(ctx context.Context, tty Lines, o Options) (Result, error) {
 	return r, err
 }
 
-// all lists what waits and has one chosen, until the person leaves.
-func (p *plain) all(ctx context.Context) (Result, error) {
+// runList lists what waits and has one chosen, until the person leaves.
+func (p *plain) runList(ctx context.Context) (Result, error) {
 	for first := true; ; first = false {
 		waiting, err := p.o.Queue.Pending(ctx)
 		if err != nil {
@@ -64,10 +64,10 @@ func (p *plain) all(ctx context.Context) (Result, error) {
 			now, err := p.o.Queue.Pending(ctx)
 			return err == nil && !slices.EqualFunc(now, waiting, func(a, b queue.Request) bool { return a.ID == b.ID })
 		}
-		if p.list(waiting, first); p.o.Once && len(waiting) == 0 {
+		if p.listWaiting(waiting, first); p.o.Once && len(waiting) == 0 {
 			return Result{}, nil
 		}
-		line, err := p.lines(changed).Read(ctx, "Number of the request, Return to look again, or q to leave: ")
+		line, err := p.makeLines(changed).Read(ctx, "Number of the request, Return to look again, or q to leave: ")
 		if errors.Is(err, errChanged) {
 			continue
 		}
@@ -77,19 +77,19 @@ func (p *plain) all(ctx context.Context) (Result, error) {
 		n, _ := strconv.Atoi(line)
 		if n < 1 || n > len(p.ids) {
 			if line != "" {
-				p.say("%s is no number of a request.", term.Value(line))
+				p.writeLine("%s is no number of a request.", term.VisibleValue(line))
 			}
 			continue
 		}
-		r, err := p.one(ctx, p.ids[n-1])
+		r, err := p.askRequest(ctx, p.ids[n-1])
 		if err != nil || p.o.Once && r.Answered {
 			return r, err
 		}
 	}
 }
 
-// list tells what came; at first, or when nothing did, everything.
-func (p *plain) list(waiting []queue.Request, all bool) {
+// listWaiting tells what came; at first, or when nothing did, everything.
+func (p *plain) listWaiting(waiting []queue.Request, all bool) {
 	for i := range waiting {
 		r := &waiting[i]
 		_, known := p.number[r.ID]
@@ -100,24 +100,24 @@ func (p *plain) list(waiting []queue.Request, all bool) {
 		}
 	}
 	if len(waiting) == 0 {
-		p.say("Nothing waits for an answer.")
+		p.writeLine("Nothing waits for an answer.")
 		return
 	}
 	if !all {
-		p.say("%d still waiting.", len(waiting))
+		p.writeLine("%d still waiting.", len(waiting))
 		return
 	}
-	p.say("%d waiting:", len(waiting))
+	p.writeLine("%d waiting:", len(waiting))
 	waiting = CarefulFirst(waiting, p.o.View)
 	for i := range waiting {
 		r := &waiting[i]
-		f := FactsOf(r, p.o.brief())
+		f := FactsOf(r, p.o.briefView())
 		danger := ""
-		if f.Careful() {
+		if f.NeedsCare() {
 			danger = "DANGEROUS  "
 		}
-		p.say("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(TimeLeft(r, p.o.Now())), danger, f.Line(200))
+		p.writeLine("%3d  %s left  %s%s", p.number[r.ID], strings.TrimSpace(TimeLeft(r, p.o.Now())), danger, f.RequestLine(200))
 	}
 }
 
-func (p *plain) say(format string, a ...any) { _, _ = fmt.Fprintf(p.tty, format+"\n", a...) }
+func (p *plain) writeLine(format string, a ...any) { _, _ = fmt.Fprintf(p.tty, format+"\n", a...) }

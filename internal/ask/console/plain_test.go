@@ -68,7 +68,7 @@ func dictate(t *testing.T, o Options, test func(r *reading)) {
 		go func() {
 			defer close(r.ended)
 			time.Sleep(time.Millisecond) // the test puts what waits at first
-			r.result, r.err = Plain(ctx, r.paper, o)
+			r.result, r.err = RunPlain(ctx, r.paper, o)
 		}()
 		test(r)
 	})

@@ -11,17 +11,17 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// one shows a request and takes the answer to it.
-func (p *plain) one(ctx context.Context, id string) (Result, error) {
+// askRequest shows a request and takes the answer to it.
+func (p *plain) askRequest(ctx context.Context, id string) (Result, error) {
 	r, err := p.o.Queue.Get(ctx, id)
 	if err != nil {
 		return Result{}, err
 	}
 	if r.Status == queue.Pending {
-		a, answered, err := p.answer(ctx, &r)
+		a, answered, err := p.askAnswer(ctx, &r)
 		switch {
 		case err == nil && answered:
-			return p.give(ctx, &r, a)
+			return p.sendAnswer(ctx, &r, a)
 		case err == nil || !errors.Is(err, errChanged):
 			return Result{}, err
 		}
@@ -29,23 +29,23 @@ func (p *plain) one(ctx context.Context, id string) (Result, error) {
 			return Result{}, err
 		}
 	}
-	p.say("%s", TooLateText(r))
+	p.writeLine("%s", TooLateText(r))
 	return Result{Request: r}, nil
 }
 
-// answer asks about a request until it does not wait any more, which is
+// askAnswer asks about a request until it does not wait any more, which is
 // errChanged.
-func (p *plain) answer(ctx context.Context, r *queue.Request) (a queue.Answer, answered bool, err error) {
+func (p *plain) askAnswer(ctx context.Context, r *queue.Request) (a queue.Answer, answered bool, err error) {
 	f := FactsOf(r, p.o.View)
-	page := asked(r, f).Page(func(width int) ([]string, int) { return f.rows(r, width, p.o.View.Home, "", false) })
+	page := requestAnswers(r, f).CallPage(func(width int) ([]string, int) { return f.detailRows(r, width, p.o.View.Home, "", false) })
 	page.Choices = page.Choices[:3] // rules are written on the full screen
 	page.Others = []dialog.Choice{{Word: "skip", Label: "Leave it without an answer"}}
-	l := p.lines(func() bool {
+	l := p.makeLines(func() bool {
 		now, err := p.o.Queue.Get(ctx, r.ID)
 		return err != nil || now.Status != queue.Pending
 	})
 	word, err := l.Ask(ctx, &page)
-	a.Reply = dialog.Reply(word)
+	a.Reply = dialog.ReplyForWord(word)
 	if far := view.ForSession(r.Offers); err == nil && a.Reply == gate.AllowSession && len(far) > 1 {
 		reaches := reachesPage(far)
 		a.Scope, err = l.Ask(ctx, &reaches)
@@ -53,18 +53,18 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (a queue.Answer, a
 			a = queue.Answer{}
 		}
 	}
-	if err != nil || word == "skip" || !a.Reply.Allows() || !f.Careful() {
+	if err != nil || word == "skip" || !a.Reply.Allows() || !f.NeedsCare() {
 		return a, word != "skip", err
 	}
 	what := dialog.SureOnce
 	if a.Reply == gate.AllowSession {
 		what = dialog.SureSession
 	}
-	sure := dialog.Sure(f.Headline(0), f.Dangers, what)
+	sure := dialog.DangerPage(f.Headline(0), f.Dangers, what)
 	l.Again = false
 	word, err = l.Ask(ctx, &sure)
 	if err == nil && word != dialog.Yes {
-		p.say("Nothing was answered.")
+		p.writeLine("Nothing was answered.")
 	}
 	return a, word == dialog.Yes, err
 }
@@ -73,23 +73,23 @@ func (p *plain) answer(ctx context.Context, r *queue.Request) (a queue.Answer, a
 func reachesPage(offers []view.Offer) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
 	for i, o := range offers {
-		all[i] = dialog.Reach{Word: term.Visible(o.Scope), Label: term.Text(o.Session), Title: term.Text(o.Title)}
+		all[i] = dialog.Reach{Word: term.VisibleLine(o.Scope), Label: term.VisibleText(o.Session), Title: term.VisibleText(o.Title)}
 	}
-	return dialog.Reaches(all)
+	return dialog.ReachPage(all)
 }
 
-// give hands the answer to the queue and tells what came of it.
-func (p *plain) give(ctx context.Context, r *queue.Request, a queue.Answer) (Result, error) {
+// sendAnswer hands the answer to the queue and tells what came of it.
+func (p *plain) sendAnswer(ctx context.Context, r *queue.Request, a queue.Answer) (Result, error) {
 	a.Channel, a.By = channel, p.o.By
 	now, err := SendAnswer(ctx, p.o.Queue, r.ID, a)
 	if settled, ok := errors.AsType[*queue.ResolvedError](err); ok {
-		p.say("%s", TooLateText(settled.Request))
+		p.writeLine("%s", TooLateText(settled.Request))
 		return Result{Request: settled.Request}, nil
 	}
 	if err != nil {
-		p.say("The answer could not be given: %s", term.Text(err.Error()))
+		p.writeLine("The answer could not be given: %s", term.VisibleText(err.Error()))
 		return Result{}, nil
 	}
-	p.say("%s", ResultText(now))
+	p.writeLine("%s", ResultText(now))
 	return Result{Request: now, Answered: true}, nil
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/internal/ask/dialog"
 )
 
-// lines reads from the terminal, and ends with errChanged when a change of the
+// makeLines reads from the terminal, and ends with errChanged when a change of the
 // queue has made what is asked stale.
-func (p *plain) lines(stale func() bool) *dialog.Lines {
+func (p *plain) makeLines(stale func() bool) *dialog.Lines {
 	in := func(ctx context.Context) (string, error) {
 		for {
-			line, err := p.read(ctx)
+			line, err := p.readLine(ctx)
 			if errors.Is(err, errChanged) && !stale() {
 				continue
 			}
@@ -27,8 +27,8 @@ func (p *plain) lines(stale func() bool) *dialog.Lines {
 	return &dialog.Lines{Out: p.tty, In: in, Flush: p.tty.Flush, Grace: p.o.Grace, Again: true}
 }
 
-// read reads a line until the queue changes.
-func (p *plain) read(ctx context.Context) (string, error) {
+// readLine reads a line until the queue changes.
+func (p *plain) readLine(ctx context.Context) (string, error) {
 	reading, stop := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	go func() {

@@ -18,16 +18,16 @@ const minHeight = 14
 // sizes is how many rows each part of the screen has beside the question.
 type sizes struct{ list, news int }
 
-// above is how many rows stand above the question.
-func (s sizes) above() int {
+// rowsAbove is how many rows stand above the question.
+func (s sizes) rowsAbove() int {
 	if s.list == 0 {
 		return 1
 	}
 	return s.list + 2
 }
 
-// layout shares the window out. What decides always fits.
-func (m *model) layout() sizes {
+// layoutWindow shares the window out. What decides always fits.
+func (m *model) layoutWindow() sizes {
 	s := sizes{news: 1}
 	if m.height >= 20 {
 		s.news = 2
@@ -36,15 +36,15 @@ func (m *model) layout() sizes {
 		s.news = 4
 	}
 	if m.o.Only == "" {
-		rest := m.height - 2 - s.news - m.question().Beside(m.width)
-		s.list = max(1, min(m.count(), rest/3))
+		rest := m.height - 2 - s.news - m.activeQuestion().FixedRows(m.width)
+		s.list = max(1, min(m.countRows(), rest/3))
 	}
 	return s
 }
 
-func (m *model) count() int {
-	if l := m.list(); l != nil {
-		return len(l.shown())
+func (m *model) countRows() int {
+	if l := m.tabList(); l != nil {
+		return len(l.matchingRequests())
 	}
 	return len(m.grants.all)
 }
@@ -54,37 +54,37 @@ func (m *model) View() tea.View {
 	switch {
 	case m.height == 0 || m.err != nil:
 	case !m.fits:
-		v.Content = strings.Join(dialog.Fill(view.Wrap([]string{
+		v.Content = strings.Join(dialog.FillRows(view.Wrap([]string{
 			"clawai: window too small.", fmt.Sprintf("A question needs %d columns and %d rows.", dialog.MinWidth, minHeight), "q leaves.",
 		}, max(8, m.width)), m.height), "\n")
 	default:
-		v.Content = strings.Join(m.rows(), "\n")
+		v.Content = strings.Join(m.screenRows(), "\n")
 	}
 	return v
 }
 
-func (m *model) rows() []string {
-	size := m.layout()
-	rows := []string{dialog.Bold(view.Cut(m.header(), m.width), false)}
+func (m *model) screenRows() []string {
+	size := m.layoutWindow()
+	rows := []string{dialog.RenderBold(view.Cut(m.headerLine(), m.width), false)}
 	if m.o.Only == "" {
-		rows = append(rows, dialog.Fill(m.listRows(size.list), size.list)...)
-		if _, r, g := m.subject(); r != nil || g != nil || m.ask != nil { // else the next line is a rule, too
+		rows = append(rows, dialog.FillRows(m.listRows(size.list), size.list)...)
+		if _, r, g := m.cursorSubject(); r != nil || g != nil || m.ask != nil { // else the next line is a rule, too
 			rows = append(rows, strings.Repeat("─", m.width))
 		}
 	}
-	rows = append(rows, m.question().Rows()...)
+	rows = append(rows, m.activeQuestion().Rows()...)
 	news := m.news[max(0, len(m.news)-size.news):]
-	rows = dialog.Fill(rows, m.height-len(news))
+	rows = dialog.FillRows(rows, m.height-len(news))
 	for _, line := range news {
 		rows = append(rows, view.Cut(line, m.width))
 	}
 	return rows
 }
 
-// header names the tabs and how many there are.
-func (m *model) header() string {
+// headerLine names the tabs and how many there are.
+func (m *model) headerLine() string {
 	if m.o.Only != "" {
-		r := m.pending.current()
+		r := m.pending.cursorRequest()
 		if r == nil {
 			return "clawai"
 		}
@@ -99,8 +99,8 @@ func (m *model) header() string {
 	names := []string{fmt.Sprintf("1 Waiting (%d)", waiting), "2 History", "3 Session answers"}
 	names[m.tab] = "[" + names[m.tab] + "]"
 	s := "clawai   " + strings.Join(names, "   ")
-	if l := m.list(); l != nil && l.filter != "" {
-		s += fmt.Sprintf("   %d of %d hold %s", len(l.shown()), len(l.all), term.Value(l.filter))
+	if l := m.tabList(); l != nil && l.filter != "" {
+		s += fmt.Sprintf("   %d of %d hold %s", len(l.matchingRequests()), len(l.all), term.VisibleValue(l.filter))
 	}
 	return s
 }
@@ -113,13 +113,13 @@ func (m *model) countdown(r *queue.Request) string {
 }
 
 func (m *model) listRows(n int) []string {
-	l := m.list()
+	l := m.tabList()
 	if l == nil {
 		return m.grantRows(n)
 	}
 	var rows []string
-	for _, r := range l.window(n) {
-		rows = append(rows, m.row(r, r.ID == l.at, l.marks[r.ID]))
+	for _, r := range l.windowRows(n) {
+		rows = append(rows, m.requestRow(r, r.ID == l.at, l.marks[r.ID]))
 	}
 	if len(rows) == 0 {
 		switch {
@@ -135,10 +135,10 @@ func (m *model) listRows(n int) []string {
 	return rows
 }
 
-// row is one request: cursor, mark, time left or what resolved it, and as much
+// requestRow is one request: cursor, mark, time left or what resolved it, and as much
 // of the call as fits.
-func (m *model) row(r *queue.Request, at, marked bool) string {
-	f := m.brief(r)
+func (m *model) requestRow(r *queue.Request, at, marked bool) string {
+	f := m.briefFacts(r)
 	state := TimeLeft(r, m.o.Now())
 	switch {
 	case m.sending[r.ID]:
@@ -159,31 +159,31 @@ func (m *model) row(r *queue.Request, at, marked bool) string {
 		s += "[ ] "
 	}
 	s += state + "  "
-	if f.Careful() {
+	if f.NeedsCare() {
 		s += "DANGEROUS  "
 	}
-	s = view.Cut(s+f.Line(max(24, m.width-view.Width(s))), m.width)
+	s = view.Cut(s+f.RequestLine(max(24, m.width-view.Width(s))), m.width)
 	switch {
 	case at:
-		return dialog.Selected(s + strings.Repeat(" ", m.width-view.Width(s)))
-	case f.Careful() && r.Status == queue.Pending:
-		return dialog.Bold(s, true)
+		return dialog.RenderSelected(s + strings.Repeat(" ", m.width-view.Width(s)))
+	case f.NeedsCare() && r.Status == queue.Pending:
+		return dialog.RenderBold(s, true)
 	}
 	return s
 }
 
 func (m *model) grantRows(n int) []string {
 	var rows []string
-	top := max(0, m.grants.index()-n+1)
+	top := max(0, m.grants.cursorIndex()-n+1)
 	for i := top; i < min(len(m.grants.all), top+n); i++ {
 		g := &m.grants.all[i]
 		s := "  "
 		if g.ID == m.grants.at {
 			s = "> "
 		}
-		s = view.Cut(s+Prefix(g.ID)+"  "+GrantTitle(g), m.width)
+		s = view.Cut(s+ShortID(g.ID)+"  "+GrantTitle(g), m.width)
 		if g.ID == m.grants.at {
-			s = dialog.Selected(s)
+			s = dialog.RenderSelected(s)
 		}
 		rows = append(rows, s)
 	}

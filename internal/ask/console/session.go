@@ -10,22 +10,22 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// session allows a call until its session ends, and has it chosen how far that goes
+// allowSession allows a call until its session ends, and has it chosen how far that goes
 // where there is a choice.
-func (m *model) session(r *queue.Request) {
+func (m *model) allowSession(r *queue.Request) {
 	offers, f := view.ForSession(r.Offers), m.facts
 	if len(offers) == 1 {
-		m.allow(r, gate.AllowSession, dialog.SureSession)
+		m.allowRequest(r, gate.AllowSession, dialog.SureSession)
 		return
 	}
 	title := "clawai asks: allow this until the session ends?"
-	if f.Careful() {
+	if f.NeedsCare() {
 		title = "DANGEROUS. " + title
 	}
-	m.choose(r.ID, len(offers), func(at int) dialog.Page {
+	m.openChoice(r.ID, len(offers), func(at int) dialog.Page {
 		facts := append(dangerLines(f, gate.AllowSession), reachLines(offers, at)...)
-		page := dialog.Confirm(title, "allow it", true, facts...)
-		page.Alarm = f.Careful()
+		page := dialog.ConfirmPage(title, "allow it", true, facts...)
+		page.Alarm = f.NeedsCare()
 		return page
 	}, func(at int) queue.Answer { return queue.Answer{Reply: gate.AllowSession, Scope: offers[at].Scope} })
 }
@@ -38,8 +38,8 @@ func reachLines(offers []view.Offer, at int) []string {
 		if i == at {
 			cursor = "> "
 		}
-		lines = append(lines, fmt.Sprintf("%s%d  %s", cursor, i+1, term.Text(o.Session)))
+		lines = append(lines, fmt.Sprintf("%s%d  %s", cursor, i+1, term.VisibleText(o.Session)))
 	}
-	return append(lines, "", "That is "+term.Text(offers[at].Title)+".", "",
+	return append(lines, "", "That is "+term.VisibleText(offers[at].Title)+".", "",
 		"It ends with the session, and no rule is written. What a rule denies stays denied, and what needs more care than this call is asked about all the same.")
 }

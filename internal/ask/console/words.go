@@ -16,21 +16,21 @@ func AnswerText(a queue.Answer) string {
 	case gate.AllowOnce:
 		return "allowed once"
 	case gate.AllowSession:
-		return "allowed until the session ends" + scoped(a.Scope)
+		return "allowed until the session ends" + scopeText(a.Scope)
 	case gate.AllowAlways:
-		return "allowed always" + scoped(a.Scope)
+		return "allowed always" + scopeText(a.Scope)
 	case gate.DenyAlways:
-		return "denied always" + scoped(a.Scope)
+		return "denied always" + scopeText(a.Scope)
 	case gate.DenyOnce:
 	}
 	return "denied"
 }
 
-func scoped(scope string) string {
+func scopeText(scope string) string {
 	if scope == "" {
 		return ""
 	}
-	return " (" + term.Visible(scope) + ")"
+	return " (" + term.VisibleLine(scope) + ")"
 }
 
 // TooLateText tells somebody whose answer was not the first, in one harmless
@@ -47,15 +47,15 @@ func StatusText(r queue.Request) string {
 		if timedOut(r.Outcome) {
 			return "it expired at " + at + "; nothing was executed"
 		}
-		return "it ended at " + at + ": " + term.Text(r.Outcome)
+		return "it ended at " + at + ": " + term.VisibleText(r.Outcome)
 	}
-	by := term.Text(r.Answer.Channel)
+	by := term.VisibleText(r.Answer.Channel)
 	if r.Answer.By != "" {
-		by += " (" + term.Text(r.Answer.By) + ")"
+		by += " (" + term.VisibleText(r.Answer.By) + ")"
 	}
 	fate := fmt.Sprintf("it was %s at %s by %s", AnswerText(r.Answer), at, by)
 	if r.Outcome != "" {
-		fate += "; " + term.Text(r.Outcome)
+		fate += "; " + term.VisibleText(r.Outcome)
 	}
 	return fate
 }
@@ -82,5 +82,5 @@ func TimeLeft(r *queue.Request, now time.Time) string {
 	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// Prefix is as much of an id as names a request.
-func Prefix(id string) string { return term.Visible(id[:min(len(id), 8)]) }
+// ShortID is as much of an id as names a request.
+func ShortID(id string) string { return term.VisibleLine(id[:min(len(id), 8)]) }

@@ -10,4 +10,4 @@ package dialog
 
 import "github.com/clawai/clawai/internal/ask/lipglossinit"
 
-func init() { lipglossinit.Undo() }
+func init() { lipglossinit.RestoreEnv() }

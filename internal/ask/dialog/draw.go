@@ -6,64 +6,66 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// Beside is how many rows the question takes beside its facts.
-func (q *Question) Beside(width int) int { return 1 + len(q.decision(width)) + len(q.answers(width)) }
+// FixedRows is how many rows the question takes beside its facts.
+func (q *Question) FixedRows(width int) int {
+	return 1 + len(q.decisionRows(width)) + len(q.answerRows(width))
+}
 
 // Rows is the question as it was given room by Fit: facts, the line of what is
 // out of sight, the decision, the choices and the keys. It takes no more rows than it
 // needs, so that the choices stand near what they are about.
 func (q *Question) Rows() []string {
-	b := q.body()
+	b := q.visibleQuestion()
 	end := min(b.top+b.room, len(b.rows))
-	rows := painted(b.rows, b.Headed)[b.top:end]
-	rows = append(rows, q.ruler(b, end))
-	for _, row := range q.decision(b.width) {
-		rows = append(rows, Bold(row, q.Alarm))
+	rows := paintRows(b.rows, b.Headed)[b.top:end]
+	rows = append(rows, q.rulerRow(b, end))
+	for _, row := range q.decisionRows(b.width) {
+		rows = append(rows, RenderBold(row, q.Alarm))
 	}
-	return append(rows, q.answers(b.width)...)
+	return append(rows, q.answerRows(b.width)...)
 }
 
-// ruler ends the facts, and tells of those that are out of sight.
-func (q *Question) ruler(b *Question, end int) string {
+// rulerRow ends the facts, and tells of those that are out of sight.
+func (q *Question) rulerRow(b *Question, end int) string {
 	text := ""
 	switch {
 	case len(b.rows) <= b.room:
 	case b.unread:
 		text = view.ReadOn(b.top, end, len(b.rows)) + " "
 	default:
-		text = b.sight.Rest(b.top, end, len(b.rows)) + " "
+		text = b.sight.RestLine(b.top, end, len(b.rows)) + " "
 	}
 	text = view.Cut(text, b.width)
 	return text + strings.Repeat("─", b.width-view.Width(text))
 }
 
-func (q *Question) decision(width int) []string {
+func (q *Question) decisionRows(width int) []string {
 	rows := view.Wrap([]string{q.Decision}, width)
 	return rows[:min(len(rows), 2)]
 }
 
-// answers is the choices as a menu, where there is one, and what keys do.
-func (q *Question) answers(width int) (rows []string) {
+// answerRows is the choices as a menu, where there is one, and what keys do.
+func (q *Question) answerRows(width int) (rows []string) {
 	var keys []string
-	all := offered(q.Choices)
+	all := offeredChoices(q.Choices)
 	for i, c := range all {
 		switch {
 		case !q.Menu && c.Key != "":
 			keys = append(keys, c.Key+" "+c.Brief)
 		case !q.Menu:
 		default:
-			rows = append(rows, q.choice(c, i == q.at, width))
+			rows = append(rows, q.choiceRow(c, i == q.at, width))
 		}
 	}
 	if q.Menu {
 		keys = append(keys, "↑ ↓ move", "Return answer")
 	}
-	for _, c := range offered(q.Others) {
+	for _, c := range offeredChoices(q.Others) {
 		keys = append(keys, c.Key+" "+c.Brief)
 	}
-	legend := Flow(append(keys, q.Hints...), width)
-	if q.Prompt == "" && q.Grace.Early() {
-		legend = Fill([]string{"One moment…"}, len(legend))
+	legend := FlowParts(append(keys, q.Hints...), width)
+	if q.Prompt == "" && q.Grace.IsEarly() {
+		legend = FillRows([]string{"One moment…"}, len(legend))
 	}
 	rows = append(rows, legend...)
 	if q.Prompt != "" {
@@ -72,8 +74,8 @@ func (q *Question) answers(width int) (rows []string) {
 	return rows
 }
 
-// choice is one row of the menu.
-func (q *Question) choice(c Choice, at bool, width int) string {
+// choiceRow is one row of the menu.
+func (q *Question) choiceRow(c Choice, at bool, width int) string {
 	s := "  "
 	if at {
 		s = "> "
@@ -87,8 +89,8 @@ func (q *Question) choice(c Choice, at bool, width int) string {
 	return s
 }
 
-// Flow puts the parts of a legend behind each other, broken between parts only.
-func Flow(parts []string, width int) []string {
+// FlowParts puts the parts of a legend behind each other, broken between parts only.
+func FlowParts(parts []string, width int) []string {
 	var rows []string
 	row := ""
 	for _, part := range parts {
@@ -105,8 +107,8 @@ func Flow(parts []string, width int) []string {
 	return append(rows, view.Cut(row, width))
 }
 
-// Fill makes exactly n rows.
-func Fill(rows []string, n int) []string {
+// FillRows makes exactly n rows.
+func FillRows(rows []string, n int) []string {
 	if len(rows) > n {
 		return rows[:n]
 	}

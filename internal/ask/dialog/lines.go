@@ -47,8 +47,8 @@ func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 	for all, n := len(rest), min(atOnce, len(rest)); ; {
 		shown := rest[:n]
 		rest, n = rest[n:], 0
-		sight.See(all-len(rest), need)
-		if err := l.write(p, said, shown, len(rest)); err != nil {
+		sight.NoteVisible(all-len(rest), need)
+		if err := l.writePage(p, said, shown, len(rest)); err != nil {
 			return "", err
 		}
 		line, err := l.Read(ctx, "> ")
@@ -56,11 +56,11 @@ func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 			return "", err
 		}
 		said = ""
-		c := p.named(func(c *Choice) bool { return c.Word == line })
+		c := p.findChoice(func(c *Choice) bool { return c.Word == line })
 		switch {
 		case line == more && len(rest) > 0:
 			n = min(atOnce, len(rest))
-		case c != nil && c.Closed == "" && c.Lets && !sight.End():
+		case c != nil && c.Closed == "" && c.Lets && !sight.SawEnd():
 			n, said = min(atOnce, len(rest)), "Nothing was answered: read to the end first. Here are the next lines:"
 		case c != nil && c.Closed == "":
 			return c.Word, nil
@@ -69,12 +69,12 @@ func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 		case c != nil:
 			said = "Nothing was answered: " + c.Closed + "."
 		default:
-			said = term.Value(line) + " is no answer; nothing was answered."
+			said = term.VisibleValue(line) + " is no answer; nothing was answered."
 		}
 	}
 }
 
-func (l *Lines) write(p *Page, said string, facts []string, hidden int) error {
+func (l *Lines) writePage(p *Page, said string, facts []string, hidden int) error {
 	if l.Recheck != nil {
 		if err := l.Recheck(); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (l *Lines) write(p *Page, said string, facts []string, hidden int) error {
 		fmt.Fprintf(&b, "%d more lines are not shown yet; type %q for them\n", hidden, more)
 	}
 	b.WriteString(p.Decision + " Type one word and press Return:\n")
-	for _, list := range [][]Choice{offered(p.Choices), offered(p.Others)} {
+	for _, list := range [][]Choice{offeredChoices(p.Choices), offeredChoices(p.Others)} {
 		for _, c := range list {
 			fmt.Fprintf(&b, "  %-8s %s\n", c.Word, c.Label)
 		}

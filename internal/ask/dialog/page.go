@@ -29,8 +29,8 @@ const MaxRows = 2000
 // not wrap.
 type Facts func(width int) (rows []string, need int)
 
-// Text is facts of our own, all of which must have been in sight.
-func Text(lines ...string) Facts {
+// TextFacts is facts of our own, all of which must have been in sight.
+func TextFacts(lines ...string) Facts {
 	return func(width int) ([]string, int) {
 		rows := view.Wrap(lines, width)
 		return rows, len(rows)
@@ -56,8 +56,8 @@ const (
 	Never   = "never"
 )
 
-// Reply is the answer that a word stands for; deny for every other.
-func Reply(word string) gate.Reply {
+// ReplyForWord is the answer that a word stands for; deny for every other.
+func ReplyForWord(word string) gate.Reply {
 	switch word {
 	case Allow:
 		return gate.AllowOnce
@@ -84,8 +84,8 @@ type Asked struct {
 	NoRule    string // why none can; "" for no reason
 }
 
-// Page asks about the call that facts show.
-func (a Asked) Page(facts Facts) Page {
+// CallPage asks about the call that facts show.
+func (a Asked) CallPage(facts Facts) Page {
 	p := Page{Facts: facts, Alarm: a.Dangerous, Headed: true, Choices: []Choice{
 		{Word: Deny, Label: "Deny", Key: "d", Brief: "deny"},
 		{Word: Allow, Label: "Allow once", Key: "a", Brief: "allow once", Lets: true},
@@ -131,27 +131,27 @@ const (
 	Yes = "yes"
 )
 
-// Confirm asks whether something is really meant. Without facts those of the question
+// ConfirmPage asks whether something is really meant. Without facts those of the question
 // that it stands on stay in sight.
-func Confirm(decision, what string, lets bool, facts ...string) Page {
+func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	p := Page{
 		Decision: decision,
 		Choices:  []Choice{{Word: No, Label: "No, go back", Brief: "go back"}, {Word: Yes, Label: "Yes, " + what, Key: "y", Brief: what, Lets: lets}},
 	}
 	if len(facts) > 0 {
-		p.Facts = Text(facts...)
+		p.Facts = TextFacts(facts...)
 	}
 	return p
 }
 
-// Sure has an allow of something dangerous confirmed, the same everywhere: what is asked,
+// DangerPage has an allow of something dangerous confirmed, the same everywhere: what is asked,
 // and why it needs care.
-func Sure(headline string, dangers []string, what string) Page {
+func DangerPage(headline string, dangers []string, what string) Page {
 	facts := []string{headline}
 	for _, d := range dangers {
 		facts = append(facts, view.Careful+d)
 	}
-	p := Confirm("DANGEROUS. Really "+what+"?", what, true, facts...)
+	p := ConfirmPage("DANGEROUS. Really "+what+"?", what, true, facts...)
 	p.Alarm, p.Headed = true, true
 	return p
 }
@@ -162,8 +162,8 @@ const (
 	SureSession = "allow it this session"
 )
 
-// named is the choice of a word, or of a key; nil for none.
-func (p *Page) named(is func(*Choice) bool) *Choice {
+// findChoice is the choice of a word, or of a key; nil for none.
+func (p *Page) findChoice(is func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {
 			if is(&list[i]) {
@@ -174,7 +174,7 @@ func (p *Page) named(is func(*Choice) bool) *Choice {
 	return nil
 }
 
-func offered(all []Choice) (some []Choice) {
+func offeredChoices(all []Choice) (some []Choice) {
 	for _, c := range all {
 		if c.Closed == "" {
 			some = append(some, c)

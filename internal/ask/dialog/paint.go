@@ -18,25 +18,25 @@ var (
 	none  = lipgloss.NewStyle()
 )
 
-// Bold is bold, and red where that alarms and the screen has colours.
-func Bold(s string, alarms bool) string {
+// RenderBold is bold, and red where that alarms and the screen has colours.
+func RenderBold(s string, alarms bool) string {
 	if alarms {
 		return alarm.Render(s)
 	}
 	return bold.Render(s)
 }
 
-// Selected is the row that a cursor is on.
-func Selected(s string) string { return lipgloss.NewStyle().Reverse(true).Render(s) }
+// RenderSelected is the row that a cursor is on.
+func RenderSelected(s string) string { return lipgloss.NewStyle().Reverse(true).Render(s) }
 
-// painted gives rows the look of what they are: the headline, a reason for care, a line
+// paintRows gives rows the look of what they are: the headline, a reason for care, a line
 // that comes or goes. They are told by how they begin, which no value can imitate; a row
 // that goes on with another looks like it.
-func painted(rows []string, headed bool) []string {
+func paintRows(rows []string, headed bool) []string {
 	looks := []struct {
 		begins string
 		style  lipgloss.Style
-	}{{view.Careful, red}, {view.Change('+'), green}, {view.Change('-'), red}}
+	}{{view.Careful, red}, {view.ChangePrefix('+'), green}, {view.ChangePrefix('-'), red}}
 	out := make([]string, len(rows))
 	style := none
 	for i, row := range rows {

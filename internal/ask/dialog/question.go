@@ -20,11 +20,11 @@ type Grace struct {
 	until time.Time
 }
 
-// Begin makes the person wait before a key is an answer.
-func (g *Grace) Begin() { g.until = g.Now().Add(g.For) }
+// BeginWait makes the person wait before a key is an answer.
+func (g *Grace) BeginWait() { g.until = g.Now().Add(g.For) }
 
-// Early says that what is in sight has not been there long enough.
-func (g *Grace) Early() bool { return g.Now().Before(g.until) }
+// IsEarly says that what is in sight has not been there long enough.
+func (g *Grace) IsEarly() bool { return g.Now().Before(g.until) }
 
 // Question is a page on a full screen: what of it is in sight, and which choice
 // is pointed at.
@@ -58,24 +58,24 @@ const (
 	Chosen               // it is the choice
 )
 
-// body is the question whose facts are in sight.
-func (q *Question) body() *Question {
+// visibleQuestion is the question whose facts are in sight.
+func (q *Question) visibleQuestion() *Question {
 	if q.Facts == nil && q.Under != nil {
 		return q.Under
 	}
 	return q
 }
 
-// Redraw has the facts made anew, as they may have changed.
-func (q *Question) Redraw() { q.width = 0 }
+// ResetRows has the facts made anew, as they may have changed.
+func (q *Question) ResetRows() { q.width = 0 }
 
-// Top scrolls to the first row.
-func (q *Question) Top() { q.top = 0 }
+// ScrollTop scrolls to the first row.
+func (q *Question) ScrollTop() { q.top = 0 }
 
-// Fit gives the question a part of a screen, and says whether that is enough.
-func (q *Question) Fit(width, height int) bool {
-	b := q.body()
-	b.room = height - q.Beside(width)
+// FitWindow gives the question a part of a screen, and says whether that is enough.
+func (q *Question) FitWindow(width, height int) bool {
+	b := q.visibleQuestion()
+	b.room = height - q.FixedRows(width)
 	if width < MinWidth || b.room < minFacts {
 		return false
 	}
@@ -85,18 +85,18 @@ func (q *Question) Fit(width, height int) bool {
 			b.rows, b.need = b.Facts(width)
 		}
 	}
-	b.scroll(0)
+	b.scrollRows(0)
 	return true
 }
 
-func (q *Question) scroll(by int) {
+func (q *Question) scrollRows(by int) {
 	q.top = max(0, min(q.top+by, len(q.rows)-q.room))
-	q.sight.See(q.top+q.room, q.need)
+	q.sight.NoteVisible(q.top+q.room, q.need)
 }
 
-// Scroll handles a key that moves the facts, and says whether it was one.
-func (q *Question) Scroll(key string) bool {
-	b := q.body()
+// PressScrollKey handles a key that moves the facts, and says whether it was one.
+func (q *Question) PressScrollKey(key string) bool {
+	b := q.visibleQuestion()
 	by := 0
 	switch key {
 	case "pgdown", "ctrl+f":
@@ -111,22 +111,22 @@ func (q *Question) Scroll(key string) bool {
 		return false
 	}
 	b.unread = false
-	b.scroll(by)
+	b.scrollRows(by)
 	return true
 }
 
-// Press handles one key. The choice is that of Closed and Chosen.
-func (q *Question) Press(key string) (Action, *Choice) {
+// PressKey handles one key. The choice is that of Closed and Chosen.
+func (q *Question) PressKey(key string) (Action, *Choice) {
 	switch {
-	case q.Scroll(key):
+	case q.PressScrollKey(key):
 		return Moved, nil
-	case q.Grace.Early():
-		q.Grace.Begin()
+	case q.Grace.IsEarly():
+		q.Grace.BeginWait()
 		return Early, nil
 	}
-	q.body().unread = false
+	q.visibleQuestion().unread = false
 	if q.Menu {
-		all := offered(q.Choices)
+		all := offeredChoices(q.Choices)
 		if q.at >= len(all) {
 			q.at = 0
 		}
@@ -138,33 +138,33 @@ func (q *Question) Press(key string) (Action, *Choice) {
 			q.at = (q.at + 1) % len(all)
 			return Moved, nil
 		case "enter":
-			return q.choose(&all[q.at])
+			return q.chooseAnswer(&all[q.at])
 		}
 	}
 	if q.Letters {
-		if c := q.named(func(c *Choice) bool { return c.Key == key }); c != nil {
-			return q.choose(c)
+		if c := q.findChoice(func(c *Choice) bool { return c.Key == key }); c != nil {
+			return q.chooseAnswer(c)
 		}
 	}
-	return q.Misfit(), nil
+	return q.RejectInput(), nil
 }
 
-// Misfit is input that was meant for another program: what follows it may be so
+// RejectInput is input that was meant for another program: what follows it may be so
 // too.
-func (q *Question) Misfit() Action {
+func (q *Question) RejectInput() Action {
 	q.at = 0
-	q.Grace.Begin()
+	q.Grace.BeginWait()
 	return Stray
 }
 
-func (q *Question) choose(c *Choice) (Action, *Choice) {
-	switch b := q.body(); {
+func (q *Question) chooseAnswer(c *Choice) (Action, *Choice) {
+	switch b := q.visibleQuestion(); {
 	case c.Closed != "":
 		return Closed, c
-	case c.Lets && !b.sight.End():
-		b.scroll(b.room)
+	case c.Lets && !b.sight.SawEnd():
+		b.scrollRows(b.room)
 		b.unread = true
-		q.Grace.Begin()
+		q.Grace.BeginWait()
 		return Unread, nil
 	}
 	return Chosen, c

@@ -9,9 +9,9 @@ type Reach struct {
 	Title string // the same, with all that it leaves open
 }
 
-// Reaches asks how far an answer for the session goes. The first of all is the one that
+// ReachPage asks how far an answer for the session goes. The first of all is the one that
 // is meant most often; what denies stands before it, and is preset.
-func Reaches(all []Reach) Page {
+func ReachPage(all []Reach) Page {
 	facts := []string{
 		"What you allow now ends with the session; no rule is written. What a rule denies stays denied, " +
 			"and what needs more care than this call is asked about all the same.", "",
@@ -24,6 +24,6 @@ func Reaches(all []Reach) Page {
 		facts = append(facts, fmt.Sprintf("%-10s %s", r.Word, r.Title))
 		p.Choices = append(p.Choices, Choice{Word: r.Word, Label: r.Label, Lets: true})
 	}
-	p.Facts = Text(facts...)
+	p.Facts = TextFacts(facts...)
 	return p
 }

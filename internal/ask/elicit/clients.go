@@ -32,8 +32,8 @@ const (
 	Routine Use = "routine" // not about calls that need care
 )
 
-// Clients is what is known, in the order in which it is asked.
-func Clients() ([]Known, error) {
+// ListClients is what is known, in the order in which it is asked.
+func ListClients() ([]Known, error) {
 	var t struct{ Client []Known }
 	d := toml.NewDecoder(strings.NewReader(table)).DisallowUnknownFields()
 	if err := d.Decode(&t); err != nil {
@@ -42,42 +42,42 @@ func Clients() ([]Known, error) {
 	return t.Client, nil
 }
 
-// find is the first of all that fits a client; nil when none does.
-func find(all []Known, name, version string) *Known {
+// findClient is the first of all that fits a client; nil when none does.
+func findClient(all []Known, name, version string) *Known {
 	for i := range all {
-		if all[i].fits(name, version) {
+		if all[i].matchesClient(name, version) {
 			return &all[i]
 		}
 	}
 	return nil
 }
 
-func (k *Known) fits(name, version string) bool {
+func (k *Known) matchesClient(name, version string) bool {
 	for _, pattern := range k.Names {
 		begin, rest := strings.CutSuffix(strings.ToLower(pattern), "*")
 		name := strings.ToLower(strings.TrimSpace(name))
 		if name == begin || rest && strings.HasPrefix(name, begin) {
-			return within(version, k.From, k.Below)
+			return matchesRange(version, k.From, k.Below)
 		}
 	}
 	return false
 }
 
-// within says whether a version may lie in a range. What cannot be read does.
-func within(version, from, below string) bool {
-	v, ok := numbers(version)
+// matchesRange says whether a version may lie in a range. What cannot be read does.
+func matchesRange(version, from, below string) bool {
+	v, ok := parseVersion(version)
 	if !ok {
 		return true
 	}
-	if f, ok := numbers(from); ok && less(v, f) {
+	if f, ok := parseVersion(from); ok && isOlderVersion(v, f) {
 		return false
 	}
-	b, ok := numbers(below)
-	return !ok || less(v, b)
+	b, ok := parseVersion(below)
+	return !ok || isOlderVersion(v, b)
 }
 
-// numbers reads the dotted beginning of a version.
-func numbers(version string) (n [3]int, ok bool) {
+// parseVersion reads the dotted beginning of a version.
+func parseVersion(version string) (n [3]int, ok bool) {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	for i, part := range parts {
 		end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' })
@@ -93,7 +93,7 @@ func numbers(version string) (n [3]int, ok bool) {
 	return n, true
 }
 
-func less(a, b [3]int) bool {
+func isOlderVersion(a, b [3]int) bool {
 	for i := range a {
 		if a[i] != b[i] {
 			return a[i] < b[i]

@@ -14,7 +14,7 @@ func TestTheDocumentedClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(raw), "|---|---|---|---|---|\n")
-	known, err := Clients()
+	known, err := ListClients()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestTheDocumentedClients(t *testing.T) {
 }
 
 func TestEveryRowIsOfUse(t *testing.T) {
-	known, err := Clients()
+	known, err := ListClients()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestEveryRowIsOfUse(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 		for _, v := range []string{k.From, k.Below} {
-			if _, ok := numbers(v); v != "" && !ok {
+			if _, ok := parseVersion(v); v != "" && !ok {
 				t.Errorf("%s: version %q", k.Title, v)
 			}
 		}
@@ -56,7 +56,7 @@ func TestEveryRowIsOfUse(t *testing.T) {
 		} else if inside == "" {
 			inside = "0.0.1"
 		}
-		if found := find(known, strings.TrimSuffix(k.Names[0], "*"), inside); found != &known[i] && !(k.Below == "" && found.Title == k.Title) {
+		if found := findClient(known, strings.TrimSuffix(k.Names[0], "*"), inside); found != &known[i] && !(k.Below == "" && found.Title == k.Title) {
 			t.Errorf("%s is hidden by %+v", k.Title, found)
 		}
 	}
@@ -77,7 +77,7 @@ func TestVersions(t *testing.T) {
 		{"", "1", "2", true},
 		{"x.1", "1", "2", true},
 	} {
-		if within(c.version, c.from, c.below) != c.want {
+		if matchesRange(c.version, c.from, c.below) != c.want {
 			t.Errorf("%+v", c)
 		}
 	}

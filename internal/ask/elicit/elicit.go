@@ -48,7 +48,7 @@ func New(o Options) *Form {
 	}
 	known := func() ([]Known, error) { return o.Clients, nil }
 	if o.Clients == nil {
-		known = sync.OnceValues(Clients)
+		known = sync.OnceValues(ListClients)
 	}
 	return &Form{o: o, known: known}
 }
@@ -65,12 +65,12 @@ var (
 
 // Available says why the client cannot be asked about q; nil when it can.
 func (f *Form) Available(_ context.Context, q gate.Question) error {
-	_, err := f.page(q)
+	_, err := f.formMessage(q)
 	return err
 }
 
-// page is the message for q, when q may be asked here.
-func (f *Form) page(q gate.Question) (string, error) {
+// formMessage is the message for q, when q may be asked here.
+func (f *Form) formMessage(q gate.Question) (string, error) {
 	switch {
 	case q.Client == nil:
 		return "", errNone
@@ -84,18 +84,18 @@ func (f *Form) page(q gate.Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	known := find(all, name, version)
+	known := findClient(all, name, version)
 	if known != nil && known.Use != Routine {
 		return "", fmt.Errorf("%s %s", known.Title, known.Why)
 	}
-	v, err := view.Of(q.Calls, view.Options{Server: q.Server, Why: q.Why, Reply: q.Reply, Project: f.o.Project, Home: f.o.Home})
+	v, err := view.NewQuestion(q.Calls, view.Options{Server: q.Server, Why: q.Why, Reply: q.Reply, Project: f.o.Project, Home: f.o.Home})
 	if err != nil {
 		return "", err
 	}
 	if known != nil && len(v.Dangers) > 0 {
 		return "", fmt.Errorf("the call needs care (%s), and of %s it is known: %s", v.Dangers[0], known.Title, known.Why)
 	}
-	return message(v, q)
+	return renderMessage(v, q)
 }
 
 // Ask shows the form. An error means that nobody decided.
@@ -104,13 +104,13 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)
 	}
-	text, err := f.page(q)
+	text, err := f.formMessage(q)
 	if err != nil {
 		return a, err
 	}
 	choices := f.choicesFor(q)
 	sent := time.Now()
-	got, err := q.Client.Elicit(ctx, text, schema(choices))
+	got, err := q.Client.Elicit(ctx, text, formSchema(choices))
 	switch {
 	case err != nil:
 		return a, err
@@ -122,8 +122,8 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 		f.mu.Unlock()
 		return a, errFast
 	}
-	a.By = by(q.Client)
-	said, err := read(got, choices)
+	a.By = clientText(q.Client)
+	said, err := readChoice(got, choices)
 	a.Reply, a.Scope = said.reply, said.scope
 	return a, err
 }
@@ -134,10 +134,10 @@ func (f *Form) isAutomatic() bool {
 	return f.automatic
 }
 
-// by names who answered: all that is known is which client the answer is from.
-func by(c gate.Client) string {
+// clientText names who answered: all that is known is which client the answer is from.
+func clientText(c gate.Client) string {
 	name, version := c.Name()
-	return term.Value(name) + " " + term.Value(version)
+	return term.VisibleValue(name) + " " + term.VisibleValue(version)
 }
 
 // choice is one answer of the form.
@@ -154,16 +154,16 @@ func (f *Form) choicesFor(q gate.Question) []choice {
 	}
 	if f.o.Reach != nil {
 		for _, r := range f.o.Reach(q) {
-			cs = append(cs, choice{"session_" + r.Scope, "Until the session ends: " + inert(term.Text(r.Title)), gate.AllowSession, r.Scope})
+			cs = append(cs, choice{"session_" + r.Scope, "Until the session ends: " + escapeMarkup(term.VisibleText(r.Title)), gate.AllowSession, r.Scope})
 		}
 	}
 	return append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession, ""})
 }
 
-// schema is the form: one choice that has to be made, with deny preset. enumNames
+// formSchema is the form: one choice that has to be made, with deny preset. enumNames
 // is how the titles of an enum are written since MCP 2025-06-18; newer ways are
 // unknown to older clients.
-func schema(cs []choice) []byte {
+func formSchema(cs []choice) []byte {
 	type enum struct {
 		Type      string   `json:"type"`
 		Title     string   `json:"title"`
@@ -184,8 +184,8 @@ func schema(cs []choice) []byte {
 	return out
 }
 
-// read is what the person said, if that is one of the choices and nothing else.
-func read(got gate.Elicited, cs []choice) (choice, error) {
+// readChoice is what the person said, if that is one of the choices and nothing else.
+func readChoice(got gate.Elicited, cs []choice) (choice, error) {
 	switch got.Action {
 	case "decline":
 		return choice{}, nil

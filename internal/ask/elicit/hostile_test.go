@@ -17,7 +17,7 @@ import (
 func shown(t testing.TB, calls []policy.Call) (string, error) {
 	q := question(&client{})
 	q.Calls = calls
-	return New(Options{Project: "/work", Home: "/home/ada"}).page(q)
+	return New(Options{Project: "/work", Home: "/home/ada"}).formMessage(q)
 }
 
 // Whatever a call holds, the message shows what will run, and no medium finds
@@ -152,7 +152,7 @@ func TestTooMuchForAForm(t *testing.T) {
 			t.Errorf("%.40s: asked in %d bytes", args, len(text))
 		}
 	}
-	if _, err := New(Options{}).page(gate.Question{Client: &client{}}); err == nil {
+	if _, err := New(Options{}).formMessage(gate.Question{Client: &client{}}); err == nil {
 		t.Error("asked about nothing")
 	}
 }

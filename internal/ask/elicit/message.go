@@ -20,19 +20,19 @@ const (
 
 var errTooLong = errors.New("the call holds more than a client's form can show")
 
-// message is the question as one text. The client may take it for plain text,
+// renderMessage is the question as one text. The client may take it for plain text,
 // Markdown or HTML, so everything from the wire stands between fences, where
 // Markdown knows no markup, and without what HTML or a link begins with.
-func message(v view.Question, q gate.Question) (string, error) {
+func renderMessage(v view.Question, q gate.Question) (string, error) {
 	lines := v.Lines(0)
 	if d := q.Rule.Description; d != "" {
-		lines = append(lines, "rule       "+term.Value(d))
+		lines = append(lines, "rule       "+term.VisibleValue(d))
 	}
 	// What a value hides in its middle can be looked up nowhere from here. Only a
 	// call that needs no care may be asked about all the same.
-	body, ok := fits(append(slices.Clip(lines), v.Entire(0)...))
+	body, ok := fitBody(append(slices.Clip(lines), v.EntireLines(0)...))
 	if !ok && len(v.Dangers) == 0 {
-		body, ok = fits(lines)
+		body, ok = fitBody(lines)
 	}
 	if !ok {
 		return "", errTooLong
@@ -52,16 +52,16 @@ func message(v view.Question, q gate.Question) (string, error) {
 	return b.String(), nil
 }
 
-// fits is the lines as the text between the fences, if a form holds that much.
-func fits(lines []string) (body string, ok bool) {
-	body = inert(strings.Join(lines, "\n"))
+// fitBody is the lines as the text between the fences, if a form holds that much.
+func fitBody(lines []string) (body string, ok bool) {
+	body = escapeMarkup(strings.Join(lines, "\n"))
 	return body, len(lines) <= maxLines && len(body) <= maxBytes
 }
 
-// inert writes what begins markup as an escape, in the notation of the rest: a
+// escapeMarkup writes what begins markup as an escape, in the notation of the rest: a
 // tag or an entity in HTML, a link in Markdown and in whatever makes links of
 // addresses. Fences do not help against the first and the last.
-func inert(s string) string {
+func escapeMarkup(s string) string {
 	return strings.NewReplacer(
 		"<", `\u{3c}`,
 		"&", `\u{26}`,

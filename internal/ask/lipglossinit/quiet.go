@@ -17,8 +17,8 @@ var value, had = os.LookupEnv(name)
 
 func init() { _ = os.Setenv(name, "1") }
 
-// Undo gives the environment back as it was.
-func Undo() {
+// RestoreEnv gives the environment back as it was.
+func RestoreEnv() {
 	if had {
 		_ = os.Setenv(name, value)
 		return

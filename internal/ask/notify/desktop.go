@@ -59,16 +59,18 @@ func New(o Options) *Desktop {
 // Available is nil when a notification could be posted, or says why not.
 // Whether one is then shown is the desktop's business.
 func (d *Desktop) Available() error {
-	_, err := d.program("")
+	_, err := d.findProgram("")
 	return err
 }
 
-// Asks points to a question of server and returns at once.
-func (d *Desktop) Asks(server string, calls []policy.Call) { d.post(asks(server, calls)) }
+// NotifyQuestion points to a question of server and returns at once.
+func (d *Desktop) NotifyQuestion(server string, calls []policy.Call) {
+	d.postNotice(questionText(server, calls))
+}
 
-// Muted says that server asked too often and returns at once.
-func (d *Desktop) Muted(server string) {
-	d.post("Server " + name(server) + " asked too often and is denied for a while. See: clawai log")
+// NotifyMuted says that server asked too often and returns at once.
+func (d *Desktop) NotifyMuted(server string) {
+	d.postNotice("Server " + harmlessName(server) + " asked too often and is denied for a while. See: clawai log")
 }
 
 // Close returns when nothing is being posted any more.
@@ -79,7 +81,7 @@ func (d *Desktop) Close() {
 	d.posting.Wait()
 }
 
-func (d *Desktop) post(text string) {
+func (d *Desktop) postNotice(text string) {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +92,7 @@ func (d *Desktop) post(text string) {
 	d.posting.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		p, err := d.program(text)
+		p, err := d.findProgram(text)
 		if err != nil {
 			return
 		}
@@ -108,22 +110,22 @@ type program struct {
 
 var errNoProgram = errors.New("no program that posts a notification was found")
 
-func (d *Desktop) program(text string) (program, error) {
+func (d *Desktop) findProgram(text string) (program, error) {
 	switch d.o.System {
 	case "linux", "freebsd", "openbsd", "netbsd":
-		return d.freedesktop(text)
+		return d.freedesktopProgram(text)
 	case "darwin":
-		return d.found("osascript", nil,
+		return d.lookUpProgram("osascript", nil,
 			"-e", "on run argv", "-e", `display notification (item 1 of argv) with title "clawai"`, "-e", "end run", text)
 	case "windows":
-		return d.found("powershell.exe", []string{"CLAWAI_NOTICE=" + text},
+		return d.lookUpProgram("powershell.exe", []string{"CLAWAI_NOTICE=" + text},
 			"-NoProfile", "-NonInteractive", "-Command", toast)
 	}
 	return program{}, fmt.Errorf("notifications are not known on %s", d.o.System)
 }
 
-// freedesktop posts by org.freedesktop.Notifications, which needs a session bus.
-func (d *Desktop) freedesktop(text string) (program, error) {
+// freedesktopProgram posts by org.freedesktop.Notifications, which needs a session bus.
+func (d *Desktop) freedesktopProgram(text string) (program, error) {
 	var env []string
 	if d.o.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
 		// Clients start servers with few variables; the bus is in a known place.
@@ -137,16 +139,16 @@ func (d *Desktop) freedesktop(text string) (program, error) {
 		}
 		env = []string{"DBUS_SESSION_BUS_ADDRESS=unix:path=" + bus}
 	}
-	p, err := d.found("notify-send", env, "--app-name=clawai", "--expire-time=10000", "--", "clawai", text)
+	p, err := d.lookUpProgram("notify-send", env, "--app-name=clawai", "--expire-time=10000", "--", "clawai", text)
 	if err == nil {
 		return p, nil
 	}
-	return d.found("busctl", env, "--user", "--timeout=2", "call", "org.freedesktop.Notifications",
+	return d.lookUpProgram("busctl", env, "--user", "--timeout=2", "call", "org.freedesktop.Notifications",
 		"/org/freedesktop/Notifications", "org.freedesktop.Notifications", "Notify",
 		"susssasa{sv}i", "clawai", "0", "", "clawai", text, "0", "0", "10000")
 }
 
-func (d *Desktop) found(name string, env []string, args ...string) (program, error) {
+func (d *Desktop) lookUpProgram(name string, env []string, args ...string) (program, error) {
 	path, err := d.o.Look(name)
 	if err != nil {
 		return program{}, fmt.Errorf("%w: %s is missing", errNoProgram, name)

@@ -82,9 +82,9 @@ func TestASentenceIsPostedOnEverySystem(t *testing.T) {
 		if err := d.Available(); err != nil {
 			t.Errorf("%s: %v", tt.system, err)
 		}
-		d.Asks("files", call("write_file"))
+		d.NotifyQuestion("files", call("write_file"))
 		d.Close()
-		d.Asks("files", call("too_late"))
+		d.NotifyQuestion("files", call("too_late"))
 		got := b.posted()
 		if len(got) != 1 {
 			t.Fatalf("%s: %d posted", tt.system, len(got))
@@ -113,7 +113,7 @@ func TestHostileNamesComeToLettersAndDots(t *testing.T) {
 			}
 			b := newBoard(t, "notify-send", "osascript", "powershell.exe")
 			d := New(b.options(system))
-			d.Asks(text, call(text))
+			d.NotifyQuestion(text, call(text))
 			d.Close()
 			for line := range strings.Lines(b.posted()[0]) {
 				line = strings.TrimPrefix(strings.TrimSpace(line), "env:")
@@ -131,10 +131,10 @@ func TestHostileNamesComeToLettersAndDots(t *testing.T) {
 			}
 		}
 	}
-	if got := name(strings.Repeat("a", 1000)); len([]rune(got)) != maxName+1 {
+	if got := harmlessName(strings.Repeat("a", 1000)); len([]rune(got)) != maxName+1 {
 		t.Errorf("a long name is %q", got)
 	}
-	if got := name("файл_文書"); got != "файл_文書" {
+	if got := harmlessName("файл_文書"); got != "файл_文書" {
 		t.Errorf("a name in another script is %q", got)
 	}
 }
@@ -151,16 +151,16 @@ func TestOtherSentences(t *testing.T) {
 		{[]policy.Call{{Subject: policy.ElicitationSubject, Names: []string{"Name"}}}, "Server files asks about Name. Run: clawai approve"},
 	}
 	for _, tt := range tests {
-		if got := asks("files", tt.calls); got != tt.want {
+		if got := questionText("files", tt.calls); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
-	if got := asks("", nil); got != "Server asks. Run: clawai approve" {
+	if got := questionText("", nil); got != "Server asks. Run: clawai approve" {
 		t.Errorf("without a name: %q", got)
 	}
 	b := newBoard(t, "notify-send")
 	d := New(b.options("linux"))
-	d.Muted("files")
+	d.NotifyMuted("files")
 	d.Close()
 	if got := b.posted()[0]; !strings.Contains(got, "Server files asked too often and is denied for a while. See: clawai log") {
 		t.Errorf("muted: %q", got)
@@ -174,7 +174,7 @@ func TestNotificationsAreRare(t *testing.T) {
 	o.Every = time.Hour
 	d := New(o)
 	for i := range 100 {
-		d.Asks("files", call(fmt.Sprint(i)))
+		d.NotifyQuestion("files", call(fmt.Sprint(i)))
 	}
 	d.Close()
 	if got := b.posted(); len(got) != 1 {
@@ -191,7 +191,7 @@ func TestAProgramThatHangsHoldsNobodyUp(t *testing.T) {
 	exectest.Write(t, path, []byte(script))
 	d := New(b.options("linux"))
 	began := time.Now()
-	d.Asks("files", call("x"))
+	d.NotifyQuestion("files", call("x"))
 	if took := time.Since(began); took >= limit { // it hangs until it is killed, or released
 		t.Errorf("posting took %s", took)
 	}

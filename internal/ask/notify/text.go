@@ -16,9 +16,9 @@ var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 }
 
-// name is what is left of a name from the wire: every other character is a dot.
+// harmlessName is what is left of a name from the wire: every other character is a dot.
 // No link survives it, for there is no colon and no slash.
-func name(s string) string {
+func harmlessName(s string) string {
 	var b strings.Builder
 	for i, n := 0, 0; i < len(s); n++ {
 		if n == maxName {
@@ -37,24 +37,24 @@ func name(s string) string {
 	return b.String()
 }
 
-// asks is the sentence about one question. It begins with a word of ours, so
+// questionText is the sentence about one question. It begins with a word of ours, so
 // that no program takes it for an option.
-func asks(server string, calls []policy.Call) string {
+func questionText(server string, calls []policy.Call) string {
 	text := "Server"
 	if server != "" {
-		text += " " + name(server)
+		text += " " + harmlessName(server)
 	}
 	text += " asks"
 	switch {
 	case len(calls) > 1:
 		text += " for several things"
 	case len(calls) == 1 && len(calls[0].Names) > 0:
-		text += verb(calls[0].Subject) + name(calls[0].Names[0])
+		text += subjectVerb(calls[0].Subject) + harmlessName(calls[0].Names[0])
 	}
 	return text + ". Run: clawai approve"
 }
 
-func verb(s policy.Subject) string {
+func subjectVerb(s policy.Subject) string {
 	switch s {
 	case policy.ToolSubject:
 		return " to run "

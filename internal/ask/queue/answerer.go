@@ -24,7 +24,7 @@ func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
 		return nil, fmt.Errorf("the queue: %q is no kind of attendance", kind)
 	}
-	p, err := claim(q.path(attending, kind+"."+newID()))
+	p, err := claimFile(q.filePath(attending, kind+"."+newID()))
 	if err != nil {
 		return nil, fmt.Errorf("the queue in %q: %w", q.dir, err)
 	}
@@ -34,7 +34,7 @@ func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 
 // Close ends it: nobody looks any more.
 func (a *Answerer) Close() error {
-	err := a.presence.release()
+	err := a.presence.releaseFile()
 	a.q.notifyAll()
 	return err
 }
@@ -42,7 +42,7 @@ func (a *Answerer) Close() error {
 // Answerers lists the kinds of those who look at the queue now, each once. It
 // costs a few system calls and does not open the database.
 func (q *Queue) Answerers() ([]string, error) {
-	names, err := namesIn(q.path(attending))
+	names, err := namesIn(q.filePath(attending))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (q *Queue) Answerers() ([]string, error) {
 		if !isKind(kind) || slices.Contains(kinds, kind) {
 			continue
 		}
-		path := filepath.Join(q.path(attending), name)
+		path := filepath.Join(q.filePath(attending), name)
 		claimed, err := isClaimed(path)
 		if err == nil && !claimed {
 			err = removeStale(path)

@@ -23,7 +23,7 @@ func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error
 	if r.Damage != nil && a.Reply != gate.DenyOnce {
 		return Request{}, fmt.Errorf("this call cannot be shown, so it can only be denied: %w", r.Damage)
 	}
-	r, won, err := q.resolve(ctx, r.ID, statusOf(a.Reply), a, "")
+	r, won, err := q.resolveRequest(ctx, r.ID, statusOf(a.Reply), a, "")
 	if err != nil {
 		return Request{}, err
 	}

@@ -46,8 +46,8 @@ func (e *ResolvedError) Error() string {
 	return fmt.Sprintf("already %s by %s (%s) at %s; your answer was not used", r.Status, by, cmp.Or(r.Answer.Channel, unsaid), at)
 }
 
-// explain gives what SQLite says a name and a way on.
-func explain(err error) error {
+// explainSQLite gives what SQLite says a name and a way on.
+func explainSQLite(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err

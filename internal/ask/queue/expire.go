@@ -11,7 +11,7 @@ import (
 func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
 	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
 	for _, s := range sessions {
-		if q.alive(s) {
+		if q.isAlive(s) {
 			continue
 		}
 		if left != nil || q.expireSession(ctx, s) != nil { // one failure is enough to wait for
@@ -27,10 +27,10 @@ func (q *Queue) removeDead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := namesIn(q.path(proxies))
+	names, err := namesIn(q.filePath(proxies))
 	for _, name := range names {
 		if !slices.Contains(left, name) {
-			err = errors.Join(err, removeStale(q.path(proxies, name)))
+			err = errors.Join(err, removeStale(q.filePath(proxies, name)))
 		}
 	}
 	return err
@@ -44,14 +44,14 @@ const (
 
 // expireSession ends everything of a session whose proxy is gone.
 func (q *Queue) expireSession(ctx context.Context, session string) error {
-	waiting, err := q.list(ctx, "WHERE session = ? AND status = 'pending'", session)
+	waiting, err := q.selectRequests(ctx, "WHERE session = ? AND status = 'pending'", session)
 	if err != nil {
 		return err
 	}
-	err = q.write(ctx, func(ctx context.Context, t tx) error {
+	err = q.writeChange(ctx, func(ctx context.Context, t tx) error {
 		for _, r := range waiting {
-			end := q.ended(r, Expired, Answer{}, itsProxyEnded)
-			if err := t.finish(ctx, &end); err != nil && !errors.Is(err, errLost) {
+			end := q.finalRequest(r, Expired, Answer{}, itsProxyEnded)
+			if err := t.finishRequest(ctx, &end); err != nil && !errors.Is(err, errLost) {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (q *Queue) expireSession(ctx context.Context, session string) error {
 	}
 	q.scheduleTidy()
 	if isSession(session) {
-		_ = removeStale(q.path(proxies, session)) // nothing depends on it any more
+		_ = removeStale(q.filePath(proxies, session)) // nothing depends on it any more
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 		p.mu.Unlock()
 		return ErrClosed
 	}
-	if err := p.claim(); err != nil {
+	if err := p.claimSession(); err != nil {
 		p.mu.Unlock()
 		return err
 	}
@@ -40,11 +40,11 @@ func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 		p.startPolling()
 	}
 	p.mu.Unlock()
-	return p.q.write(context.WithoutCancel(ctx), func(ctx context.Context, t tx) error {
+	return p.q.writeChange(context.WithoutCancel(ctx), func(ctx context.Context, t tx) error {
 		keep := make([]any, 1, len(grants)+1)
 		keep[0] = p.s.ID
 		for _, g := range grants {
-			if err := p.grant(ctx, t, &g); err != nil {
+			if err := p.saveGrant(ctx, t, &g); err != nil {
 				return err
 			}
 			keep = append(keep, g.ID)
@@ -55,7 +55,7 @@ func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 	})
 }
 
-func (p *Proxy) grant(ctx context.Context, t tx, g *Grant) error {
+func (p *Proxy) saveGrant(ctx context.Context, t tx, g *Grant) error {
 	calls, err := packCalls(scrubCalls(g.Calls))
 	if err != nil {
 		return err
@@ -103,21 +103,21 @@ func (q *Queue) Grants(ctx context.Context) ([]Grant, error) {
 		return nil, err
 	}
 	for _, s := range sessions {
-		if q.alive(s) {
+		if q.isAlive(s) {
 			continue
 		}
 		if err := q.expireSession(ctx, s); err != nil {
 			return nil, err
 		}
 	}
-	return q.grants(ctx, "WHERE revoked = 0 ORDER BY since, session, id")
+	return q.selectGrants(ctx, "WHERE revoked = 0 ORDER BY since, session, id")
 }
 
-func (q *Queue) grants(ctx context.Context, where string, args ...any) (all []Grant, err error) {
+func (q *Queue) selectGrants(ctx context.Context, where string, args ...any) (all []Grant, err error) {
 	const fields = `session, id, server, client, project,
 		rule_action, rule_file, rule_line, rule_column, rule_index, rule, calls, since, uses, reach`
-	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		return each(ctx, conn, "SELECT "+fields+" FROM grants "+where, args, func(rows *sql.Rows) error {
+	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		return eachRow(ctx, conn, "SELECT "+fields+" FROM grants "+where, args, func(rows *sql.Rows) error {
 			var g Grant
 			var action, since string
 			var calls sql.NullString
@@ -162,7 +162,7 @@ func (q *Queue) Revoke(ctx context.Context, id string) error {
 	default:
 		return ErrAmbiguous
 	}
-	err = q.write(ctx, func(ctx context.Context, t tx) error {
+	err = q.writeChange(ctx, func(ctx context.Context, t tx) error {
 		n, err := t.exec(ctx, "UPDATE grants SET revoked = 1 WHERE session = ? AND id = ?", found[0].Session, found[0].ID)
 		if err == nil && n == 0 {
 			err = ErrUnknown

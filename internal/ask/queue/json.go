@@ -24,7 +24,7 @@ func (t text) MarshalJSON() ([]byte, error) {
 	if !utf8.ValidString(string(t)) {
 		return json.Marshal(rawText{[]byte(t)})
 	}
-	return marshal(string(t))
+	return encodeJSON(string(t))
 }
 
 func (t *text) UnmarshalJSON(src []byte) error {
@@ -37,8 +37,8 @@ func (t *text) UnmarshalJSON(src []byte) error {
 	return json.Unmarshal(src, (*string)(t))
 }
 
-// marshal leaves <, > and & readable.
-func marshal(v any) ([]byte, error) {
+// encodeJSON leaves <, > and & readable.
+func encodeJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
@@ -46,25 +46,25 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// pack is what a JSON column holds of a list; nil is NULL.
-func pack[T any](v []T) (any, error) {
+// packList is what a JSON column holds of a list; nil is NULL.
+func packList[T any](v []T) (any, error) {
 	if v == nil {
 		return nil, nil
 	}
-	b, err := marshal(v)
+	b, err := encodeJSON(v)
 	return string(b), err
 }
 
-// unpack is the other way; it keeps an earlier error.
-func unpack[T any](s sql.NullString, err *error) (v T) {
+// unpackList is the other way; it keeps an earlier error.
+func unpackList[T any](s sql.NullString, err *error) (v T) {
 	if s.Valid && *err == nil {
 		*err = json.Unmarshal([]byte(s.String), &v)
 	}
 	return v
 }
 
-// convert keeps nil and empty apart.
-func convert[To, From any](in []From, one func(From) To) (out []To) {
+// convertList keeps nil and empty apart.
+func convertList[To, From any](in []From, one func(From) To) (out []To) {
 	if in != nil {
 		out = make([]To, len(in))
 	}
@@ -74,9 +74,9 @@ func convert[To, From any](in []From, one func(From) To) (out []To) {
 	return out
 }
 
-func texts(in []string) []text { return convert(in, func(s string) text { return text(s) }) }
+func toTexts(in []string) []text { return convertList(in, func(s string) text { return text(s) }) }
 
-func plain(in []text) []string { return convert(in, func(t text) string { return string(t) }) }
+func toStrings(in []text) []string { return convertList(in, func(t text) string { return string(t) }) }
 
 // storedCall is a call in a JSON column.
 type storedCall struct {
@@ -92,14 +92,14 @@ type storedCall struct {
 func packCalls(calls []policy.Call) (any, error) {
 	var out []storedCall // none is NULL
 	for _, c := range calls {
-		out = append(out, storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), texts(c.Names),
-			optional(c.Args), text(c.Malformed), optional(c.Extra)})
+		out = append(out, storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), toTexts(c.Names),
+			optionalText(c.Args), text(c.Malformed), optionalText(c.Extra)})
 	}
-	return pack(out)
+	return packList(out)
 }
 
-// optional keeps nil and empty apart.
-func optional(b []byte) *text {
+// optionalText keeps nil and empty apart.
+func optionalText(b []byte) *text {
 	if b == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func optional(b []byte) *text {
 	return &t
 }
 
-func (t *text) bytes() []byte {
+func (t *text) toBytes() []byte {
 	if t == nil {
 		return nil
 	}
@@ -127,11 +127,11 @@ func packMore(calls []policy.Call) (any, error) {
 	if err != nil || !slices.ContainsFunc(calls, func(c policy.Call) bool { return c.Extra != nil }) {
 		return more, err
 	}
-	stored := storedMore{Extra: optional(calls[0].Extra), Calls: json.RawMessage("[]")}
+	stored := storedMore{Extra: optionalText(calls[0].Extra), Calls: json.RawMessage("[]")}
 	if more != nil {
 		stored.Calls = json.RawMessage(more.(string))
 	}
-	b, err := marshal(stored)
+	b, err := encodeJSON(stored)
 	return string(b), err
 }
 
@@ -140,14 +140,14 @@ func unpackMore(s sql.NullString, err *error) (extra []byte, calls []policy.Call
 	if !strings.HasPrefix(s.String, "{") {
 		return nil, unpackCalls(s, err)
 	}
-	more := unpack[storedMore](s, err)
-	return more.Extra.bytes(), unpackCalls(sql.NullString{String: string(more.Calls), Valid: true}, err)
+	more := unpackList[storedMore](s, err)
+	return more.Extra.toBytes(), unpackCalls(sql.NullString{String: string(more.Calls), Valid: true}, err)
 }
 
 func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
-	for _, in := range unpack[[]storedCall](s, err) {
+	for _, in := range unpackList[[]storedCall](s, err) {
 		c := policy.Call{Server: string(in.Server), Method: string(in.Method), Subject: unpackSubject(in.Subject),
-			Names: plain(in.Names), Malformed: string(in.Malformed), Args: in.Arguments.bytes(), Extra: in.Extra.bytes()}
+			Names: toStrings(in.Names), Malformed: string(in.Malformed), Args: in.Arguments.toBytes(), Extra: in.Extra.toBytes()}
 		calls = append(calls, c)
 	}
 	return calls
@@ -164,13 +164,13 @@ type storedOffer struct {
 }
 
 func packOffers(offers []view.Offer) (any, error) {
-	return pack(convert(offers, func(o view.Offer) storedOffer {
+	return packList(convertList(offers, func(o view.Offer) storedOffer {
 		return storedOffer{text(o.Scope), text(o.Title), text(o.Session), text(o.Allow), text(o.Deny), text(o.Example)}
 	}))
 }
 
 func unpackOffers(s sql.NullString, err *error) []view.Offer {
-	return convert(unpack[[]storedOffer](s, err), func(o storedOffer) view.Offer {
+	return convertList(unpackList[[]storedOffer](s, err), func(o storedOffer) view.Offer {
 		return view.Offer{
 			Scope: string(o.Scope), Title: string(o.Title), Session: string(o.Session),
 			Allow: string(o.Allow), Deny: string(o.Deny), Example: string(o.Example),

@@ -25,13 +25,13 @@ const retryDelay = 500 * time.Millisecond
 // pollLoop is one goroutine for all that the session waits for: however many
 // requests there are, a wake-up costs one query for those that changed.
 func (p *Proxy) pollLoop() {
-	heard, stop := p.q.watcher.listen(p.q.path(proxies, p.s.ID))
+	heard, stop := p.q.watcher.listenPath(p.q.filePath(proxies, p.s.ID))
 	defer stop()
 	check := time.NewTicker(p.q.o.Check)
 	defer check.Stop()
 	for {
-		err := p.poll()
-		if p.idle() {
+		err := p.pollAnswers()
+		if p.stopIfIdle() {
 			return
 		}
 		var retry <-chan time.Time
@@ -44,13 +44,13 @@ func (p *Proxy) pollLoop() {
 		case <-heard:
 		case <-retry:
 		case <-check.C:
-			p.compare()
+			p.compareWaiting()
 		}
 	}
 }
 
-// idle ends the polling when nothing is waited for.
-func (p *Proxy) idle() bool {
+// stopIfIdle ends the polling when nothing is waited for.
+func (p *Proxy) stopIfIdle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.polling = len(p.waiting) > 0 || len(p.unsaved) > 0 || p.granted
@@ -65,15 +65,15 @@ type change struct {
 	answer Answer
 }
 
-// poll hands out the answers since the last look.
-func (p *Proxy) poll() error {
+// pollAnswers hands out the answers since the last look.
+func (p *Proxy) pollAnswers() error {
 	ctx := context.Background()
 	var changes []change
-	err := p.q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+	err := p.q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		if opened := p.q.store.opened; opened != p.opened { // another database counts anew
 			p.opened, p.lastChange = opened, 0
 		}
-		return each(ctx, conn, `SELECT changed, id, status, reply, scope, rung, decided_by, note
+		return eachRow(ctx, conn, `SELECT changed, id, status, reply, scope, rung, decided_by, note
 			FROM requests WHERE session = ? AND changed > ? ORDER BY changed`, []any{p.s.ID, p.lastChange}, func(rows *sql.Rows) error {
 			var c change
 			var status, reply string
@@ -88,13 +88,13 @@ func (p *Proxy) poll() error {
 	}
 	for _, c := range changes {
 		p.lastChange = c.number
-		p.resolved(c)
+		p.endWaiting(c)
 	}
 	return p.pollGrants(ctx)
 }
 
-// resolved ends the waiting for a request that has ended.
-func (p *Proxy) resolved(c change) {
+// endWaiting ends the waiting for a request that has ended.
+func (p *Proxy) endWaiting(c change) {
 	if c.status == Pending {
 		return
 	}
@@ -104,15 +104,15 @@ func (p *Proxy) resolved(c change) {
 	p.mu.Unlock()
 	if t != nil {
 		p.q.scheduleTidy()
-		t.decided(c.status, c.answer)
+		t.finishDecided(c.status, c.answer)
 	}
 }
 
-// compare looks at everything that waits, as a check on what was polled: rows
+// compareWaiting looks at everything that waits, as a check on what was polled: rows
 // may have been changed by hand, or a whole database put in the place of ours.
-func (p *Proxy) compare() {
+func (p *Proxy) compareWaiting() {
 	ctx := context.Background()
-	before := p.tickets()
+	before := p.copyTickets()
 	ids, err := p.q.selectTexts(ctx, "SELECT id FROM requests WHERE session = ? AND status = 'pending'", p.s.ID)
 	if err != nil {
 		return
@@ -125,19 +125,19 @@ func (p *Proxy) compare() {
 		}
 	}
 	for id, t := range before {
-		switch r, err := p.q.exact(ctx, id); {
+		switch r, err := p.q.selectRequest(ctx, id); {
 		case err == nil:
-			p.resolved(change{id: id, status: r.Status, answer: r.Answer})
+			p.endWaiting(change{id: id, status: r.Status, answer: r.Answer})
 		case errors.Is(err, ErrUnknown) && t.stored.Load():
-			p.forget(t)
-			t.end(Answer{}, ErrUnknown)
+			p.forgetTicket(t)
+			t.finishWait(Answer{}, ErrUnknown)
 		}
 	}
 	p.saveUnsaved(ctx)
 }
 
-// tickets copies what waits.
-func (p *Proxy) tickets() map[string]*Ticket {
+// copyTickets copies what waits.
+func (p *Proxy) copyTickets() map[string]*Ticket {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.waiting)
@@ -182,9 +182,9 @@ func (p *Proxy) saveUnsaved(ctx context.Context) {
 			return
 		default:
 		}
-		r, won, err := p.q.resolve(ctx, id, d.status, d.answer, d.outcome)
+		r, won, err := p.q.resolveRequest(ctx, id, d.status, d.answer, d.outcome)
 		if err == nil && !won && r.Outcome == "" {
-			err = p.q.outcome(ctx, id, "the answer came too late: "+cmp.Or(d.outcome, "it was answered elsewhere"))
+			err = p.q.storeOutcome(ctx, id, "the answer came too late: "+cmp.Or(d.outcome, "it was answered elsewhere"))
 		}
 		if err == nil || errors.Is(err, ErrUnknown) {
 			p.mu.Lock()

@@ -17,8 +17,8 @@ type presence struct {
 
 var errClaimed = errors.New("somebody is there already")
 
-// claim makes the file and locks it; errClaimed when another one is alive.
-func claim(path string) (*presence, error) {
+// claimFile makes the file and locks it; errClaimed when another one is alive.
+func claimFile(path string) (*presence, error) {
 	for {
 		claimed, err := isClaimed(path)
 		if err != nil {
@@ -57,10 +57,10 @@ func (p *presence) isHeld() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// release removes the file while it is locked: nobody finds it dead, and no other
+// releaseFile removes the file while it is locked: nobody finds it dead, and no other
 // one can have taken its place. Where a system does not remove what is open, it
 // does not remove another one's either, so that it can be done after.
-func (p *presence) release() error {
+func (p *presence) releaseFile() error {
 	var left error
 	if p.isHeld() {
 		left = os.Remove(p.path)
@@ -99,7 +99,7 @@ func removeStale(path string) error {
 	if err != nil || !free {
 		return err
 	}
-	return found.release()
+	return found.releaseFile()
 }
 
 // namesIn lists the files in a folder that may be presences.

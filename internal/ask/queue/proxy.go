@@ -46,7 +46,7 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 	}
 	p := &Proxy{q: q, s: s, waiting: map[string]*Ticket{}, unsaved: map[string]resolution{}, reported: map[string]bool{},
 		stop: make(chan struct{}), revoked: make(chan string, 64)}
-	if err := p.claim(); err != nil {
+	if err := p.claimSession(); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -62,14 +62,14 @@ func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 	if len(r.Calls) == 0 {
 		return nil, errors.New("the queue: a request without a call")
 	}
-	if size(&r) > maxRequest {
+	if requestSize(&r) > maxRequest {
 		return nil, ErrTooLarge
 	}
 	r.Session, r.Status, r.Created = p.s.ID, Pending, p.q.o.Clock()
 	r.Decided, r.Answer, r.Outcome = time.Time{}, Answer{}, ""
 	r.Server, r.Client, r.Project = cmp.Or(r.Server, p.s.Server), cmp.Or(r.Client, p.s.Client), cmp.Or(r.Project, p.s.Project)
 	for {
-		t, err := p.put(ctx, r)
+		t, err := p.insertRequest(ctx, r)
 		if !errors.Is(err, errLost) {
 			return t, err
 		}
@@ -84,8 +84,8 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// size is about what the calls take.
-func size(r *Request) (n int) {
+// requestSize is about what the calls take.
+func requestSize(r *Request) (n int) {
 	for _, c := range r.Calls {
 		n += len(c.Args) + len(c.Extra)
 		for _, name := range c.Names {
@@ -95,10 +95,10 @@ func size(r *Request) (n int) {
 	return n
 }
 
-// put stores r under a new id; errLost when another request begins like it.
-func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
+// insertRequest stores r under a new id; errLost when another request begins like it.
+func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 	r.ID = newID()
-	v, err := values(&r)
+	v, err := rowValues(&r)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = p.q.write(ctx, func(ctx context.Context, tx tx) error {
+	err = p.q.writeChange(ctx, func(ctx context.Context, tx tx) error {
 		n, err := tx.exec(ctx, `INSERT INTO requests (`+columns+`, pid, timeout_seconds, changed)
 			SELECT `+marks+`, ?, ?, `+thisChange+`
 			WHERE NOT EXISTS (SELECT 1 FROM requests WHERE id BETWEEN ? AND ? || 'g')`, v...)
@@ -117,7 +117,7 @@ func (p *Proxy) put(ctx context.Context, r Request) (*Ticket, error) {
 		return err
 	})
 	if err != nil {
-		p.forget(t)
+		p.forgetTicket(t)
 		return nil, err
 	}
 	t.stored.Store(true)
@@ -132,7 +132,7 @@ func (p *Proxy) newTicket(id string) (*Ticket, error) {
 	if p.closed {
 		return nil, ErrClosed
 	}
-	if err := p.claim(); err != nil {
+	if err := p.claimSession(); err != nil {
 		return nil, err
 	}
 	t := &Ticket{p: p, id: id, done: make(chan struct{})}
@@ -142,7 +142,7 @@ func (p *Proxy) newTicket(id string) (*Ticket, error) {
 	return t, nil
 }
 
-func (p *Proxy) forget(t *Ticket) {
+func (p *Proxy) forgetTicket(t *Ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, t.id)
@@ -169,10 +169,10 @@ func (p *Proxy) Close() error {
 		err = p.q.expireSession(context.Background(), p.s.ID)
 	}
 	for _, t := range left {
-		t.end(Answer{}, ErrClosed)
+		t.finishWait(Answer{}, ErrClosed)
 	}
 	if p.presence != nil {
-		err = errors.Join(err, p.presence.release())
+		err = errors.Join(err, p.presence.releaseFile())
 	}
 	close(p.revoked)
 	p.q.notifyAll()

@@ -64,20 +64,20 @@ func Open(dir string, o Options) (*Queue, error) {
 	q := &Queue{dir: dir, o: o.withDefaults(), closing: make(chan struct{})}
 	q.store = store{q: q, turn: make(chan struct{}, 1)}
 	q.watcher = watcher{check: q.o.Check}
-	if err := q.folders(); err != nil {
+	if err := q.makeFolders(); err != nil {
 		return nil, fmt.Errorf("the queue in %q cannot be used: %w", dir, err)
 	}
 	return q, nil
 }
 
-// folders makes what is missing, and refuses what others can change.
-func (q *Queue) folders() error {
-	for _, dir := range []string{q.dir, q.path(proxies), q.path(attending)} {
+// makeFolders makes what is missing, and refuses what others can change.
+func (q *Queue) makeFolders() error {
+	for _, dir := range []string{q.dir, q.filePath(proxies), q.filePath(attending)} {
 		if err := privateFolder(dir); err != nil {
 			return err
 		}
 	}
-	return privateFile(q.path(bell), true)
+	return privateFile(q.filePath(bell), true)
 }
 
 // What lies in the folder.
@@ -89,7 +89,7 @@ const (
 	attending = "attending" // a file for each answerer that is looking, locked by it
 )
 
-func (q *Queue) path(name ...string) string {
+func (q *Queue) filePath(name ...string) string {
 	return filepath.Join(append([]string{q.dir}, name...)...)
 }
 
@@ -107,8 +107,8 @@ func (q *Queue) Close() (err error) {
 
 // notifyAll tells everybody that looks at the queue.
 func (q *Queue) notifyAll() {
-	if errors.Is(touch(q.path(bell)), fs.ErrNotExist) {
-		_ = privateFile(q.path(bell), true) // those who listen find it at their next check
+	if errors.Is(touchFile(q.filePath(bell)), fs.ErrNotExist) {
+		_ = privateFile(q.filePath(bell), true) // those who listen find it at their next check
 	}
 }
 
@@ -116,7 +116,7 @@ func (q *Queue) notifyAll() {
 // that nobody takes become one. It closes when ctx ends, or the queue.
 func (q *Queue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
-	heard, stop := q.watcher.listen(q.path(bell))
+	heard, stop := q.watcher.listenPath(q.filePath(bell))
 	out <- struct{}{}
 	q.tasks.Go(func() {
 		defer close(out)
@@ -128,14 +128,14 @@ func (q *Queue) Watch(ctx context.Context) <-chan struct{} {
 			case <-q.closing:
 				return
 			case <-heard:
-				tick(out)
+				tickChannel(out)
 			}
 		}
 	})
 	return out
 }
 
-func tick(ch chan<- struct{}) {
+func tickChannel(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:

@@ -11,8 +11,8 @@ import (
 // marks stand for the columns in a statement.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
-// each runs a query and gives its rows to see.
-func each(ctx context.Context, conn *sql.Conn, query string, args []any, see func(*sql.Rows) error) (err error) {
+// eachRow runs a query and gives its rows to see.
+func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see func(*sql.Rows) error) (err error) {
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -26,11 +26,11 @@ func each(ctx context.Context, conn *sql.Conn, query string, args []any, see fun
 	return rows.Err()
 }
 
-// list reads the requests that follow in the words of where.
-func (q *Queue) list(ctx context.Context, where string, args ...any) (all []Request, err error) {
-	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		return each(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
-			r, err := scan(rows)
+// selectRequests reads the requests that follow in the words of where.
+func (q *Queue) selectRequests(ctx context.Context, where string, args ...any) (all []Request, err error) {
+	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		return eachRow(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
+			r, err := scanRow(rows)
 			all = append(all, r)
 			return err
 		})
@@ -38,9 +38,9 @@ func (q *Queue) list(ctx context.Context, where string, args ...any) (all []Requ
 	return all, err
 }
 
-// exact reads the request with this very id.
-func (q *Queue) exact(ctx context.Context, id string) (Request, error) {
-	all, err := q.list(ctx, "WHERE id = ?", id)
+// selectRequest reads the request with this very id.
+func (q *Queue) selectRequest(ctx context.Context, id string) (Request, error) {
+	all, err := q.selectRequests(ctx, "WHERE id = ?", id)
 	if err == nil && len(all) == 0 {
 		err = ErrUnknown
 	}
@@ -52,8 +52,8 @@ func (q *Queue) exact(ctx context.Context, id string) (Request, error) {
 
 // selectTexts reads one column of texts.
 func (q *Queue) selectTexts(ctx context.Context, query string, args ...any) (all []string, err error) {
-	err = q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		return each(ctx, conn, query, args, func(rows *sql.Rows) error {
+	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		return eachRow(ctx, conn, query, args, func(rows *sql.Rows) error {
 			var s string
 			err := rows.Scan(&s)
 			all = append(all, s)
@@ -69,7 +69,7 @@ func (q *Queue) Pending(ctx context.Context) ([]Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := q.list(ctx, "WHERE status = 'pending' ORDER BY number")
+	all, err := q.selectRequests(ctx, "WHERE status = 'pending' ORDER BY number")
 	return slices.DeleteFunc(all, func(r Request) bool { return slices.Contains(left, r.Session) }), err
 }
 
@@ -78,7 +78,7 @@ func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 	if _, err := q.expireDead(ctx); err != nil {
 		return nil, err
 	}
-	return q.list(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
+	return q.selectRequests(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
 }
 
 // shortest is how much of an id names it. No two requests begin alike for so
@@ -87,21 +87,21 @@ const shortest = 8
 
 const idLetters = "0123456789abcdef-"
 
-// names says whether this may be an id, or enough of one.
-func names(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
+// isIDPrefix says whether this may be an id, or enough of one.
+func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
 // Get finds a request by its id, or a prefix of at least 8 characters. The
 // error is ErrUnknown or ErrAmbiguous when that names none, or not one.
 func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 	prefix = strings.ToLower(prefix)
 	switch {
-	case names(prefix):
+	case isIDPrefix(prefix):
 	case strings.Trim(prefix, idLetters) != "":
 		return Request{}, ErrUnknown
 	default:
 		return Request{}, ErrAmbiguous
 	}
-	all, err := q.list(ctx, "WHERE id BETWEEN ? AND ? || 'g' LIMIT 2", prefix, prefix)
+	all, err := q.selectRequests(ctx, "WHERE id BETWEEN ? AND ? || 'g' LIMIT 2", prefix, prefix)
 	switch {
 	case err != nil:
 		return Request{}, err
@@ -111,11 +111,11 @@ func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 		return Request{}, ErrAmbiguous
 	}
 	r := all[0]
-	if r.Outcome != "" || q.alive(r.Session) {
+	if r.Outcome != "" || q.isAlive(r.Session) {
 		return r, nil
 	}
 	if err := q.expireSession(ctx, r.Session); err != nil {
 		return Request{}, err
 	}
-	return q.exact(ctx, r.ID)
+	return q.selectRequest(ctx, r.ID)
 }

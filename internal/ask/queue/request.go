@@ -51,11 +51,11 @@ type Request struct {
 	Outcome string    // what became of it, in words, from the proxy: "went on", "denied: the rules changed"
 }
 
-// Reply says that the calls were made, and that what came back is asked about.
-func (r *Request) Reply() bool { return r.Findings != nil }
+// IsReply says that the calls were made, and that what came back is asked about.
+func (r *Request) IsReply() bool { return r.Findings != nil }
 
-// Undone is what a refusal keeps from happening, in words.
-func Undone(reply bool) string {
+// UndoneText is what a refusal keeps from happening, in words.
+func UndoneText(reply bool) string {
 	if reply {
 		return "the answer was withheld"
 	}

@@ -19,10 +19,10 @@ const columns = `id, status, created_at, deadline_at, session, server, client, p
 	policy_revision, reason, findings, risk, lasting, offers, no_offer,
 	decided_at, decided_by, reply, scope, rung, note, outcome`
 
-// values are what is stored of r, which has at least one call.
-func values(r *Request) ([]any, error) {
+// rowValues are what is stored of r, which has at least one call.
+func rowValues(r *Request) ([]any, error) {
 	first := &r.Calls[0]
-	names, err1 := pack(texts(first.Names))
+	names, err1 := packList(toTexts(first.Names))
 	more, err2 := packMore(r.Calls)
 	offers, err3 := packOffers(r.Offers)
 	if err := errors.Join(err1, err2, err3); err != nil {
@@ -39,10 +39,10 @@ func values(r *Request) ([]any, error) {
 		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Channel, r.Answer.Words, r.Outcome}, nil
 }
 
-// scan reads one row. What a newer clawai or a person wrote there that has no
+// scanRow reads one row. What a newer clawai or a person wrote there that has no
 // meaning here is a deny. A row that cannot be read is a Request with Damage, so
 // that it hides no other; the error is of reading at all.
-func scan(row interface{ Scan(...any) error }) (Request, error) {
+func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	var (
 		r                                           Request
 		first                                       policy.Call
@@ -60,14 +60,14 @@ func scan(row interface{ Scan(...any) error }) (Request, error) {
 	if err != nil && r.ID == unread { // the first column: there was no row to read
 		return Request{}, err
 	}
-	if err == nil && !names(r.ID) {
+	if err == nil && !isIDPrefix(r.ID) {
 		err = errors.New("its id is gone, so nobody can answer it; it denies by itself within seconds")
 	}
 	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
 	r.Rule.Action, _ = policy.ParseAction(action) // deny when it is none
 	first.Subject = unpackSubject(subject)
 	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
-	first.Names = plain(unpack[[]text](named, &err))
+	first.Names = toStrings(unpackList[[]text](named, &err))
 	extra, others := unpackMore(more, &err)
 	first.Extra = extra
 	r.Calls = append([]policy.Call{first}, others...)
@@ -144,7 +144,7 @@ func unpackBytes(s sql.NullString) []byte {
 }
 
 func packSubject(s policy.Subject) string {
-	if key := s.Key(); key != "" {
+	if key := s.RuleKey(); key != "" {
 		return key
 	}
 	return strconv.Itoa(int(s))

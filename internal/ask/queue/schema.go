@@ -96,9 +96,9 @@ CREATE TABLE grants (
 
 const reachStep = `ALTER TABLE grants ADD COLUMN reach TEXT NOT NULL DEFAULT ''`
 
-// migrate brings the schema up to what this clawai knows, and refuses one whose
+// migrateSchema brings the schema up to what this clawai knows, and refuses one whose
 // steps went beyond what it may use.
-func migrate(ctx context.Context, conn *sql.Conn, steps []migration, at func(string)) error {
+func migrateSchema(ctx context.Context, conn *sql.Conn, steps []migration, at func(string)) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(steps) {
 		return err
@@ -113,7 +113,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration, at func(str
 		return err
 	}
 	if version > len(steps) {
-		return usable(ctx, tx, len(steps))
+		return checkUsable(ctx, tx, len(steps))
 	}
 	at("migrate begun")
 	for i := version; i < len(steps); i++ {
@@ -140,8 +140,8 @@ func schemaVersion(ctx context.Context, q querier) (n int, err error) {
 	return n, q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&n)
 }
 
-// usable says whether a database of a newer clawai may be used by this one.
-func usable(ctx context.Context, q querier, known int) error {
+// checkUsable says whether a database of a newer clawai may be used by this one.
+func checkUsable(ctx context.Context, q querier, known int) error {
 	var oldest int
 	err := q.QueryRowContext(ctx, "SELECT value FROM about WHERE name = 'oldest'").Scan(&oldest)
 	if err == nil && oldest > known {

@@ -5,13 +5,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// scrubbed is what stays of a request when nobody has to decide it any more:
+// scrubRequest is what stays of a request when nobody has to decide it any more:
 // secrets are redacted as in the record, rules that would hold its arguments
 // are gone, and so is the digest, with which a short secret could be tried out.
-func scrubbed(r Request) Request {
+func scrubRequest(r Request) Request {
 	r.Calls = scrubCalls(r.Calls)
-	r.Reason = redact.Text(r.Reason)
-	r.Findings = redact.JSON(r.Findings)
+	r.Reason = redact.ScrubText(r.Reason)
+	r.Findings = redact.ScrubJSON(r.Findings)
 	r.Digest = [32]byte{}
 	r.Offers, r.NoOffer = nil, ""
 	return r
@@ -23,13 +23,13 @@ func scrubCalls(calls []policy.Call) []policy.Call {
 		if c.Names != nil {
 			names := make([]string, len(c.Names))
 			for j, n := range c.Names {
-				names[j] = redact.Text(n)
+				names[j] = redact.ScrubText(n)
 			}
 			c.Names = names
 		}
-		c.Server, c.Method = redact.Text(c.Server), redact.Text(c.Method)
-		c.Args, c.Extra = redact.JSON(c.Args), redact.JSON(c.Extra)
-		c.Malformed = redact.Text(c.Malformed)
+		c.Server, c.Method = redact.ScrubText(c.Server), redact.ScrubText(c.Method)
+		c.Args, c.Extra = redact.ScrubJSON(c.Args), redact.ScrubJSON(c.Extra)
+		c.Malformed = redact.ScrubText(c.Malformed)
 		out[i] = c
 	}
 	return out

@@ -20,20 +20,20 @@ func isSession(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, letters+"0123456789-_") == ""
 }
 
-// claim takes the session's file, anew when somebody removed it. The caller has
+// claimSession takes the session's file, anew when somebody removed it. The caller has
 // p.mu, or p alone.
-func (p *Proxy) claim() error {
+func (p *Proxy) claimSession() error {
 	if p.presence != nil {
 		if p.presence.isHeld() {
 			return nil
 		}
-		_ = p.presence.release()
+		_ = p.presence.releaseFile()
 		p.presence = nil
 	}
-	if err := p.q.folders(); err != nil {
+	if err := p.q.makeFolders(); err != nil {
 		return fmt.Errorf("the queue in %q cannot be used: %w", p.q.dir, err)
 	}
-	own, err := claim(p.q.path(proxies, p.s.ID))
+	own, err := claimFile(p.q.filePath(proxies, p.s.ID))
 	if err != nil {
 		return fmt.Errorf("the queue in %q: session %s: %w", p.q.dir, p.s.ID, err)
 	}
@@ -42,18 +42,18 @@ func (p *Proxy) claim() error {
 	return nil
 }
 
-// alive says whether a session's proxy is. Where that cannot be told it is.
-func (q *Queue) alive(session string) bool {
+// isAlive says whether a session's proxy is. Where that cannot be told it is.
+func (q *Queue) isAlive(session string) bool {
 	if !isSession(session) {
 		return false
 	}
-	claimed, err := isClaimed(q.path(proxies, session))
+	claimed, err := isClaimed(q.filePath(proxies, session))
 	return claimed || err != nil
 }
 
 // notifyProxy wakes a session's proxy.
 func (q *Queue) notifyProxy(session string) {
 	if isSession(session) {
-		_ = touch(q.path(proxies, session))
+		_ = touchFile(q.filePath(proxies, session))
 	}
 }

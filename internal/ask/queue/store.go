@@ -30,10 +30,10 @@ type store struct {
 // idle is after how long an unused connection gives its memory and files back.
 const idle = time.Minute
 
-// use gives fn the connection. It waits for its turn as long as ctx lives, but
+// useConn gives fn the connection. It waits for its turn as long as ctx lives, but
 // not for ever; fn is then not interrupted: each statement is bounded by the
 // patience with locks.
-func (s *store) use(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
+func (s *store) useConn(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
 	patience := time.NewTimer(2 * s.q.o.Patience)
 	defer patience.Stop()
 	if err := ctx.Err(); err != nil {
@@ -48,17 +48,17 @@ func (s *store) use(ctx context.Context, fn func(ctx context.Context, conn *sql.
 	}
 	defer func() { <-s.turn }()
 	ctx = context.WithoutCancel(ctx)
-	err := s.ready(ctx)
+	err := s.openDatabase(ctx)
 	if err == nil {
-		err = s.with(ctx, fn)
+		err = s.withConn(ctx, fn)
 	}
 	if err == nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrAmbiguous) || errors.Is(err, ErrClosed) {
 		return err
 	}
-	return fmt.Errorf("the queue in %q: %w", s.q.dir, explain(err))
+	return fmt.Errorf("the queue in %q: %w", s.q.dir, explainSQLite(err))
 }
 
-func (s *store) with(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) (err error) {
+func (s *store) withConn(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -67,14 +67,14 @@ func (s *store) with(ctx context.Context, fn func(ctx context.Context, conn *sql
 	return fn(ctx, conn)
 }
 
-// ready opens the database, anew when its file is not at its place any more.
-func (s *store) ready(ctx context.Context) error {
+// openDatabase opens the database, anew when its file is not at its place any more.
+func (s *store) openDatabase(ctx context.Context) error {
 	select {
 	case <-s.q.closing:
 		return ErrClosed
 	default:
 	}
-	path := s.q.path(database)
+	path := s.q.filePath(database)
 	if s.db != nil {
 		if there, err := os.Lstat(path); err == nil && os.SameFile(there, s.file) {
 			return nil
@@ -82,7 +82,7 @@ func (s *store) ready(ctx context.Context) error {
 		_ = s.db.Close() // SQLite sees that it has moved, and leaves the new one's log alone
 		s.db = nil
 	}
-	if err := s.q.folders(); err != nil {
+	if err := s.q.makeFolders(); err != nil {
 		return err
 	}
 	s.q.watcher.rewatch()
@@ -92,12 +92,12 @@ func (s *store) ready(ctx context.Context) error {
 		}
 	}
 	// A new file becomes a database in steps that several must not take at once.
-	alone, err := s.alone(ctx)
+	alone, err := s.lockOpening(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = alone.Close() }()
-	c, err := sqlite.NewConnector(address(path, s.q.o.Patience))
+	c, err := sqlite.NewConnector(databaseURL(path, s.q.o.Patience))
 	if err != nil {
 		return err
 	}
@@ -108,18 +108,18 @@ func (s *store) ready(ctx context.Context) error {
 	s.opened++
 	s.db.SetMaxOpenConns(1)
 	s.db.SetConnMaxIdleTime(idle)
-	if err = s.with(ctx, s.prepare); err != nil {
+	if err = s.withConn(ctx, s.prepareDatabase); err != nil {
 		err = errors.Join(err, s.db.Close())
 		s.db = nil
 	}
 	return err
 }
 
-// alone keeps other processes from opening the database meanwhile.
-func (s *store) alone(ctx context.Context) (*flock.Flock, error) {
+// lockOpening keeps other processes from opening the database meanwhile.
+func (s *store) lockOpening(ctx context.Context) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.q.o.Patience)
 	defer cancel()
-	f := flock.New(s.q.path(opening), flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
+	f := flock.New(s.q.filePath(opening), flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
 	ok, err := f.TryLockContext(ctx, time.Millisecond)
 	if !ok && errors.Is(err, context.DeadlineExceeded) {
 		err = ErrLocked
@@ -127,17 +127,17 @@ func (s *store) alone(ctx context.Context) (*flock.Flock, error) {
 	return f, err
 }
 
-// prepare makes a database of the file, or finds that it is one.
-func (s *store) prepare(ctx context.Context, conn *sql.Conn) error {
-	if err := whole(ctx, conn, s.q.path(database)); err != nil {
+// prepareDatabase makes a database of the file, or finds that it is one.
+func (s *store) prepareDatabase(ctx context.Context, conn *sql.Conn) error {
+	if err := checkLength(ctx, conn, s.q.filePath(database)); err != nil {
 		return err
 	}
-	return migrate(ctx, conn, s.q.o.migrations, s.q.o.step)
+	return migrateSchema(ctx, conn, s.q.o.migrations, s.q.o.step)
 }
 
-// whole finds a file that was cut short by less than a page, which SQLite takes
+// checkLength finds a file that was cut short by less than a page, which SQLite takes
 // for zeros. While there is a log, pages may lie there.
-func whole(ctx context.Context, conn *sql.Conn, path string) error {
+func checkLength(ctx context.Context, conn *sql.Conn, path string) error {
 	var count, size int64
 	if err := conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&count); err != nil {
 		return err
@@ -155,9 +155,9 @@ func whole(ctx context.Context, conn *sql.Conn, path string) error {
 	return err
 }
 
-// address names the database and how every connection to it behaves. What is
+// databaseURL names the database and how every connection to it behaves. What is
 // deleted is overwritten, and nothing is written to temporary files.
-func address(path string, patience time.Duration) string {
+func databaseURL(path string, patience time.Duration) string {
 	path = filepath.ToSlash(path)
 	if path[0] != '/' { // C:/...
 		path = "/" + path

@@ -24,25 +24,25 @@ type Ticket struct {
 // ID names the request.
 func (t *Ticket) ID() string { return t.id }
 
-// end lets Wait return. Only the first one counts.
-func (t *Ticket) end(a Answer, err error) {
+// finishWait lets Wait return. Only the first one counts.
+func (t *Ticket) finishWait(a Answer, err error) {
 	t.once.Do(func() {
 		t.answer, t.err = a, err
 		close(t.done)
 	})
 }
 
-// decided is end for a request that stands like this in the database.
-func (t *Ticket) decided(s Status, a Answer) {
+// finishDecided is end for a request that stands like this in the database.
+func (t *Ticket) finishDecided(s Status, a Answer) {
 	if s == Approved || s == Denied {
-		t.end(a, nil)
+		t.finishWait(a, nil)
 		return
 	}
-	r, err := t.p.q.exact(context.Background(), t.id)
+	r, err := t.p.q.selectRequest(context.Background(), t.id)
 	if err == nil {
 		err = &ResolvedError{r}
 	}
-	t.end(Answer{}, err)
+	t.finishWait(Answer{}, err)
 }
 
 // Wait returns the answer, whoever gave it. The end of ctx is an error and
@@ -75,22 +75,22 @@ func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string
 	if s == Expired {
 		a, outcome = Answer{}, cmp.Or(outcome, "nobody answered in time")
 	}
-	r, won, err := t.p.q.resolve(context.WithoutCancel(ctx), t.id, s, a, outcome)
+	r, won, err := t.p.q.resolveRequest(context.WithoutCancel(ctx), t.id, s, a, outcome)
 	if err != nil {
 		t.p.saveLater(t.id, resolution{s, a, outcome})
-		t.end(Answer{}, err)
+		t.finishWait(Answer{}, err)
 		return Answer{}, false, err
 	}
-	t.p.forget(t)
+	t.p.forgetTicket(t)
 	if !won && r.Status == Expired {
 		err = &ResolvedError{r}
-		t.end(Answer{}, err)
+		t.finishWait(Answer{}, err)
 		return Answer{}, false, err
 	}
 	if s == Expired && won {
-		t.end(Answer{}, &ResolvedError{r})
+		t.finishWait(Answer{}, &ResolvedError{r})
 	} else {
-		t.end(r.Answer, nil)
+		t.finishWait(r.Answer, nil)
 	}
 	return r.Answer, won, nil
 }
@@ -98,11 +98,11 @@ func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string
 // Outcome says what became of the call after an answer, for the one who
 // answered and for the history.
 func (t *Ticket) Outcome(ctx context.Context, text string) error {
-	return t.p.q.outcome(context.WithoutCancel(ctx), t.id, text)
+	return t.p.q.storeOutcome(context.WithoutCancel(ctx), t.id, text)
 }
 
-func (q *Queue) outcome(ctx context.Context, id, text string) error {
-	return q.write(ctx, func(ctx context.Context, t tx) error {
+func (q *Queue) storeOutcome(ctx context.Context, id, text string) error {
+	return q.writeChange(ctx, func(ctx context.Context, t tx) error {
 		n, err := t.exec(ctx, "UPDATE requests SET outcome = ?, changed = "+thisChange+
 			" WHERE id = ? AND status <> 'pending'", text, id)
 		if err == nil && n == 0 {

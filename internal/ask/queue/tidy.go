@@ -81,15 +81,15 @@ func (q *Queue) stopTidying() {
 func (q *Queue) tidyUp(ctx context.Context) error {
 	_ = q.removeDead(ctx) // what follows does not depend on it
 	for more := true; more; {
-		err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
-			more, err = q.prune(ctx, conn)
+		err := q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
+			more, err = q.pruneRequests(ctx, conn)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+	return q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		err := emptyLog(ctx, conn, q.o.Patience)
 		q.o.step("emptied")
 		return err
@@ -99,8 +99,8 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 // atOnce bounds how many rows one transaction removes.
 const atOnce = 500
 
-// prune removes requests that are old or too many, once their outcome is known.
-func (q *Queue) prune(ctx context.Context, conn *sql.Conn) (more bool, err error) {
+// pruneRequests removes requests that are old or too many, once their outcome is known.
+func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, err error) {
 	const remove = "DELETE FROM requests WHERE number IN (SELECT number FROM requests WHERE %s LIMIT %d)"
 	for which, limit := range map[string]any{
 		"decided_at > '' AND decided_at < ? AND outcome <> ''":               packTime(q.o.Clock().Add(-q.o.KeepFor)),

@@ -10,9 +10,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// touch wakes whoever listens to the file at path. A touch needs no room on the
+// touchFile wakes whoever listens to the file at path. A touch needs no room on the
 // disk. Where it fails they look by themselves before long.
-func touch(path string) error {
+func touchFile(path string) error {
 	now := time.Now()
 	return os.Chtimes(path, now, now)
 }
@@ -34,9 +34,9 @@ type watcher struct {
 	listeners map[string]map[chan struct{}]bool // by path
 }
 
-// listen gives a channel that ticks after the file at path was touched, and
+// listenPath gives a channel that ticks after the file at path was touched, and
 // every check besides. Ticks that nobody takes become one.
-func (e *watcher) listen(path string) (heard <-chan struct{}, stop func()) {
+func (e *watcher) listenPath(path string) (heard <-chan struct{}, stop func()) {
 	ch := make(chan struct{}, 1)
 	e.files.Lock()
 	defer e.files.Unlock()
@@ -56,19 +56,19 @@ func (e *watcher) listen(path string) (heard <-chan struct{}, stop func()) {
 		go e.run(e.fs, e.ending, e.ended)
 	}
 	if anew {
-		e.add(path)
+		e.addPath(path)
 	}
-	return ch, func() { e.stop(path, ch) }
+	return ch, func() { e.stopListening(path, ch) }
 }
 
-// add begins to watch; a file that is missing is tried again at the next check.
-func (e *watcher) add(path string) {
+// addPath begins to watch; a file that is missing is tried again at the next check.
+func (e *watcher) addPath(path string) {
 	if e.fs != nil {
 		_ = e.fs.Add(path)
 	}
 }
 
-func (e *watcher) stop(path string, ch chan struct{}) {
+func (e *watcher) stopListening(path string, ch chan struct{}) {
 	e.files.Lock()
 	defer e.files.Unlock()
 	e.mu.Lock()
@@ -104,23 +104,23 @@ func (e *watcher) run(w *fsnotify.Watcher, ending, ended chan struct{}) {
 		case <-ending:
 			return
 		case ev := <-events:
-			e.notify(ev.Name)
+			e.notifyPath(ev.Name)
 		case _, lost := <-errs:
 			if lost { // events
-				e.notify("")
+				e.notifyPath("")
 			}
 		case <-check.C:
 			if e.files.TryLock() { // not while the one who has it waits for us
 				e.rewatchLocked()
 				e.files.Unlock()
 			}
-			e.notify("")
+			e.notifyPath("")
 		}
 	}
 }
 
-// notify ticks for one path, or, when it is not known which, for all.
-func (e *watcher) notify(path string) {
+// notifyPath ticks for one path, or, when it is not known which, for all.
+func (e *watcher) notifyPath(path string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, known := e.listeners[path]
@@ -129,7 +129,7 @@ func (e *watcher) notify(path string) {
 			continue
 		}
 		for ch := range listeners {
-			tick(ch)
+			tickChannel(ch)
 		}
 	}
 }
@@ -147,6 +147,6 @@ func (e *watcher) rewatchLocked() {
 	paths := slices.Collect(maps.Keys(e.listeners))
 	e.mu.Unlock()
 	for _, path := range paths {
-		e.add(path)
+		e.addPath(path)
 	}
 }

@@ -18,10 +18,10 @@ type tx struct {
 	step func(string)
 }
 
-// write runs fn in a transaction and then tells everybody. When fn fails nothing
+// writeChange runs fn in a transaction and then tells everybody. When fn fails nothing
 // has happened.
-func (q *Queue) write(ctx context.Context, fn func(ctx context.Context, t tx) error) error {
-	err := q.store.use(ctx, func(ctx context.Context, conn *sql.Conn) error {
+func (q *Queue) writeChange(ctx context.Context, fn func(ctx context.Context, t tx) error) error {
+	err := q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		inner, err := conn.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -74,9 +74,9 @@ func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) 
 // thisChange is the number of the transaction's change.
 const thisChange = "(SELECT value FROM about WHERE name = 'changes')"
 
-// finish stores the end of a request that is still pending.
-func (t tx) finish(ctx context.Context, end *Request) error {
-	v, err := values(end)
+// finishRequest stores the end of a request that is still pending.
+func (t tx) finishRequest(ctx context.Context, end *Request) error {
+	v, err := rowValues(end)
 	if err != nil {
 		return err
 	}
@@ -89,17 +89,17 @@ func (t tx) finish(ctx context.Context, end *Request) error {
 	return err
 }
 
-// resolve ends a pending request: the first who does it wins. Then r is as it is
+// resolveRequest ends a pending request: the first who does it wins. Then r is as it is
 // now; otherwise it is as another one left it.
-func (q *Queue) resolve(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
-	r, err = q.exact(ctx, id)
+func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
+	r, err = q.selectRequest(ctx, id)
 	if err != nil || r.Status != Pending {
 		return r, false, err
 	}
-	end := q.ended(r, s, a, outcome)
-	err = q.write(ctx, func(ctx context.Context, t tx) error { return t.finish(ctx, &end) })
+	end := q.finalRequest(r, s, a, outcome)
+	err = q.writeChange(ctx, func(ctx context.Context, t tx) error { return t.finishRequest(ctx, &end) })
 	if errors.Is(err, errLost) {
-		r, err = q.exact(ctx, id)
+		r, err = q.selectRequest(ctx, id)
 		return r, false, err
 	}
 	if err != nil {
@@ -109,12 +109,12 @@ func (q *Queue) resolve(ctx context.Context, id string, s Status, a Answer, outc
 	return end, true, nil
 }
 
-// ended is a pending request as it is kept afterwards.
-func (q *Queue) ended(r Request, s Status, a Answer, outcome string) Request {
+// finalRequest is a pending request as it is kept afterwards.
+func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Request {
 	if r.Damage != nil { // what is stored now is whole again
 		r.Calls, r.Damage = []policy.Call{{Malformed: "its row in the queue was damaged"}}, nil
 	}
-	r = scrubbed(r)
+	r = scrubRequest(r)
 	r.Status, r.Decided, r.Answer, r.Outcome = s, q.o.Clock(), a, outcome
 	return r
 }

@@ -30,19 +30,19 @@ func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false
 	}
-	reasons, ok := care(cs, b.view)
+	reasons, ok := careReasons(cs, b.view)
 	return ok && !slices.ContainsFunc(reasons, func(why string) bool { return !slices.Contains(b.shown, why) })
 }
 
-// care gives the reasons for care that an answer to another call may cover; false when
+// careReasons gives the reasons for care that an answer to another call may cover; false when
 // there are others.
-func care(cs []policy.Call, o view.Options) ([]string, bool) {
+func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 	o.ReadFile, o.Unseen = nil, true
-	v, err := view.Of(cs, o)
+	v, err := view.NewQuestion(cs, o)
 	if err != nil {
 		return nil, false
 	}
-	return view.Bounded(v.Dangers)
+	return view.BoundReasons(v.Dangers)
 }
 
 // Bound is how far an answer for the session reaches that names a scope of the offers.
@@ -51,27 +51,27 @@ func (k *Writer) Bound(ctx context.Context, q gate.Question, scope string) (b ga
 	if k == nil {
 		return nil, "", errors.New("no answer reaches beyond its call here")
 	}
-	if b, err = k.bound(ctx, q, scope); err != nil {
-		return nil, "", errors.New(term.Text(err.Error()))
+	if b, err = k.makeBound(ctx, q, scope); err != nil {
+		return nil, "", errors.New(term.VisibleText(err.Error()))
 	}
 	return b, "for this session: " + b.Title(), nil
 }
 
-func (k *Writer) bound(ctx context.Context, q gate.Question, word string) (gate.Bound, error) {
+func (k *Writer) makeBound(ctx context.Context, q gate.Question, word string) (gate.Bound, error) {
 	scope, err := policy.ParseScope(word)
 	if err != nil {
 		return nil, err
 	}
-	f, err := k.asked(q)
+	f, err := k.loadQuestionPolicy(q)
 	if err != nil {
 		return nil, err
 	}
-	rule, _, err := k.find(q, f)
+	rule, _, err := k.findRule(q, f)
 	if err != nil {
 		return nil, err
 	}
 	call := &q.Calls[0]
-	shown, ok := care(q.Calls, k.View)
+	shown, ok := careReasons(q.Calls, k.View)
 	if !q.Session || !ok {
 		return nil, fmt.Errorf("an answer for the session cannot reach beyond this call")
 	}
@@ -80,8 +80,8 @@ func (k *Writer) bound(ctx context.Context, q gate.Question, word string) (gate.
 		return nil, err
 	}
 	p := &proposal{call: call, rule: rule, stated: f.policy.Sources()[rule.Index].Calls, old: f.policy, new: n.Policy}
-	if err := k.check(ctx, p); err != nil {
+	if err := k.checkDenied(ctx, p); err != nil {
 		return nil, err
 	}
-	return &bound{policy: n.Policy, title: k.description(call, n, scope), shown: shown, view: k.View}, nil
+	return &bound{policy: n.Policy, title: k.describeRule(call, n, scope), shown: shown, view: k.View}, nil
 }

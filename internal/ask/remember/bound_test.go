@@ -314,7 +314,7 @@ func coversNothingDenied(t *testing.T, src string, calls []policy.Call, from int
 			continue
 		}
 		k, q := lasting(t, src, call)
-		for _, scope := range policy.Scopes()[1:] {
+		for _, scope := range policy.AllScopes()[1:] {
 			b, _, err := k.Bound(t.Context(), q, scope.String())
 			if err != nil {
 				continue
@@ -329,7 +329,7 @@ func coversNothingDenied(t *testing.T, src string, calls []policy.Call, from int
 				if was.Action == policy.Deny || was.Action == policy.Prompt && *was.Rule != *asked.Rule {
 					t.Errorf("%s for %s%s covers %s%s, of which the rules say %+v\n%s", scope, call.Names, call.Args, other.Names, other.Args, was, src)
 				}
-				if v, err := view.Of([]policy.Call{other}, k.View); err != nil || len(v.Dangers) > 0 && !slices.Equal(v.Dangers, dangersOf(t, call, k.View)) && !onlyOutside(v.Dangers) {
+				if v, err := view.NewQuestion([]policy.Call{other}, k.View); err != nil || len(v.Dangers) > 0 && !slices.Equal(v.Dangers, dangersOf(t, call, k.View)) && !onlyOutside(v.Dangers) {
 					t.Errorf("%s for %s%s covers %s%s, which needs care: %q %v", scope, call.Names, call.Args, other.Names, other.Args, v.Dangers, err)
 				}
 			}
@@ -340,7 +340,7 @@ func coversNothingDenied(t *testing.T, src string, calls []policy.Call, from int
 
 func dangersOf(t *testing.T, c policy.Call, o view.Options) []string {
 	t.Helper()
-	v, err := view.Of([]policy.Call{c}, o)
+	v, err := view.NewQuestion([]policy.Call{c}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,9 +29,9 @@ type DeniedCall struct {
 	Looked []string // the kinds that were looked for: of others nobody knows whether it had some
 }
 
-// check judges the new policy against what the record says was denied. An error
+// checkDenied judges the new policy against what the record says was denied. An error
 // says for the person why the rule must not be written.
-func (k *Writer) check(ctx context.Context, p *proposal) error {
+func (k *Writer) checkDenied(ctx context.Context, p *proposal) error {
 	for d, err := range k.Denied.Calls() {
 		if err != nil {
 			return fmt.Errorf("the record cannot be read whole, so the rule cannot be checked against it: %w", err)
@@ -39,16 +39,16 @@ func (k *Writer) check(ctx context.Context, p *proposal) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if k.opens(p, d) {
-			return fmt.Errorf("the rule would also let through a call that the policy denied: %s", named(&d.Call))
+		if k.opensDenied(p, d) {
+			return fmt.Errorf("the rule would also let through a call that the policy denied: %s", callText(&d.Call))
 		}
 	}
 	return nil
 }
 
-// opens says whether the rule may let a denied call through. What the record
+// opensDenied says whether the rule may let a denied call through. What the record
 // does not keep is taken to be as the rule wants it.
-func (k *Writer) opens(p *proposal, d DeniedCall) bool {
+func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	c, exact := k.worstCase(p.call, d)
 	if kinds, ruled := p.old.Screens(policy.OnCall); ruled {
 		c.Screened = true
@@ -94,14 +94,14 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 	if len(c.Args) == 0 && !d.Cut {
 		return c, exact
 	}
-	ours, known := fields(asked.Args), fields(c.Args)
+	ours, known := parseFields(asked.Args), parseFields(c.Args)
 	if known == nil {
 		// Not an object: cut so short that it is a text, or nothing at all.
 		c.Args = asked.Args
 		return c, false
 	}
 	for name, value := range known {
-		if !k.unknown(value) {
+		if !k.hasRedacted(value) {
 			continue
 		}
 		if own, ok := ours[name]; ok {
@@ -121,8 +121,8 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 	return c, exact
 }
 
-// unknown says whether a text anywhere in the value was redacted.
-func (k *Writer) unknown(value json.RawMessage) bool {
+// hasRedacted says whether a text anywhere in the value was redacted.
+func (k *Writer) hasRedacted(value json.RawMessage) bool {
 	for d := json.NewDecoder(bytes.NewReader(value)); ; {
 		t, err := d.Token()
 		if err != nil {
@@ -134,8 +134,8 @@ func (k *Writer) unknown(value json.RawMessage) bool {
 	}
 }
 
-// fields reads a JSON object; nil when it is none.
-func fields(args []byte) map[string]json.RawMessage {
+// parseFields reads a JSON object; nil when it is none.
+func parseFields(args []byte) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(args, &m) != nil {
 		return nil
@@ -143,14 +143,14 @@ func fields(args []byte) map[string]json.RawMessage {
 	return m
 }
 
-// named is a recorded call in a few words.
-func named(c *policy.Call) string {
-	s := term.Visible(c.Method)
+// callText is a recorded call in a few words.
+func callText(c *policy.Call) string {
+	s := term.VisibleLine(c.Method)
 	for _, name := range c.Names {
-		s += " " + term.Value(name)
+		s += " " + term.VisibleValue(name)
 	}
 	if len(c.Args) > 0 {
-		s += " with " + term.Value(string(c.Args))
+		s += " with " + term.VisibleValue(string(c.Args))
 	}
 	return s
 }

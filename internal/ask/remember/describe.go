@@ -10,22 +10,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// description says in few words what a rule lets through: "Edit files below
+// describeRule says in few words what a rule lets through: "Edit files below
 // ~/projects/app". It is harmless text.
-func (k *Writer) description(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
-	text := k.what(c, n, s)
+func (k *Writer) describeRule(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	text := k.describeCall(c, n, s)
 	if n.Cwd != "" {
-		text += " in " + k.place("", n.Cwd)
+		text += " in " + k.describePlace("", n.Cwd)
 	}
 	return text
 }
 
-func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
-	name := word(n.Name)
+func (k *Writer) describeCall(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+	name := argumentWord(n.Name)
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
 	case policy.ResourceSubject:
-		return "Read " + k.place("resources ", n.Name)
+		return "Read " + k.describePlace("resources ", n.Name)
 	case policy.SamplingSubject:
 		return "Put this very text to the model"
 	case policy.ElicitationSubject:
@@ -40,9 +40,9 @@ func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string
 	case len(n.Limits) == 0:
 		return "Call " + name + " with any arguments"
 	case s == policy.Exact:
-		return "Call " + name + " with the same " + list(limitNames(n))
+		return "Call " + name + " with the same " + joinWords(limitNames(n))
 	case verb != "" && len(n.Limits) == 1 && isPlace(n.Limits[0].Globs):
-		text := verb + " " + k.places(files, n.Limits[0].Globs)
+		text := verb + " " + k.describePlaces(files, n.Limits[0].Globs)
 		if s == policy.File && verb != readVerb && files == "files " {
 			text += ", any content"
 		}
@@ -50,13 +50,13 @@ func (k *Writer) what(c *policy.Call, n *policy.Narrowed, s policy.Scope) string
 	}
 	limits := make([]string, len(n.Limits))
 	for i, l := range n.Limits {
-		limits[i] = term.Text(l.Name()) + " " + k.places("", l.Globs)
+		limits[i] = term.VisibleText(l.ArgumentName()) + " " + k.describePlaces("", l.Globs)
 	}
-	return "Call " + name + " with " + list(limits)
+	return "Call " + name + " with " + joinWords(limits)
 }
 
-// never is the description of the rule that denies the same.
-func never(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
+// neverText is the description of the rule that denies the same.
+func neverText(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
 
 const readVerb = "Read"
 
@@ -66,11 +66,11 @@ func verbOf(c *policy.Call) (verb, files string) {
 	if c.Subject != policy.ToolSubject {
 		return "", ""
 	}
-	words := textclass.Words(c.Names[0])
+	words := textclass.SplitWords(c.Names[0])
 	has := func(list string) bool {
 		return slices.ContainsFunc(strings.Fields(list), func(w string) bool { return slices.Contains(words, w) })
 	}
-	says := textclass.Effects(words)
+	says := textclass.EffectsOf(words)
 	switch {
 	case says&(textclass.Executes|textclass.Reaches) != 0:
 	case textclass.ChangesFiles(words):
@@ -94,7 +94,7 @@ func onlyReads(c *policy.Call) bool {
 	if c.Subject == policy.ResourceSubject {
 		return true
 	}
-	says := textclass.Effects(textclass.Words(c.Names[0]))
+	says := textclass.EffectsOf(textclass.SplitWords(c.Names[0]))
 	return says&textclass.Reads != 0 && says&(textclass.Acts|textclass.Changes|textclass.Executes) == 0
 }
 
@@ -103,30 +103,30 @@ func isPlace(globs []string) bool {
 	return !slices.ContainsFunc(globs, func(g string) bool { return !strings.ContainsAny(g, `/\`) || strings.Contains(g, "://") })
 }
 
-func (k *Writer) places(what string, globs []string) string {
+func (k *Writer) describePlaces(what string, globs []string) string {
 	all := make([]string, len(globs))
 	for i, g := range globs {
-		if all[i] = k.place(what, g); i > 0 {
+		if all[i] = k.describePlace(what, g); i > 0 {
 			all[i] = strings.TrimPrefix(all[i], what)
 		}
 	}
 	return strings.Join(all, " or ")
 }
 
-// place is a glob in words, with the home folder as ~.
-func (k *Writer) place(what, glob string) string {
+// describePlace is a glob in words, with the home folder as ~.
+func (k *Writer) describePlace(what, glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)
 	folder := strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`)
 	shown := func(s string) string {
-		if s = view.Tilde(s, k.Options.Home); strings.ContainsAny(s, " \"") {
-			return term.Value(s)
+		if s = view.TildePath(s, k.Options.Home); strings.ContainsAny(s, " \"") {
+			return term.VisibleValue(s)
 		}
-		return term.Visible(s)
+		return term.VisibleLine(s)
 	}
 	switch {
 	case strings.ContainsAny(dir, "*?"), stars > 0 && !folder:
-		return what + "like " + term.Value(glob)
+		return what + "like " + term.VisibleValue(glob)
 	case stars == 0:
 		return shown(glob)
 	}

@@ -21,41 +21,41 @@ type witness struct {
 	reads    bool // the tool changes nothing
 }
 
-// allowed says that the new policy allows a call about which the old one asked
+// isNewlyAllowed says that the new policy allows a call about which the old one asked
 // by the rule.
-func (w witness) allowed(c *policy.Call) bool {
+func (w witness) isNewlyAllowed(c *policy.Call) bool {
 	d := w.old.Decide(c)
 	return d.Action == policy.Prompt && d.Rule != nil && *d.Rule == w.rule && w.new.Decide(c).Action == policy.Allow
 }
 
-// example describes a call that the rule lets through beside c, the one that is
+// findExample describes a call that the rule lets through beside c, the one that is
 // the least like it of those tried; "" when none is found.
-func example(w witness, c *policy.Call, n *policy.Narrowed) string {
+func findExample(w witness, c *policy.Call, n *policy.Narrowed) string {
 	on := ""
 	if c.Server != "" {
-		on = " on " + term.Value(c.Server)
+		on = " on " + term.VisibleValue(c.Server)
 	}
 	if c.Subject == policy.ResourceSubject {
-		for _, uri := range w.fillings(n.Name, c.Names[0]) {
+		for _, uri := range w.fillGlob(n.Name, c.Names[0]) {
 			other := *c
 			other.Names = []string{uri}
-			if uri != c.Names[0] && w.allowed(&other) {
-				return term.Value(uri) + on
+			if uri != c.Names[0] && w.isNewlyAllowed(&other) {
+				return term.VisibleValue(uri) + on
 			}
 		}
 	}
 	if c.Subject != policy.ToolSubject && c.Subject != policy.PromptSubject {
 		return ""
 	}
-	args, ok := members(c.Args)
+	args, ok := parseMembers(c.Args)
 	if !ok {
 		return ""
 	}
-	for _, changed := range w.variants(args, n) {
+	for _, changed := range w.argumentVariants(args, n) {
 		other := *c
-		other.Args = object(changed)
-		if w.allowed(&other) {
-			return term.Value(c.Names[0]) + on + described(args, changed)
+		other.Args = encodeObject(changed)
+		if w.isNewlyAllowed(&other) {
+			return term.VisibleValue(c.Names[0]) + on + describeArguments(args, changed)
 		}
 	}
 	return ""
@@ -67,8 +67,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// members reads a JSON object in its order.
-func members(args []byte) (all []member, ok bool) {
+// parseMembers reads a JSON object in its order.
+func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
 	}
@@ -91,14 +91,14 @@ func members(args []byte) (all []member, ok bool) {
 	return all, true
 }
 
-func object(all []member) []byte {
+func encodeObject(all []member) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, m := range all {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(text(m.name))
+		b.Write(encodeText(m.name))
 		b.WriteByte(':')
 		b.Write(m.value)
 	}
@@ -106,18 +106,18 @@ func object(all []member) []byte {
 	return b.Bytes()
 }
 
-func text(s string) json.RawMessage {
+func encodeText(s string) json.RawMessage {
 	b, _ := json.Marshal(s) // a string always can be
 	return b
 }
 
-// variants are the arguments changed, the most telling change first: everything
+// argumentVariants are the arguments changed, the most telling change first: everything
 // at once, then one argument alone, then one that was not there.
-func (w witness) variants(args []member, n *policy.Narrowed) (all [][]member) {
+func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]member) {
 	others := make([][]json.RawMessage, len(args))
 	most := 0
 	for i, m := range args {
-		others[i] = w.others(m, n)
+		others[i] = w.variedValues(m, n)
 		most = max(most, len(others[i]))
 	}
 	for round := range most {
@@ -136,17 +136,17 @@ func (w witness) variants(args []member, n *policy.Narrowed) (all [][]member) {
 			all = append(all, changed)
 		}
 	}
-	return append(all, append(slices.Clone(args), member{"another_argument", text("anything")}))
+	return append(all, append(slices.Clone(args), member{"another_argument", encodeText("anything")}))
 }
 
-// others are values that the rule may let through in place of a member's own.
-func (w witness) others(m member, n *policy.Narrowed) (values []json.RawMessage) {
+// variedValues are values that the rule may let through in place of a member's own.
+func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMessage) {
 	var s string
 	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
 	add := func(texts ...string) {
 		for _, t := range texts {
 			if !isText || t != s {
-				values = append(values, text(t))
+				values = append(values, encodeText(t))
 			}
 		}
 	}
@@ -155,14 +155,14 @@ func (w witness) others(m member, n *policy.Narrowed) (values []json.RawMessage)
 			continue
 		}
 		for _, g := range l.Globs {
-			add(w.fillings(g, s)...)
+			add(w.fillGlob(g, s)...)
 		}
 		return values
 	}
 	switch {
 	case isText && (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~")):
 		if w.home != "" {
-			for _, file := range w.worst(true) {
+			for _, file := range w.worstFiles(true) {
 				add(w.home + "/" + file)
 			}
 		}
@@ -183,9 +183,9 @@ func (w witness) others(m member, n *policy.Narrowed) (values []json.RawMessage)
 	return values
 }
 
-// fillings are texts that a glob matches beside its own, the most telling first:
+// fillGlob are texts that a glob matches beside its own, the most telling first:
 // those that nobody means to open, then one that ends as was does.
-func (w witness) fillings(glob, was string) (texts []string) {
+func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (w witness) fillings(glob, was string) (texts []string) {
 	}
 	fills := []string{"another/file" + ext, "another" + ext, "another"}
 	if dir != glob && (!strings.Contains(dir, "://") || strings.HasPrefix(dir, "file:")) {
-		fills = slices.Insert(fills, 0, w.worst(dir == "~/" || dir == w.home+"/")...)
+		fills = slices.Insert(fills, 0, w.worstFiles(dir == "~/" || dir == w.home+"/")...)
 	}
 	for _, fill := range fills {
 		texts = append(texts, strings.NewReplacer("***", fill, "**", fill, "*", path.Base(fill), "?", "x").Replace(glob))
@@ -204,9 +204,9 @@ func (w witness) fillings(glob, was string) (texts []string) {
 	return texts
 }
 
-// worst are the files that nobody means to open, the worst first: what runs by itself
+// worstFiles are the files that nobody means to open, the worst first: what runs by itself
 // later, where the tool may write it, and then what is secret.
-func (w witness) worst(home bool) (files []string) {
+func (w witness) worstFiles(home bool) (files []string) {
 	if !w.reads {
 		files = textclass.RunsLater.Project
 		if home {
@@ -222,33 +222,33 @@ func (w witness) worst(home bool) (files []string) {
 // keyFile is what lies in many homes.
 const keyFile = ".ssh/id_ed25519"
 
-// described lists the arguments of a call, those as before by name alone.
-func described(before, after []member) string {
+// describeArguments lists the arguments of a call, those as before by name alone.
+func describeArguments(before, after []member) string {
 	var same, other []string
 	for i, m := range after {
-		name := word(m.name)
+		name := argumentWord(m.name)
 		if i < len(before) && bytes.Equal(before[i].value, m.value) {
 			same = append(same, name)
 			continue
 		}
-		value := term.Text(string(m.value))
+		value := term.VisibleText(string(m.value))
 		var s string
 		if json.Unmarshal(m.value, &s) == nil && m.value[0] == '"' {
-			value = term.Value(s)
+			value = term.VisibleValue(s)
 		}
 		other = append(other, name+" = "+value)
 	}
 	if len(same) == 0 {
-		return " with " + list(other)
+		return " with " + joinWords(other)
 	}
-	return " with the same " + list(same) + ", and " + list(other)
+	return " with the same " + joinWords(same) + ", and " + joinWords(other)
 }
 
-// word is the name of an argument, in quotes unless it is plain.
-func word(name string) string {
+// argumentWord is the name of an argument, in quotes unless it is plain.
+func argumentWord(name string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name != "" && strings.Trim(name, letters) == "" {
 		return name
 	}
-	return term.Value(name)
+	return term.VisibleValue(name)
 }

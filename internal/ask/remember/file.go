@@ -20,8 +20,8 @@ type file struct {
 	policy *policy.Policy
 }
 
-// load reads the policy file, also one that is not to be written.
-func (k *Writer) load() (*file, error) {
+// loadPolicy reads the policy file, also one that is not to be written.
+func (k *Writer) loadPolicy() (*file, error) {
 	info, err := os.Stat(k.Policy)
 	if err == nil && !info.Mode().IsRegular() { // and may never end
 		err = fmt.Errorf("%s is not a regular file", k.Policy)
@@ -50,10 +50,10 @@ func (k *Writer) load() (*file, error) {
 	return last, nil
 }
 
-// writable is nil for a file whose owner lets it be written, and which lies where
+// checkWritable is nil for a file whose owner lets it be written, and which lies where
 // it is named: behind a symlink is a file that others may share, or keep under
 // version control, and rely on.
-func writable(path string) error {
+func checkWritable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -77,10 +77,10 @@ const patience = 5 * time.Second
 
 var errHeld = fmt.Errorf("another process has held its lock for %v", patience)
 
-// replace gives the file its next content if it still holds what f has. The lock
+// replaceFile gives the file its next content if it still holds what f has. The lock
 // beside it makes writers wait for each other: without it one could overwrite
 // what another has written between its check and its rename.
-func (k *Writer) replace(ctx context.Context, f *file, next []byte) (changed bool, err error) {
+func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte) (changed bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
 	lock := flock.New(filepath.Join(filepath.Dir(k.Policy), lockName(k.Policy)), flock.SetPermissions(0o600))
@@ -91,7 +91,7 @@ func (k *Writer) replace(ctx context.Context, f *file, next []byte) (changed boo
 		}
 		return false, fmt.Errorf("waiting to write the policy file: %w", err)
 	}
-	if err := writable(k.Policy); err != nil {
+	if err := checkWritable(k.Policy); err != nil {
 		return false, err
 	}
 	now, err := os.ReadFile(k.Policy)
@@ -134,10 +134,10 @@ func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.writes[from] = g
 }
 
-// relocate gives the place of a rule of one revision in another; false when
+// relocateRule gives the place of a rule of one revision in another; false when
 // anything but this Writer's own rules has changed between them. Without a
 // revision to start from, the rule must stand where it stood.
-func (k *Writer) relocate(r policy.Rule, from, to string) (policy.Rule, bool) {
+func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true
 	}

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func writer(path string) int {
 	k := &Writer{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil)}
 	for {
-		f, err := k.load()
+		f, err := k.loadPolicy()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -138,7 +138,7 @@ func TestWriteThatEndsAnywhere(t *testing.T) {
 func limited(path string) int {
 	k := &Writer{Policy: path, Options: policy.Options{Home: owner}, Denied: record(nil)}
 	c := aWrite("/home/user/p/a")
-	f, err := k.load()
+	f, err := k.loadPolicy()
 	if err != nil {
 		fmt.Println(err)
 		return 1

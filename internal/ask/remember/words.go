@@ -8,20 +8,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// title says in plain words what a rule is about and what it leaves open. What
+// ruleTitle says in plain words what a rule is about and what it leaves open. What
 // comes from the wire stands in quotes and is harmless.
-func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
+func ruleTitle(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	on := " on every server (this one's name is not known)"
 	if n.Server != "" {
-		on = " on " + term.Value(n.Server)
+		on = " on " + term.VisibleValue(n.Server)
 	}
 	if n.Cwd != "" {
-		on += " in " + term.Value(n.Cwd)
+		on += " in " + term.VisibleValue(n.Cwd)
 	}
 	if len(n.Not) > 0 {
-		on += " (but for " + term.Text(strings.Join(n.Not, ", ")) + ")"
+		on += " (but for " + term.VisibleText(strings.Join(n.Not, ", ")) + ")"
 	}
-	name := term.Value(n.Name)
+	name := term.VisibleValue(n.Name)
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
 		return callTitle(name+on, n, s)
@@ -29,7 +29,7 @@ func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 		if s == policy.Exact {
 			return "this exact resource, " + name + on
 		}
-		return "every resource " + within(n.Name) + on
+		return "every resource " + globText(n.Name) + on
 	case policy.SamplingSubject:
 		return "this exact text, " + name + "," + on + "; the rest of the request may be anything"
 	case policy.ElicitationSubject:
@@ -41,18 +41,18 @@ func title(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 
 // callTitle is the title of a rule about a tool or a prompt.
 func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
-	more, only := n.Only()
+	more, only := n.ArgsOnlyNames()
 	more = slices.DeleteFunc(slices.Clone(more), func(name string) bool {
 		return slices.ContainsFunc(n.Limits, func(l policy.Limit) bool { return l.Path[0] == name })
 	})
 	if s == policy.Exact {
 		text, tail := "this exact call, "+name, ""
 		if len(n.Limits) > 0 {
-			text += " with the same " + list(limitNames(n))
+			text += " with the same " + joinWords(limitNames(n))
 		}
 		switch {
 		case len(more) > 0:
-			tail = "; " + term.Text(list(more)) + " may come with it"
+			tail = "; " + term.VisibleText(joinWords(more)) + " may come with it"
 		case only:
 		case len(n.Limits) > 0:
 			tail = "; more arguments may come with it"
@@ -64,7 +64,7 @@ func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
 	if len(n.Limits) == 0 {
 		switch {
 		case len(more) > 0:
-			return name + " with any " + term.Text(list(more))
+			return name + " with any " + term.VisibleText(joinWords(more))
 		case only:
 			return name + " without arguments"
 		}
@@ -75,14 +75,14 @@ func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
 	}
 	limits, others := make([]string, len(n.Limits)), ""
 	if len(more) > 0 {
-		others = "; " + term.Text(list(more)) + " may be anything"
+		others = "; " + term.VisibleText(joinWords(more)) + " may be anything"
 	}
 	for i, l := range n.Limits {
 		places := make([]string, len(l.Globs))
 		for j, g := range l.Globs {
-			places[j] = within(g)
+			places[j] = globText(g)
 		}
-		limits[i] = term.Text(l.Name()) + " " + strings.Join(places, " or ")
+		limits[i] = term.VisibleText(l.ArgumentName()) + " " + strings.Join(places, " or ")
 		if policy.EveryArgument(l.Path) {
 			limits[i], others = "every argument "+strings.Join(places, " or "), ""
 		}
@@ -93,7 +93,7 @@ func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
 func limitNames(n *policy.Narrowed) []string {
 	names := make([]string, len(n.Limits))
 	for i, l := range n.Limits {
-		names[i] = term.Text(l.Name())
+		names[i] = term.VisibleText(l.ArgumentName())
 		if policy.EveryArgument(l.Path) {
 			names[i] = "limits on every argument"
 		}
@@ -101,31 +101,31 @@ func limitNames(n *policy.Narrowed) []string {
 	return names
 }
 
-// within says what a glob stands for, as far as it is a folder or one text.
-func within(glob string) string {
+// globText says what a glob stands for, as far as it is a folder or one text.
+func globText(glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)
 	folder := strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`)
 	switch {
 	case strings.ContainsAny(dir, "*?"), stars > 0 && !folder:
-		return "like " + term.Value(glob)
+		return "like " + term.VisibleValue(glob)
 	case stars > 1:
-		return "in " + term.Value(dir) + " and below"
+		return "in " + term.VisibleValue(dir) + " and below"
 	case stars == 1:
-		return "directly in " + term.Value(dir)
+		return "directly in " + term.VisibleValue(dir)
 	}
-	return "as " + term.Value(glob)
+	return "as " + term.VisibleValue(glob)
 }
 
 // list joins words as a sentence does.
-func words(names []string) (all []string) {
+func argumentWords(names []string) (all []string) {
 	for _, name := range names {
-		all = append(all, word(name))
+		all = append(all, argumentWord(name))
 	}
 	return all
 }
 
-func list(words []string) string {
+func joinWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -22,7 +22,7 @@ type proposal struct {
 // maxTries bounds how often a file that others write is taken up anew.
 const maxTries = 3
 
-func (k *Writer) write(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
+func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
 	scope, err := policy.ParseScope(word)
 	if err != nil {
 		return "", err
@@ -37,60 +37,60 @@ func (k *Writer) write(ctx context.Context, q gate.Question, word string, r gate
 	}
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	if err := writable(k.Policy); err != nil {
+	if err := checkWritable(k.Policy); err != nil {
 		return "", err
 	}
 	for range maxTries {
-		f, err := k.asked(q)
+		f, err := k.loadQuestionPolicy(q)
 		if err != nil {
 			return "", err
 		}
-		p, note, err := k.propose(q, f, scope, action)
+		p, note, err := k.proposeRule(q, f, scope, action)
 		if err != nil || note != "" {
 			return note, err
 		}
 		// What denies lets nothing through, whatever the record holds.
 		if action == policy.Allow {
-			if err := k.check(ctx, p); err != nil {
+			if err := k.checkDenied(ctx, p); err != nil {
 				return "", err
 			}
 		}
 		k.noteWrite(f.policy.Revision(), ownWrite{
 			to: p.new.Revision(), index: p.rule.Index, lines: bytes.Count(p.next, []byte("\n")) - bytes.Count(f.src, []byte("\n")),
 		})
-		changed, err := k.replace(ctx, f, p.next)
+		changed, err := k.replaceFile(ctx, f, p.next)
 		if err != nil {
 			return "", err
 		}
 		if changed {
 			continue
 		}
-		return fmt.Sprintf("wrote a rule to %s (%s) above %s", action, scope, location(&p.rule)), nil
+		return fmt.Sprintf("wrote a rule to %s (%s) above %s", action, scope, ruleLocation(&p.rule)), nil
 	}
 	return "", errors.New("the policy file is being written by others all the time")
 }
 
-// propose makes the new policy, or a note that the old one says so already.
-func (k *Writer) propose(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
-	rule, d, err := k.find(q, f)
+// proposeRule makes the new policy, or a note that the old one says so already.
+func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
+	rule, d, err := k.findRule(q, f)
 	if err != nil {
 		// Somebody else may have given the same answer meanwhile.
 		if d.Action == action && d.Rule != nil {
-			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, location(d.Rule)), nil
+			return nil, fmt.Sprintf("a rule to %s stands at %s already", action, ruleLocation(d.Rule)), nil
 		}
 		return nil, "", err
 	}
 	p = &proposal{call: &q.Calls[0], rule: rule, stated: f.policy.Sources()[rule.Index].Calls, old: f.policy}
-	n, err := p.old.Narrow(rule, p.call, s, action)
+	n, err := p.old.NarrowRule(rule, p.call, s, action)
 	if err != nil {
 		return nil, "", err
 	}
-	what := k.description(p.call, n, s)
+	what := k.describeRule(p.call, n, s)
 	if action == policy.Deny {
-		what = never(what)
+		what = neverText(what)
 	}
-	n.Describe(what)
-	p.next, err = policy.InsertAbove(f.src, rule, k.comment(p.call, n, s, reply(action))+n.Text)
+	n.SetDescription(what)
+	p.next, err = policy.InsertAbove(f.src, rule, k.ruleComment(p.call, n, s, actionReply(action))+n.Text)
 	if err != nil {
 		return nil, "", err
 	}
@@ -103,7 +103,7 @@ func (k *Writer) propose(q gate.Question, f *file, s policy.Scope, action policy
 	return p, "", nil
 }
 
-func reply(a policy.Action) gate.Reply {
+func actionReply(a policy.Action) gate.Reply {
 	if a == policy.Allow {
 		return gate.AllowAlways
 	}

@@ -211,11 +211,11 @@ func TestGrownIsBounded(t *testing.T) {
 	if len(k.writes) > maxGrown {
 		t.Errorf("%d", len(k.writes))
 	}
-	if _, ok := k.relocate(r, "0", "1"); ok {
+	if _, ok := k.relocateRule(r, "0", "1"); ok {
 		t.Error("a forgotten step was followed")
 	}
 	k.writes = map[string]ownWrite{"a": {to: "b"}, "b": {to: "a"}}
-	if _, ok := k.relocate(r, "a", "c"); ok {
+	if _, ok := k.relocateRule(r, "a", "c"); ok {
 		t.Error("a ring was followed to its end")
 	}
 }

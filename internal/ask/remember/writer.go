@@ -40,9 +40,9 @@ func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
 	}
-	offers, err := k.offers(q)
+	offers, err := k.listOffers(q)
 	if err != nil {
-		whyNot = term.Text(err.Error())
+		whyNot = term.VisibleText(err.Error())
 	}
 	return offers, whyNot
 }
@@ -55,9 +55,9 @@ func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gat
 	if k == nil {
 		return "", errors.New("no rule can be written here")
 	}
-	note, err = k.write(ctx, q, scope, r)
+	note, err = k.writeRule(ctx, q, scope, r)
 	if err != nil {
-		return "", errors.New(term.Text(err.Error()))
+		return "", errors.New(term.VisibleText(err.Error()))
 	}
 	return note, nil
 }
@@ -71,23 +71,23 @@ var (
 	errNoRecord = errors.New("there is no record to check a rule against")
 )
 
-// offers narrows the rule that asked to each scope. A scope that says nothing new is
+// listOffers narrows the rule that asked to each scope. A scope that says nothing new is
 // left out, and so is one that cannot be; if no rule can be written, the error is
 // about the narrowest.
-func (k *Writer) offers(q gate.Question) (offers []view.Offer, err error) {
-	f, err := k.asked(q)
+func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
+	f, err := k.loadQuestionPolicy(q)
 	if err != nil {
 		return nil, err
 	}
-	rule, _, err := k.find(q, f)
+	rule, _, err := k.findRule(q, f)
 	if err != nil {
 		return nil, err
 	}
-	closed := k.closed(f, rule)
-	_, careless := care(q.Calls, k.View)
+	closed := k.checkRuleWritable(f, rule)
+	_, careless := careReasons(q.Calls, k.View)
 	call := &q.Calls[0]
 	taken, rules := map[string]bool{}, 0
-	for _, s := range policy.Scopes() {
+	for _, s := range policy.AllScopes() {
 		n, failed := f.policy.Grant(rule, call, s)
 		if failed != nil {
 			err = errors.Join(err, failed)
@@ -97,12 +97,12 @@ func (k *Writer) offers(q gate.Question) (offers []view.Offer, err error) {
 			continue
 		}
 		taken[n.Text] = true
-		o := view.Offer{Scope: s.String(), Title: title(call, n, s)}
+		o := view.Offer{Scope: s.String(), Title: ruleTitle(call, n, s)}
 		if q.Session && careless && s != policy.Exact {
-			o.Session = k.description(call, n, s)
+			o.Session = k.describeRule(call, n, s)
 		}
 		if closed == nil {
-			k.written(&o, f, rule, call, n, s)
+			k.fillOffer(&o, f, rule, call, n, s)
 			rules++
 		}
 		if o.Allow != "" || o.Session != "" {
@@ -115,38 +115,38 @@ func (k *Writer) offers(q gate.Question) (offers []view.Offer, err error) {
 	case rules > 0:
 		return offers, nil
 	}
-	return offers, first(err)
+	return offers, firstError(err)
 }
 
-// written puts the rules into an offer that "always" and "deny always" would write.
-func (k *Writer) written(o *view.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
-	n.Describe(k.description(call, n, s))
-	o.Allow = k.comment(call, n, s, gate.AllowAlways) + n.Text
-	o.Example = example(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)
-	if d, err := f.policy.Narrow(rule, call, s, policy.Deny); err == nil {
-		d.Describe(never(k.description(call, d, s)))
-		o.Deny = k.comment(call, d, s, gate.DenyAlways) + d.Text
+// fillOffer puts the rules into an offer that "always" and "deny always" would write.
+func (k *Writer) fillOffer(o *view.Offer, f *file, rule policy.Rule, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
+	n.SetDescription(k.describeRule(call, n, s))
+	o.Allow = k.ruleComment(call, n, s, gate.AllowAlways) + n.Text
+	o.Example = findExample(witness{old: f.policy, new: n.Policy, rule: rule, home: k.Options.Home, reads: onlyReads(call)}, call, n)
+	if d, err := f.policy.NarrowRule(rule, call, s, policy.Deny); err == nil {
+		d.SetDescription(neverText(k.describeRule(call, d, s)))
+		o.Deny = k.ruleComment(call, d, s, gate.DenyAlways) + d.Text
 	}
 }
 
-// closed says why no rule can be written above one; nil when it can.
-func (k *Writer) closed(f *file, rule policy.Rule) error {
+// checkRuleWritable says why no rule can be written above one; nil when it can.
+func (k *Writer) checkRuleWritable(f *file, rule policy.Rule) error {
 	if from := f.policy.Sources()[rule.Index].From; from != "" {
 		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", from)
 	}
-	return writable(k.Policy)
+	return checkWritable(k.Policy)
 }
 
-// first is the first of several errors that were joined.
-func first(err error) error {
+// firstError is the first of several errors that were joined.
+func firstError(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
-		return first(all.Unwrap()[0])
+		return firstError(all.Unwrap()[0])
 	}
 	return err
 }
 
-// asked reads the policy that a question is about.
-func (k *Writer) asked(q gate.Question) (*file, error) {
+// loadQuestionPolicy reads the policy that a question is about.
+func (k *Writer) loadQuestionPolicy(q gate.Question) (*file, error) {
 	if q.Reply {
 		return nil, errReply
 	}
@@ -159,28 +159,28 @@ func (k *Writer) asked(q gate.Question) (*file, error) {
 		}
 		return nil, errLimit
 	}
-	if names := view.Unusual(&q.Calls[0]); len(names) > 0 {
-		return nil, fmt.Errorf("beside its arguments the call carries %s, of which no rule can speak", list(words(names)))
+	if names := view.UnusualMembers(&q.Calls[0]); len(names) > 0 {
+		return nil, fmt.Errorf("beside its arguments the call carries %s, of which no rule can speak", joinWords(argumentWords(names)))
 	}
 	if k.Denied == nil {
 		return nil, errNoRecord
 	}
-	return k.load()
+	return k.loadPolicy()
 }
 
-// find gives the rule of the file that asked, and what the file says of the call
+// findRule gives the rule of the file that asked, and what the file says of the call
 // now; the rule is sought where the Writer's own writing has moved it.
-func (k *Writer) find(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
+func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
-	rule, followed := k.relocate(q.Rule, q.Revision, f.policy.Revision())
+	rule, followed := k.relocateRule(q.Rule, q.Revision, f.policy.Revision())
 	switch {
 	case !followed:
 		return policy.Rule{}, d, errChanged
 	case d.Action != policy.Prompt:
 		return policy.Rule{}, d, fmt.Errorf("the policy file no longer asks about the call, but says %v%s", d.Action, decidedBy(&d))
 	case d.Rule != nil && !slices.ContainsFunc(f.policy.Rules(), func(r policy.Rule) bool { return r == *d.Rule }):
-		return policy.Rule{}, d, fmt.Errorf("the rule stands in %s, above the policy, and no answer is written there", term.Value(d.Rule.Pos.File))
-	case d.Rule == nil || !same(*d.Rule, rule):
+		return policy.Rule{}, d, fmt.Errorf("the rule stands in %s, above the policy, and no answer is written there", term.VisibleValue(d.Rule.Pos.File))
+	case d.Rule == nil || !isSameRule(*d.Rule, rule):
 		return policy.Rule{}, d, fmt.Errorf("the policy file asks about the call%s, and not by the rule that asked", decidedBy(&d))
 	}
 	return *d.Rule, d, nil
@@ -191,24 +191,24 @@ func decidedBy(d *policy.Decision) string {
 	if d.Rule == nil {
 		return ""
 	}
-	return " by the rule at " + location(d.Rule)
+	return " by the rule at " + ruleLocation(d.Rule)
 }
 
-// same says that two policies hold the same rule in the same place; the file
+// isSameRule says that two policies hold the same rule in the same place; the file
 // may be named in two ways.
-func same(a, b policy.Rule) bool {
+func isSameRule(a, b policy.Rule) bool {
 	a.Pos.File, b.Pos.File = "", ""
 	return a == b
 }
 
-// comment tells the owner of the file where a rule comes from.
-func (k *Writer) comment(c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
+// ruleComment tells the owner of the file where a rule comes from.
+func (k *Writer) ruleComment(c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
 	now := time.Now
 	if k.Now != nil {
 		now = k.Now
 	}
 	text := fmt.Sprintf("# Written on %s after the answer %q (%s) to the rule below.\n", now().Format(time.DateOnly), r, s)
-	if _, only := n.Only(); !only && (c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject) {
+	if _, only := n.ArgsOnlyNames(); !only && (c.Subject == policy.ToolSubject || c.Subject == policy.PromptSubject) {
 		text += "# Arguments it does not name stay open.\n"
 	}
 	if c.Extra != nil {
@@ -217,7 +217,7 @@ func (k *Writer) comment(c *policy.Call, n *policy.Narrowed, s policy.Scope, r g
 	return text
 }
 
-// location names a rule for the record.
-func location(r *policy.Rule) string {
+// ruleLocation names a rule for the record.
+func ruleLocation(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(r.Pos.File), r.Pos.Line)
 }

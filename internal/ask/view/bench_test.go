@@ -41,7 +41,7 @@ func BenchmarkOf(b *testing.B) {
 				b.SetBytes(int64(len(args)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := Of(calls, folders); err != nil && !errors.Is(err, ErrTooMany) {
+					if _, err := NewQuestion(calls, folders); err != nil && !errors.Is(err, ErrTooMany) {
 						b.Fatal(err)
 					}
 				}
@@ -54,7 +54,7 @@ func BenchmarkOf(b *testing.B) {
 func TestWhatIsShownIsBounded(t *testing.T) {
 	slow.Test(t)
 	for name, args := range large(256 << 10) {
-		q, err := Of([]policy.Call{call("edit_file", args)}, folders)
+		q, err := NewQuestion([]policy.Call{call("edit_file", args)}, folders)
 		if err != nil {
 			if !errors.Is(err, ErrTooMany) {
 				t.Errorf("%s: %v", name, err)
@@ -62,7 +62,7 @@ func TestWhatIsShownIsBounded(t *testing.T) {
 			continue
 		}
 		n := 0
-		for _, row := range append(q.Lines(80), q.Entire(80)...) {
+		for _, row := range append(q.Lines(80), q.EntireLines(80)...) {
 			n += len(row)
 		}
 		if n > 16<<20 || len(q.Requests[0].Args) > maxValues {

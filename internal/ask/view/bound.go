@@ -9,9 +9,9 @@ import (
 // How far an answer for the session reaches says as much, so that it may cover them.
 var ofBound = []string{whyOutside, whyNoFolder, whyShell}
 
-// Bounded gives the reasons why a call needs care, without their examples. False means
+// BoundReasons gives the reasons why a call needs care, without their examples. False means
 // that one of them is about what this very call holds: no answer to another covers it.
-func Bounded(dangers []string) (reasons []string, ok bool) {
+func BoundReasons(dangers []string) (reasons []string, ok bool) {
 	for _, d := range dangers {
 		reason, _, _ := strings.Cut(d, ": ")
 		if cut := strings.LastIndex(reason, " ("); cut > 0 && strings.HasSuffix(reason, " times)") {

@@ -31,8 +31,8 @@ type change struct {
 	at       string // where inserted goes
 }
 
-// size is how many bytes would be written.
-func (c *change) size() int {
+// changeSize is how many bytes would be written.
+func (c *change) changeSize() int {
 	n := 0
 	for _, s := range []*string{c.content, c.inserted} {
 		if s != nil {
@@ -45,9 +45,9 @@ func (c *change) size() int {
 	return n
 }
 
-// member is the text of the first string member of the object at parent that
+// memberText is the text of the first string member of the object at parent that
 // has one of the names.
-func member(leaves []leaf, parent string, names []string) (string, bool) {
+func memberText(leaves []leaf, parent string, names []string) (string, bool) {
 	for i := range leaves {
 		a := &leaves[i]
 		at, key := "", a.path
@@ -61,9 +61,9 @@ func member(leaves []leaf, parent string, names []string) (string, bool) {
 	return "", false
 }
 
-// changes reads what the arguments say: a file and its content, one text for
+// findChanges reads what the arguments say: a file and its content, one text for
 // another, or a list of either.
-func changes(list []string, leaves []leaf) []change {
+func findChanges(list []string, leaves []leaf) []change {
 	var parents []string
 	for i := range leaves {
 		parent := leaves[i].path[:max(0, strings.LastIndexByte(leaves[i].path, '.'))]
@@ -73,23 +73,23 @@ func changes(list []string, leaves []leaf) []change {
 	}
 	var all []change
 	for _, parent := range parents {
-		file, ok := member(leaves, parent, fileKeys)
+		file, ok := memberText(leaves, parent, fileKeys)
 		if !ok {
 			continue
 		}
 		c := change{path: file}
-		command, _ := member(leaves, parent, []string{"command"})
-		content, written := member(leaves, parent, contentKeys)
-		inserted, inserts := member(leaves, parent, insertKeys)
+		command, _ := memberText(leaves, parent, []string{"command"})
+		content, written := memberText(leaves, parent, contentKeys)
+		inserted, inserts := memberText(leaves, parent, insertKeys)
 		switch {
 		case command == "insert" && inserts:
-			c.inserted, c.at = &inserted, "after line "+number(leaves, parent, "insertline")
+			c.inserted, c.at = &inserted, "after line "+numberText(leaves, parent, "insertline")
 		case written && hasAny(list, []string{"append", "prepend", "insert"}):
 			c.inserted, c.at = &content, "into the file"
 		case written:
 			c.content = &content
 		default:
-			c.edits = replacements(leaves, parents, parent)
+			c.edits = findReplacements(leaves, parents, parent)
 		}
 		if c.content != nil || c.inserted != nil || c.edits != nil {
 			all = append(all, c)
@@ -98,27 +98,27 @@ func changes(list []string, leaves []leaf) []change {
 	return all
 }
 
-// number is a number member as written, in harmless text.
-func number(leaves []leaf, parent, name string) string {
+// numberText is a number member as written, in harmless text.
+func numberText(leaves []leaf, parent, name string) string {
 	for i := range leaves {
 		if a := &leaves[i]; !a.string && plainKey(a.key) == name && strings.HasPrefix(a.path, parent) {
-			return term.Value(a.text)
+			return term.VisibleValue(a.text)
 		}
 	}
 	return "?"
 }
 
-// replacements are those of the object at parent and of the objects in its
+// findReplacements are those of the object at parent and of the objects in its
 // list edits.
-func replacements(leaves []leaf, parents []string, parent string) []replacement {
+func findReplacements(leaves []leaf, parents []string, parent string) []replacement {
 	var edits []replacement
 	below := strings.TrimPrefix(parent+".edits[", ".")
 	for _, p := range parents {
 		if p != parent && !strings.HasPrefix(p, below) {
 			continue
 		}
-		was, ok1 := member(leaves, p, oldKeys)
-		will, ok2 := member(leaves, p, newKeys)
+		was, ok1 := memberText(leaves, p, oldKeys)
+		will, ok2 := memberText(leaves, p, newKeys)
 		if ok1 && (ok2 || p == parent) {
 			edits = append(edits, replacement{was, will})
 		}

@@ -31,17 +31,17 @@ func TestTheCorpusIsLargeAndNamed(t *testing.T) {
 func TestTheViewShowsEveryCase(t *testing.T) {
 	slow.Test(t)
 	for _, c := range viewtest.Cases() {
-		q, err := view.Of(c.Calls, view.Options{})
+		q, err := view.NewQuestion(c.Calls, view.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
 		for _, width := range []int{0, 20, 40, 80} {
 			viewtest.Check(t, c, strings.Join(q.Lines(width), "\n"))
-			viewtest.CheckHarmless(t, c, strings.Join(q.Entire(width), "\n"))
+			viewtest.CheckHarmless(t, c, strings.Join(q.EntireLines(width), "\n"))
 		}
 		for n := range 120 {
-			viewtest.CheckHarmless(t, c, q.Short(n))
+			viewtest.CheckHarmless(t, c, q.ShortLine(n))
 		}
 	}
 }

@@ -44,7 +44,7 @@ type findings struct {
 	count   map[string]int
 }
 
-func (f *findings) add(why, example string) {
+func (f *findings) addFinding(why, example string) {
 	if f.count == nil {
 		f.count, f.example = map[string]int{}, map[string]string{}
 	}
@@ -54,8 +54,8 @@ func (f *findings) add(why, example string) {
 	}
 }
 
-// list gives them in words.
-func (f *findings) list() []string {
+// renderFindings gives them in words.
+func (f *findings) renderFindings() []string {
 	var list []string
 	for _, why := range f.order {
 		s, n := why, f.count[why]
@@ -63,9 +63,9 @@ func (f *findings) list() []string {
 		case example == "" && n > 1:
 			s += fmt.Sprintf(" (%d times)", n)
 		case n > 1:
-			s += fmt.Sprintf(": %s, and %d more", term.Value(example), n-1)
+			s += fmt.Sprintf(": %s, and %d more", term.VisibleValue(example), n-1)
 		case example != "":
-			s += ": " + term.Value(example)
+			s += ": " + term.VisibleValue(example)
 		}
 		list = append(list, s)
 	}
@@ -91,71 +91,71 @@ type dangerFinder struct {
 	shellTexts, shellWords []string
 }
 
-// dangers are the reasons why a call needs care, nil when it is routine.
-func dangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
+// findDangers are the reasons why a call needs care, nil when it is routine.
+func findDangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
 	l := dangerFinder{o: o, base: ownFolder(o.Home)}
 	if c.Malformed != "" {
-		l.add(whyMalformed, c.Malformed)
+		l.addFinding(whyMalformed, c.Malformed)
 	}
 	for _, name := range unusual {
-		l.add(whyBeside, name)
+		l.addFinding(whyBeside, name)
 	}
 	switch c.Subject {
 	case policy.ToolSubject:
 		l.toolCall(c, w.leaves)
 	case policy.ResourceSubject:
 		for _, uri := range c.Names {
-			l.path(uri)
-			l.host("uri", uri)
+			l.inspectPath(uri)
+			l.inspectHost("uri", uri)
 		}
 	case policy.SamplingSubject:
-		l.add(whySampling, "")
+		l.addFinding(whySampling, "")
 	case policy.ElicitationSubject:
-		l.elicitation(c.Names)
+		l.inspectElicitation(c.Names)
 	}
-	l.disguises(r, w.odd)
-	return l.list()
+	l.inspectDisguises(r, w.odd)
+	return l.renderFindings()
 }
 
 func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	for _, name := range c.Names {
-		l.words = append(l.words, textclass.Words(name)...)
+		l.words = append(l.words, textclass.SplitWords(name)...)
 		l.shell = l.shell || textclass.RunsText(name)
 	}
 	l.writes = textclass.ChangesFiles(l.words) && !slices.ContainsFunc(leaves, func(a leaf) bool { return a.key == "command" && a.text == "view" })
 	l.mayWrite = l.o.Unseen && (l.writes || !textclass.OnlyTells(l.words))
 	if l.shell {
-		l.add(whyShell, "")
+		l.addFinding(whyShell, "")
 	}
 	if textclass.WipesOut(l.words) {
-		l.add(whyWipes, "")
+		l.addFinding(whyWipes, "")
 	}
 	// Words of a command may stand before the program in the arguments.
 	for _, later := range []bool{false, true} {
 		for i := range leaves {
 			if key := plainKey(leaves[i].key); slices.Contains(laterKeys, key) == later {
-				l.sort(key, leaves[i].text)
+				l.sortText(key, leaves[i].text)
 			}
 		}
 	}
 	if l.cut {
-		l.add(whyTooLong, "")
+		l.addFinding(whyTooLong, "")
 	}
-	l.table()
+	l.inspectTableWords()
 	for i := range leaves {
 		a, key := &leaves[i], plainKey(leaves[i].key)
 		switch {
 		case l.isCommand(key):
 		case isPathKey(key), !slices.Contains(proseKeys, key) && looksLikePath(a.text):
-			l.path(a.text)
+			l.inspectPath(a.text)
 		}
 		if !slices.Contains(proseKeys, key) || l.shell {
-			l.host(key, a.text)
+			l.inspectHost(key, a.text)
 		}
 	}
-	l.tokens()
-	l.unseen(leaves)
+	l.inspectTokens()
+	l.inspectUnseen(leaves)
 }
 
 func (l *dangerFinder) isCommand(key string) bool {
@@ -165,11 +165,11 @@ func (l *dangerFinder) isCommand(key string) bool {
 	return slices.Contains(commandKeys, key)
 }
 
-// sort puts an argument's text where its words are looked for.
-func (l *dangerFinder) sort(key, text string) {
+// sortText puts an argument's text where its words are looked for.
+func (l *dangerFinder) sortText(key, text string) {
 	switch {
 	case l.isCommand(key):
-		l.cut = fill(&l.command, text) || l.cut
+		l.cut = fillBuilder(&l.command, text) || l.cut
 		switch {
 		case hasAny(l.words, otherLanguages):
 		case slices.Contains(shellKeys, key):
@@ -177,27 +177,27 @@ func (l *dangerFinder) sort(key, text string) {
 		case slices.Contains(laterKeys, key):
 			l.shellWords = append(l.shellWords, text)
 		}
-	case slices.Contains(queryKeys, key) && (key == "sql" || textclass.Effects(l.words)&textclass.Queries != 0):
-		fill(&l.query, text)
+	case slices.Contains(queryKeys, key) && (key == "sql" || textclass.EffectsOf(l.words)&textclass.Queries != 0):
+		fillBuilder(&l.query, text)
 	case !slices.Contains(proseKeys, key):
-		fill(&l.rest, text)
+		fillBuilder(&l.rest, text)
 	}
 }
 
-// fill adds as much of s as there is room for, head and tail, and says whether
+// fillBuilder adds as much of s as there is room for, head and tail, and says whether
 // something was left out.
-func fill(b *strings.Builder, s string) (left bool) {
+func fillBuilder(b *strings.Builder, s string) (left bool) {
 	room := max(0, maxLooked-b.Len())
 	if left = len(s) > room; left {
-		s = s[:cut(s, room/2)] + " … " + s[cut(s, len(s)-room/2):]
+		s = s[:cutOffset(s, room/2)] + " … " + s[cutOffset(s, len(s)-room/2):]
 	}
 	b.WriteString(s + " ")
 	return left
 }
 
-// table looks for the words of the table.
-func (l *dangerFinder) table() {
-	command, query, rest := readings(&l.command), readings(&l.query), readings(&l.rest)
+// inspectTableWords looks for the words of the table.
+func (l *dangerFinder) inspectTableWords() {
+	command, query, rest := shellReadings(&l.command), shellReadings(&l.query), shellReadings(&l.rest)
 	for i := range compiledWords() {
 		w := &compiledWords()[i]
 		texts := command
@@ -208,16 +208,16 @@ func (l *dangerFinder) table() {
 			texts = slices.Concat(command, query, rest)
 		}
 		for _, text := range texts {
-			if found := w.find(text); found != "" {
-				l.add(w.why, strings.TrimSpace(found))
+			if found := w.findWord(text); found != "" {
+				l.addFinding(w.why, strings.TrimSpace(found))
 				break
 			}
 		}
 	}
 }
 
-// readings are a text and, where it differs, what a shell reads in it.
-func readings(b *strings.Builder) []string {
+// shellReadings are a text and, where it differs, what a shell reads in it.
+func shellReadings(b *strings.Builder) []string {
 	s := strings.TrimSpace(b.String())
 	if s == "" {
 		return nil
@@ -235,16 +235,16 @@ func hasAny(list, of []string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(of, s) })
 }
 
-// tokens looks at the words of commands for places and addresses, in each reading.
-func (l *dangerFinder) tokens() {
-	texts := readings(&l.command)
+// inspectTokens looks at the words of commands for places and addresses, in each reading.
+func (l *dangerFinder) inspectTokens() {
+	texts := shellReadings(&l.command)
 	lists := make([][]string, len(texts))
 	for i, text := range texts {
 		lists[i] = wordsOf(text)
 		l.writes = l.writes && i > 0 || strings.Contains(text, ">") || hasAny(lists[i], changing)
 	}
 	if l.o.Unseen {
-		l.searches(texts)
+		l.inspectSearches(texts)
 		l.doubts()
 	}
 	seen := map[string]bool{}
@@ -252,15 +252,15 @@ func (l *dangerFinder) tokens() {
 		for _, path := range pathsIn(s) {
 			if !seen[path] {
 				seen[path] = true
-				l.places(path)
+				l.matchPlaces(path)
 			}
 		}
 		if l.o.Unseen && textclass.MayNameShut(s) {
-			l.shut(s)
+			l.inspectSecretPlace(s)
 		}
 		if strings.Contains(s, "://") && !seen["://"+s] {
 			seen["://"+s] = true
-			l.host("", s)
+			l.inspectHost("", s)
 		}
 	}
 }
@@ -282,29 +282,29 @@ func (l *dangerFinder) doubts() {
 		d := shell.DoubtsOf(text)
 		for _, doubt := range [][2]string{{whySecrets, d.Shut}, {whyUnread, d.Unread}, {whyDeletes, d.Deletes}} {
 			if why, words := doubt[0], doubt[1]; words != "" && l.count[why] == 0 {
-				l.add(why, words)
+				l.addFinding(why, words)
 			}
 		}
 	}
 }
 
-// shut looks for places of secrets where nobody sees the word: also for those that are
+// inspectSecretPlace looks for places of secrets where nobody sees the word: also for those that are
 // mostly harmless, and of which no question warns.
-func (l *dangerFinder) shut(word string) {
+func (l *dangerFinder) inspectSecretPlace(word string) {
 	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
 		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && textclass.NamesShut(path) {
-			l.add(whySecrets, path)
+			l.addFinding(whySecrets, path)
 			return
 		}
 	}
 }
 
-// searches looks for commands that show what is in every file of a folder, in those too that
+// inspectSearches looks for commands that show what is in every file of a folder, in those too that
 // hold secrets.
-func (l *dangerFinder) searches(texts []string) {
+func (l *dangerFinder) inspectSearches(texts []string) {
 	for _, text := range texts {
 		if found := wideSearch().FindString(text); found != "" && !named().MatchString(found) {
-			l.add(whySecrets, strings.TrimSpace(found))
+			l.addFinding(whySecrets, strings.TrimSpace(found))
 			return
 		}
 	}

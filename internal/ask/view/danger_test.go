@@ -28,7 +28,7 @@ func call(tool string, args any) policy.Call {
 
 func reasons(t *testing.T, c policy.Call, o Options) []string {
 	t.Helper()
-	q, err := Of([]policy.Call{c}, o)
+	q, err := NewQuestion([]policy.Call{c}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

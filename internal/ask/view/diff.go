@@ -42,41 +42,41 @@ type changed struct {
 	note               string // of the last one
 }
 
-// count is how many lines come and go: "+3 −1".
-func (c *changed) count() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
+// countText is how many lines come and go: "+3 −1".
+func (c *changed) countText() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
 
-// diff is what a tool call would change in files; nil when it cannot be told.
-func diff(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
+// diffFiles is what a tool call would change in files; nil when it cannot be told.
+func diffFiles(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
 	d := differ{read: o.ReadFile, home: o.Home, left: left}
-	if patch, ok := member(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
-		d.patch(patch)
+	if patch, ok := memberText(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
+		d.addPatch(patch)
 		return d.lines, d.changed
 	}
 	if textclass.ChangesFiles(list) {
-		for _, c := range changes(list, leaves) {
-			d.change(&c)
+		for _, c := range findChanges(list, leaves) {
+			d.addChange(&c)
 		}
 	}
 	return d.lines, d.changed
 }
 
-// change shows one change, against the file on disk where that can be read.
-func (d *differ) change(c *change) {
+// addChange shows one change, against the file on disk where that can be read.
+func (d *differ) addChange(c *change) {
 	was, note, known := d.onDisk(c.path)
-	name := pathName(c.path, d.home).cut(maxName)
-	if c.size() > MaxFile {
+	name := pathName(c.path, d.home).cutText(maxName)
+	if c.changeSize() > MaxFile {
 		d.tooLarge(name)
 		return
 	}
 	if c.inserted != nil {
-		d.show(name, c.at, compare(nil, split(*c.inserted)))
+		d.addEdits(name, c.at, compareLines(nil, splitLines(*c.inserted)))
 		return
 	}
 	if c.content != nil {
 		if note == "" && !known {
 			return
 		}
-		d.show(name, cmp.Or(note, lastLine(was, *c.content)), compare(split(was), split(*c.content)))
+		d.addEdits(name, cmp.Or(note, lastLine(was, *c.content)), compareLines(splitLines(was), splitLines(*c.content)))
 		return
 	}
 	will := was
@@ -96,21 +96,21 @@ func (d *differ) change(c *change) {
 		known = false
 	}
 	if known {
-		d.show(name, lastLine(was, will), compare(split(was), split(will)))
+		d.addEdits(name, lastLine(was, will), compareLines(splitLines(was), splitLines(will)))
 		return
 	}
 	var edits []edit
 	for _, e := range c.edits {
-		edits = append(edits, compare(split(e.old), split(e.new))...)
+		edits = append(edits, compareLines(splitLines(e.old), splitLines(e.new))...)
 	}
-	d.show(name, cmp.Or(note, "not compared with the file"), edits)
+	d.addEdits(name, cmp.Or(note, "not compared with the file"), edits)
 }
 
 // onDisk is the file as it is; a note says what is to be known about it, and
 // known is false when there is nothing to compare with.
 func (d *differ) onDisk(name string) (text, note string, known bool) {
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
-	if d.read == nil || len(name) > maxName || !drive && (!rooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
+	if d.read == nil || len(name) > maxName || !drive && (!isRooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
 		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", "", false
 	}
@@ -126,7 +126,7 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	case errors.As(err, &failed):
 		err = failed.Err
 	}
-	return "", "the file on disk cannot be read: " + term.Text(err.Error()), false
+	return "", "the file on disk cannot be read: " + term.VisibleText(err.Error()), false
 }
 
 // lastLine says what the comparison of lines does not show.
@@ -142,29 +142,29 @@ func lastLine(was, will string) string {
 	return "the last line loses its line end"
 }
 
-// split cuts a text into lines without their ends.
-func split(s string) []string {
+// splitLines cuts a text into lines without their ends.
+func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// patch shows a patch as it is.
-func (d *differ) patch(text string) {
+// addPatch shows a patch as it is.
+func (d *differ) addPatch(text string) {
 	if len(text) > MaxFile {
 		d.tooLarge("a patch")
 		return
 	}
 	var edits []edit
-	for _, line := range split(text) {
+	for _, line := range splitLines(text) {
 		op := byte('@')
 		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 && !strings.HasPrefix(line, "+++ ") && !strings.HasPrefix(line, "--- ") {
 			op, line = line[0], line[1:]
 		}
 		edits = append(edits, edit{op, line})
 	}
-	d.show("a patch", "", edits)
+	d.addEdits("a patch", "", edits)
 }
 
 // tooLarge tells of a change that is not shown.
@@ -173,8 +173,8 @@ func (d *differ) tooLarge(name string) {
 	d.lines = append(d.lines, DiffLine{'#', name + ": " + d.note})
 }
 
-// show adds the lines of one file below a headline.
-func (d *differ) show(name, note string, edits []edit) {
+// addEdits adds the lines of one file below a headline.
+func (d *differ) addEdits(name, note string, edits []edit) {
 	var own changed
 	for _, e := range edits {
 		switch e.op {
@@ -185,48 +185,48 @@ func (d *differ) show(name, note string, edits []edit) {
 		}
 	}
 	d.changed = changed{d.files + 1, d.plus + own.plus, d.minus + own.minus, note}
-	head := name + "  " + own.count()
+	head := name + "  " + own.countText()
 	if note != "" {
 		head += "; " + note
 	}
 	d.lines = append(d.lines, DiffLine{'#', head})
 	stays := 0
 	for i := range edits {
-		if !near(edits, i) {
+		if !isNearChange(edits, i) {
 			stays++
 			continue
 		}
-		d.gap(&stays)
+		d.addGap(&stays)
 		if *d.left == 0 {
-			d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… the next %s not shown here …", lines(len(edits)-i, "is", "are"))})
+			d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… the next %s not shown here …", formatLineCount(len(edits)-i, "is", "are"))})
 			return
 		}
 		*d.left--
 		text := plainLine(edits[i].line)
-		if folded(edits[i].line) {
-			text = term.Value(edits[i].line)
+		if isFolded(edits[i].line) {
+			text = term.VisibleValue(edits[i].line)
 		}
 		d.lines = append(d.lines, DiffLine{edits[i].op, text})
 	}
-	d.gap(&stays)
+	d.addGap(&stays)
 }
 
-func (d *differ) gap(stays *int) {
+func (d *differ) addGap(stays *int) {
 	if *stays > 0 {
-		d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… %s …", lines(*stays, "stays", "stay"))})
+		d.lines = append(d.lines, DiffLine{'#', fmt.Sprintf("… %s …", formatLineCount(*stays, "stays", "stay"))})
 	}
 	*stays = 0
 }
 
-func lines(n int, one, many string) string {
+func formatLineCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 line " + one
 	}
 	return fmt.Sprintf("%d lines %s", n, many)
 }
 
-// near says whether a line is a change or stands close to one.
-func near(edits []edit, i int) bool {
+// isNearChange says whether a line is a change or stands close to one.
+func isNearChange(edits []edit, i int) bool {
 	for j := max(0, i-context); j <= min(len(edits)-1, i+context); j++ {
 		if edits[j].op != ' ' {
 			return true

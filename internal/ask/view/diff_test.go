@@ -87,7 +87,7 @@ func TestDiff(t *testing.T) {
 		{"write_file", `{"path":"/p/a","content":"` + strings.Repeat("x", MaxFile+1) + `"}`, []string{`#/p/a: too large for a comparison`}},
 		{"edit_file", `{"path":"/p/a","old_str":"x","new_str":"` + strings.Repeat("x", MaxFile) + `"}`, []string{`#/p/a: too large for a comparison`}},
 	} {
-		q, err := Of([]policy.Call{call(c.tool, c.args)}, Options{Project: "/p", ReadFile: d.read})
+		q, err := NewQuestion([]policy.Call{call(c.tool, c.args)}, Options{Project: "/p", ReadFile: d.read})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,18 +99,18 @@ func TestDiff(t *testing.T) {
 			t.Errorf("%s %.200s\n got %q\nwant %q", c.tool, c.args, got, c.want)
 		}
 	}
-	q, err := Of([]policy.Call{call("write_file", `{"path":"/p/a","content":"x"}`)}, Options{})
+	q, err := NewQuestion([]policy.Call{call("write_file", `{"path":"/p/a","content":"x"}`)}, Options{})
 	if err != nil || q.Requests[0].Diff != nil {
 		t.Errorf("nothing can be read: %v, %v", q.Requests[0].Diff, err)
 	}
-	if got := q.Requests[0].Changes(); got != nil {
+	if got := q.Requests[0].ChangeLines(); got != nil {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestALongDiffSaysHowMuchIsLeft(t *testing.T) {
 	text := strings.Repeat("line\\n", 3000) + strings.Repeat("y", 400)
-	q, err := Of([]policy.Call{call("write_file", `{"path":"/p/a","content":"`+text+`"}`), call("write_file", `{"path":"/p/b","content":"x\n"}`)},
+	q, err := NewQuestion([]policy.Call{call("write_file", `{"path":"/p/a","content":"`+text+`"}`), call("write_file", `{"path":"/p/b","content":"x\n"}`)},
 		Options{ReadFile: disk{}.read})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestALongDiffSaysHowMuchIsLeft(t *testing.T) {
 	if d = q.Requests[1].Diff; len(d) != 2 || d[1].Text != "… the next 1 line is not shown here …" {
 		t.Errorf("%q", d)
 	}
-	q, err = Of([]policy.Call{call("write_file", `{"path":"/p/a","content":"`+strings.Repeat("y", 400)+`"}`)}, Options{ReadFile: disk{}.read})
+	q, err = NewQuestion([]policy.Call{call("write_file", `{"path":"/p/a","content":"`+strings.Repeat("y", 400)+`"}`)}, Options{ReadFile: disk{}.read})
 	if err != nil || !strings.Contains(q.Requests[0].Diff[1].Text, `yyy" (400 characters, SHA-256 `) {
 		t.Errorf("a long line: %q, %v", q.Requests[0].Diff, err)
 	}
@@ -142,7 +142,7 @@ func TestCompareLosesNothing(t *testing.T) {
 	}
 	for range 5000 {
 		a, b := random(12, 3), random(12, 3)
-		edits := compare(a, b)
+		edits := compareLines(a, b)
 		changed := sides(t, a, b, edits)
 		if want := len(a) + len(b) - 2*common(a, b); changed != want {
 			t.Fatalf("%q %q: %d changes, want %d", a, b, changed, want)
@@ -150,7 +150,7 @@ func TestCompareLosesNothing(t *testing.T) {
 	}
 	for range 20 {
 		a, b := random(3000, 400), random(3000, 400)
-		sides(t, a, b, compare(a, b))
+		sides(t, a, b, compareLines(a, b))
 	}
 }
 

@@ -15,10 +15,10 @@ const inParams = "params/"
 // beside its name and arguments.
 var members = []string{"_meta", "task", "inputResponses", "requestState"}
 
-// extra walks what a call carries beside its arguments. unusual are the members
+// walkExtra walks what a call carries beside its arguments. unusual are the members
 // that no version knows in a call.
-func extra(c *policy.Call, m *builder) (w walker, unusual []string, err error) {
-	if w, err = walk(c.Extra, m); err != nil {
+func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err error) {
+	if w, err = walkJSON(c.Extra, m); err != nil {
 		return w, nil, err
 	}
 	for i := range w.args {
@@ -37,10 +37,10 @@ func extra(c *policy.Call, m *builder) (w walker, unusual []string, err error) {
 	return w, unusual, nil
 }
 
-// Unusual names the members that a tool's, resource's or prompt's call carries
+// UnusualMembers names the members that a tool's, resource's or prompt's call carries
 // beside what any version of the protocol gives it; as on the wire.
-func Unusual(c *policy.Call) []string {
-	_, unusual, err := extra(c, &builder{})
+func UnusualMembers(c *policy.Call) []string {
+	_, unusual, err := walkExtra(c, &builder{})
 	if err != nil {
 		return []string{strings.TrimSuffix(inParams, "/")}
 	}

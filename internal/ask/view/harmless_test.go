@@ -27,7 +27,7 @@ func check(t *testing.T, q Question, calls []policy.Call) {
 		at := 0
 		for _, list := range [][]Arg{r.Named, r.Args} {
 			for _, a := range list {
-				texts = append(append(append(texts, a.Path, a.Value, a.Clean, a.Line()), a.Whole...), a.Marks...)
+				texts = append(append(append(texts, a.Path, a.Value, a.Clean, a.PathLine()), a.Whole...), a.Marks...)
 			}
 		}
 		for _, a := range r.Args {
@@ -48,7 +48,7 @@ func check(t *testing.T, q Question, calls []policy.Call) {
 		}
 	}
 	for _, width := range []int{0, 24, 80} {
-		for _, row := range append(q.Lines(width), q.Entire(width)...) {
+		for _, row := range append(q.Lines(width), q.EntireLines(width)...) {
 			texts = append(texts, row)
 			if cells(row) > width && width > 0 {
 				t.Fatalf("%d cells: %s", width, row)
@@ -71,7 +71,7 @@ func check(t *testing.T, q Question, calls []policy.Call) {
 		}
 	}
 	for _, n := range []int{0, 1, 40, 100} {
-		s := q.Short(n)
+		s := q.ShortLine(n)
 		if texts = append(texts, s); utf8.RuneCountInString(s) > max(n, 1) {
 			t.Fatalf("%d characters: %s", n, s)
 		}
@@ -108,7 +108,7 @@ func begins(row string) bool {
 func recovered(t *testing.T, a *Arg, want string) {
 	t.Helper()
 	lines := make([]string, 0, len(a.Whole))
-	for line := range a.Each() {
+	for line := range a.EachLine() {
 		text, err := visibletest.Back(line)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -180,7 +180,7 @@ func FuzzOf(f *testing.F) {
 		}
 		o := Options{Project: "/p", Home: "/h", ReadFile: d.read, Digest: [32]byte{1},
 			Rule: policy.Rule{Pos: policy.Position{File: name, Line: 1}, Description: string(args)}}
-		q, err := Of(calls, o)
+		q, err := NewQuestion(calls, o)
 		if err != nil {
 			if json.Valid(args) && len(args) < 1000 {
 				t.Fatalf("%q: %v", args, err)

@@ -28,27 +28,27 @@ func (q Question) Headline(cells int) string {
 	if cells <= 0 {
 		cells = maxHeadline
 	}
-	who := q.who.cut(max(8, min(30, cells/3)))
+	who := q.who.cutText(max(8, min(30, cells/3)))
 	switch n := len(q.Requests); {
 	case n == 0:
-		return clip(who+" wants what cannot be shown", cells)
+		return clipText(who+" wants what cannot be shown", cells)
 	case n > 1:
 		if q.Reply {
-			return clip(fmt.Sprintf("%s answers %d calls at once", who, n), cells)
+			return clipText(fmt.Sprintf("%s answers %d calls at once", who, n), cells)
 		}
-		return clip(fmt.Sprintf("%s wants %d things at once", who, n), cells)
+		return clipText(fmt.Sprintf("%s wants %d things at once", who, n), cells)
 	}
-	return q.Requests[0].deed.text(who+" ", cells)
+	return q.Requests[0].deed.renderDeed(who+" ", cells)
 }
 
 const maxHeadline = 240
 
-// Who is the server that asks, as a headline names it.
-func (q Question) Who() string { return q.who.cut(30) }
+// HeadlineServer is the server that asks, as a headline names it.
+func (q Question) HeadlineServer() string { return q.who.cutText(30) }
 
-// Row is the headline with as many of the arguments that it does not tell as there is
+// HeadlineRow is the headline with as many of the arguments that it does not tell as there is
 // room for, in at most cells cells.
-func (q Question) Row(cells int) string {
+func (q Question) HeadlineRow(cells int) string {
 	s := q.Headline(cells)
 	if len(q.Requests) != 1 || q.Requests[0].deed.counts {
 		return s
@@ -59,14 +59,14 @@ func (q Question) Row(cells int) string {
 			break
 		}
 		if a := &r.Args[i]; !slices.Contains(r.deed.told, a.Value) {
-			s += "  " + a.Line()
+			s += "  " + a.PathLine()
 		}
 	}
-	return clip(s, cells)
+	return clipText(s, cells)
 }
 
-// made says the same of a call that was made, and whose answer is asked about.
-func (d *deed) made() {
+// setPast says the same of a call that was made, and whose answer is asked about.
+func (d *deed) setPast() {
 	if rest, ok := strings.CutPrefix(d.verb, "wants to "); ok {
 		d.verb = "was asked to " + rest
 	}
@@ -75,13 +75,13 @@ func (d *deed) made() {
 	}
 }
 
-func (d *deed) text(before string, cells int) string {
+func (d *deed) renderDeed(before string, cells int) string {
 	before += d.verb
 	room := cells - Width(before) - 1 - Width(d.tail)
-	if object := d.object.cut(max(room, 8)); object != "" {
+	if object := d.object.cutText(max(room, 8)); object != "" {
 		before += " " + object
 	}
-	return clip(before+d.tail, cells)
+	return clipText(before+d.tail, cells)
 }
 
 // deedOf is what a call would do.
@@ -96,22 +96,22 @@ func deedOf(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	case policy.ToolSubject:
 		return toolDeed(c, r, leaves, home)
 	case policy.ResourceSubject:
-		return deed{verb: "wants to read", object: named(0), tail: more(len(c.Names))}
+		return deed{verb: "wants to read", object: named(0), tail: moreText(len(c.Names))}
 	case policy.PromptSubject:
 		return deed{verb: "wants to give the prompt", object: named(0)}
 	case policy.SamplingSubject:
-		return deed{verb: "wants your model to read", object: named(len(c.Names) - 1).quoted(), tail: more(len(c.Names))}
+		return deed{verb: "wants your model to read", object: named(len(c.Names) - 1).withQuotes(), tail: moreText(len(c.Names))}
 	case policy.ElicitationSubject:
 		if len(c.Names) > 1 {
-			return deed{verb: "wants you to open", object: named(1), tail: more(len(c.Names) - 1)}
+			return deed{verb: "wants you to open", object: named(1), tail: moreText(len(c.Names) - 1)}
 		}
-		return deed{verb: "wants to ask you", object: named(0).quoted()}
+		return deed{verb: "wants to ask you", object: named(0).withQuotes()}
 	default:
 		return deed{verb: "wants to call", object: nameOf(c.Method)}
 	}
 }
 
-func more(n int) string {
+func moreText(n int) string {
 	if n > 1 {
 		return fmt.Sprintf(" and %d more", n-1)
 	}
@@ -149,32 +149,32 @@ func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	if len(c.Names) > 0 {
 		tool = c.Names[0]
 	}
-	list := textclass.Words(tool)
+	list := textclass.SplitWords(tool)
 	if textclass.RunsText(tool) {
 		if words := commandWords(leaves); len(words) > 0 {
-			return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: shown(words)}
+			return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: quoteValues(words)}
 		}
 	}
-	if a := find(leaves, func(key string) bool {
-		return key == "sql" || textclass.Effects(list)&textclass.Queries != 0 && slices.Contains(queryKeys, key)
+	if a := findTexts(leaves, func(key string) bool {
+		return key == "sql" || textclass.EffectsOf(list)&textclass.Queries != 0 && slices.Contains(queryKeys, key)
 	}); len(a) > 0 {
-		return deed{verb: "wants to run the SQL", object: nameOf(a[0]), told: shown(a[:1])}
+		return deed{verb: "wants to run the SQL", object: nameOf(a[0]), told: quoteValues(a[:1])}
 	}
-	paths := find(leaves, isPathKey)
+	paths := findTexts(leaves, isPathKey)
 	paths = slices.DeleteFunc(paths, func(s string) bool { return strings.Contains(s, "://") })
 	if len(paths) > 0 {
 		return pathDeed(tool, list, paths, r, leaves, home)
 	}
-	if a := find(leaves, func(key string) bool { return slices.Contains([]string{"url", "uri", "href"}, key) }); len(a) > 0 {
+	if a := findTexts(leaves, func(key string) bool { return slices.Contains([]string{"url", "uri", "href"}, key) }); len(a) > 0 {
 		for _, row := range addressDeeds {
 			if hasAny(list, strings.Fields(row.words)) {
-				return deed{verb: "wants to " + row.verb, object: nameOf(a[0]), tail: more(len(a)), told: shown(a[:1])}
+				return deed{verb: "wants to " + row.verb, object: nameOf(a[0]), tail: moreText(len(a)), told: quoteValues(a[:1])}
 			}
 		}
-		return deed{verb: "wants to call " + nameOf(tool).cut(40) + " with", object: nameOf(a[0]), tail: more(len(a)), told: shown(a[:1])}
+		return deed{verb: "wants to call " + nameOf(tool).cutText(40) + " with", object: nameOf(a[0]), tail: moreText(len(a)), told: quoteValues(a[:1])}
 	}
-	if words := find(leaves, func(key string) bool { return slices.Contains(plainCommandKeys, key) }); len(words) > 0 {
-		return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: shown(words)}
+	if words := findTexts(leaves, func(key string) bool { return slices.Contains(plainCommandKeys, key) }); len(words) > 0 {
+		return deed{verb: "wants to run", object: nameOf(strings.Join(words, " ")), told: quoteValues(words)}
 	}
 	return deed{verb: "wants to call", object: nameOf(tool)}
 }
@@ -186,29 +186,29 @@ func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home
 			verb = row.verb
 		}
 	}
-	if command, ok := member(leaves, "", []string{"command"}); ok && len(r.Diff) == 0 && command == "view" {
+	if command, ok := memberText(leaves, "", []string{"command"}); ok && len(r.Diff) == 0 && command == "view" {
 		verb = "read"
 	}
 	if verb == "write" && hasAny(list, []string{"directory", "folder", "dir", "mkdir"}) {
 		verb = "create the folder"
 	}
-	d := deed{verb: "wants to " + verb, object: pathName(paths[0], home), told: shown(paths[:1])}
+	d := deed{verb: "wants to " + verb, object: pathName(paths[0], home), told: quoteValues(paths[:1])}
 	switch {
 	case verb == "":
-		return deed{verb: "wants to call " + nameOf(tool).cut(40) + " on", object: d.object, tail: more(len(paths)), told: d.told}
+		return deed{verb: "wants to call " + nameOf(tool).cutText(40) + " on", object: d.object, tail: moreText(len(paths)), told: d.told}
 	case (verb == "move" || verb == "copy") && len(paths) == 2:
-		d.tail, d.told = " to "+pathName(paths[1], home).cut(40), shown(paths)
+		d.tail, d.told = " to "+pathName(paths[1], home).cutText(40), quoteValues(paths)
 	case verb == "search":
-		if sought := find(leaves, func(key string) bool { return slices.Contains(soughtKeys, key) }); len(sought) > 0 {
-			d.tail, d.told = " for "+nameOf(sought[0]).quoted().cut(30), append(d.told, shown(sought[:1])...)
+		if sought := findTexts(leaves, func(key string) bool { return slices.Contains(soughtKeys, key) }); len(sought) > 0 {
+			d.tail, d.told = " for "+nameOf(sought[0]).withQuotes().cutText(30), append(d.told, quoteValues(sought[:1])...)
 		}
 	case r.changed.files > 0:
 		if verb == "write" && r.changed.note == aNewFile {
 			d.verb = "wants to create"
 		}
-		d.tail, d.counts = more(r.changed.files)+"  "+r.changed.count(), r.changed.files == 1
+		d.tail, d.counts = moreText(r.changed.files)+"  "+r.changed.countText(), r.changed.files == 1
 	default:
-		d.tail = more(len(paths))
+		d.tail = moreText(len(paths))
 	}
 	return d
 }
@@ -216,23 +216,23 @@ func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home
 // commandWords is what a tool that runs something would run, the program first.
 func commandWords(leaves []leaf) []string {
 	is := func(later bool) []string {
-		return find(leaves, func(key string) bool {
+		return findTexts(leaves, func(key string) bool {
 			return slices.Contains(commandKeys, key) && slices.Contains(laterKeys, key) == later
 		})
 	}
 	return append(is(false), is(true)...)
 }
 
-// shown is texts as the lines of arguments have them.
-func shown(texts []string) (values []string) {
+// quoteValues is texts as the lines of arguments have them.
+func quoteValues(texts []string) (values []string) {
 	for _, s := range texts {
-		values = append(values, term.Value(s))
+		values = append(values, term.VisibleValue(s))
 	}
 	return values
 }
 
-// find is the texts of the members whose plain name is one, in the order of the wire.
-func find(leaves []leaf, is func(key string) bool) (texts []string) {
+// findTexts is the texts of the members whose plain name is one, in the order of the wire.
+func findTexts(leaves []leaf, is func(key string) bool) (texts []string) {
 	for i := range leaves {
 		if a := &leaves[i]; a.string && a.text != "" && is(plainKey(a.key)) {
 			texts = append(texts, a.text)
@@ -246,12 +246,12 @@ func find(leaves []leaf, is func(key string) bool) (texts []string) {
 // quotes, for the server may take it by the letter.
 func pathName(s, home string) name {
 	if home != "" && path.Clean(s) == s {
-		if short := Tilde(s, home); short != s && bareName(short) {
+		if short := TildePath(s, home); short != s && bareName(short) {
 			return name{text: short}
 		}
 	}
 	if strings.HasPrefix(s, "~") {
-		return nameOf(s).quoted()
+		return nameOf(s).withQuotes()
 	}
 	return nameOf(s)
 }

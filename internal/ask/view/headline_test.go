@@ -21,7 +21,7 @@ func TestOfAReply(t *testing.T) {
 		{[]policy.Call{call("a", `{}`), call("b", `{}`)}, "s answers 2 calls at once"},
 		{[]policy.Call{{Server: "s", Method: "notifications/message", Subject: policy.MethodSubject, Names: []string{"notifications/message"}}}, "s has sent notifications/message"},
 	} {
-		q, err := Of(c.calls, Options{Reply: true, Why: "its answer is held: found secret (1) at /x\u202e", ReadFile: file.read})
+		q, err := NewQuestion(c.calls, Options{Reply: true, Why: "its answer is held: found secret (1) at /x\u202e", ReadFile: file.read})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestHeadline(t *testing.T) {
 		{tool("read_file", `{"path":"/p/\u001b[2J…"}`), `s wants to read "/p/\u{1b}[2J\u{2026}"`},
 		{policy.Call{Server: "files wants to read", Subject: policy.PromptSubject, Names: []string{"x"}}, `"files wants to read" wants to give the prompt x`},
 	} {
-		q, err := Of([]policy.Call{c.call}, Options{Home: "/home/ada", ReadFile: onDisk.read})
+		q, err := NewQuestion([]policy.Call{c.call}, Options{Home: "/home/ada", ReadFile: onDisk.read})
 		if got := q.Headline(0); err != nil || got != c.want {
 			t.Errorf("%s, want %s (%v)", got, c.want, err)
 		}
@@ -85,7 +85,7 @@ func TestHeadline(t *testing.T) {
 // Of what is too long for its row the middle is left out: names end in what tells them
 // apart.
 func TestAHeadlineIsCutInTheMiddle(t *testing.T) {
-	q, err := Of([]policy.Call{call("read_file", `{"path":"/home/ada/projects/app/internal/deep/down/main.go"}`)}, Options{Home: "/home/ada"})
+	q, err := NewQuestion([]policy.Call{call("read_file", `{"path":"/home/ada/projects/app/internal/deep/down/main.go"}`)}, Options{Home: "/home/ada"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAHeadlineIsCutInTheMiddle(t *testing.T) {
 			t.Errorf("%d: %s, want %s", cells, got, want)
 		}
 	}
-	if got := shorten(`ab\u{1b}\u{202e}cd`, 7); got != "ab…cd" {
+	if got := shortenText(`ab\u{1b}\u{202e}cd`, 7); got != "ab…cd" {
 		t.Errorf("an escape is cut: %s", got)
 	}
 }
@@ -107,7 +107,7 @@ func TestAHeadlineIsCutInTheMiddle(t *testing.T) {
 func TestSeveralQuestions(t *testing.T) {
 	var qs []Question
 	for _, path := range []string{"/p/a", "/p/b"} {
-		q, err := Of([]policy.Call{call("read_file", `{"path":"`+path+`"}`)}, Options{Rule: policy.Rule{Pos: policy.Position{File: "p.toml", Line: 7}}})
+		q, err := NewQuestion([]policy.Call{call("read_file", `{"path":"`+path+`"}`)}, Options{Rule: policy.Rule{Pos: policy.Position{File: "p.toml", Line: 7}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,14 +125,14 @@ server     "s"
 method     tools/call
 tool       "read_file"
 rule       p.toml:7`
-	if got := strings.Join(Several(qs, 80), "\n"); got != want {
+	if got := strings.Join(RenderSeveral(qs, 80), "\n"); got != want {
 		t.Error(got)
 	}
-	other, err := Of([]policy.Call{call("write_file", `{"path":"/p/c"}`)}, Options{})
+	other, err := NewQuestion([]policy.Call{call("write_file", `{"path":"/p/c"}`)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Join(Several(append(qs, other), 80), "\n")
+	got := strings.Join(RenderSeveral(append(qs, other), 80), "\n")
 	if strings.Count(got, "p.toml:7") != 2 || strings.Count(got, `tool       "read_file"`) != 2 || strings.Count(got, "method ") != 1 {
 		t.Error(got)
 	}

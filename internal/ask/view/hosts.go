@@ -57,7 +57,7 @@ func hostOf(key, s string) (host string, userinfo bool) {
 
 // dangerousHost says why, "" when the host is any other. It may have a port.
 func dangerousHost(host string) string {
-	if a, ok := address(host); ok {
+	if a, ok := parseAddress(host); ok {
 		switch a = a.Unmap(); {
 		case isMetadata(a):
 			return whyMetadata
@@ -84,9 +84,9 @@ func isMetadata(a netip.Addr) bool {
 	return slices.ContainsFunc(metadataAddresses, func(s string) bool { return a == netip.MustParseAddr(s) })
 }
 
-// address reads a host that is an address, in every form that the system's
+// parseAddress reads a host that is an address, in every form that the system's
 // resolver does (inet_aton): 127.1, 0x7f000001, 017700000001.
-func address(host string) (netip.Addr, bool) {
+func parseAddress(host string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(host); err == nil {
 		return ap.Addr(), true
 	}

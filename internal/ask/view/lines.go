@@ -11,15 +11,15 @@ import (
 // so no line of one passes for ours.
 const Gutter = "  ┆ "
 
-// Change begins every line of a change that Lines and Changes give; op is its DiffLine's.
+// ChangePrefix begins every line of a change that Lines and Changes give; op is its DiffLine's.
 // It stands before the gutter, where no line of a value can have it.
-func Change(op byte) string { return "  " + string(op) + " ┆ " }
+func ChangePrefix(op byte) string { return "  " + string(op) + " ┆ " }
 
 // Careful begins a line that says why a call needs care.
-var Careful = Label("careful", "")
+var Careful = LabelLine("careful", "")
 
-// Label pads the word that begins a line.
-func Label(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
+// LabelLine pads the word that begins a line.
+func LabelLine(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
 
 // Lines is the question as plain text, in rows of at most width cells; 0 does
 // not wrap. First what is asked in one sentence, and why it needs care; below it what
@@ -31,132 +31,132 @@ func (q Question) Lines(width int) []string {
 		lines = append(lines, Careful+d)
 	}
 	if q.Why != "" {
-		lines = append(lines, Label("why", q.Why))
+		lines = append(lines, LabelLine("why", q.Why))
 	}
-	shared := q.shared()
+	shared := q.sharedFacts()
 	for i := range q.Requests {
 		r := &q.Requests[i]
 		if len(q.Requests) > 1 {
-			lines = append(lines, "", r.deed.text(fmt.Sprintf("request %d of %d  ", i+1, len(q.Requests)), max(2*width, maxHeadline)))
+			lines = append(lines, "", r.deed.renderDeed(fmt.Sprintf("request %d of %d  ", i+1, len(q.Requests)), max(2*width, maxHeadline)))
 		}
-		lines = append(lines, r.body(len(q.Requests) == 1)...)
-		lines = append(lines, without(r.facts(&q), shared)...)
+		lines = append(lines, r.bodyLines(len(q.Requests) == 1)...)
+		lines = append(lines, removeLines(r.requestFacts(&q), shared)...)
 	}
 	if len(q.Requests) > 1 {
 		lines = append(lines, "")
 	}
-	return Wrap(append(lines, q.tail()...), width)
+	return Wrap(append(lines, q.tailFacts()...), width)
 }
 
-// Several is questions that one answer holds for, as Lines has one: each with what it
+// RenderSeveral is questions that one answer holds for, as Lines has one: each with what it
 // would change and its arguments, and what all have in common once, below them.
-func Several(qs []Question, width int) (rows []string) {
-	shared := qs[0].tail()
+func RenderSeveral(qs []Question, width int) (rows []string) {
+	shared := qs[0].tailFacts()
 	for i := range qs {
-		shared = both(shared, qs[i].tail())
+		shared = commonLines(shared, qs[i].tailFacts())
 	}
 	for i := range qs {
 		q := &qs[i]
 		head, lines := fmt.Sprintf("%d of %d  ", i+1, len(qs)), q.Lines(0)[1:]
 		if len(q.Requests) == 1 {
-			lines = append(q.Requests[0].body(false), q.tail()...)
+			lines = append(q.Requests[0].bodyLines(false), q.tailFacts()...)
 		}
-		if named := q.Headline(0); slices.Contains(shared, Label("server", q.Server)) {
-			head += strings.TrimPrefix(named, q.Who()+" ")
+		if named := q.Headline(0); slices.Contains(shared, LabelLine("server", q.Server)) {
+			head += strings.TrimPrefix(named, q.HeadlineServer()+" ")
 		} else {
 			head += named
 		}
-		rows = append(append(rows, Wrap(append([]string{head}, without(lines, shared)...), width)...), "")
-		rows = append(rows, q.Entire(width)...)
+		rows = append(append(rows, Wrap(append([]string{head}, removeLines(lines, shared)...), width)...), "")
+		rows = append(rows, q.EntireLines(width)...)
 	}
 	return append(rows, Wrap(shared, width)...)
 }
 
-// tail is the facts below the arguments.
-func (q *Question) tail() []string {
-	facts := q.shared()
+// tailFacts is the facts below the arguments.
+func (q *Question) tailFacts() []string {
+	facts := q.sharedFacts()
 	if q.Rule != "" {
-		facts = append(facts, Label("rule", q.Rule))
+		facts = append(facts, LabelLine("rule", q.Rule))
 	}
 	return facts
 }
 
-// shared is the facts that hold for all requests of a question.
-func (q *Question) shared() (facts []string) {
+// sharedFacts is the facts that hold for all requests of a question.
+func (q *Question) sharedFacts() (facts []string) {
 	for i := range q.Requests {
-		if own := q.Requests[i].facts(q); i == 0 {
+		if own := q.Requests[i].requestFacts(q); i == 0 {
 			facts = own
 		} else {
-			facts = both(facts, own)
+			facts = commonLines(facts, own)
 		}
 	}
 	return facts
 }
 
-// facts says by what a request is called.
-func (r *Request) facts(q *Question) []string {
-	facts := []string{Label("server", q.Server)}
+// requestFacts says by what a request is called.
+func (r *Request) requestFacts(q *Question) []string {
+	facts := []string{LabelLine("server", q.Server)}
 	if r.Server != q.Server {
-		facts = append(facts, Label("by server", r.Server))
+		facts = append(facts, LabelLine("by server", r.Server))
 	}
-	if facts = append(facts, Label("method", r.Method)); r.says() {
+	if facts = append(facts, LabelLine("method", r.Method)); r.hasReadableNames() {
 		return facts
 	}
-	return append(facts, r.names()...)
+	return append(facts, r.nameLines()...)
 }
 
-// says is true of a request whose names are what somebody shall read.
-func (r *Request) says() bool { return r.Word == "text" || r.Word == "asks" }
+// hasReadableNames is true of a request whose names are what somebody shall read.
+func (r *Request) hasReadableNames() bool { return r.Word == "text" || r.Word == "asks" }
 
-func (r *Request) names() (lines []string) {
+func (r *Request) nameLines() (lines []string) {
 	for i := range r.Named {
-		lines = append(lines, Label(r.Word, r.Named[i].shown()))
+		lines = append(lines, LabelLine(r.Word, r.Named[i].valueText()))
 	}
 	return lines
 }
 
-// both is the lines that are in both, in the order of the first.
-func both(a, b []string) []string {
+// commonLines is the lines that are in both, in the order of the first.
+func commonLines(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
 }
 
-func without(lines, shared []string) []string {
+func removeLines(lines, shared []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return slices.Contains(shared, s) })
 }
 
-// body is what a request would change, and its arguments. alone says that it is the only
+// bodyLines is what a request would change, and its arguments. alone says that it is the only
 // one.
-func (r *Request) body(alone bool) (lines []string) {
-	changes := r.Changes()
+func (r *Request) bodyLines(alone bool) (lines []string) {
+	changes := r.ChangeLines()
 	if alone || changes != nil {
 		lines = append(lines, "")
 	}
 	if changes != nil {
 		lines = append(append(lines, changes...), "")
 	}
-	if r.says() {
-		lines = append(lines, r.names()...)
+	if r.hasReadableNames() {
+		lines = append(lines, r.nameLines()...)
 	}
 	own := len(r.Args) - r.Extra
 	switch {
 	case own == 0 && changes == nil:
-		lines = append(lines, Label("arguments", "none"))
+		lines = append(lines, LabelLine("arguments", "none"))
 	case own > 0:
-		lines = append(lines, Label("arguments", fmt.Sprint(own)))
+		lines = append(lines, LabelLine("arguments", fmt.Sprint(own)))
 	}
 	for j := range r.Args {
 		if j == own {
-			lines = append(lines, Label("params", fmt.Sprintf("%d more", r.Extra)))
+			lines = append(lines, LabelLine("params", fmt.Sprintf("%d more", r.Extra)))
 		}
-		lines = append(lines, "  "+r.Args[j].Line())
+		lines = append(lines, "  "+r.Args[j].PathLine())
 	}
 	return lines
 }
 
-// Line is path and value on one line, with what is odd about it.
-func (a *Arg) Line() string { return a.Path + " = " + a.shown() }
+// PathLine is path and value on one line, with what is odd about it.
+func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
-func (a *Arg) shown() string {
+func (a *Arg) valueText() string {
 	s := a.Value
 	if a.Clean != "" {
 		s += " → " + a.Clean
@@ -167,22 +167,22 @@ func (a *Arg) shown() string {
 	return s
 }
 
-// Changes is Diff as plain text, nil without one. A file that the headline names is not
+// ChangeLines is Diff as plain text, nil without one. A file that the headline names is not
 // named again.
-func (r *Request) Changes() (lines []string) {
+func (r *Request) ChangeLines() (lines []string) {
 	for i, d := range r.Diff {
 		text := d.Text
 		switch {
 		case d.Op != '#':
-			lines = append(lines, Change(d.Op)+text)
+			lines = append(lines, ChangePrefix(d.Op)+text)
 			continue
 		case i == 0 && r.deed.counts:
 			if text = r.changed.note; text == "" || text == aNewFile && strings.HasSuffix(r.deed.verb, "create") {
 				continue
 			}
-			text = Label("changes", text)
+			text = LabelLine("changes", text)
 		case i == 0:
-			text = Label("changes", text)
+			text = LabelLine("changes", text)
 		default:
 			text = "  " + text
 		}
@@ -191,10 +191,10 @@ func (r *Request) Changes() (lines []string) {
 	return lines
 }
 
-// Entire is every value that Lines folds, line by line, wrapped like Lines; nil
+// EntireLines is every value that Lines folds, line by line, wrapped like Lines; nil
 // when it folds none. Of more than three equal lines in a row the first is shown,
 // and how many follow.
-func (q Question) Entire(width int) []string {
+func (q Question) EntireLines(width int) []string {
 	var lines []string
 	for i := range q.Requests {
 		r := &q.Requests[i]
@@ -207,13 +207,13 @@ func (q Question) Entire(width int) []string {
 				head = fmt.Sprintf("request %d: %s", i+1, head)
 			}
 			lines = append(lines, head)
-			lines = append(lines, guttered(a.Whole)...)
+			lines = append(lines, gutterLines(a.Whole)...)
 		}
 	}
 	return Wrap(lines, width)
 }
 
-func guttered(text []string) []string {
+func gutterLines(text []string) []string {
 	var lines []string
 	for i := 0; i < len(text); {
 		same := i + 1
@@ -231,9 +231,9 @@ func guttered(text []string) []string {
 	return lines
 }
 
-// Short is the question on one line of at most n characters: whether it is
+// ShortLine is the question on one line of at most n characters: whether it is
 // dangerous, what is asked, and as much of the arguments as there is room for.
-func (q Question) Short(n int) string {
+func (q Question) ShortLine(n int) string {
 	var b strings.Builder
 	if len(q.Dangers) > 0 {
 		b.WriteString("careful: ")
@@ -244,7 +244,7 @@ func (q Question) Short(n int) string {
 			if b.Len() > 4*n {
 				break
 			}
-			b.WriteString("  " + q.Requests[i].Args[j].Line())
+			b.WriteString("  " + q.Requests[i].Args[j].PathLine())
 		}
 	}
 	s := b.String()
@@ -252,7 +252,7 @@ func (q Question) Short(n int) string {
 		return s
 	}
 	end, room := 0, n-1
-	for unit := range units(s) {
+	for unit := range textUnits(s) {
 		if room -= utf8.RuneCountInString(unit); room < 0 {
 			break
 		}
@@ -261,9 +261,9 @@ func (q Question) Short(n int) string {
 	return s[:end] + "…"
 }
 
-// Brief says that Short(n) shows all that Lines shows of a call, but for its
+// IsShortComplete says that Short(n) shows all that Lines shows of a call, but for its
 // method and the rule that asked.
-func (q Question) Brief(n int) bool {
+func (q Question) IsShortComplete(n int) bool {
 	if len(q.Requests) != 1 {
 		return false
 	}
@@ -274,5 +274,5 @@ func (q Question) Brief(n int) bool {
 	if slices.ContainsFunc(r.Values(), func(a Arg) bool { return a.Folded }) {
 		return false
 	}
-	return r.Named[0].shown() == r.Names[0] && strings.HasPrefix(q.Title, r.Names[0]) && !strings.HasSuffix(q.Short(n), "…")
+	return r.Named[0].valueText() == r.Names[0] && strings.HasPrefix(q.Title, r.Names[0]) && !strings.HasSuffix(q.ShortLine(n), "…")
 }

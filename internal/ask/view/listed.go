@@ -36,8 +36,8 @@ func ListedCall(server string, all []Listed) policy.Call {
 
 const whyListed = "an allow lets these words and parameters reach the agent from now on, in every session"
 
-// listed shows such a question: a headline for each entry, and what has become of its words.
-func (m *builder) listed(c *policy.Call) (Request, error) {
+// listedRequest shows such a question: a headline for each entry, and what has become of its words.
+func (m *builder) listedRequest(c *policy.Call) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: "what the server lists", Word: "method", Dangers: []string{whyListed}}
 	var all []Listed
 	if err := json.Unmarshal(c.Args, &all); err != nil {
@@ -52,9 +52,9 @@ func (m *builder) listed(c *policy.Call) (Request, error) {
 			if d.Refused {
 				refused++
 			}
-			r.Diff = append(r.Diff, DiffLine{'#', term.Text(entry) + d.outcome()})
+			r.Diff = append(r.Diff, DiffLine{'#', term.VisibleText(entry) + d.outcomeText()})
 		}
-		if r.Diff = append(r.Diff, d.lines()...); len(r.Diff) > m.diff {
+		if r.Diff = append(r.Diff, d.diffLines()...); len(r.Diff) > m.diff {
 			return r, ErrTooMany
 		}
 	}
@@ -70,7 +70,7 @@ func (m *builder) listed(c *policy.Call) (Request, error) {
 	return r, nil
 }
 
-func (d *Listed) outcome() string {
+func (d *Listed) outcomeText() string {
 	switch {
 	case d.Refused:
 		return " (" + d.Class + ": stays out whatever you say)"
@@ -82,14 +82,14 @@ func (d *Listed) outcome() string {
 	return " (" + d.Class + "; left out until you allow it)"
 }
 
-func (d *Listed) lines() (all []DiffLine) {
+func (d *Listed) diffLines() (all []DiffLine) {
 	if d.At != "" {
-		all = append(all, DiffLine{'@', term.Text(d.At)})
+		all = append(all, DiffLine{'@', term.VisibleText(d.At)})
 	}
 	if d.What != "" {
-		return append(all, DiffLine{'@', term.Text(d.What)})
+		return append(all, DiffLine{'@', term.VisibleText(d.What)})
 	}
-	for _, line := range Words(d.Was, d.Is) {
+	for _, line := range DiffWords(d.Was, d.Is) {
 		if strings.TrimSpace(line.Text) != "" {
 			all = append(all, line)
 		}

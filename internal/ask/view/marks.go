@@ -31,16 +31,16 @@ const (
 	maxAlike   = 1 << 20 // bytes in which look-alike letters are looked for
 )
 
-// marks says what is odd about s, all of it, but for look-alike letters, which
+// findMarks says what is odd about s, all of it, but for look-alike letters, which
 // are found in the first and last half of maxAlike bytes: finding them is slow.
-func marks(s string) []string {
+func findMarks(s string) []string {
 	found := map[string]bool{}
 	blanks, stacked, letters := 0, 0, false
 	for i := 0; i < len(s); {
 		r, n := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
-			if usual(r) {
+			if isUsual(r) {
 				blanks, stacked, letters = 0, 0, true
 				i += n
 				continue
@@ -77,7 +77,7 @@ func marks(s string) []string {
 		}
 		i += n
 	}
-	if letters && alike(s) {
+	if letters && hasLookalike(s) {
 		found[markAlike] = true
 	}
 	if len(found) == 0 {
@@ -92,24 +92,24 @@ func marks(s string) []string {
 	return list
 }
 
-// usual are the letters that most text beyond ASCII is in, and that by themselves
+// isUsual are the letters that most text beyond ASCII is in, and that by themselves
 // are never odd: Latin, Cyrillic, Han and Hangul ones.
-func usual(r rune) bool {
+func isUsual(r rune) bool {
 	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
 }
 
 // markOf is what one character beyond ASCII is marked with by itself.
 func markOf(r rune) string {
 	switch {
-	case textclass.Tag.Has(r):
+	case textclass.Tag.HasRune(r):
 		return markTags
-	case textclass.Control.Has(r):
+	case textclass.Control.HasRune(r):
 		return markControl
-	case textclass.Direction.Has(r):
+	case textclass.Direction.HasRune(r):
 		return markDirection
-	case textclass.Hidden(r):
+	case textclass.IsHidden(r):
 		return markHidden
-	case textclass.RightToLeft.Has(r):
+	case textclass.RightToLeft.HasRune(r):
 		return markRight
 	case !unicode.IsGraphic(r):
 		return markPrivate
@@ -117,10 +117,10 @@ func markOf(r rune) string {
 	return ""
 }
 
-// alike looks for look-alike letters in as much of s as is affordable.
-func alike(s string) bool {
+// hasLookalike looks for look-alike letters in as much of s as is affordable.
+func hasLookalike(s string) bool {
 	if len(s) <= maxAlike {
-		return term.Lookalike(s)
+		return term.HasLookalike(s)
 	}
-	return term.Lookalike(s[:cut(s, maxAlike/2)]) || term.Lookalike(s[cut(s, len(s)-maxAlike/2):])
+	return term.HasLookalike(s[:cutOffset(s, maxAlike/2)]) || term.HasLookalike(s[cutOffset(s, len(s)-maxAlike/2):])
 }

@@ -12,12 +12,12 @@ type edit struct {
 	line string
 }
 
-// compare gives the lines of a and b in one order: first what goes, then what
+// compareLines gives the lines of a and b in one order: first what goes, then what
 // comes, at each place where they differ. It finds the fewest changes (E. Myers,
 // "An O(ND) Difference Algorithm and Its Variations", 1986); when these are more
 // than maxSteps, everything between the first and the last of them counts as
 // changed.
-func compare(a, b []string) []edit {
+func compareLines(a, b []string) []edit {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -28,7 +28,7 @@ func compare(a, b []string) []edit {
 	}
 	edits := make([]edit, 0, len(a)+len(b)-head-tail)
 	edits = appendAll(edits, ' ', a[:head])
-	edits = append(edits, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	edits = append(edits, compareMiddle(a[head:len(a)-tail], b[head:len(b)-tail])...)
 	return appendAll(edits, ' ', a[len(a)-tail:])
 }
 
@@ -39,9 +39,9 @@ func appendAll(edits []edit, op byte, lines []string) []edit {
 	return edits
 }
 
-// middle compares lines whose first and last differ; so no line stays before
+// compareMiddle compares lines whose first and last differ; so no line stays before
 // the first change.
-func middle(a, b []string) []edit {
+func compareMiddle(a, b []string) []edit {
 	reached := walkDiagonals(a, b)
 	if reached == nil {
 		return appendAll(appendAll(nil, '-', a), '+', b)
@@ -51,10 +51,10 @@ func middle(a, b []string) []edit {
 	for d := len(reached) - 1; d > 0; d-- {
 		k, before := x-y, reached[d-1]
 		from := k - 1
-		if before.down(k, d) {
+		if before.isDown(k, d) {
 			from = k + 1
 		}
-		fromX := before.at(from)
+		fromX := before.furthestX(from)
 		for x > fromX && y > fromX-from {
 			x, y = x-1, y-1
 			edits = append(edits, edit{' ', a[x]})
@@ -75,11 +75,13 @@ func middle(a, b []string) []edit {
 // in lines of a; k runs from -d to d.
 type diagonals []int32
 
-func (v diagonals) at(k int) int { return int(v[k+len(v)/2]) }
+func (v diagonals) furthestX(k int) int { return int(v[k+len(v)/2]) }
 
-// down says whether diagonal k is best reached, as the d-th change, by a line
+// isDown says whether diagonal k is best reached, as the d-th change, by a line
 // that comes; otherwise it is by one that goes.
-func (v diagonals) down(k, d int) bool { return k == -d || k != d && v.at(k-1) < v.at(k+1) }
+func (v diagonals) isDown(k, d int) bool {
+	return k == -d || k != d && v.furthestX(k-1) < v.furthestX(k+1)
+}
 
 // walkDiagonals gives how far each diagonal comes with 0, 1, 2, ... changes,
 // until both ends are reached; nil when that takes more than maxSteps.
@@ -91,10 +93,10 @@ func walkDiagonals(a, b []string) []diagonals {
 		for k := -d; k <= d; k += 2 {
 			x := 0
 			if d > 0 {
-				if last.down(k, d) {
-					x = last.at(k + 1)
+				if last.isDown(k, d) {
+					x = last.furthestX(k + 1)
 				} else {
-					x = last.at(k-1) + 1
+					x = last.furthestX(k-1) + 1
 				}
 			}
 			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {

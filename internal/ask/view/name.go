@@ -21,12 +21,12 @@ const maxNamed = 1 << 10
 
 func nameOf(s string) name {
 	if len(s) > 2*maxNamed {
-		s = s[:cut(s, maxNamed)] + s[cut(s, len(s)-maxNamed):]
+		s = s[:cutOffset(s, maxNamed)] + s[cutOffset(s, len(s)-maxNamed):]
 	}
-	return name{text: term.Visible(s), quote: !bareName(s)}
+	return name{text: term.VisibleLine(s), quote: !bareName(s)}
 }
 
-func (n name) quoted() name {
+func (n name) withQuotes() name {
 	n.quote = true
 	return n
 }
@@ -36,24 +36,24 @@ func bareName(s string) bool {
 	return s != "" && strings.Trim(s, bareLetters+"./~@:+,=%#?&") == ""
 }
 
-// cut is the name in at most cells cells, without its middle where it is longer.
-func (n name) cut(cells int) string {
+// cutText is the name in at most cells cells, without its middle where it is longer.
+func (n name) cutText(cells int) string {
 	if n.text == "" && !n.quote {
 		return ""
 	}
 	if n.quote {
-		return `"` + shorten(n.text, max(cells-2, 1)) + `"`
+		return `"` + shortenText(n.text, max(cells-2, 1)) + `"`
 	}
-	return shorten(n.text, cells)
+	return shortenText(n.text, cells)
 }
 
-// shorten is harmless text in at most cells cells, with … in the place of its middle
+// shortenText is harmless text in at most cells cells, with … in the place of its middle
 // where it is longer; no value can show that sign.
-func shorten(s string, cells int) string {
+func shortenText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
 	}
-	all := slices.Collect(units(s))
+	all := slices.Collect(textUnits(s))
 	head, tail, used := 0, len(all), 1
 	for front := true; head < tail; front = !front {
 		at := tail - 1
@@ -75,13 +75,13 @@ func shorten(s string, cells int) string {
 	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
 }
 
-// clip is harmless text in at most cells cells, with … in the place of its end.
-func clip(s string, cells int) string {
+// clipText is harmless text in at most cells cells, with … in the place of its end.
+func clipText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
 	}
 	used, n := 1, 0
-	all := slices.Collect(units(s))
+	all := slices.Collect(textUnits(s))
 	for n < len(all) && used+Width(all[n]) <= cells {
 		used += Width(all[n])
 		n++
@@ -89,9 +89,9 @@ func clip(s string, cells int) string {
 	return strings.Join(all[:n], "") + "…"
 }
 
-// units is harmless text in the parts that must not be cut: characters and escapes. A
+// textUnits is harmless text in the parts that must not be cut: characters and escapes. A
 // backslash of a plain line begins none, and is one by itself.
-func units(s string) iter.Seq[string] {
+func textUnits(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {
 			_, n := utf8.DecodeRuneInString(s)

@@ -17,8 +17,8 @@ type Offer struct {
 	Example string // a call it would let through beside this one; "" when there is none
 }
 
-// Rule is the TOML that an answer for good would write; "" when it cannot be written.
-func (o *Offer) Rule(allows bool) string {
+// RuleText is the TOML that an answer for good would write; "" when it cannot be written.
+func (o *Offer) RuleText(allows bool) string {
 	if allows {
 		return o.Allow
 	}

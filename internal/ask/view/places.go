@@ -30,7 +30,7 @@ const (
 
 // places are made when a call is first shown.
 var places = sync.OnceValue(func() []place {
-	return append(screened(), []place{
+	return append(screenedPlaces(), []place{
 		{textclass.Place{Path: ".config/clawai", Hit: "~/.config/clawai/policy.toml", Miss: "/p/clawai/policy.toml"}, whyOwn, false},
 		{textclass.Place{Path: ".local/state/clawai", Hit: "~/.local/state/clawai/audit/x", Miss: "/p/state/clawai.go"}, whyOwn, false},
 		{textclass.Place{Path: "AppData/*/clawai", Hit: `C:\Users\a\AppData\Roaming\clawai\policy.toml`, Miss: "/p/AppData/x"}, whyOwn, false},
@@ -43,7 +43,7 @@ var places = sync.OnceValue(func() []place {
 	}...)
 })
 
-func screened() (all []place) {
+func screenedPlaces() (all []place) {
 	add := func(rows []textclass.Place, write bool, why map[textclass.Keeper]string) {
 		for _, p := range rows {
 			if p.Path != "" {
@@ -56,12 +56,12 @@ func screened() (all []place) {
 	return all
 }
 
-func rooted(plain string) bool { return strings.HasPrefix(plain, "/") }
+func isRooted(plain string) bool { return strings.HasPrefix(plain, "/") }
 
-// located are the readings of a path: each with / between its parts, no . and
+// pathReadings are the readings of a path: each with / between its parts, no . and
 // no .. but at the start, home in the place of ~, no drive and no scheme. A path
 // that is rooted begins with /; one from an unknown base with a variable or ~.
-func located(s, home string) []string {
+func pathReadings(s, home string) []string {
 	s = strings.TrimSpace(s)
 	if len(s) > 5 && strings.EqualFold(s[:5], "file:") {
 		s = strings.TrimPrefix(s[5:], "//")
@@ -88,7 +88,7 @@ func located(s, home string) []string {
 		}
 		if len(r) > 1 && r[1] == ':' && ('a' <= r[0]|0x20 && r[0]|0x20 <= 'z') {
 			r = r[2:]
-			if !rooted(r) {
+			if !isRooted(r) {
 				r = "$drive/" + r
 			}
 		}
@@ -104,7 +104,7 @@ func workFolder(project, home string) string {
 	if project == "" {
 		return ""
 	}
-	if at := located(project, "")[0]; at == "/" || home != "" && !outside(located(home, "")[0], at) {
+	if at := pathReadings(project, "")[0]; at == "/" || home != "" && !isOutside(pathReadings(home, "")[0], at) {
 		return ""
 	}
 	return project
@@ -113,17 +113,17 @@ func workFolder(project, home string) string {
 // ownFolder is the home folder as the place that a person's files are in: if every
 // write of a desktop application needed care, nobody would take any.
 func ownFolder(home string) string {
-	if home == "" || located(home, "")[0] == "/" {
+	if home == "" || pathReadings(home, "")[0] == "/" {
 		return ""
 	}
 	return home
 }
 
-// outside says whether a reading of a path lies outside the folder.
-func outside(plain, folder string) bool {
+// isOutside says whether a reading of a path lies outside the folder.
+func isOutside(plain, folder string) bool {
 	switch {
-	case rooted(plain):
-		folder = located(folder, "")[0]
+	case isRooted(plain):
+		folder = pathReadings(folder, "")[0]
 		return folder == "." || folder != "/" && plain != folder && !strings.HasPrefix(plain, folder+"/")
 	case plain == ".." || strings.HasPrefix(plain, "../"):
 		return true

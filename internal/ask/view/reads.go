@@ -92,7 +92,7 @@ func (p *place) mayName(glob string) bool {
 			}
 		}
 	}
-	return p.Holds(strings.Join(parts, "/"))
+	return p.ContainsPath(strings.Join(parts, "/"))
 }
 
 // choosesName reports whether a wildcard chooses a name by more than one letter or by a

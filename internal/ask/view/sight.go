@@ -10,7 +10,7 @@ import "fmt"
 func (q Question) Rows(width int) (rows []string, need int) {
 	rows = q.Lines(width)
 	need = len(rows)
-	rows = append(rows, q.Entire(width)...)
+	rows = append(rows, q.EntireLines(width)...)
 	if len(q.Dangers) > 0 {
 		need = len(rows)
 	}
@@ -22,16 +22,16 @@ func (q Question) Rows(width int) (rows []string, need int) {
 // of it at once; what denies never waits for it. The zero value has seen nothing.
 type Sight struct{ end bool }
 
-// See notes that the row before bottom is in sight, of need rows that must be.
-func (s *Sight) See(bottom, need int) { s.end = s.end || bottom >= need }
+// NoteVisible notes that the row before bottom is in sight, of need rows that must be.
+func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need }
 
-// End says that the last of the rows that must be in sight was.
-func (s Sight) End() bool { return s.end }
+// SawEnd says that the last of the rows that must be in sight was.
+func (s Sight) SawEnd() bool { return s.end }
 
-// Rest is the line below the rows from top to before bottom of all, which have
+// RestLine is the line below the rows from top to before bottom of all, which have
 // more above or below them: how to see the rest, and whether allowing waits for
 // that.
-func (s Sight) Rest(top, bottom, all int) string {
+func (s Sight) RestLine(top, bottom, all int) string {
 	at := fmt.Sprintf("lines %d-%d of %d; ", top+1, bottom, all)
 	if s.end {
 		return "── " + at + "PgUp, PgDn, Home, End show the rest"

@@ -9,16 +9,16 @@ import (
 
 func TestSightNeedsTheEnd(t *testing.T) {
 	var s Sight
-	if s.End() {
+	if s.SawEnd() {
 		t.Error("nothing counts as the end")
 	}
-	if s.See(9, 10); s.End() {
+	if s.NoteVisible(9, 10); s.SawEnd() {
 		t.Error("all but the last row counts as the end")
 	}
-	if s.See(10, 10); !s.End() {
+	if s.NoteVisible(10, 10); !s.SawEnd() {
 		t.Error("the last row does not count")
 	}
-	if s.See(1, 10); !s.End() {
+	if s.NoteVisible(1, 10); !s.SawEnd() {
 		t.Error("who scrolls back has seen nothing")
 	}
 }
@@ -28,7 +28,7 @@ func TestSightNeedsTheEnd(t *testing.T) {
 func TestWhatMustBeInSight(t *testing.T) {
 	args := []byte(`{"command":"` + strings.Repeat("all work and no play ", 100) + `"}`)
 	for tool, wholly := range map[string]bool{"annotate": false, "run_command": true} {
-		q, err := Of([]policy.Call{{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool}, Args: args}}, Options{})
+		q, err := NewQuestion([]policy.Call{{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool}, Args: args}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

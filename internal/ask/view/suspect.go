@@ -18,74 +18,74 @@ func looksLikePath(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
 }
 
-// path looks at an argument that names a file.
-func (l *dangerFinder) path(s string) {
+// inspectPath looks at an argument that names a file.
+func (l *dangerFinder) inspectPath(s string) {
 	if s == "" || len(s) > maxName || strings.Contains(s, "://") && !strings.HasPrefix(strings.ToLower(s), "file:") {
 		return
 	}
 	if l.writes {
-		for _, plain := range located(s, l.o.Home) {
-			if l.o.Project == "" && outside(plain, l.base) {
-				l.add(whyNoFolder, s)
+		for _, plain := range pathReadings(s, l.o.Home) {
+			if l.o.Project == "" && isOutside(plain, l.base) {
+				l.addFinding(whyNoFolder, s)
 				break
-			} else if l.o.Project != "" && outside(plain, l.o.Project) {
-				l.add(whyOutside, s)
+			} else if l.o.Project != "" && isOutside(plain, l.o.Project) {
+				l.addFinding(whyOutside, s)
 				break
 			}
 		}
 	}
-	l.places(s)
+	l.matchPlaces(s)
 }
 
-// places looks a path up in the table of places.
-func (l *dangerFinder) places(s string) {
+// matchPlaces looks a path up in the table of places.
+func (l *dangerFinder) matchPlaces(s string) {
 	if len(s) > maxName {
 		return
 	}
 	seen := map[string]bool{}
-	for _, plain := range located(s, l.o.Home) {
-		inside := l.o.Project != "" && !outside(plain, l.o.Project)
+	for _, plain := range pathReadings(s, l.o.Home) {
+		inside := l.o.Project != "" && !isOutside(plain, l.o.Project)
 		for i := range places() {
 			p := &places()[i]
-			if p.write && !l.writes && !l.mayWrite || inside && p.why == whySystem || seen[p.why] || !p.Holds(plain) && !p.mayName(plain) && !(l.mayWrite && p.write && p.Within(plain)) {
+			if p.write && !l.writes && !l.mayWrite || inside && p.why == whySystem || seen[p.why] || !p.ContainsPath(plain) && !p.mayName(plain) && !(l.mayWrite && p.write && p.LiesBelow(plain)) {
 				continue
 			}
 			seen[p.why] = true
-			l.add(p.why, s)
+			l.addFinding(p.why, s)
 		}
 		for _, own := range l.o.Own {
-			if own != "" && rooted(plain) && !outside(plain, own) && !seen[whyOwn] {
+			if own != "" && isRooted(plain) && !isOutside(plain, own) && !seen[whyOwn] {
 				seen[whyOwn] = true
-				l.add(whyOwn, s)
+				l.addFinding(whyOwn, s)
 			}
 		}
 	}
 }
 
-// host looks at an argument that names a host or an address.
-func (l *dangerFinder) host(key, s string) {
+// inspectHost looks at an argument that names a host or an address.
+func (l *dangerFinder) inspectHost(key, s string) {
 	if !slices.Contains(hostKeys, key) {
 		key = ""
 	}
 	host, userinfo := hostOf(key, s)
 	if userinfo {
-		l.add(whyUserinfo, s)
+		l.addFinding(whyUserinfo, s)
 	}
 	if why := dangerousHost(host); why != "" {
-		l.add(why, s)
+		l.addFinding(why, s)
 	}
 }
 
-func (l *dangerFinder) elicitation(names []string) {
+func (l *dangerFinder) inspectElicitation(names []string) {
 	for i, s := range names {
 		if i > 0 {
-			l.add(whyAddress, s)
-			l.host("url", s)
+			l.addFinding(whyAddress, s)
+			l.inspectHost("url", s)
 			continue
 		}
-		low := strings.ToLower(s[:cut(s, min(len(s), maxLooked))])
+		low := strings.ToLower(s[:cutOffset(s, min(len(s), maxLooked))])
 		if slices.ContainsFunc(textclass.SecretPhrases, func(w string) bool { return strings.Contains(low, w) }) {
-			l.add(whyAsks, "")
+			l.addFinding(whyAsks, "")
 		}
 	}
 }
@@ -96,10 +96,10 @@ var grave = []string{markDirection, markTags}
 // ordinary are the marks that are no danger anywhere.
 var ordinary = []string{markRight, markStacked, markBlanks}
 
-// disguises looks at what is odd about names and values.
-func (l *dangerFinder) disguises(r *Request, names []string) {
+// inspectDisguises looks at what is odd about names and values.
+func (l *dangerFinder) inspectDisguises(r *Request, names []string) {
 	for i := range r.Named {
-		l.disguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)
+		l.inspectDisguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)
 	}
 	for i := range r.Args {
 		a := &r.Args[i]
@@ -107,19 +107,19 @@ func (l *dangerFinder) disguises(r *Request, names []string) {
 		if j := strings.IndexByte(key, '['); j > 0 {
 			key = key[:j]
 		}
-		l.disguise(a, slices.Contains(proseKeys, plainKey(key)))
+		l.inspectDisguise(a, slices.Contains(proseKeys, plainKey(key)))
 	}
 	for _, name := range names {
-		for _, mark := range marks(name) {
-			l.add(whyDisguise+" ("+mark+")", name)
+		for _, mark := range findMarks(name) {
+			l.addFinding(whyDisguise+" ("+mark+")", name)
 		}
 	}
 }
 
-func (l *dangerFinder) disguise(a *Arg, prose bool) {
+func (l *dangerFinder) inspectDisguise(a *Arg, prose bool) {
 	for _, mark := range a.Marks {
 		if slices.Contains(grave, mark) || !prose && !slices.Contains(ordinary, mark) {
-			l.add(whyDisguise+" ("+mark+")", "")
+			l.addFinding(whyDisguise+" ("+mark+")", "")
 		}
 	}
 }

@@ -23,9 +23,9 @@ const (
 // run is escaped from its fourth blank on.
 const maxIndent = 40
 
-// Each yields the lines of the entire value, whatever its size; it makes them as
+// EachLine yields the lines of the entire value, whatever its size; it makes them as
 // they are asked for.
-func (a *Arg) Each() iter.Seq[string] {
+func (a *Arg) EachLine() iter.Seq[string] {
 	if a.Hidden == 0 {
 		return slices.Values(a.Whole)
 	}
@@ -46,19 +46,19 @@ type builder struct {
 	diff   int // lines of changes that there is still room for
 }
 
-// value makes one value of s, the text of a string (Type "string") or the token
+// makeValue makes one value of s, the text of a string (Type "string") or the token
 // of anything else.
-func (m *builder) value(where, kind, s string) (Arg, error) {
-	a := Arg{Path: where, Type: kind, Value: term.Value(s), Marks: marks(s)}
+func (m *builder) makeValue(where, kind, s string) (Arg, error) {
+	a := Arg{Path: where, Type: kind, Value: term.VisibleValue(s), Marks: findMarks(s)}
 	switch kind {
 	case "string":
-		a.Clean = cleaned(s)
+		a.Clean = cleanPath(s)
 	case "name":
 	default: // digits and letters only: no quote in it is the value's
 		a.Value = strings.ReplaceAll(a.Value, `"`, "")
 	}
-	a.Folded = folded(s)
-	a.Whole, a.Hidden = m.lines(s)
+	a.Folded = isFolded(s)
+	a.Whole, a.Hidden = m.wholeLines(s)
 	if a.Hidden > 0 {
 		a.text = s
 	}
@@ -70,31 +70,31 @@ func (m *builder) value(where, kind, s string) (Arg, error) {
 	return a, nil
 }
 
-// folded says that term.Value leaves out the middle of s.
-func folded(s string) bool { return len(s) > 300 && utf8.RuneCountInString(s) > 300 }
+// isFolded says that term.VisibleValue leaves out the middle of s.
+func isFolded(s string) bool { return len(s) > 300 && utf8.RuneCountInString(s) > 300 }
 
-// cleaned is what a path that climbs or stutters comes to, in quotes; "" when
+// cleanPath is what a path that climbs or stutters comes to, in quotes; "" when
 // it is no such path.
-func cleaned(s string) string {
+func cleanPath(s string) string {
 	if len(s) > maxName || !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, "~") {
 		return ""
 	}
 	if c := path.Clean(s); c != s && c != strings.TrimSuffix(s, "/") {
-		return term.Value(c)
+		return term.VisibleValue(c)
 	}
 	return ""
 }
 
-// lines is s line by line, without its middle when that would be too much, and
+// wholeLines is s line by line, without its middle when that would be too much, and
 // how many characters that leaves out.
-func (m *builder) lines(s string) (lines []string, hidden int) {
+func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	room := min(maxWhole, max(4096, maxWholeTotal-m.whole))
 	if len(s) <= room {
 		m.whole += len(s)
 		return appendLines(nil, s), 0
 	}
 	m.whole += room
-	head, tail := cut(s, room/2), len(s)-room/2
+	head, tail := cutOffset(s, room/2), len(s)-room/2
 	for !utf8.RuneStart(s[tail]) {
 		tail++
 	}
@@ -104,8 +104,8 @@ func (m *builder) lines(s string) (lines []string, hidden int) {
 	return appendLines(lines, s[tail:]), hidden
 }
 
-// cut is the greatest offset up to n at which a character starts.
-func cut(s string, n int) int {
+// cutOffset is the greatest offset up to n at which a character starts.
+func cutOffset(s string, n int) int {
 	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
 	}
@@ -134,7 +134,7 @@ func lineText(s string) string {
 	}
 	parts := strings.Split(body, "\t")
 	for i, part := range parts {
-		parts[i] = term.Visible(part)
+		parts[i] = term.VisibleLine(part)
 	}
 	return strings.Repeat(" ", indent) + strings.Join(parts, `\t`) + strings.Repeat(`\u{20}`, trailing)
 }
@@ -148,7 +148,7 @@ const tab = "→   "
 // so two different lines are never shown alike.
 func plainLine(s string) string {
 	bare := strings.NewReplacer("\t", ".", `\`, ".", `"`, ".", " ", ".").Replace(s)
-	if !strings.HasSuffix(s, " ") && term.Visible(bare) == bare && !strings.Contains(s, "→") &&
+	if !strings.HasSuffix(s, " ") && term.VisibleLine(bare) == bare && !strings.Contains(s, "→") &&
 		!strings.Contains(s, `\u{`) && !strings.Contains(s, `\x{`) && !strings.Contains(s, strings.Repeat(" ", maxIndent+1)) {
 		return strings.ReplaceAll(s, "\t", tab)
 	}

@@ -104,9 +104,9 @@ type DiffLine struct {
 	Text string // without its line end; '#' apart never ours
 }
 
-// Of makes the question about calls. Its errors wrap ErrTooMany and
+// NewQuestion makes the question about calls. Its errors wrap ErrTooMany and
 // ErrUnreadable; each is a reason to deny.
-func Of(calls []policy.Call, o Options) (Question, error) {
+func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 	if len(calls) == 0 {
 		return Question{}, errors.New("a question without a call")
 	}
@@ -119,7 +119,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	if o.Server == "" {
 		o.Server = calls[0].Server
 	}
-	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule, o.Home), Why: term.Text(o.Why), Reply: o.Reply, who: name{text: "a server without a name"}}
+	q := Question{Server: serverName(o.Server), Rule: ruleText(o.Rule, o.Home), Why: term.VisibleText(o.Why), Reply: o.Reply, who: name{text: "a server without a name"}}
 	if o.Server != "" {
 		q.who = nameOf(o.Server)
 	}
@@ -128,7 +128,7 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 	}
 	m := builder{diff: maxDiff}
 	for i := range calls {
-		r, err := m.request(&calls[i], o)
+		r, err := m.makeRequest(&calls[i], o)
 		if err != nil {
 			return Question{}, err
 		}
@@ -140,60 +140,60 @@ func Of(calls []policy.Call, o Options) (Question, error) {
 		}
 	}
 	if o.Reply {
-		q.made()
+		q.makeReply()
 	}
-	q.Title = title(q)
+	q.Title = questionTitle(q)
 	return q, nil
 }
 
-// made turns a question about calls into one about what came back from them: what they
+// makeReply turns a question about calls into one about what came back from them: what they
 // would do is done, and what needs care is their answer.
-func (q *Question) made() {
+func (q *Question) makeReply() {
 	for i := range q.Requests {
-		q.Requests[i].deed.made()
+		q.Requests[i].deed.setPast()
 		q.Requests[i].Dangers = nil
 	}
 	q.Dangers, q.Why = []string{cmp.Or(q.Why, "its answer is held")}, ""
 }
 
-func (m *builder) request(c *policy.Call, o Options) (Request, error) {
+func (m *builder) makeRequest(c *policy.Call, o Options) (Request, error) {
 	if c.Method == listedMethod && c.Subject == policy.NoSubject {
-		return m.listed(c)
+		return m.listedRequest(c)
 	}
-	r := Request{Server: serverName(c.Server), Method: method(c.Method), Word: word(c.Subject)}
+	r := Request{Server: serverName(c.Server), Method: methodText(c.Method), Word: subjectWord(c.Subject)}
 	for _, name := range c.Names {
-		a, err := m.value(r.Word, "string", name)
+		a, err := m.makeValue(r.Word, "string", name)
 		if err != nil {
 			return r, err
 		}
 		r.Names, r.Named = append(r.Names, a.Value), append(r.Named, a)
 	}
-	w, err := walk(c.Args, m)
+	w, err := walkJSON(c.Args, m)
 	if err != nil {
 		return r, err
 	}
-	x, unusual, err := extra(c, m)
+	x, unusual, err := walkExtra(c, m)
 	if err != nil {
 		return r, err
 	}
 	r.Args, r.Extra = append(slices.Clip(w.args), x.args...), len(x.args)
 	both := walker{leaves: append(slices.Clip(w.leaves), x.leaves...), odd: append(w.odd, x.odd...)}
-	r.Dangers = dangers(c, &r, &both, unusual, o)
+	r.Dangers = findDangers(c, &r, &both, unusual, o)
 	if c.Subject == policy.ToolSubject && len(c.Names) == 1 {
-		r.Diff, r.changed = diff(textclass.Words(c.Names[0]), w.leaves, o, &m.diff)
+		r.Diff, r.changed = diffFiles(textclass.SplitWords(c.Names[0]), w.leaves, o, &m.diff)
 	}
 	r.deed = deedOf(c, &r, w.leaves, o.Home)
 	return r, nil
 }
 
-func method(s string) string {
+func methodText(s string) string {
 	if len(s) <= maxBare && s != "" && strings.Trim(s, bareLetters+"/.$") == "" {
 		return s
 	}
-	return term.Value(s)
+	return term.VisibleValue(s)
 }
 
-func word(s policy.Subject) string {
+func subjectWord(s policy.Subject) string {
 	switch s {
 	case policy.ToolSubject:
 		return "tool"
@@ -214,30 +214,30 @@ func serverName(s string) string {
 	if s == "" {
 		return "not named"
 	}
-	return term.Value(s)
+	return term.VisibleValue(s)
 }
 
 func ruleText(r policy.Rule, home string) string {
 	if r.Pos.Line == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s:%d", term.Visible(Tilde(r.Pos.File, home)), r.Pos.Line)
+	s := fmt.Sprintf("%s:%d", term.VisibleLine(TildePath(r.Pos.File, home)), r.Pos.Line)
 	if r.Description != "" {
-		s += " " + term.Value(r.Description)
+		s += " " + term.VisibleValue(r.Description)
 	}
 	return s
 }
 
-// Tilde writes the home folder as ~ at the beginning of a path of the owner's own;
+// TildePath writes the home folder as ~ at the beginning of a path of the owner's own;
 // what a call holds is shown as it is.
-func Tilde(path, home string) string {
+func TildePath(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}
 	return path
 }
 
-func title(q Question) string {
+func questionTitle(q Question) string {
 	if n := len(q.Requests); n > 1 {
 		return fmt.Sprintf("%d requests of %s", n, q.Server)
 	}

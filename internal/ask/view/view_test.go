@@ -14,7 +14,7 @@ import (
 )
 
 func TestArgumentsStandAsOnTheWire(t *testing.T) {
-	q, err := Of([]policy.Call{call("edit_file", " {\"z\" : \"\\ud83d\\ude00\\ud800\\u0041\\b\\f\\r\\t\\/\",\n\"edits\":[{\"newText\":\"a\\nb\"},1.50,true,null,{},[ ]],\t\"a.b\":{\"\":\"\"}}\r\n")},
+	q, err := NewQuestion([]policy.Call{call("edit_file", " {\"z\" : \"\\ud83d\\ude00\\ud800\\u0041\\b\\f\\r\\t\\/\",\n\"edits\":[{\"newText\":\"a\\nb\"},1.50,true,null,{},[ ]],\t\"a.b\":{\"\":\"\"}}\r\n")},
 		Options{Server: "files", Rule: policy.Rule{Pos: policy.Position{File: "/p/\x1b.toml", Line: 7}, Description: "Ask\nme"}, Digest: [32]byte{0xab, 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -30,8 +30,8 @@ func TestArgumentsStandAsOnTheWire(t *testing.T) {
 	if got := strings.Join(q.Lines(0), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", got)
 	}
-	if q.Digest != "ab0100000000" || q.Title != `"edit_file" on "files"` || q.Entire(80) != nil {
-		t.Errorf("%q, %q, %q", q.Digest, q.Title, q.Entire(80))
+	if q.Digest != "ab0100000000" || q.Title != `"edit_file" on "files"` || q.EntireLines(80) != nil {
+		t.Errorf("%q, %q, %q", q.Digest, q.Title, q.EntireLines(80))
 	}
 }
 
@@ -43,19 +43,19 @@ func TestTheHomeFolderIsShort(t *testing.T) {
 		"/home/adam/policy.toml":               "/home/adam/policy.toml",
 		"/etc/clawai/policy.toml":              "/etc/clawai/policy.toml",
 	} {
-		q, err := Of([]policy.Call{call("read_file", `{"path":"/home/ada/x"}`)},
+		q, err := NewQuestion([]policy.Call{call("read_file", `{"path":"/home/ada/x"}`)},
 			Options{Home: "/home/ada", Rule: policy.Rule{Pos: policy.Position{File: file, Line: 7}}})
 		if lines := strings.Join(q.Lines(0), "\n"); err != nil || q.Rule != want+":7" || !strings.Contains(lines, `path = "/home/ada/x"`) {
 			t.Errorf("%s: %q, %v\n%s", file, q.Rule, err, lines)
 		}
 	}
-	if got := Tilde("/home/ada", ""); got != "/home/ada" {
+	if got := TildePath("/home/ada", ""); got != "/home/ada" {
 		t.Errorf("without a home: %q", got)
 	}
 }
 
 func TestLinesOfSeveralRequests(t *testing.T) {
-	q, err := Of([]policy.Call{
+	q, err := NewQuestion([]policy.Call{
 		{Method: "sampling/createMessage", Subject: policy.SamplingSubject, Names: []string{"be kind", strings.Repeat("a", 301)}},
 		{Method: "elicitation/create", Subject: policy.ElicitationSubject, Names: []string{"Which?"}},
 		{Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{"file:///a/../b"}},
@@ -81,7 +81,7 @@ func TestLinesOfSeveralRequests(t *testing.T) {
 	if got := q.Lines(0); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := q.Entire(0); !slices.Equal(got, []string{"request 1: text, entire", Gutter + a + a + a + "a"}) {
+	if got := q.EntireLines(0); !slices.Equal(got, []string{"request 1: text, entire", Gutter + a + a + a + "a"}) {
 		t.Errorf("%q", got)
 	}
 	if q.Title != "5 requests of not named" {
@@ -89,7 +89,7 @@ func TestLinesOfSeveralRequests(t *testing.T) {
 	}
 	for i, want := range []string{"sampling/createMessage of not named", "elicitation/create of not named", `"file:///a/../b" on not named`, "roots/list of not named", `"p" on not named`} {
 		one := Question{Server: q.Server, Requests: q.Requests[i : i+1]}
-		if got := title(one); got != want {
+		if got := questionTitle(one); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -123,17 +123,17 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 		"only blanks":                       {tool(" \t\r\n"), nil},
 		"no object":                         {tool(`"text"`), nil},
 	} {
-		if _, err := Of(c.calls, Options{}); !errors.Is(err, c.want) || c.want == nil && err != nil {
+		if _, err := NewQuestion(c.calls, Options{}); !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Of(nil, Options{}); err == nil {
+	if _, err := NewQuestion(nil, Options{}); err == nil {
 		t.Error("nothing is asked")
 	}
 }
 
 func TestALongNameCanBeSeenWhole(t *testing.T) {
-	q, err := Of([]policy.Call{call("x", `{"a":{"`+strings.Repeat("k", 301)+`":1}}`)}, Options{})
+	q, err := NewQuestion([]policy.Call{call("x", `{"a":{"`+strings.Repeat("k", 301)+`":1}}`)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestAVeryLongValue(t *testing.T) {
 	slow.Test(t)
 	text := strings.Repeat("é line\\n", 20000)
 	args := `{"first":"` + text + `","n":` + strings.Repeat("7", 400) + `}`
-	q, err := Of([]policy.Call{call("x", args)}, Options{})
+	q, err := NewQuestion([]policy.Call{call("x", args)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestAVeryLongValue(t *testing.T) {
 		t.Errorf("%d shown and %d hidden of %d", shown, first.Hidden, total)
 	}
 	count := 0
-	for line := range first.Each() {
+	for line := range first.EachLine() {
 		if count++; count > 20000 && line != "" || count <= 20000 && line != "é line" {
 			t.Fatalf("%d: %q", count, line)
 		}
@@ -174,7 +174,7 @@ func TestAVeryLongValue(t *testing.T) {
 	if count != 20001 {
 		t.Errorf("%d lines", count)
 	}
-	for range first.Each() {
+	for range first.EachLine() {
 		break
 	}
 	if !n.Folded || n.Value != strings.Repeat("7", 200)+" … "+strings.Repeat("7", 100)+" (400 characters, SHA-256 "+digest(n.Value)+")" {
@@ -182,7 +182,7 @@ func TestAVeryLongValue(t *testing.T) {
 	}
 	// There is a little room for every value, however much there was before.
 	many := `[` + strings.Repeat(`"`+text+`",`, 30) + `"` + text + `"]`
-	if q, err = Of([]policy.Call{call("x", many)}, Options{}); err != nil {
+	if q, err = NewQuestion([]policy.Call{call("x", many)}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if last := q.Requests[0].Args[30]; last.Hidden == 0 || len(last.Whole) < 100 {
@@ -192,12 +192,12 @@ func TestAVeryLongValue(t *testing.T) {
 
 func TestEqualLinesAreCounted(t *testing.T) {
 	text := "a\nb\nb\nb\n\n\n\n\n\n" + strings.Repeat("c", 300)
-	q, err := Of([]policy.Call{call("x", map[string]string{"v": text})}, Options{})
+	q, err := NewQuestion([]policy.Call{call("x", map[string]string{"v": text})}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"v, entire", Gutter + "a", Gutter + "b", Gutter + "b", Gutter + "b", Gutter, "  … the same line 4 more times …", Gutter + strings.Repeat("c", 300)}
-	if got := q.Entire(0); !slices.Equal(got, want) {
+	if got := q.EntireLines(0); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
@@ -238,7 +238,7 @@ func TestMarks(t *testing.T) {
 		strings.Repeat("é", 1<<20) + "p\u0430y": markAlike,
 		"p\u0430y" + strings.Repeat("é", 1<<20): markAlike,
 	} {
-		if got := strings.Join(marks(text), ","); got != want {
+		if got := strings.Join(findMarks(text), ","); got != want {
 			t.Errorf("%.40q: %s, want %s", text, got, want)
 		}
 	}
@@ -247,7 +247,7 @@ func TestMarks(t *testing.T) {
 // The letters that are passed over are never odd by themselves.
 func TestUsualLettersHaveNoMark(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if usual(r) && (markOf(r) != "" || unicode.IsMark(r) || !unicode.IsGraphic(r)) {
+		if isUsual(r) && (markOf(r) != "" || unicode.IsMark(r) || !unicode.IsGraphic(r)) {
 			t.Errorf("%U", r)
 		}
 	}
@@ -287,32 +287,32 @@ func TestWrap(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	q, err := Of([]policy.Call{call("run_command", `{"command":"a\u001b\\b","cwd":"/p"}`)}, Options{})
+	q, err := NewQuestion([]policy.Call{call("run_command", `{"command":"a\u001b\\b","cwd":"/p"}`)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := `careful: "run_command" on "s"  command = "a\u{1b}\\b" ← control characters  cwd = "/p"`
-	if got := q.Short(200); got != full {
+	if got := q.ShortLine(200); got != full {
 		t.Error(got)
 	}
 	for n, want := range map[int]string{
 		0: "…", 1: "…", 2: "c…", 45: `careful: "run_command" on "s"  command = "a…`, 49: `careful: "run_command" on "s"  command = "a…`,
 		50: `careful: "run_command" on "s"  command = "a\u{1b}…`, 51: `careful: "run_command" on "s"  command = "a\u{1b}…`, 52: `careful: "run_command" on "s"  command = "a\u{1b}\\…`,
 	} {
-		if got := q.Short(n); got != want {
+		if got := q.ShortLine(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
-	if q, err = Of([]policy.Call{call("x", `{"a":`+"["+strings.Repeat(`"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",`, 900)+`1]}`)}, Options{}); err != nil {
+	if q, err = NewQuestion([]policy.Call{call("x", `{"a":`+"["+strings.Repeat(`"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",`, 900)+`1]}`)}, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := q.Short(10); got != `"x" on "s…` {
+	if got := q.ShortLine(10); got != `"x" on "s…` {
 		t.Error(got)
 	}
 }
 
 func TestChangesHaveAGutter(t *testing.T) {
-	q, err := Of([]policy.Call{call("write_file", `{"path":"/p/a","content":"1\n2\n3\n4\nserver  \"safe\"\n"}`)},
+	q, err := NewQuestion([]policy.Call{call("write_file", `{"path":"/p/a","content":"1\n2\n3\n4\nserver  \"safe\"\n"}`)},
 		Options{Project: "/p", ReadFile: disk{"/p/a": "1\n2\n3\n4\nold\n"}.read})
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +328,7 @@ func TestChangesHaveAGutter(t *testing.T) {
 func TestBesideTheArguments(t *testing.T) {
 	c := policy.Call{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"list"},
 		Args: []byte(`{"params/cwd":"/p","x":1}`), Extra: []byte(`{"cwd":"/etc","task":{"ttl":60},"_meta":{"a/b":true}}`)}
-	q, err := Of([]policy.Call{c}, Options{Project: "/p"})
+	q, err := NewQuestion([]policy.Call{c}, Options{Project: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,18 +342,18 @@ func TestBesideTheArguments(t *testing.T) {
 	if got := q.Lines(0); !slices.Equal(want, got) {
 		t.Error(strings.Join(got, "\n"))
 	}
-	if s := q.Short(500); !strings.Contains(s, `params/cwd = "/etc"`) {
+	if s := q.ShortLine(500); !strings.Contains(s, `params/cwd = "/etc"`) {
 		t.Error(s)
 	}
 	c.Extra = []byte(`{"task":{"ttl":60},"inputResponses":{},"requestState":"s","_meta":{"a/b":true}}`)
-	if q, err = Of([]policy.Call{c}, Options{Project: "/p"}); err != nil || q.Dangers != nil {
+	if q, err = NewQuestion([]policy.Call{c}, Options{Project: "/p"}); err != nil || q.Dangers != nil {
 		t.Error(err, q.Dangers)
 	}
-	if names := Unusual(&policy.Call{Subject: policy.ToolSubject, Extra: []byte(`{`)}); len(names) != 1 {
+	if names := UnusualMembers(&policy.Call{Subject: policy.ToolSubject, Extra: []byte(`{`)}); len(names) != 1 {
 		t.Error(names)
 	}
 	c.Extra = []byte(`{"a"`)
-	if _, err := Of([]policy.Call{c}, Options{}); !errors.Is(err, ErrUnreadable) {
+	if _, err := NewQuestion([]policy.Call{c}, Options{}); !errors.Is(err, ErrUnreadable) {
 		t.Error(err)
 	}
 }

@@ -39,106 +39,106 @@ type walker struct {
 	err    error
 }
 
-// walk visits every value in the JSON text src.
-func walk(src []byte, m *builder) (walker, error) {
-	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, make: m}
-	w.Blanks()
+// walkJSON visits every value in the JSON text src.
+func walkJSON(src []byte, m *builder) (walker, error) {
+	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.ValueOf(src))}, make: m}
+	w.SkipBlanks()
 	if w.At == len(src) {
 		return w, nil
 	}
 	if !json.Valid(src) {
 		return w, ErrUnreadable
 	}
-	if !w.value("", "") && w.err == nil {
+	if !w.walkValue("", "") && w.err == nil {
 		w.err = ErrTooMany // valid, and nests deeper than anyone reads
 	}
 	return w, w.err
 }
 
-func (w *walker) value(path, key string) bool {
+func (w *walker) walkValue(path, key string) bool {
 	switch v := jsonscan.Value(w.Src[w.At:]); v.Kind() {
 	case jsonscan.Object:
-		return w.object(path)
+		return w.walkObject(path)
 	case jsonscan.Array:
-		return w.array(path, key)
+		return w.walkArray(path, key)
 	case jsonscan.String:
-		text, ok := w.text()
-		w.leaf(leaf{path, key, text, true}, v.Kind())
+		text, ok := w.readText()
+		w.addLeaf(leaf{path, key, text, true}, v.Kind())
 		return ok
 	default:
-		w.leaf(leaf{path, key, w.Word(), false}, v.Kind())
+		w.addLeaf(leaf{path, key, w.ReadWord(), false}, v.Kind())
 		return true
 	}
 }
 
-func (w *walker) leaf(l leaf, kind jsonscan.Kind) {
-	w.add(l.path, kind.String(), l.text)
+func (w *walker) addLeaf(l leaf, kind jsonscan.ValueKind) {
+	w.addValue(l.path, kind.String(), l.text)
 	w.leaves = append(w.leaves, l)
 }
 
-func (w *walker) object(path string) bool {
-	more, ok := w.Enter('{')
+func (w *walker) walkObject(path string) bool {
+	more, ok := w.EnterContainer('{')
 	if !more && path != "" {
-		w.add(path, "object", "{}")
+		w.addValue(path, "object", "{}")
 	}
 	for more {
-		key, named := w.text()
+		key, named := w.readText()
 		if path == "" {
 			w.top = append(w.top, key)
 		}
-		if member := w.join(path, key); !named || !w.Colon() || w.err != nil || !w.value(member, key) {
+		if member := w.joinPath(path, key); !named || !w.TakeColon() || w.err != nil || !w.walkValue(member, key) {
 			return false
 		}
-		more, ok = w.After('}')
+		more, ok = w.NextItem('}')
 	}
 	return ok
 }
 
-func (w *walker) array(path, key string) bool {
-	more, ok := w.Enter('[')
+func (w *walker) walkArray(path, key string) bool {
+	more, ok := w.EnterContainer('[')
 	if !more {
-		w.add(path, "array", "[]")
+		w.addValue(path, "array", "[]")
 	}
 	for i := 0; more; i++ {
-		if !w.value(fmt.Sprintf("%s[%d]", path, i), key) || w.err != nil {
+		if !w.walkValue(fmt.Sprintf("%s[%d]", path, i), key) || w.err != nil {
 			return false
 		}
-		more, ok = w.After(']')
+		more, ok = w.NextItem(']')
 	}
 	return ok
 }
 
-// text reads a string.
-func (w *walker) text() (string, bool) {
-	inside, ok := w.Quoted()
+// readText reads a string.
+func (w *walker) readText() (string, bool) {
+	inside, ok := w.ReadQuoted()
 	if !ok || strings.IndexByte(inside, '\\') < 0 {
 		return strings.Clone(inside), ok
 	}
-	return unescape([]byte(inside)), ok
+	return unescapeJSON([]byte(inside)), ok
 }
 
-func (w *walker) add(path, kind, text string) {
+func (w *walker) addValue(path, kind, text string) {
 	if w.err != nil {
 		return
 	}
-	a, err := w.make.value(path, kind, text)
+	a, err := w.make.makeValue(path, kind, text)
 	w.args, w.err = append(w.args, a), err
 }
 
-// join is the path of a member. A name that would be folded in it is listed as
+// joinPath is the path of a member. A name that would be folded in it is listed as
 // a value of its own, so that all of it can be seen.
-func (w *walker) join(path, key string) string {
+func (w *walker) joinPath(path, key string) string {
 	if len(key) > maxName {
 		w.err = ErrTooMany
 		return ""
 	}
 	shown := key
-	if !bare(key) {
-		shown = term.Value(key)
+	if !isBare(key) {
+		shown = term.VisibleValue(key)
 		w.odd = append(w.odd, key)
 	}
-	if folded(key) {
-		w.add(strings.TrimSpace(path+" (name)"), "name", key)
+	if isFolded(key) {
+		w.addValue(strings.TrimSpace(path+" (name)"), "name", key)
 	}
 	if path == "" {
 		return shown
@@ -146,12 +146,12 @@ func (w *walker) join(path, key string) string {
 	return path + "." + shown
 }
 
-// unescape undoes the escapes of a valid JSON string. A lone surrogate keeps
+// unescapeJSON undoes the escapes of a valid JSON string. A lone surrogate keeps
 // its value, as three bytes that are no UTF-8, and so shows as such.
-func unescape(raw []byte) string {
+func unescapeJSON(raw []byte) string {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
-		r, n := escape.Read(raw[i:])
+		r, n := escape.ReadEscape(raw[i:])
 		switch {
 		case n == 0:
 			out = append(out, raw[i])
@@ -168,7 +168,7 @@ func unescape(raw []byte) string {
 
 const bareLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-// bare says that a member name can be shown without quotes.
-func bare(key string) bool {
+// isBare says that a member name can be shown without quotes.
+func isBare(key string) bool {
 	return key != "" && len(key) <= maxBare && strings.Trim(key, bareLetters) == ""
 }

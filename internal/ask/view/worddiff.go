@@ -10,10 +10,10 @@ import (
 // around is how many words that stay are shown beside a change.
 const around = 6
 
-// Words shows what becomes of a text, word by word, as harmless lines: what goes, what
+// DiffWords shows what becomes of a text, word by word, as harmless lines: what goes, what
 // comes, and a few of the words that stay around it.
-func Words(was, is string) []DiffLine {
-	edits := compare(strings.Fields(was), strings.Fields(is))
+func DiffWords(was, is string) []DiffLine {
+	edits := compareLines(strings.Fields(was), strings.Fields(is))
 	var lines []DiffLine
 	changed := false
 	for from := 0; from < len(edits); {
@@ -25,10 +25,10 @@ func Words(was, is string) []DiffLine {
 		changed = changed || op != ' '
 		run := make([]string, 0, to-from)
 		for _, e := range edits[from:to] {
-			run = append(run, term.Text(e.line))
+			run = append(run, term.VisibleText(e.line))
 		}
 		if op == ' ' {
-			run = beside(run, from > 0, to < len(edits))
+			run = contextWords(run, from > 0, to < len(edits))
 		}
 		if len(run) > 0 {
 			lines = append(lines, DiffLine{op, strings.Join(run, " ")})
@@ -41,8 +41,8 @@ func Words(was, is string) []DiffLine {
 	return lines
 }
 
-// beside is what is shown of words that stay: those that touch a change.
-func beside(run []string, after, before bool) []string {
+// contextWords is what is shown of words that stay: those that touch a change.
+func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:
 		left := fmt.Sprintf("… %d words …", len(run)-2*around)

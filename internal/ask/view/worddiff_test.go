@@ -15,7 +15,7 @@ func TestWords(t *testing.T) {
 		{"a\nb", "a b", "#the words are the same; blanks or line ends differ"},
 	} {
 		var got []string
-		for _, l := range Words(tc.was, tc.is) {
+		for _, l := range DiffWords(tc.was, tc.is) {
 			got = append(got, string(l.Op)+l.Text)
 		}
 		if s := strings.Join(got, "|"); s != tc.want {

@@ -119,8 +119,8 @@ var compiledWords = sync.OnceValue(func() []compiledWord {
 	return list
 })
 
-// find is the first place in text the word stands at, "" for none.
-func (w *compiledWord) find(text string) string {
+// findWord is the first place in text the word stands at, "" for none.
+func (w *compiledWord) findWord(text string) string {
 	if w.spare == nil {
 		return w.match.FindString(text)
 	}

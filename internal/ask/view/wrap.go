@@ -38,7 +38,7 @@ func Wrap(lines []string, cells int) []string {
 // two thirds if a word would be cut, and within an escape only if that is wider than the row.
 func rowEnd(line string, cells int) int {
 	used, end, blank := 0, 0, 0
-	for unit := range units(line) {
+	for unit := range textUnits(line) {
 		w := Width(unit)
 		switch {
 		case used+w <= cells:

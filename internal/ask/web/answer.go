@@ -41,40 +41,40 @@ const maxWords = 500 // characters of a note
 // The ids that the queue gives; nothing else is looked up.
 var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })
 
-func conflict(text string) *refusal { return &refusal{http.StatusConflict, text} }
+func conflictRefusal(text string) *refusal { return &refusal{http.StatusConflict, text} }
 
 var (
 	unknownReply = &refusal{http.StatusBadRequest, "This is no answer that clawai knows. Nothing was answered."}
 	unknownScope = &refusal{http.StatusBadRequest, "No such rule was offered. Nothing was answered."}
 	unknownReach = &refusal{http.StatusBadRequest, "No answer for the session was offered that reaches so far. Nothing was answered."}
 	longNote     = &refusal{http.StatusBadRequest, "The note is longer than 500 characters. Nothing was answered."}
-	otherBytes   = conflict("The question is not the one that the page showed. Nothing was answered; load the page again.")
+	otherBytes   = conflictRefusal("The question is not the one that the page showed. Nothing was answered; load the page again.")
 	tooEarly     = &refusal{http.StatusTooEarly, "That was sooner than anybody reads. Nothing was answered; look, and answer again."}
-	unread       = conflict("Read the question to its end first, then allow. Nothing was answered.")
-	unconfirmed  = conflict("This one is dangerous, or lasts: it needs to be confirmed. Nothing was answered.")
-	notShown     = conflict("This call cannot be shown, so it can only be denied. Nothing was answered.")
-	notInBulk    = conflict("Several at once can only be denied or allowed once, and a dangerous one only denied. Nothing was answered.")
-	notLasting   = conflict("An answer for the session cannot hold for this call. Nothing was answered.")
-	goneAlready  = conflict("Too late: it is no longer in the queue; nothing was executed.")
+	unread       = conflictRefusal("Read the question to its end first, then allow. Nothing was answered.")
+	unconfirmed  = conflictRefusal("This one is dangerous, or lasts: it needs to be confirmed. Nothing was answered.")
+	notShown     = conflictRefusal("This call cannot be shown, so it can only be denied. Nothing was answered.")
+	notInBulk    = conflictRefusal("Several at once can only be denied or allowed once, and a dangerous one only denied. Nothing was answered.")
+	notLasting   = conflictRefusal("An answer for the session cannot hold for this call. Nothing was answered.")
+	goneAlready  = conflictRefusal("Too late: it is no longer in the queue; nothing was executed.")
 )
 
 // serveRequest sends all of one request that waits, or how it ended. That it ends while
 // the page opens it is no error, and of one a browser would tell on its console.
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *session) error {
-	q, err := s.find(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
+	q, err := s.findPending(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
 	if late, ok := errors.AsType[*refusal](err); ok && late.status == http.StatusConflict {
-		return reply(w, map[string]string{"ended": late.text})
+		return writeReply(w, map[string]string{"ended": late.text})
 	}
 	if err != nil {
 		return err
 	}
-	d := s.details(&q)
+	d := s.requestDetails(&q)
 	in.addDetails(q.ID, d.care)
-	return reply(w, d)
+	return writeReply(w, d)
 }
 
-// find gives a request that waits, by its whole id.
-func (s *Server) find(ctx context.Context, id string) (queue.Request, error) {
+// findPending gives a request that waits, by its whole id.
+func (s *Server) findPending(ctx context.Context, id string) (queue.Request, error) {
 	if !wholeID().MatchString(id) {
 		return queue.Request{}, notFound
 	}
@@ -83,24 +83,24 @@ func (s *Server) find(ctx context.Context, id string) (queue.Request, error) {
 	case errors.Is(err, queue.ErrUnknown), errors.Is(err, queue.ErrAmbiguous), err == nil && q.ID != id:
 		return queue.Request{}, goneAlready
 	case err != nil:
-		return queue.Request{}, unreachable(err)
+		return queue.Request{}, unreachableRefusal(err)
 	case q.Status != queue.Pending:
-		return queue.Request{}, conflict(tooLate(&q))
+		return queue.Request{}, conflictRefusal(tooLate(&q))
 	}
 	return q, nil
 }
 
-func unreachable(err error) *refusal {
-	return &refusal{http.StatusServiceUnavailable, "The queue could not be asked, and nothing was answered: " + term.Text(err.Error())}
+func unreachableRefusal(err error) *refusal {
+	return &refusal{http.StatusServiceUnavailable, "The queue could not be asked, and nothing was answered: " + term.VisibleText(err.Error())}
 }
 
 // serveAnswer gives one answer to the queue.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session) error {
 	var body answerBody
-	if err := read(w, r, &body); err != nil {
+	if err := readBody(w, r, &body); err != nil {
 		return err
 	}
-	q, err := s.find(r.Context(), body.ID)
+	q, err := s.findPending(r.Context(), body.ID)
 	if err != nil {
 		return err
 	}
@@ -113,15 +113,15 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	defer cancel()
 	now, err := s.o.Queue.Decide(ctx, q.ID, a)
 	if first, ok := errors.AsType[*queue.ResolvedError](err); ok {
-		return conflict(tooLate(&first.Request))
+		return conflictRefusal(tooLate(&first.Request))
 	}
 	if err != nil {
-		return unreachable(err)
+		return unreachableRefusal(err)
 	}
 	if !body.Bulk { // of many, the history tells
-		now = s.outcome(r.Context(), now)
+		now = s.awaitOutcome(r.Context(), now)
 	}
-	return reply(w, map[string]string{"text": ending(&now)})
+	return writeReply(w, map[string]string{"text": endingSentence(&now)})
 }
 
 // checkAnswer makes the answer of what the page sent, if it may be given to q.
@@ -150,13 +150,13 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 		return a, notInBulk
 	case said == gate.AllowSession && !q.Lasting:
 		return a, notLasting
-	case said == gate.AllowSession && !reaches(q, body.Scope):
+	case said == gate.AllowSession && !offersReach(q, body.Scope):
 		return a, unknownReach
 	case said.Allows() && (!was.whole || !body.Read):
 		return a, unread
 	case (lasts || far || dangerous) && !body.Confirmed:
 		return a, unconfirmed
-	case lasts && !offered(q, said, body.Scope):
+	case lasts && !offersRule(q, said, body.Scope):
 		return a, unknownScope
 	}
 	if lasts || far {
@@ -165,20 +165,20 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 	return a, nil
 }
 
-// reaches says whether the person was offered that an answer for the session goes so far.
-func reaches(q *queue.Request, scope string) bool {
+// offersReach says whether the person was offered that an answer for the session goes so far.
+func offersReach(q *queue.Request, scope string) bool {
 	return scope == "" || slices.ContainsFunc(view.ForSession(q.Offers), func(o view.Offer) bool { return o.Scope == scope })
 }
 
-// offered says whether the rule that the person confirmed was on the page.
-func offered(q *queue.Request, said gate.Reply, scope string) bool {
+// offersRule says whether the rule that the person confirmed was on the page.
+func offersRule(q *queue.Request, said gate.Reply, scope string) bool {
 	return slices.ContainsFunc(q.Offers, func(o view.Offer) bool {
 		return o.Scope == scope && (said == gate.AllowAlways && o.Allow != "" || said == gate.DenyAlways && o.Deny != "")
 	})
 }
 
-// outcome is the request with what became of its call, if that is known soon.
-func (s *Server) outcome(ctx context.Context, now queue.Request) queue.Request {
+// awaitOutcome is the request with what became of its call, if that is known soon.
+func (s *Server) awaitOutcome(ctx context.Context, now queue.Request) queue.Request {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.outcome)
 	defer cancel()
 	if later, err := s.o.Queue.Await(ctx, now.ID); err == nil {
@@ -193,7 +193,7 @@ func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request, _ *session)
 	var body struct {
 		ID string `json:"id"`
 	}
-	if err := read(w, r, &body); err != nil {
+	if err := readBody(w, r, &body); err != nil {
 		return err
 	}
 	if body.ID == "" || len(body.ID) > 200 {
@@ -202,9 +202,9 @@ func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request, _ *session)
 	err := s.o.Queue.Revoke(r.Context(), body.ID)
 	switch {
 	case errors.Is(err, queue.ErrUnknown):
-		return conflict("It no longer held.")
+		return conflictRefusal("It no longer held.")
 	case err != nil:
-		return &refusal{http.StatusServiceUnavailable, "It could not be revoked and may still hold: " + term.Text(err.Error())}
+		return &refusal{http.StatusServiceUnavailable, "It could not be revoked and may still hold: " + term.VisibleText(err.Error())}
 	}
-	return reply(w, map[string]string{"text": "Revoked: the next such call asks again."})
+	return writeReply(w, map[string]string{"text": "Revoked: the next such call asks again."})
 }

@@ -59,7 +59,7 @@ func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request, _ *session) 
 // later, to whoever has the key.
 func (s *Server) servePage(w http.ResponseWriter, _ *http.Request, _ *session) error {
 	a := s.assets["/"]
-	nonce, _ := secret()
+	nonce, _ := newSecret()
 	w.Header().Set("Content-Security-Policy", policyOf(nonce))
 	w.Header().Set("Content-Type", a.kind)
 	_, err := w.Write(bytes.ReplaceAll(a.body, []byte("NONCE"), []byte(nonce)))

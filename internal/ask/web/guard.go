@@ -18,8 +18,8 @@ func policyOf(nonce string) string {
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
-// protect sets what every response carries, a refusal too.
-func protect(h http.Header) {
+// setHeaders sets what every response carries, a refusal too.
+func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policyOf(""))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
@@ -52,10 +52,10 @@ var (
 
 func (e *refusal) Error() string { return e.text }
 
-// admit refuses what our own page, or the person typing its address, cannot have
+// checkOrigin refuses what our own page, or the person typing its address, cannot have
 // sent. Host stops a foreign name that leads here (DNS rebinding); fetch metadata
 // and Origin stop other sites, and pages of other ports of this machine.
-func (s *Server) admit(r *http.Request, dest string) *refusal {
+func (s *Server) checkOrigin(r *http.Request, dest string) *refusal {
 	if r.Host != s.host {
 		return wrongHost
 	}

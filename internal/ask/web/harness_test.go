@@ -81,7 +81,7 @@ func (st *site) request(method, path, body string, change func(*http.Request)) *
 		st.t.Fatal(err)
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	r.Header.Set("Sec-Fetch-Dest", st.s.route(r.URL).dest)
+	r.Header.Set("Sec-Fetch-Dest", st.s.findRoute(r.URL).dest)
 	if r.Header.Get("Sec-Fetch-Dest") == "" {
 		r.Header.Del("Sec-Fetch-Dest")
 	}
@@ -113,7 +113,7 @@ func (st *site) do(method, path, body string, change func(*http.Request)) (*http
 }
 
 func (st *site) token() string {
-	_, token, _ := strings.Cut(st.s.Link(), "#")
+	_, token, _ := strings.Cut(st.s.NewLink(), "#")
 	return token
 }
 

@@ -51,32 +51,32 @@ const (
 // keyHeader carries the page's key.
 const keyHeader = "X-Clawai-Key"
 
-func secret() (text string, hash [32]byte) {
+func newSecret() (text string, hash [32]byte) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	text = base64.RawURLEncoding.EncodeToString(b[:])
 	return text, sha256.Sum256([]byte(text))
 }
 
-func same(hash [32]byte, text string) bool {
+func matchesSecret(hash [32]byte, text string) bool {
 	h := sha256.Sum256([]byte(text))
 	return subtle.ConstantTimeCompare(hash[:], h[:]) == 1
 }
 
 func (d *login) newToken() string {
-	text, hash := secret()
+	text, hash := newSecret()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.token = &hash
 	return text
 }
 
-// exchange exchanges the token for a key, once. Who was in before is out. A wrong
+// exchangeToken exchanges the token for a key, once. Who was in before is out. A wrong
 // token changes nothing.
-func (d *login) exchange(token string) (key string, ok bool) {
+func (d *login) exchangeToken(token string) (key string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.token == nil || !same(*d.token, token) {
+	if d.token == nil || !matchesSecret(*d.token, token) {
 		return "", false
 	}
 	d.token = nil
@@ -84,7 +84,7 @@ func (d *login) exchange(token string) (key string, ok bool) {
 		close(d.session.ended)
 	}
 	in := &session{ended: make(chan struct{}), sent: map[string]sent{}}
-	key, in.key = secret()
+	key, in.key = newSecret()
 	d.session = in
 	return key, true
 }
@@ -99,12 +99,12 @@ func (d *login) close() {
 	d.session, d.token = nil, nil
 }
 
-// session is who sent the request; nil for a stranger.
-func (s *Server) session(r *http.Request) *session {
+// findSession is who sent the request; nil for a stranger.
+func (s *Server) findSession(r *http.Request) *session {
 	s.login.mu.Lock()
 	in := s.login.session
 	s.login.mu.Unlock()
-	if in == nil || len(r.Header.Values(keyHeader)) != 1 || !same(in.key, r.Header.Get(keyHeader)) {
+	if in == nil || len(r.Header.Values(keyHeader)) != 1 || !matchesSecret(in.key, r.Header.Get(keyHeader)) {
 		return nil
 	}
 	return in

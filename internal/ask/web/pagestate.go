@@ -42,47 +42,47 @@ type gone struct {
 	Text string `json:"text"`
 }
 
-// update looks at the queue. The error is one of writing: the page has left.
-func (b *pageState) update(ctx context.Context) error {
+// updatePage looks at the queue. The error is one of writing: the page has left.
+func (b *pageState) updatePage(ctx context.Context) error {
 	pending, err := b.s.o.Queue.Pending(ctx)
 	if err != nil {
-		return b.trouble("The queue cannot be read: " + term.Text(err.Error()))
+		return b.sendTrouble("The queue cannot be read: " + term.VisibleText(err.Error()))
 	}
-	if err := b.pending(ctx, pending); err != nil {
+	if err := b.sendPending(ctx, pending); err != nil {
 		return err
 	}
 	history, err := b.s.o.Queue.History(ctx, historyLength)
 	if err != nil {
-		return b.trouble("The history cannot be read: " + term.Text(err.Error()))
+		return b.sendTrouble("The history cannot be read: " + term.VisibleText(err.Error()))
 	}
-	if err := b.whole("history", b.history(history)); err != nil {
+	if err := b.sendReplacement("history", b.historyRows(history)); err != nil {
 		return err
 	}
 	grants, err := b.s.o.Queue.Grants(ctx)
 	if err != nil {
-		return b.trouble("The answers that hold cannot be read: " + term.Text(err.Error()))
+		return b.sendTrouble("The answers that hold cannot be read: " + term.VisibleText(err.Error()))
 	}
-	if err := b.whole("grants", grantRows(grants, b.s.o.Home)); err != nil {
+	if err := b.sendReplacement("grants", grantRows(grants, b.s.o.Home)); err != nil {
 		return err
 	}
-	return b.trouble("")
+	return b.sendTrouble("")
 }
 
-func (b *pageState) pending(ctx context.Context, list []queue.Request) error {
+func (b *pageState) sendPending(ctx context.Context, list []queue.Request) error {
 	ev := pendingEvent{Fresh: b.rows == nil, Now: time.Now().UnixMilli(), Added: []*row{}, Gone: []gone{}}
 	rows := make(map[string]*row, len(list))
 	for i := range list {
 		r := &list[i]
 		known := b.rows[r.ID]
 		if known == nil {
-			known = b.s.row(r)
+			known = b.s.requestRow(r)
 			ev.Added = append(ev.Added, known)
 		}
 		rows[r.ID] = known
 	}
 	for id := range b.rows {
 		if rows[id] == nil {
-			ev.Gone = append(ev.Gone, gone{id, b.ending(ctx, id)})
+			ev.Gone = append(ev.Gone, gone{id, b.endingText(ctx, id)})
 		}
 	}
 	b.rows = rows
@@ -90,18 +90,18 @@ func (b *pageState) pending(ctx context.Context, list []queue.Request) error {
 	if !ev.Fresh && len(ev.Added) == 0 && len(ev.Gone) == 0 {
 		return nil
 	}
-	return b.out.send("pending", ev)
+	return b.out.sendEvent("pending", ev)
 }
 
-func (b *pageState) ending(ctx context.Context, id string) string {
+func (b *pageState) endingText(ctx context.Context, id string) string {
 	r, err := b.s.o.Queue.Get(ctx, id)
 	if err != nil {
 		return "It is no longer in the queue; nothing was executed that waited for it."
 	}
-	return ending(&r)
+	return endingSentence(&r)
 }
 
-func (b *pageState) history(list []queue.Request) []*resolvedRow {
+func (b *pageState) historyRows(list []queue.Request) []*resolvedRow {
 	past, out := make(map[string]*resolvedRow, len(list)), make([]*resolvedRow, 0, len(list))
 	for i := range list {
 		r := &list[i]
@@ -109,7 +109,7 @@ func (b *pageState) history(list []queue.Request) []*resolvedRow {
 		if known == nil {
 			known = b.s.resolvedRow(r)
 		}
-		known.Text = ending(r) // the outcome comes later than the answer
+		known.Text = endingSentence(r) // the outcome comes later than the answer
 		past[r.ID] = known
 		out = append(out, known)
 	}
@@ -117,19 +117,19 @@ func (b *pageState) history(list []queue.Request) []*resolvedRow {
 	return out
 }
 
-// whole sends an event that replaces what the page had, when it differs.
-func (b *pageState) whole(name string, v any) error {
+// sendReplacement sends an event that replaces what the page had, when it differs.
+func (b *pageState) sendReplacement(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil || bytes.Equal(data, b.sent[name]) {
 		return err
 	}
 	b.sent[name] = data
-	return b.out.send(name, json.RawMessage(data))
+	return b.out.sendEvent(name, json.RawMessage(data))
 }
 
-// trouble shows a line on the page until it is called with another; "" takes it
+// sendTrouble shows a line on the page until it is called with another; "" takes it
 // away.
-func (b *pageState) trouble(text string) error {
+func (b *pageState) sendTrouble(text string) error {
 	if text == "" {
 		text = b.alone
 	}
@@ -137,5 +137,5 @@ func (b *pageState) trouble(text string) error {
 		return nil
 	}
 	b.words = text
-	return b.out.send("trouble", map[string]string{"text": text})
+	return b.out.sendEvent("trouble", map[string]string{"text": text})
 }

@@ -31,7 +31,7 @@ type line struct {
 const partLength = 120 // characters of one part of a line
 
 func recordLine(e *event.Entry) line {
-	word, tone := verdict(e)
+	word, tone := verdictText(e)
 	server := e.Server
 	if server == "" && e.ServerGuess != "" {
 		server = e.ServerGuess + "?"
@@ -39,28 +39,28 @@ func recordLine(e *event.Entry) line {
 	var what []string
 	for _, s := range append([]string{e.Method}, e.Names...) {
 		if s != "" && (len(what) == 0 || s != e.Method) {
-			what = append(what, clip(s))
+			what = append(what, clipText(s))
 		}
 	}
 	if len(e.Args) > 0 {
-		what = append(what, clip(escape.Readable(e.Args)))
+		what = append(what, clipText(escape.ReadableJSON(e.Args)))
 	}
 	if len(e.Extra) > 0 {
-		what = append(what, "beside them "+clip(escape.Readable(e.Extra)))
+		what = append(what, "beside them "+clipText(escape.ReadableJSON(e.Extra)))
 	}
 	if e.Answer != "" {
-		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clip(e.Answer), clip(e.Channel), e.Waited.Seconds()))
+		what = append(what, fmt.Sprintf("%s (%s, after %.1f s)", clipText(e.Answer), clipText(e.Channel), e.Waited.Seconds()))
 	}
 	var why []string
 	for _, s := range []string{e.RuleText, e.Reason, e.Detail} {
 		if s != "" {
-			why = append(why, clip(s))
+			why = append(why, clipText(s))
 		}
 	}
-	return line{e.Time.UnixMilli(), word, tone, clip(server), strings.Join(what, "  "), strings.Join(why, "  ")}
+	return line{e.Time.UnixMilli(), word, tone, clipText(server), strings.Join(what, "  "), strings.Join(why, "  ")}
 }
 
-func verdict(e *event.Entry) (word, tone string) {
+func verdictText(e *event.Entry) (word, tone string) {
 	switch e.Kind {
 	case event.Decision:
 		switch {
@@ -69,22 +69,22 @@ func verdict(e *event.Entry) (word, tone string) {
 		case e.Decision == "allow":
 			return "allow", "good"
 		}
-		return clip(e.Decision), "bad"
+		return clipText(e.Decision), "bad"
 	case event.Answered:
 		return "answer", "odd"
 	case event.Dropped, event.Recovery:
 		return string(e.Kind), "odd"
 	}
-	return clip(string(e.Kind)), ""
+	return clipText(string(e.Kind)), ""
 }
 
-// clip makes s harmless and short.
-func clip(s string) string {
+// clipText makes s harmless and short.
+func clipText(s string) string {
 	n := 0
 	for i := range s {
 		if n++; n > partLength {
-			return term.Text(s[:i]) + "…"
+			return term.VisibleText(s[:i]) + "…"
 		}
 	}
-	return term.Text(s)
+	return term.VisibleText(s)
 }

@@ -23,7 +23,7 @@ const requestPath = "/request/" // and the id
 // nowhere is every other path.
 var nowhere = route{open: true, serve: func(*Server, http.ResponseWriter, *http.Request, *session) error { return notFound }}
 
-func (s *Server) route(u *url.URL) route {
+func (s *Server) findRoute(u *url.URL) route {
 	if u.RawQuery != "" || u.ForceQuery || u.RawPath != "" {
 		return nowhere
 	}
@@ -50,22 +50,22 @@ func (s *Server) route(u *url.URL) route {
 
 // ServeHTTP is the only way in.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	protect(w.Header())
-	if err := s.answer(w, r); err != nil {
-		fail(w, r, err)
+	setHeaders(w.Header())
+	if err := s.serveRoute(w, r); err != nil {
+		writeError(w, r, err)
 	}
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
-	rt := s.route(r.URL)
-	if e := s.admit(r, rt.dest); e != nil {
+func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request) error {
+	rt := s.findRoute(r.URL)
+	if e := s.checkOrigin(r, rt.dest); e != nil {
 		return e
 	}
 	if rt.method != "" && r.Method != rt.method {
 		w.Header().Set("Allow", rt.method)
 		return &refusal{http.StatusMethodNotAllowed, "Only " + rt.method + " is answered here."}
 	}
-	in := s.session(r)
+	in := s.findSession(r)
 	if in == nil && !rt.open {
 		return stranger
 	}
@@ -75,8 +75,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	return rt.serve(s, w, r, in)
 }
 
-// fail tells an error as plain text to a person, and as JSON to the page.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
+// writeError tells an error as plain text to a person, and as JSON to the page.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*refusal](err); ok {
 		status = e.status
@@ -92,13 +92,13 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"text": err.Error()})
 }
 
-func reply(w http.ResponseWriter, v any) error {
+func writeReply(w http.ResponseWriter, v any) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	return json.NewEncoder(w).Encode(v)
 }
 
-// read takes the one JSON object of a body, and nothing it does not know.
-func read(w http.ResponseWriter, r *http.Request, v any) error {
+// readBody takes the one JSON object of a body, and nothing it does not know.
+func readBody(w http.ResponseWriter, r *http.Request, v any) error {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
@@ -116,13 +116,13 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 // serveSession lets the browser in that has the link's token.
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session) error {
 	var body struct{ Token string }
-	if err := read(w, r, &body); err != nil {
+	if err := readBody(w, r, &body); err != nil {
 		return err
 	}
-	key, ok := s.login.exchange(body.Token)
+	key, ok := s.login.exchangeToken(body.Token)
 	if !ok {
 		return usedLink
 	}
 	s.o.Opened()
-	return reply(w, map[string]string{"key": key})
+	return writeReply(w, map[string]string{"key": key})
 }

@@ -94,9 +94,9 @@ func New(o Options, l net.Listener) (*Server, error) {
 	}, nil
 }
 
-// Link makes the link that opens the page once. An earlier one that has not been
+// NewLink makes the link that opens the page once. An earlier one that has not been
 // used stops working; a page that is open stays open until the new link is used.
-func (s *Server) Link() string { return "http://" + s.host + "/#" + s.login.newToken() }
+func (s *Server) NewLink() string { return "http://" + s.host + "/#" + s.login.newToken() }
 
 // limits are how long parts of an exchange may take.
 type limits struct {

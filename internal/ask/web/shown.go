@@ -33,29 +33,29 @@ type row struct {
 
 const shortLength = 160 // characters of a row
 
-func (s *Server) row(r *queue.Request) *row {
+func (s *Server) requestRow(r *queue.Request) *row {
 	out := &row{
 		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]),
-		Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
+		Client: term.VisibleText(r.Client), Project: term.VisibleText(view.TildePath(r.Project, s.o.Home)),
 		Created: r.Created.UnixMilli(),
 	}
 	if !r.Deadline.IsZero() {
 		out.Deadline = r.Deadline.UnixMilli()
 	}
-	q, err := s.view(r, false)
+	q, err := s.viewRequest(r, false)
 	if err != nil {
 		out.Title, out.Dangerous = "A call that cannot be shown", true
 		out.Short = "deny it, or it denies by itself at its deadline"
 		return out
 	}
-	out.Title, out.Server = s.title(&q), q.Server
-	short := strings.TrimPrefix(q.Short(shortLength), "careful: ") // the page says so itself
+	out.Title, out.Server = s.callTitle(&q), q.Server
+	short := strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page says so itself
 	out.Short = strings.TrimSpace(strings.TrimPrefix(short, q.Title))
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
-	if q.Brief(shortLength) {
-		q, err = s.view(r, true) // a change to a file is more than a row tells
-		out.Brief = err == nil && q.Brief(shortLength)
+	if q.IsShortComplete(shortLength) {
+		q, err = s.viewRequest(r, true) // a change to a file is more than a row tells
+		out.Brief = err == nil && q.IsShortComplete(shortLength)
 	}
 	return out
 }
@@ -69,16 +69,16 @@ func careOf(r *queue.Request, q *view.Question) care {
 	return routine
 }
 
-// view is the request as harmless text; the error says why there is none.
-func (s *Server) view(r *queue.Request, changes bool) (view.Question, error) {
+// viewRequest is the request as harmless text; the error says why there is none.
+func (s *Server) viewRequest(r *queue.Request, changes bool) (view.Question, error) {
 	if r.Damage != nil {
 		return view.Question{}, r.Damage
 	}
-	return view.Of(r.Calls, s.options(r, changes))
+	return view.NewQuestion(r.Calls, s.viewOptions(r, changes))
 }
 
-func (s *Server) options(r *queue.Request, changes bool) view.Options {
-	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Why: r.Reason, Reply: r.Reply(), Project: r.Project, Home: s.o.Home, Own: s.o.Own}
+func (s *Server) viewOptions(r *queue.Request, changes bool) view.Options {
+	o := view.Options{Server: r.Server, Rule: r.Rule, Digest: r.Digest, Why: r.Reason, Reply: r.IsReply(), Project: r.Project, Home: s.o.Home, Own: s.o.Own}
 	if changes {
 		o.ReadFile = s.o.ReadFile
 	}
@@ -147,21 +147,21 @@ type reach struct {
 	Title string `json:"title"` // with all that it leaves open
 }
 
-func (s *Server) details(r *queue.Request) *details {
+func (s *Server) requestDetails(r *queue.Request) *details {
 	out := &details{
-		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.Text(r.Client), Project: term.Text(view.Tilde(r.Project, s.o.Home)),
-		Reason:  term.Text(r.Reason),
-		Lasting: r.Lasting, NoOffer: term.Text(r.NoOffer), Offers: []offer{}, Session: []reach{}, Requests: []request{},
+		ID: r.ID, Digest: hex.EncodeToString(r.Digest[:]), Client: term.VisibleText(r.Client), Project: term.VisibleText(view.TildePath(r.Project, s.o.Home)),
+		Reason:  term.VisibleText(r.Reason),
+		Lasting: r.Lasting, NoOffer: term.VisibleText(r.NoOffer), Offers: []offer{}, Session: []reach{}, Requests: []request{},
 	}
 	for _, o := range view.ForSession(r.Offers) {
-		out.Session = append(out.Session, reach{o.Scope, term.Text(o.Session), term.Text(o.Title)})
+		out.Session = append(out.Session, reach{o.Scope, term.VisibleText(o.Session), term.VisibleText(o.Title)})
 	}
 	for _, o := range r.Offers {
-		out.Offers = append(out.Offers, offer{o.Scope, term.Text(o.Title), textLines(o.Allow), textLines(o.Deny), term.Text(o.Example)})
+		out.Offers = append(out.Offers, offer{o.Scope, term.VisibleText(o.Title), textLines(o.Allow), textLines(o.Deny), term.VisibleText(o.Example)})
 	}
-	q, err := s.view(r, true)
+	q, err := s.viewRequest(r, true)
 	if err != nil {
-		out.Broken, out.Dangerous = term.Text(err.Error()), true
+		out.Broken, out.Dangerous = term.VisibleText(err.Error()), true
 		return out
 	}
 	out.Server, out.Rule, out.Short, out.Dangers = q.Server, q.Rule, q.Digest, q.Dangers
@@ -177,7 +177,7 @@ func requestOf(r *view.Request) request {
 	own := len(r.Args) - r.Extra
 	out := request{
 		Server: r.Server, Method: r.Method, Word: r.Word, Dangers: r.Dangers,
-		Names: values(r.Named), Args: values(r.Args[:own]), Extra: values(r.Args[own:]), Changes: []change{},
+		Names: argumentValues(r.Named), Args: argumentValues(r.Args[:own]), Extra: argumentValues(r.Args[own:]), Changes: []change{},
 	}
 	for _, d := range r.Diff {
 		out.Changes = append(out.Changes, change{string(d.Op), d.Text})
@@ -185,7 +185,7 @@ func requestOf(r *view.Request) request {
 	return out
 }
 
-func values(args []view.Arg) []value {
+func argumentValues(args []view.Arg) []value {
 	out := make([]value, 0, len(args))
 	for i := range args {
 		a := &args[i]
@@ -204,7 +204,7 @@ func textLines(s string) []string {
 	}
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i := range lines {
-		lines[i] = term.Text(strings.TrimRight(lines[i], "\r"))
+		lines[i] = term.VisibleText(strings.TrimRight(lines[i], "\r"))
 	}
 	return lines
 }
@@ -220,22 +220,22 @@ type resolvedRow struct {
 }
 
 func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
-	out := &resolvedRow{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.Text(r.Answer.Words)}
-	q, err := s.view(r, false)
+	out := &resolvedRow{ID: r.ID, Status: string(r.Status), Time: r.Decided.UnixMilli(), Note: term.VisibleText(r.Answer.Words)}
+	q, err := s.viewRequest(r, false)
 	if err != nil {
 		out.Title = "A call that cannot be shown"
 		return out
 	}
-	out.Title = s.title(&q)
+	out.Title = s.callTitle(&q)
 	return out
 }
 
-// ending says in one sentence how a request was resolved.
-func ending(r *queue.Request) string {
-	at, outcome, undone := clock(r.Decided), term.Text(r.Outcome), queue.Undone(r.Reply())
+// endingSentence says in one sentence how a request was resolved.
+func endingSentence(r *queue.Request) string {
+	at, outcome, undone := clockText(r.Decided), term.VisibleText(r.Outcome), queue.UndoneText(r.IsReply())
 	switch r.Status {
 	case queue.Approved, queue.Denied:
-		return fmt.Sprintf("%s at %s %s%s.", answerText(r), at, by(r), outcomeText(r.Status, outcome, undone))
+		return fmt.Sprintf("%s at %s %s%s.", answerText(r), at, answererText(r), outcomeText(r.Status, outcome, undone))
 	case queue.Expired:
 		why := strings.TrimSuffix(strings.TrimSuffix(outcome, undone), "; ")
 		if why == "" || strings.HasPrefix(why, "expired") {
@@ -264,11 +264,11 @@ func outcomeText(s queue.Status, outcome, undone string) string {
 
 // tooLate is ending for somebody whose answer came second.
 func tooLate(r *queue.Request) string {
-	s := ending(r)
+	s := endingSentence(r)
 	return "Too late: " + strings.ToLower(s[:1]) + s[1:]
 }
 
-func clock(t time.Time) string {
+func clockText(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
 	}
@@ -280,31 +280,31 @@ func answerText(r *queue.Request) string {
 	case gate.AllowOnce:
 		return "Allowed once"
 	case gate.AllowSession:
-		return "Allowed for the session" + scoped(r.Answer.Scope)
+		return "Allowed for the session" + scopeText(r.Answer.Scope)
 	case gate.AllowAlways:
-		return "Always allowed" + scoped(r.Answer.Scope)
+		return "Always allowed" + scopeText(r.Answer.Scope)
 	case gate.DenyAlways:
-		return "Always denied" + scoped(r.Answer.Scope)
+		return "Always denied" + scopeText(r.Answer.Scope)
 	}
 	return "Denied"
 }
 
-func scoped(scope string) string {
+func scopeText(scope string) string {
 	if scope == "" {
 		return ""
 	}
-	return " (" + term.Visible(scope) + ")"
+	return " (" + term.VisibleLine(scope) + ")"
 }
 
-func by(r *queue.Request) string {
-	where := "in the " + term.Text(r.Answer.Channel)
+func answererText(r *queue.Request) string {
+	where := "in the " + term.VisibleText(r.Answer.Channel)
 	if r.Answer.Channel == Channel {
 		where = "on the page"
 	}
 	if r.Answer.By == "" {
 		return where
 	}
-	return where + ", by " + term.Text(r.Answer.By)
+	return where + ", by " + term.VisibleText(r.Answer.By)
 }
 
 type grantRow struct {
@@ -322,11 +322,11 @@ func grantRows(list []queue.Grant, home string) []grantRow {
 		g := &list[i]
 		title := "A call that cannot be shown"
 		if g.Reach != "" {
-			title = term.Text(g.Reach)
-		} else if q, err := view.Of(g.Calls, view.Options{Server: g.Server}); err == nil {
-			title = q.Short(shortLength)
+			title = term.VisibleText(g.Reach)
+		} else if q, err := view.NewQuestion(g.Calls, view.Options{Server: g.Server}); err == nil {
+			title = q.ShortLine(shortLength)
 		}
-		out = append(out, grantRow{g.ID, term.Text(g.Client), title, term.Text(view.Tilde(g.Project, home)), g.Since.UnixMilli(), g.Uses})
+		out = append(out, grantRow{g.ID, term.VisibleText(g.Client), title, term.VisibleText(view.TildePath(g.Project, home)), g.Since.UnixMilli(), g.Uses})
 	}
 	return out
 }

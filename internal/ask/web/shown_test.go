@@ -107,7 +107,7 @@ func TestHowARequestEnded(t *testing.T) {
 		"Ended at 12:00:45: the call was withdrawn; nothing was executed.":                            {Status: queue.Expired, Outcome: "the call was withdrawn"},
 	} {
 		r.Decided = at
-		if got := ending(&r); got != want {
+		if got := endingSentence(&r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -125,11 +125,11 @@ func TestTitles(t *testing.T) {
 		`{"path":"/` + strings.Repeat("long/", 99) + `end.go"}`: `"t" on "files" "/long/long/long/long/lon…/long/long/long/long/long/long/long/long/end.go"`,
 		`{"path":"/a\u202e\u001bb"}`:                            `"t" on "files" "/a\u{202e}\u{1b}b"`,
 	} {
-		q, err := view.Of([]policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(args)}}, view.Options{})
+		q, err := view.NewQuestion([]policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(args)}}, view.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.title(&q); got != want {
+		if got := s.callTitle(&q); got != want {
 			t.Errorf("%s: %s", args, got)
 		}
 	}

@@ -21,9 +21,9 @@ type presence struct {
 	answerer    io.Closer
 }
 
-// enter counts a page in. An error other than tooMany means that the page is in,
+// enterPage counts a page in. An error other than tooMany means that the page is in,
 // but that the proxies do not know.
-func (p *presence) enter() error {
+func (p *presence) enterPage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages == maxPages {
@@ -40,7 +40,7 @@ func (p *presence) enter() error {
 	return err
 }
 
-func (p *presence) leave() {
+func (p *presence) leavePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages--; p.pages == 0 && p.answerer != nil {
@@ -58,16 +58,16 @@ type events struct {
 // sendTime is how long a page may take to read one event.
 const sendTime = 10 * time.Second
 
-// send writes one event. JSON has no line break, so the data is one line.
-func (e *events) send(name string, v any) error {
+// sendEvent writes one event. JSON has no line break, so the data is one line.
+func (e *events) sendEvent(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return e.write("event: " + name + "\ndata: " + string(data) + "\n\n")
+	return e.writeText("event: " + name + "\ndata: " + string(data) + "\n\n")
 }
 
-func (e *events) write(s string) error {
+func (e *events) writeText(s string) error {
 	if err := e.rc.SetWriteDeadline(time.Now().Add(sendTime)); err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ const gap = 100 * time.Millisecond
 // serveEvents tells one page what waits, what was answered, what holds and what
 // was recorded, until the page leaves.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session) error {
-	err := s.presence.enter()
+	err := s.presence.enterPage()
 	if errors.Is(err, tooMany) {
 		return err
 	}
-	defer s.presence.leave()
+	defer s.presence.leavePage()
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := &events{w, http.NewResponseController(w)}
 	// The bound on reading a request would end the stream with it.
@@ -96,15 +96,15 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session
 	}
 	b := newPageState(s, in, e)
 	if err != nil {
-		b.alone = "Questions are shown here, but the proxies cannot see that this page is open: " + term.Text(err.Error())
+		b.alone = "Questions are shown here, but the proxies cannot see that this page is open: " + term.VisibleText(err.Error())
 	}
-	s.stream(r.Context(), b)
+	s.streamEvents(r.Context(), b)
 	return nil
 }
 
-func (s *Server) stream(ctx context.Context, b *pageState) {
+func (s *Server) streamEvents(ctx context.Context, b *pageState) {
 	ctx, cancel := context.WithCancel(ctx)
-	records, wait := s.follow(ctx)
+	records, wait := s.followRecord(ctx)
 	defer wait()
 	defer cancel()
 	beat := time.NewTicker(s.heartbeat)
@@ -117,13 +117,13 @@ func (s *Server) stream(ctx context.Context, b *pageState) {
 		case <-ctx.Done():
 			return
 		case <-b.in.ended:
-			_ = b.out.send("ended", map[string]string{"text": stranger.text})
+			_ = b.out.sendEvent("ended", map[string]string{"text": stranger.text})
 			return
 		case _, ok := <-due:
 			if !ok {
 				return
 			}
-			err = b.update(ctx)
+			err = b.updatePage(ctx)
 			due, rest = nil, time.After(gap)
 		case <-rest:
 			due, rest = ticks, nil
@@ -132,16 +132,16 @@ func (s *Server) stream(ctx context.Context, b *pageState) {
 				records = nil
 				continue
 			}
-			err = b.out.send("record", recordLine(e))
+			err = b.out.sendEvent("record", recordLine(e))
 		case <-beat.C:
-			err = b.out.write(":\n\n")
+			err = b.out.writeText(":\n\n")
 		}
 	}
 }
 
-// follow reads the record in a goroutine of its own, for reading it blocks.
+// followRecord reads the record in a goroutine of its own, for reading it blocks.
 // wait returns when that has ended; ctx must have ended before.
-func (s *Server) follow(ctx context.Context) (entries <-chan *event.Entry, wait func()) {
+func (s *Server) followRecord(ctx context.Context) (entries <-chan *event.Entry, wait func()) {
 	if s.o.Records == nil {
 		return nil, func() {}
 	}

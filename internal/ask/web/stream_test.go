@@ -160,7 +160,7 @@ func TestListenIsLoopbackOnly(t *testing.T) {
 		s, err := New(Options{Queue: newFakeQueue(), AddAnswerer: newFakeQueue().attend}, l)
 		if err != nil {
 			t.Error(err)
-		} else if link := s.Link(); !strings.HasPrefix(link, "http://"+l.Addr().String()+"/#") {
+		} else if link := s.NewLink(); !strings.HasPrefix(link, "http://"+l.Addr().String()+"/#") {
 			t.Error(link)
 		}
 		l.Close()

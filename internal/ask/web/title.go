@@ -13,9 +13,9 @@ var told = []string{"path", "file_path", "filepath", "file", "filename", "source
 // toldLength is how many characters of such an argument a title has.
 const toldLength = 72
 
-// title is what a call is about in one line: the tool, and the file, the address or the
+// callTitle is what a call is about in one line: the tool, and the file, the address or the
 // command. The rest is in the details.
-func (s *Server) title(q *view.Question) string {
+func (s *Server) callTitle(q *view.Question) string {
 	if len(q.Requests) != 1 {
 		return q.Title
 	}
@@ -31,12 +31,12 @@ func (s *Server) title(q *view.Question) string {
 	if text == "" {
 		return q.Title
 	}
-	return q.Title + ` "` + middle(view.Tilde(text, s.o.Home), toldLength) + `"`
+	return q.Title + ` "` + cutMiddle(view.TildePath(text, s.o.Home), toldLength) + `"`
 }
 
-// middle leaves out the middle of a text that is longer than n characters: the end of a
+// cutMiddle leaves out the middle of a text that is longer than n characters: the end of a
 // path tells more than its beginning.
-func middle(text string, n int) string {
+func cutMiddle(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
 		return text

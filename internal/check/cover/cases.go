@@ -34,19 +34,19 @@ type testCase struct {
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {
-		if fx.Expected == nil || !slices.Contains(on, fx.On()) {
+		if fx.Expected == nil || !slices.Contains(on, fx.JudgedMessage()) {
 			continue
 		}
-		c := testCase{fixture: fx, server: o.Server, path: fx.Path, on: fx.On(), expected: *fx.Expected}
+		c := testCase{fixture: fx, server: o.Server, path: fx.Path, on: fx.JudgedMessage(), expected: *fx.Expected}
 		var err error
 		if c.on == policy.OnCall {
-			c.calls, err = fx.Calls(o.Server)
-			fx.Screen(p, c.calls)
+			c.calls, err = fx.ReadCalls(o.Server)
+			fx.ScreenCalls(p, c.calls)
 		} else {
-			c.calls, c.kinds, err = fx.Answered(p, o.Server)
+			c.calls, c.kinds, err = fx.AnsweredCalls(p, o.Server)
 		}
 		c.refused = err != nil
-		if wrong := c.wrong(p); wrong != "" {
+		if wrong := c.describeMismatch(p); wrong != "" {
 			return nil, fmt.Errorf("%s: the policy gives %s; fix that first (clawai policy test)", c.path, wrong)
 		}
 		cases = append(cases, c)
@@ -57,9 +57,9 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 	return cases, nil
 }
 
-// readings are the calls as the rules are asked about them one by one: of what came back,
+// listReadings are the calls as the rules are asked about them one by one: of what came back,
 // each with one kind that was found, and as a whole.
-func (c *testCase) readings() []policy.Call {
+func (c *testCase) listReadings() []policy.Call {
 	if c.on == policy.OnCall {
 		return c.calls
 	}
@@ -75,18 +75,18 @@ func (c *testCase) readings() []policy.Call {
 	return all
 }
 
-// single says that the rules are asked about one name.
-func (c *testCase) single() bool { return len(c.calls) == 1 && len(c.calls[0].Names) == 1 }
+// hasSingleName says that the rules are asked about one name.
+func (c *testCase) hasSingleName() bool { return len(c.calls) == 1 && len(c.calls[0].Names) == 1 }
 
-// wrong says what the policy answers that is not expected; "" when it answers as expected. What came
+// describeMismatch says what the policy answers that is not expected; "" when it answers as expected. What came
 // back is carried out as in policy test: what the client gets of it counts, too.
-func (c *testCase) wrong(p *policy.Policy) string {
+func (c *testCase) describeMismatch(p *policy.Policy) string {
 	got := policy.Allow
 	switch {
 	case c.on != policy.OnCall:
-		r := check.Judge(p, c.fixture, c.server)
-		if r.Mismatch() {
-			return fmt.Sprintf("%s, %s", r.Action, r.Wanted())
+		r := check.JudgeFixture(p, c.fixture, c.server)
+		if r.IsMismatch() {
+			return fmt.Sprintf("%s, %s", r.Action, r.DescribeMismatch())
 		}
 		return ""
 	case c.refused:

@@ -504,8 +504,8 @@ GROK.md`
 func (a *agentCalls) asked(t *testing.T) (all []check.Fixture) {
 	t.Helper()
 	for i, value := range strings.Split(a.values, "\n") {
-		for _, client := range builtin.Clients() {
-			names := builtin.Names(client, a.class)
+		for _, client := range builtin.ListClients() {
+			names := builtin.ToolNames(client, a.class)
 			if len(names) == 0 || i > 0 && client != "claude-code" {
 				continue
 			}

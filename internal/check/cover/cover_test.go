@@ -213,7 +213,7 @@ func TestSurvivorsComeWithAFixture(t *testing.T) {
 			t.Fatalf("%s has the fixture %+v", o.Name, o.Fixture)
 		}
 		fx, err := check.ParseFixture(o.Fixture.Text)
-		if err != nil || check.Judge(parse(t, small), fx, "").Mismatch() {
+		if err != nil || check.JudgeFixture(parse(t, small), fx, "").IsMismatch() {
 			t.Errorf("fixture %s: %v", o.Fixture.Text, err)
 		}
 		weak = append(weak, fx)

@@ -41,17 +41,17 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	if err != nil {
 		return Coverage{}, err
 	}
-	d, err := read(file, src, p, o.Policy)
+	d, err := readDocument(file, src, p, o.Policy)
 	if err != nil {
 		return Coverage{}, err
 	}
 	m := meter{document: d, cases: cases, came: make([][]reachingCall, len(d.sources))}
-	m.trace()
+	m.traceCases()
 	for i, r := range d.rules { // what the file extends is not its own to test
 		m.source, m.text = d.sources[i], r
-		m.rule(i)
+		m.measureRule(i)
 	}
-	m.reach(p, o)
+	m.findReachingCalls(p, o)
 	return Coverage{m.points}, nil
 }
 
@@ -82,10 +82,10 @@ type reachingCall struct {
 	matched []int32 // the rules above that it matches
 }
 
-// trace finds out which call comes to which rule.
-func (m *meter) trace() {
+// traceCases finds out which call comes to which rule.
+func (m *meter) traceCases() {
 	for k := range m.cases {
-		p, readings := m.policy.Of(m.cases[k].on), m.cases[k].readings()
+		p, readings := m.policy.PolicyFor(m.cases[k].on), m.cases[k].listReadings()
 		if p == nil {
 			continue
 		}
@@ -105,7 +105,7 @@ func (m *meter) trace() {
 	}
 }
 
-func (m *meter) rule(i int) {
+func (m *meter) measureRule(i int) {
 	m.above = map[int]bool{}
 	found := ""
 	for _, v := range m.came[i] {
@@ -116,70 +116,70 @@ func (m *meter) rule(i int) {
 			found = m.cases[v.in].path
 		}
 	}
-	m.point(i, theRule, "matches", found, m.thing()+" that every condition of the rule fits, and that no rule above decides")
-	typed := constraints(m.source)
+	m.addPoint(i, theRule, "matches", found, m.describeSubject()+" that every condition of the rule fits, and that no rule above decides")
+	typed := constraintPaths(m.source)
 	leaves := m.text.Leaves(typed...)
 	for j := range leaves {
 		l := &leaves[j]
-		if setting(l, typed) {
+		if isConstraintPart(l, typed) {
 			continue
 		}
 		call, _ := policy.CallKeyOf(l.Path[0])
 		switch l.Path[0] {
-		case m.source.About.Key():
-			m.values(i, l)
+		case m.source.About.RuleKey():
+			m.measureValues(i, l)
 		case "not":
-			m.exceptions(i, l)
+			m.measureExceptions(i, l)
 		default:
 			if call.Proof == policy.FoundKinds {
-				m.values(i, l)
+				m.measureValues(i, l)
 			}
 			if !call.Glob {
 				break
 			}
 			fallthrough
 		case "args", "where":
-			m.values(i, l)
-			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), append(l.Remove(), m.opened(leaves)...))
+			m.measureValues(i, l)
+			m.measureCondition(i, leafName(l), leafName(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), append(l.RemoveEdits(), m.openingEdits(leaves)...))
 		case "args_only":
-			m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
+			m.measureCondition(i, leafName(l), leafName(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.RemoveEdits())
 		}
 	}
 	for _, c := range m.source.Calls {
 		// Without a find, a rule about what comes back judges something else, and one that redacts nothing.
-		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.Alters())
+		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.AltersContent())
 		if c.Globs == nil && !needed {
-			m.fails(i, c.Key, c.Key, m.text.Without(c.Key))
+			m.measureCondition(i, c.Key, c.Key, m.text.RemoveKey(c.Key))
 		}
 	}
 }
 
-// exceptions asks of each glob of an exception whether it keeps the rule from matching.
-func (m *meter) exceptions(i int, l *policytext.Leaf) {
+// measureExceptions asks of each glob of an exception whether it keeps the rule from matching.
+func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	for j, one := range l.Value.Elements {
 		if len(l.Value.Elements) > 1 {
 			only := string(m.src[one.Start:one.End])
-			m.fails(i, name(l)+" "+only, name(l)+" "+only, []policytext.Edit{without(l, j)})
+			m.measureCondition(i, leafName(l)+" "+only, leafName(l)+" "+only, []policytext.Edit{removeElement(l, j)})
 		}
 	}
 	if len(l.Value.Elements) < 2 {
-		m.fails(i, name(l), name(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.Remove())
+		m.measureCondition(i, leafName(l), leafName(l)+" "+oneLine(m.src[l.Value.Start:l.Value.End]), l.RemoveEdits())
 	}
 }
 
-// opened are edits after which a rule is about no further arguments: that whose
+// openingEdits are edits after which a rule is about no further arguments: that whose
 // condition is taken away would be one.
-func (m *meter) opened(leaves []policytext.Leaf) []policytext.Edit {
-	edits := append(m.text.Without("args_only"), m.text.Without("args_open")...)
-	if m.source.Action != policy.Allow || len(m.source.Paths()) < 2 {
+func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
+	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
+	if m.source.Action != policy.Allow || len(m.source.ArgumentPaths()) < 2 {
 		return edits
 	}
 	at := leaves[slices.IndexFunc(leaves, func(l policytext.Leaf) bool { return l.Path[0] == "action" })].Value.End
 	return append(edits, policytext.Edit{Start: at, End: at, Text: "\nargs_open = true"})
 }
 
-// constraints are the paths of a rule's typed constraints.
-func constraints(s policy.Source) [][]string {
+// constraintPaths are the paths of a rule's typed constraints.
+func constraintPaths(s policy.Source) [][]string {
 	var paths [][]string
 	for _, w := range s.Where {
 		paths = append(paths, slices.Concat([]string{"where"}, w.Path, []string{w.Key}))
@@ -187,16 +187,16 @@ func constraints(s policy.Source) [][]string {
 	return paths
 }
 
-// setting reports that a leaf is part of a constraint: by itself it keeps no rule
+// isConstraintPart reports that a leaf is part of a constraint: by itself it keeps no rule
 // from matching.
-func setting(l *policytext.Leaf, typed [][]string) bool {
+func isConstraintPart(l *policytext.Leaf, typed [][]string) bool {
 	return slices.ContainsFunc(typed, func(path []string) bool {
 		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
 	})
 }
 
-// reach looks for calls that come to the rules that no fixture comes to.
-func (m *meter) reach(p *policy.Policy, o Options) {
+// findReachingCalls looks for calls that come to the rules that no fixture comes to.
+func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
 	if !slices.ContainsFunc(m.points, missed) {
 		return
@@ -218,35 +218,35 @@ func (m *meter) reach(p *policy.Policy, o Options) {
 	}
 }
 
-// values asks of each value of a list whether it makes the rule match.
-func (m *meter) values(i int, l *policytext.Leaf) {
+// measureValues asks of each value of a list whether it makes the rule match.
+func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	list := l.Value.Elements
 	if len(list) < 2 {
 		return
 	}
 	for j := range list {
 		only := string(m.src[list[j].Start:list[j].End])
-		found := m.find(i, func(reachingCall) bool { return true }, l.Set("["+only+"]"))
-		m.point(i, name(l)+" "+only, "matches", found, fmt.Sprintf("%s that the rule matches by this value of %s", m.thing(), name(l)))
+		found := m.findCase(i, func(reachingCall) bool { return true }, l.SetValue("["+only+"]"))
+		m.addPoint(i, leafName(l)+" "+only, "matches", found, fmt.Sprintf("%s that the rule matches by this value of %s", m.describeSubject(), leafName(l)))
 	}
 }
 
-// fails asks of a condition whether it keeps the rule from matching a call that
+// measureCondition asks of a condition whether it keeps the rule from matching a call that
 // fits the rule otherwise.
-func (m *meter) fails(i int, condition, what string, without []policytext.Edit) {
-	found := m.find(i, func(v reachingCall) bool { return !v.matches }, without...)
-	m.point(i, what, "fails", found,
-		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.thing(), condition))
+func (m *meter) measureCondition(i int, condition, what string, without []policytext.Edit) {
+	found := m.findCase(i, func(v reachingCall) bool { return !v.matches }, without...)
+	m.addPoint(i, what, "fails", found,
+		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// find is the first case with such a call that a rule matches once it is edited. A
+// findCase is the first case with such a call that a rule matches once it is edited. A
 // rule above that matches none of the calls takes no part in that, and one below
 // neither.
-func (m *meter) find(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
+func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
 	if !slices.ContainsFunc(m.came[i], such) {
 		return ""
 	}
-	p, err := m.only(func(j int) bool { return j == i || m.above[j] }, edits...)
+	p, err := m.parseRules(func(j int) bool { return j == i || m.above[j] }, edits...)
 	if err != nil {
 		return ""
 	}
@@ -255,19 +255,19 @@ func (m *meter) find(i int, such func(reachingCall) bool, edits ...policytext.Ed
 		if !such(v) {
 			continue
 		}
-		if s := p.Of(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
+		if s := p.PolicyFor(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
 			return m.cases[v.in].path
 		}
 	}
 	return ""
 }
 
-// thing is what the rule at hand judges, in words.
-func (m *meter) thing() string {
+// describeSubject is what the rule at hand judges, in words.
+func (m *meter) describeSubject() string {
 	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list"}[m.source.On]
 }
 
-func (m *meter) point(rule int, what, way, by, hint string) {
+func (m *meter) addPoint(rule int, what, way, by, hint string) {
 	p := Point{Rule: rule, Line: m.source.Pos.Line, What: what, Way: way, Covered: by != "", By: by}
 	if by == "" {
 		p.Hint = hint

@@ -4,7 +4,7 @@ import "github.com/clawai/clawai/policy"
 
 // Policy is the changed policy.
 func (m Mutant) Policy() *policy.Policy {
-	p, err := m.load(all)
+	p, err := m.parseMutant(keepAll)
 	if err != nil {
 		panic(err) // it was loaded before
 	}

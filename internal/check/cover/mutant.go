@@ -31,14 +31,14 @@ type Mutant struct {
 // found in a time that does not grow with the list.
 type shortened struct{ before, after policytext.Edit }
 
-// load parses the mutant: the part of it that its scope keeps, or all of it.
-func (m *Mutant) load(keep func(int) bool) (*policy.Policy, error) {
-	return m.scope.document.only(keep, m.edits...)
+// parseMutant parses the mutant: the part of it that its scope keeps, or all of it.
+func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
+	return m.scope.document.parseRules(keep, m.edits...)
 }
 
-// read takes a policy's text apart. src is what p was read from.
-func read(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
-	doc, err := policytext.Read(src)
+// readDocument takes a policy's text apart. src is what p was read from.
+func readDocument(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
+	doc, err := policytext.ReadDocument(src)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -54,8 +54,8 @@ func read(file string, src []byte, p *policy.Policy, o policy.Options) (*documen
 // those.
 func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject && s.On == policy.OnCall }
 
-// undecided counts the file's rules that are left alone.
-func (d *document) undecided() (n int) {
+// countUndecided counts the file's rules that are left alone.
+func (d *document) countUndecided() (n int) {
 	for i := range d.rules {
 		if editsCalls(&d.sources[i]) {
 			n++
@@ -64,15 +64,15 @@ func (d *document) undecided() (n int) {
 	return n
 }
 
-// mutants lists every mutant, in the order of the file. Some may not load.
-func mutants(d *document) []Mutant {
+// listMutants lists every mutant, in the order of the file. Some may not load.
+func listMutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
 		if editsCalls(&m.sources[i]) {
 			continue
 		}
-		m.scope = d.scope(i)
-		m.rule(i)
+		m.scope = d.scopeOf(i)
+		m.mutateRule(i)
 	}
 	return m.out
 }
@@ -83,26 +83,26 @@ type mutator struct {
 	out   []Mutant
 }
 
-func (m *mutator) add(rule int, kind, what string, edits ...policytext.Edit) {
+func (m *mutator) addMutant(rule int, kind, what string, edits ...policytext.Edit) {
 	s := m.sources[rule]
 	m.out = append(m.out, Mutant{Rule: rule, Line: s.Pos.Line, Kind: kind, scope: m.scope, edits: edits,
-		Name:   fmt.Sprintf("%s: %s", titled(&s), what),
+		Name:   fmt.Sprintf("%s: %s", ruleTitle(&s), what),
 		denies: s.On == policy.OnCall && (m.deniesFrom(rule) && kind != "action" || m.deniesSlashes(rule, what, kind)),
 	})
 }
 
-// titled is what a rule does of what, in few words.
-func titled(s *policy.Source) string {
+// ruleTitle is what a rule does of what, in few words.
+func ruleTitle(s *policy.Source) string {
 	on := ""
 	if s.On != policy.OnCall {
 		on = s.On.String() + " of "
 	}
-	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.Key()+" "+named(s)))
+	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.RuleKey()+" "+formatNames(s)))
 }
 
-// named is what a rule says of names.
-func named(s *policy.Source) string {
-	if s.Unnamed() {
+// formatNames is what a rule says of names.
+func formatNames(s *policy.Source) string {
+	if s.CoversAllSubjects() {
 		return "anything"
 	}
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
@@ -113,7 +113,7 @@ func named(s *policy.Source) string {
 // from there on could do anything but deny them.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
-	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.Key()+" ") ||
+	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||
 		m.sources[i].Action != policy.Deny || subject != policy.ToolSubject && subject != policy.PromptSubject {
 		return false
 	}
@@ -131,82 +131,82 @@ func (m *mutator) deniesFrom(i int) bool {
 	})
 }
 
-func (m *mutator) rule(i int) {
+func (m *mutator) mutateRule(i int) {
 	r := &m.rules[i]
-	m.add(i, "drop-rule", "drop the rule", policytext.Edit{Start: r.Start, End: r.End})
+	m.addMutant(i, "drop-rule", "drop the rule", policytext.Edit{Start: r.Start, End: r.End})
 	leaves, parts := r.Leaves(), map[string]int{}
 	for j := range leaves {
 		l := &leaves[j]
 		switch l.Path[0] {
 		case "action":
-			m.actions(i, l)
+			m.mutateActions(i, l)
 		case "args":
-			m.globs(i, l)
-			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+			m.mutateGlobs(i, l)
+			m.addMutant(i, "drop-condition", "drop "+leafName(l), l.RemoveEdits()...)
 		case "where":
-			m.constraint(i, l)
-			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+			m.mutateConstraint(i, l)
+			m.addMutant(i, "drop-condition", "drop "+leafName(l), l.RemoveEdits()...)
 		case "not":
-			m.globs(i, l)
-			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+			m.mutateGlobs(i, l)
+			m.addMutant(i, "drop-condition", "drop "+leafName(l), l.RemoveEdits()...)
 		case "args_only":
 			for j := range l.Value.Elements {
-				m.without(i, l, j, "drop-glob")
+				m.dropElement(i, l, j, "drop-glob")
 			}
-			m.add(i, "drop-condition", "drop args_only", l.Remove()...)
-			if m.sources[i].Action == policy.Allow && len(m.sources[i].Paths()) > 0 {
-				cut := l.Remove()
+			m.addMutant(i, "drop-condition", "drop args_only", l.RemoveEdits()...)
+			if m.sources[i].Action == policy.Allow && len(m.sources[i].ArgumentPaths()) > 0 {
+				cut := l.RemoveEdits()
 				cut[0].Text = "args_open = true\n"
-				m.add(i, "widen", "args_only to args_open", cut...)
+				m.addMutant(i, "widen", "args_only to args_open", cut...)
 			}
 		case "args_open":
-			m.add(i, "drop-condition", "drop args_open", l.Remove()...)
-		case m.sources[i].About.Key():
-			m.globs(i, l)
+			m.addMutant(i, "drop-condition", "drop args_open", l.RemoveEdits()...)
+		case m.sources[i].About.RuleKey():
+			m.mutateGlobs(i, l)
 		default:
 			call, found := policy.CallKeyOf(l.Path[0])
 			if !found {
 				break // an effect
 			}
 			if call.Glob {
-				m.globs(i, l)
+				m.mutateGlobs(i, l)
 			}
 			for j := range l.Value.Elements {
 				if call.Proof == policy.FoundKinds {
-					m.without(i, l, j, "drop-kind")
+					m.dropElement(i, l, j, "drop-kind")
 				}
 			}
 			parts[call.Name]++
-			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+			m.addMutant(i, "drop-condition", "drop "+leafName(l), l.RemoveEdits()...)
 		}
 	}
-	whole := r.Leaves(constraints(m.sources[i])...)
+	whole := r.Leaves(constraintPaths(m.sources[i])...)
 	for j := range whole {
 		if l := &whole[j]; l.Path[0] == "where" && l.Value.Kind == policytext.TableValue {
-			m.add(i, "drop-condition", "drop "+name(l), l.Remove()...)
+			m.addMutant(i, "drop-condition", "drop "+leafName(l), l.RemoveEdits()...)
 		}
 	}
 	for _, c := range m.sources[i].Calls {
 		if parts[c.Key] > 1 {
-			m.add(i, "drop-condition", "drop "+c.Key, r.Without(c.Key)...)
+			m.addMutant(i, "drop-condition", "drop "+c.Key, r.RemoveKey(c.Key)...)
 		}
 	}
-	m.swap(i)
+	m.swapRules(i)
 }
 
-// actions gives the rule each other action, and one about what comes back the next that
+// mutateActions gives the rule each other action, and one about what comes back the next that
 // is looser and the next that is stricter. What only a question, or an allow, can have goes with it.
-func (m *mutator) actions(i int, l *policytext.Leaf) {
-	for _, to := range others(&m.sources[i]) {
-		edits := []policytext.Edit{l.Set(policytext.Quote(to.String()))}
+func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
+	for _, to := range otherActions(&m.sources[i]) {
+		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}
 		for _, key := range []string{"ask", "args_open"} {
-			edits = append(edits, m.rules[i].Without(key)...)
+			edits = append(edits, m.rules[i].RemoveKey(key)...)
 		}
-		m.add(i, "action", "action to "+to.String(), edits...)
+		m.addMutant(i, "action", "action to "+to.String(), edits...)
 	}
 }
 
-func others(s *policy.Source) (to []policy.Action) {
+func otherActions(s *policy.Source) (to []policy.Action) {
 	if s.On == policy.OnCall {
 		return slices.DeleteFunc([]policy.Action{policy.Allow, policy.Prompt, policy.Deny}, func(a policy.Action) bool { return a == s.Action })
 	}
@@ -227,8 +227,8 @@ func others(s *policy.Source) (to []policy.Action) {
 	return to
 }
 
-// globs changes the globs of a condition one by one.
-func (m *mutator) globs(i int, l *policytext.Leaf) {
+// mutateGlobs changes the globs of a condition one by one.
+func (m *mutator) mutateGlobs(i int, l *policytext.Leaf) {
 	values := []policytext.Value{l.Value}
 	if l.Value.Kind == policytext.ListValue {
 		values = l.Value.Elements
@@ -236,41 +236,41 @@ func (m *mutator) globs(i int, l *policytext.Leaf) {
 	for j, v := range values {
 		change := func(kind, to string) {
 			if to != v.Text {
-				m.add(i, kind, fmt.Sprintf("%s %q to %q", name(l), v.Text, to), policytext.Edit{Start: v.Start, End: v.End, Text: policytext.Quote(to)})
-				m.shorten(l, []string{policytext.Quote(v.Text)}, []string{policytext.Quote(to)})
+				m.addMutant(i, kind, fmt.Sprintf("%s %q to %q", leafName(l), v.Text, to), policytext.Edit{Start: v.Start, End: v.End, Text: policytext.Quote(to)})
+				m.setShortened(l, []string{policytext.Quote(v.Text)}, []string{policytext.Quote(to)})
 			}
 		}
-		change("widen", widen(v.Text))
+		change("widen", widenStars(v.Text))
 		change("narrow", strings.ReplaceAll(v.Text, "**", "*"))
-		m.without(i, l, j, "drop-glob")
+		m.dropElement(i, l, j, "drop-glob")
 	}
 }
 
-// without takes one element out of a list that has others.
-func (m *mutator) without(i int, l *policytext.Leaf, element int, kind string) {
+// dropElement takes one element out of a list that has others.
+func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind string) {
 	list := l.Value.Elements
 	if len(list) < 2 {
 		return
 	}
-	m.add(i, kind, fmt.Sprintf("%s without %s", name(l), m.src[list[element].Start:list[element].End]), without(l, element))
+	m.addMutant(i, kind, fmt.Sprintf("%s without %s", leafName(l), m.src[list[element].Start:list[element].End]), removeElement(l, element))
 	other := 0
 	if element == 0 {
 		other = 1
 	}
 	text := func(i int) string { return string(m.src[list[i].Start:list[i].End]) }
-	m.shorten(l, []string{text(element), text(other)}, []string{text(other)})
+	m.setShortened(l, []string{text(element), text(other)}, []string{text(other)})
 }
 
-// shorten notes the elements, in TOML, that stand for a list before and after the last change.
-func (m *mutator) shorten(l *policytext.Leaf, before, after []string) {
+// setShortened notes the elements, in TOML, that stand for a list before and after the last change.
+func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	if len(l.Value.Elements) > len(before) {
-		list := func(elements []string) policytext.Edit { return l.Set("[" + strings.Join(elements, ", ") + "]") }
+		list := func(elements []string) policytext.Edit { return l.SetValue("[" + strings.Join(elements, ", ") + "]") }
 		m.out[len(m.out)-1].short = &shortened{list(before), list(after)}
 	}
 }
 
-// without takes an element out of a list of several.
-func without(l *policytext.Leaf, element int) policytext.Edit {
+// removeElement takes an element out of a list of several.
+func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	list := l.Value.Elements
 	if element+1 < len(list) {
 		return policytext.Edit{Start: list[element].Start, End: list[element+1].Start}
@@ -278,10 +278,10 @@ func without(l *policytext.Leaf, element int) policytext.Edit {
 	return policytext.Edit{Start: list[element-1].End, End: list[element].End}
 }
 
-// constraint changes a typed constraint as far as that makes another one.
-func (m *mutator) constraint(i int, l *policytext.Leaf) {
+// mutateConstraint changes a typed constraint as far as that makes another one.
+func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	for j := range l.Value.Elements {
-		m.without(i, l, j, "drop-glob")
+		m.dropElement(i, l, j, "drop-glob")
 	}
 	text := l.Value.Text
 	if l.Value.Kind != policytext.OtherValue {
@@ -290,7 +290,7 @@ func (m *mutator) constraint(i int, l *policytext.Leaf) {
 	switch text {
 	case "true", "false":
 		to := strconv.FormatBool(text == "false")
-		m.add(i, "flip", fmt.Sprintf("%s to %s", name(l), to), l.Set(to))
+		m.addMutant(i, "flip", fmt.Sprintf("%s to %s", leafName(l), to), l.SetValue(to))
 		return
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -298,27 +298,27 @@ func (m *mutator) constraint(i int, l *policytext.Leaf) {
 		return
 	}
 	for _, to := range []int64{n - 1, n + 1} {
-		m.add(i, "bound", fmt.Sprintf("%s %d to %d", name(l), n, to), l.Set(strconv.FormatInt(to, 10)))
+		m.addMutant(i, "bound", fmt.Sprintf("%s %d to %d", leafName(l), n, to), l.SetValue(strconv.FormatInt(to, 10)))
 	}
 }
 
-// swap changes places with the next rule where that can matter: two rules of one
+// swapRules changes places with the next rule where that can matter: two rules of one
 // subject that answer differently.
-func (m *mutator) swap(i int) {
-	if i+1 == len(m.rules) || !together(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
+func (m *mutator) swapRules(i int) {
+	if i+1 == len(m.rules) || !sameSubject(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
 		return
 	}
 	a, b := m.rules[i], m.rules[i+1]
 	text := func(r policytext.Rule) string { return string(m.src[r.Start:r.End]) }
 	next := m.sources[i+1]
-	m.scope = m.document.scope(i, i+1)
-	m.add(i, "swap", fmt.Sprintf("below the next rule, %s %s", next.Action, named(&next)),
+	m.scope = m.document.scopeOf(i, i+1)
+	m.addMutant(i, "swap", fmt.Sprintf("below the next rule, %s %s", next.Action, formatNames(&next)),
 		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 
-// widen makes every star of a glob two, but for one behind
+// widenStars makes every star of a glob two, but for one behind
 // "**/", where that says the same.
-func widen(glob string) string {
+func widenStars(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); i++ {
 		b.WriteByte(glob[i])
@@ -333,5 +333,5 @@ func widen(glob string) string {
 	return b.String()
 }
 
-// name is a leaf's key as a policy has it.
-func name(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }
+// leafName is a leaf's key as a policy has it.
+func leafName(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }

@@ -36,11 +36,11 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	if err != nil {
 		return Mutation{}, err
 	}
-	d, err := read(file, src, p, o.Policy)
+	d, err := readDocument(file, src, p, o.Policy)
 	if err != nil {
 		return Mutation{}, err
 	}
-	all := mutants(d)
+	all := listMutants(d)
 	out := make([]Outcome, len(all))
 	loads := make([]bool, len(all))
 	// One worker has all mutants of a rule, one after another: what shows one of them
@@ -55,7 +55,7 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 					if all[i].Rule != int(rule) {
 						continue
 					}
-					out[i], loads[i] = try(all[i], cases, shown, o)
+					out[i], loads[i] = tryMutant(all[i], cases, shown, o)
 					if f := out[i].Fixture; f != nil && !slices.Contains(shown, f) {
 						shown = append(shown, f)
 					}
@@ -64,7 +64,7 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 		})
 	}
 	workers.Wait()
-	m := Mutation{Undecided: d.undecided()}
+	m := Mutation{Undecided: d.countUndecided()}
 	for i := range out {
 		if loads[i] {
 			m.Outcomes = append(m.Outcomes, out[i])
@@ -73,30 +73,30 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	return m, nil
 }
 
-// try looks for a fixture that notices a mutant. One that does not load is none:
+// tryMutant looks for a fixture that notices a mutant. One that does not load is none:
 // such a slip is seen at once. shown are fixtures that show other mutants of the rule.
-func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
+func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
 		return out, false
 	}
-	after, err := m.load(m.scope.has)
+	after, err := m.parseMutant(m.scope.hasRule)
 	if err != nil {
 		return out, false
 	}
 	out = Outcome{Mutant: m}
 	for i := range cases {
 		c := &cases[i]
-		if !m.scope.about(c) {
+		if !m.scope.matchesCase(c) {
 			continue
 		}
 		judge := after
-		if !c.single() { // the scope lacks what stands against the others
-			if judge, err = m.load(all); err != nil {
+		if !c.hasSingleName() { // the scope lacks what stands against the others
+			if judge, err = m.parseMutant(keepAll); err != nil {
 				return out, false
 			}
 		}
-		if c.wrong(judge) != "" {
+		if c.describeMismatch(judge) != "" {
 			out.Killed, out.By = true, c.path
 			return out, true
 		}
@@ -106,7 +106,7 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 		return out, true
 	}
 	for _, f := range shown {
-		if shows(f, before, after, o) {
+		if showsMutant(f, before, after, o) {
 			out.Fixture = f
 			return out, true
 		}
@@ -115,8 +115,8 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 		out.Equivalent, out.Fixture = distinguishReply(before, after, o)
 		return out, true
 	}
-	if out.Fixture = m.nearby(before, after, o); out.Fixture == nil {
-		out.Equivalent, out.Fixture = distinguish(before, after, o)
+	if out.Fixture = m.findNearbyCall(before, after, o); out.Fixture == nil {
+		out.Equivalent, out.Fixture = distinguishMutant(before, after, o)
 	}
 	return out, true
 }
@@ -124,9 +124,9 @@ func try(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Ou
 // enough work: a witness is found early or not at all, and so are most proofs.
 const enough = 1 << 18
 
-// nearby looks for a call where one is found with the least work: among fewer rules, and
+// findNearbyCall looks for a call where one is found with the least work: among fewer rules, and
 // of a long list at the one element that is changed.
-func (m *Mutant) nearby(before, after *policy.Policy, o Options) *check.Composed {
+func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.Composed {
 	var as []policytext.Edit
 	edits := m.edits
 	if m.short != nil {
@@ -134,11 +134,11 @@ func (m *Mutant) nearby(before, after *policy.Policy, o Options) *check.Composed
 	} else if slices.Equal(m.scope.in, m.scope.close) {
 		return nil // nothing less
 	}
-	old, err := m.scope.document.only(m.scope.nears, as...)
+	old, err := m.scope.document.parseRules(m.scope.hasNearRule, as...)
 	if err != nil {
 		return nil
 	}
-	mutant, err := m.scope.document.only(m.scope.nears, edits...)
+	mutant, err := m.scope.document.parseRules(m.scope.hasNearRule, edits...)
 	if err != nil {
 		return nil
 	}
@@ -152,22 +152,22 @@ func (m *Mutant) nearby(before, after *policy.Policy, o Options) *check.Composed
 	return nil
 }
 
-// distinguish looks for a call that the policy and the mutant answer differently,
+// distinguishMutant looks for a call that the policy and the mutant answer differently,
 // each in the mutant's scope, and writes it as a fixture that the policy passes.
 // alike is the proof that there is none; where neither is found, the mutant counts
 // as a survivor.
-func distinguish(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
-	alike, found = compare(before, after, o, cmp.Or(o.Work, enough))
+func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
+	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, enough))
 	if !alike && found == nil && o.Work == 0 {
-		alike, found = compare(before, after, o, 0) // rules of many globs take the whole of it
+		alike, found = comparePolicies(before, after, o, 0) // rules of many globs take the whole of it
 	}
 	return alike, found
 }
 
-func compare(before, after *policy.Policy, o Options, work int) (alike bool, found *check.Composed) {
+func comparePolicies(before, after *policy.Policy, o Options, work int) (alike bool, found *check.Composed) {
 	alike = true
 	for _, class := range prove.Difference(before, after, prove.Options{Work: work}) {
-		if class.Old.Action == class.New.Action && !class.Whole() {
+		if class.Old.Action == class.New.Action && !class.IsWhole() {
 			continue // a fixture expects an action
 		}
 		alike = false
@@ -183,11 +183,11 @@ func compare(before, after *policy.Policy, o Options, work int) (alike bool, fou
 
 // distinguishReply looks for something that comes back of which the mutant makes something else.
 func distinguishReply(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
-	replies, whole := prove.Replies(before, after)
+	replies, whole := prove.CompareReplies(before, after)
 	for i := range replies {
 		r := &replies[i]
-		composed, err := check.ComposeReply(r.On, &r.Call, check.Strictest(&r.Old))
-		if err == nil && shows(&composed, before, after, o) {
+		composed, err := check.ComposeReply(r.On, &r.Call, check.StrictestAction(&r.Old))
+		if err == nil && showsMutant(&composed, before, after, o) {
 			return false, &composed
 		}
 	}
@@ -204,22 +204,22 @@ func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *
 		if err != nil {
 			return nil
 		}
-		if shows(&composed, before, after, o) {
+		if showsMutant(&composed, before, after, o) {
 			return &composed
 		}
 	}
 	return nil
 }
 
-// shows says that a policy passes a fixture and its mutant does not.
-func shows(f *check.Composed, before, after *policy.Policy, o Options) bool {
+// showsMutant says that a policy passes a fixture and its mutant does not.
+func showsMutant(f *check.Composed, before, after *policy.Policy, o Options) bool {
 	o.Server = ""
 	fx, err := check.ParseFixture(f.Text)
 	if err != nil {
 		return false
 	}
-	cases, err := casesOf(before, []check.Fixture{fx}, o, fx.On())
-	return err == nil && cases[0].wrong(after) != ""
+	cases, err := casesOf(before, []check.Fixture{fx}, o, fx.JudgedMessage())
+	return err == nil && cases[0].describeMismatch(after) != ""
 }
 
 // Score counts the mutants: of those that some call would show, how many were

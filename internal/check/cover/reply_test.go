@@ -91,7 +91,7 @@ server = "db"
 		}
 		if o.Fixture != nil {
 			fx := parsed(t, string(o.Fixture.Text))
-			if fate += ", shown by " + fx.On().String(); fails(parse(t, src), fx) || !fails(o.Policy(), fx) {
+			if fate += ", shown by " + fx.JudgedMessage().String(); fails(parse(t, src), fx) || !fails(o.Policy(), fx) {
 				t.Errorf("%s would not be killed by %s", o.Name, o.Fixture.Text)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// percent is how much of a whole; of nothing, all.
-func percent(part, whole int) float64 {
+// percentOf is how much of a whole; of nothing, all.
+func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 100
 	}
@@ -17,12 +17,12 @@ func percent(part, whole int) float64 {
 }
 
 // Percent is the share of the points that are covered.
-func (c Coverage) Percent() float64 { return percent(c.Score()) }
+func (c Coverage) Percent() float64 { return percentOf(c.Score()) }
 
 // Percent is the share of the counted mutants that were killed.
 func (m Mutation) Percent() float64 {
 	killed, counted, _ := m.Score()
-	return percent(killed, counted)
+	return percentOf(killed, counted)
 }
 
 // WriteText prints what no fixture exercises, and a summary line.
@@ -32,7 +32,7 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 		if !p.Covered {
 			fmt.Fprintf(out, "%s:%d: never %s: %s\n    add a fixture: %s\n", file, p.Line, p.Way, p.What, p.Hint)
 			if p.Fixture != nil {
-				fmt.Fprintf(out, "    such as %s\n", line(p.Fixture.Text))
+				fmt.Fprintf(out, "    such as %s\n", compactFixture(p.Fixture.Text))
 			}
 		}
 	}
@@ -91,19 +91,19 @@ func (m Mutation) WriteText(w io.Writer, file string) error {
 			fmt.Fprintln(out, "    it was neither shown by a call nor proved to change nothing")
 			continue
 		}
-		fmt.Fprintf(out, "    this one would: %s\n", line(o.Fixture.Text))
+		fmt.Fprintf(out, "    this one would: %s\n", compactFixture(o.Fixture.Text))
 	}
 	killed, counted, equivalent := m.Score()
 	fmt.Fprintf(out, "%s: the fixtures notice %d of %d changes (%.1f %%)", file, killed, counted, m.Percent())
 	if equivalent > 0 {
 		fmt.Fprintf(out, "; %d more change no answer", equivalent)
 	}
-	fmt.Fprintln(out, beside(m.Undecided))
+	fmt.Fprintln(out, describeUndecided(m.Undecided))
 	return out.Flush()
 }
 
-// beside tells of rules that were left out.
-func beside(undecided int) string {
+// describeUndecided tells of rules that were left out.
+func describeUndecided(undecided int) string {
 	switch undecided {
 	case 0:
 		return ""
@@ -113,8 +113,8 @@ func beside(undecided int) string {
 	return fmt.Sprintf("; %d rules about what servers ask are not decided", undecided)
 }
 
-// line is a fixture in one line, as good a file as in many.
-func line(text []byte) string {
+// compactFixture is a fixture in one line, as good a file as in many.
+func compactFixture(text []byte) string {
 	var out bytes.Buffer
 	if json.Compact(&out, text) != nil {
 		return ""

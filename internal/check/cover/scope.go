@@ -20,18 +20,18 @@ type document struct {
 	rules   []policytext.Rule // the file's own; what it extends stands behind them
 }
 
-// only parses the policy with edits and without the rules that keep leaves out.
-func (d *document) only(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
+// parseRules parses the policy with edits and without the rules that keep leaves out.
+func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
 		if !keep(i) {
 			edits = append(edits, policytext.Edit{Start: d.rules[i].Start, End: d.rules[i].End})
 		}
 	}
-	return policy.Parse(d.file, policytext.Apply(d.src, edits...), d.options)
+	return policy.Parse(d.file, policytext.ApplyEdits(d.src, edits...), d.options)
 }
 
-func all(int) bool { return true }
+func keepAll(int) bool { return true }
 
 // scope is the part of a policy that can have a say in the calls that some of its
 // rules match. Changes of those rules are judged within it: what they change, they
@@ -47,12 +47,12 @@ type scope struct {
 	close []bool
 }
 
-func (d *document) scope(of ...int) *scope {
+func (d *document) scopeOf(of ...int) *scope {
 	s := &scope{document: d, of: of, in: make([]bool, len(d.rules)), close: make([]bool, len(d.rules))}
 	whole := true
 	for i := range d.rules {
 		for _, j := range of {
-			if meet(&d.sources[i], &d.sources[j]) {
+			if rulesMeet(&d.sources[i], &d.sources[j]) {
 				s.in[i] = true
 				s.close[i] = s.close[i] || meetPlainly(&d.sources[i], &d.sources[j])
 			}
@@ -63,16 +63,16 @@ func (d *document) scope(of ...int) *scope {
 		if whole {
 			return d.policy, nil
 		}
-		return d.only(s.has)
+		return d.parseRules(s.hasRule)
 	})
 	return s
 }
 
-func (s *scope) has(i int) bool   { return s.in[i] }
-func (s *scope) nears(i int) bool { return s.close[i] }
+func (s *scope) hasRule(i int) bool     { return s.in[i] }
+func (s *scope) hasNearRule(i int) bool { return s.close[i] }
 
-// about says that a rule of the scope may match some call of a case.
-func (s *scope) about(c *testCase) bool {
+// matchesCase says that a rule of the scope may match some call of a case.
+func (s *scope) matchesCase(c *testCase) bool {
 	return slices.ContainsFunc(s.of, func(i int) bool {
 		if s.document.sources[i].On != c.on {
 			return false
@@ -80,38 +80,38 @@ func (s *scope) about(c *testCase) bool {
 		if c.on != policy.OnCall && len(c.calls) == 0 && !c.refused {
 			return true // nobody knows what was called
 		}
-		return slices.ContainsFunc(c.calls, func(call policy.Call) bool { return fits(&s.document.sources[i], &call) })
+		return slices.ContainsFunc(c.calls, func(call policy.Call) bool { return fitsCall(&s.document.sources[i], &call) })
 	})
 }
 
-// exact says that the names a subject's globs are matched with have one reading.
-func exact(s policy.Subject) bool {
+// hasExactNames says that the names a subject's globs are matched with have one reading.
+func hasExactNames(s policy.Subject) bool {
 	return s == policy.ToolSubject || s == policy.PromptSubject || s == policy.MethodSubject
 }
 
-// meet says that one call may match two rules, or the rules that widening or
+// rulesMeet says that one call may match two rules, or the rules that widening or
 // narrowing their names makes of them: the ends of the globs stay.
-func meet(a, b *policy.Source) bool {
-	return together(a, b) && (!exact(a.About) || !exact(b.About) || anyMeet(classed(a), classed(b)))
+func rulesMeet(a, b *policy.Source) bool {
+	return sameSubject(a, b) && (!hasExactNames(a.About) || !hasExactNames(b.About) || anyMeet(classNames(a), classNames(b)))
 }
 
-// together says that two rules judge the same kind of thing.
-func together(a, b *policy.Source) bool {
-	return a.On == b.On && (a.About == b.About || a.Unnamed() || b.Unnamed()) && editsCalls(a) == editsCalls(b)
+// sameSubject says that two rules judge the same kind of thing.
+func sameSubject(a, b *policy.Source) bool {
+	return a.On == b.On && (a.About == b.About || a.CoversAllSubjects() || b.CoversAllSubjects()) && editsCalls(a) == editsCalls(b)
 }
 
-// classed are the names of a rule, and of a class of agents' own tools those of the tools.
-func classed(s *policy.Source) []string {
+// classNames are the names of a rule, and of a class of agents' own tools those of the tools.
+func classNames(s *policy.Source) []string {
 	if s.Subject != policy.ToolSubject { // agents' own tools answer past the rules
 		return s.Names
 	}
 	names := slices.Clone(s.Names)
-	for _, class := range builtin.Classes() {
+	for _, class := range builtin.ListClasses() {
 		if !anyMeet(s.Names, []string{class.Name}) {
 			continue
 		}
-		for _, client := range builtin.Clients() {
-			names = append(names, builtin.Names(client, class.Name)...)
+		for _, client := range builtin.ListClients() {
+			names = append(names, builtin.ToolNames(client, class.Name)...)
 		}
 	}
 	return names
@@ -133,23 +133,23 @@ func meetPlainly(a, b *policy.Source) bool {
 	return true
 }
 
-func fits(s *policy.Source, c *policy.Call) bool {
-	if s.Unnamed() {
+func fitsCall(s *policy.Source, c *policy.Call) bool {
+	if s.CoversAllSubjects() {
 		return true
 	}
 	if s.About != c.Subject || editsCalls(s) {
 		return s.On != policy.OnCall && c.Subject == policy.NoSubject
 	}
-	return !exact(s.About) || slices.ContainsFunc(c.Names, func(name string) bool {
+	return !hasExactNames(s.About) || slices.ContainsFunc(c.Names, func(name string) bool {
 		return anyMeet(s.Names, []string{name}) ||
-			c.Method == builtin.Method && anyMeet(s.Names, []string{builtin.Of(c.Server, name).Class})
+			c.Method == builtin.Method && anyMeet(s.Names, []string{builtin.FindTool(c.Server, name).Class})
 	})
 }
 
 // anyMeet says that one of some globs may match what one of others does.
 func anyMeet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(g string) bool {
-		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).meet(endsOf(h)) })
+		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).endsMeet(endsOf(h)) })
 	})
 }
 
@@ -167,7 +167,7 @@ func endsOf(glob string) ends {
 	return ends{glob, glob, true}
 }
 
-func (e ends) meet(f ends) bool {
+func (e ends) endsMeet(f ends) bool {
 	within := func(word, glob ends) bool {
 		return strings.HasPrefix(word.first, glob.first) && strings.HasSuffix(word.first, glob.last)
 	}

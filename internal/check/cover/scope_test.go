@@ -56,7 +56,7 @@ func suiteOf(t *testing.T, r *rand.Rand, p *policy.Policy) (fixtures []check.Fix
 		if err != nil {
 			t.Fatal(err)
 		}
-		expected := check.Judge(p, fx, "").Action
+		expected := check.JudgeFixture(p, fx, "").Action
 		fx.Expected, fx.Path = &expected, fmt.Sprint(len(fixtures))
 		if r.IntN(3) > 0 {
 			fixtures = append(fixtures, fx)
@@ -103,7 +103,7 @@ func TestScopesHoldOfTheWholePolicy(t *testing.T) {
 }
 
 func fails(p *policy.Policy, fx check.Fixture) bool {
-	return check.Judge(p, fx, "").Mismatch()
+	return check.JudgeFixture(p, fx, "").IsMismatch()
 }
 
 // manyRules are about as many tools, with three fixtures for each tenth of them.

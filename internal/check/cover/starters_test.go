@@ -97,7 +97,7 @@ func everyCall(t *testing.T) (calls []policy.Call) {
 	t.Helper()
 	eachStarter(t, func(_ *testing.T, _ string, _ *policy.Policy, _ []byte, fixtures []check.Fixture, _ cover.Options) {
 		for _, fx := range fixtures {
-			if found, err := fx.Calls(""); err == nil {
+			if found, err := fx.ReadCalls(""); err == nil {
 				calls = append(calls, found...)
 			}
 		}

@@ -12,30 +12,30 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Kind is how an answer changes, as a stable word.
-type Kind string
+// ChangeKind is how an answer changes, as a stable word.
+type ChangeKind string
 
 // The kinds, the most dangerous first.
 const (
-	NewlyAllowed  Kind = "newly_allowed"   // was denied, is allowed
-	NoLongerAsked Kind = "no_longer_asked" // a person was asked, now it is allowed
-	LimitChanged  Kind = "limit_changed"   // allowed, as often as another limit says
-	NewlyAsked    Kind = "newly_asked"     // was denied or allowed, now a person is asked
-	AskedInBand   Kind = "asked_in_band"   // a person was asked past the client, and may now be asked in it
-	AskedOutside  Kind = "asked_out_of_band"
-	NewlyDenied   Kind = "newly_denied"
+	NewlyAllowed  ChangeKind = "newly_allowed"   // was denied, is allowed
+	NoLongerAsked ChangeKind = "no_longer_asked" // a person was asked, now it is allowed
+	LimitChanged  ChangeKind = "limit_changed"   // allowed, as often as another limit says
+	NewlyAsked    ChangeKind = "newly_asked"     // was denied or allowed, now a person is asked
+	AskedInBand   ChangeKind = "asked_in_band"   // a person was asked past the client, and may now be asked in it
+	AskedOutside  ChangeKind = "asked_out_of_band"
+	NewlyDenied   ChangeKind = "newly_denied"
 )
 
 // Kinds lists them in the order of a report.
-func Kinds() []Kind {
-	return []Kind{NewlyAllowed, NoLongerAsked, LimitChanged, AskedInBand, NewlyAsked, AskedOutside, NewlyDenied}
+func Kinds() []ChangeKind {
+	return []ChangeKind{NewlyAllowed, NoLongerAsked, LimitChanged, AskedInBand, NewlyAsked, AskedOutside, NewlyDenied}
 }
 
 // KindOf says how an answer changes; "" when it does not.
-func KindOf(before, after Answer) Kind {
+func KindOf(before, after Answer) ChangeKind {
 	switch {
 	case before.Action == after.Action && before.Action == policy.Allow:
-		if limit(&before) != limit(&after) {
+		if limitOf(&before) != limitOf(&after) {
 			return LimitChanged
 		}
 	case before.Action == after.Action && before.Action == policy.Prompt && before.OutOfBand != after.OutOfBand:
@@ -59,8 +59,8 @@ func KindOf(before, after Answer) Kind {
 // Answer is what a policy says.
 type Answer = prove.Answer
 
-// limit is how often an allow holds, whatever the rule is called.
-func limit(a *Answer) policy.Rate {
+// limitOf is how often an allow holds, whatever the rule is called.
+func limitOf(a *Answer) policy.Rate {
 	if a.Rule == nil {
 		return policy.Rate{}
 	}
@@ -71,7 +71,7 @@ func limit(a *Answer) policy.Rate {
 
 // Change is one class of calls that are answered differently, by the same rules.
 type Change struct {
-	Kind     Kind
+	Kind     ChangeKind
 	Old, New Answer
 	Example  *policy.Call // one of them: both policies were asked
 	Unseen   bool         // it is so where nothing can look for what a call carries: one that is too long
@@ -85,8 +85,8 @@ type Doubt struct {
 	Spelling bool // only a call in an uncommon spelling could show it
 }
 
-// whole says that a doubt is about no two rules but about all that Reason names.
-func (d *Doubt) whole() bool { return KindOf(d.Old, d.New) == "" }
+// isGeneral says that a doubt is about no two rules but about all that Reason names.
+func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 
 // Report is the difference of two policies.
 type Report struct {
@@ -100,8 +100,8 @@ type Report struct {
 	Record   *Record   // nil: it was not asked
 }
 
-// Policies compares two policies, which must have been given the same home.
-func Policies(before, after *policy.Policy) *Report {
+// ComparePolicies compares two policies, which must have been given the same home.
+func ComparePolicies(before, after *policy.Policy) *Report {
 	r := &Report{OldRevision: before.Revision(), NewRevision: after.Revision()}
 	if before.Revision() == after.Revision() && before.Revision() != "" {
 		return r // one text: nothing to prove
@@ -126,14 +126,14 @@ func Policies(before, after *policy.Policy) *Report {
 		r.Changes = append(r.Changes, change)
 	}
 	slices.SortStableFunc(r.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(danger(a.Kind, &a.Old), danger(b.Kind, &b.Old)), cmp.Compare(line(&a.New), line(&b.New)), cmp.Compare(line(&a.Old), line(&b.Old)))
+		return cmp.Or(cmp.Compare(dangerRank(a.Kind, &a.Old), dangerRank(b.Kind, &b.Old)), cmp.Compare(ruleLine(&a.New), ruleLine(&b.New)), cmp.Compare(ruleLine(&a.Old), ruleLine(&b.Old)))
 	})
 	return r
 }
 
-// danger orders changes: what opens most comes first. A question in the place of
+// dangerRank orders changes: what opens most comes first. A question in the place of
 // a denial opens, one in the place of an allow does not.
-func danger(k Kind, was *Answer) int {
+func dangerRank(k ChangeKind, was *Answer) int {
 	at := 2 * slices.Index(Kinds(), k)
 	if k == NewlyAsked && was.Action == policy.Allow {
 		at++
@@ -141,23 +141,23 @@ func danger(k Kind, was *Answer) int {
 	return at
 }
 
-func line(a *Answer) int {
+func ruleLine(a *Answer) int {
 	if a.Rule == nil {
 		return 1 << 30
 	}
 	return a.Rule.Pos.Line
 }
 
-// Changed says that some call, fixture or record is answered differently, or
+// HasChanges says that some call, fixture or record is answered differently, or
 // that this could not be ruled out.
-func (r *Report) Changed() bool {
+func (r *Report) HasChanges() bool {
 	return len(r.Changes) > 0 || len(r.Doubts) > 0 || r.Replies != nil && (len(r.Replies.Changes) > 0 || !r.Replies.Whole) ||
-		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.Changed()
+		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.HasChanges()
 }
 
-// Counts is how many classes of each kind there are.
-func (r *Report) Counts() map[Kind]int {
-	counts := map[Kind]int{}
+// CountChanges is how many classes of each kind there are.
+func (r *Report) CountChanges() map[ChangeKind]int {
+	counts := map[ChangeKind]int{}
 	for i := range r.Changes {
 		counts[r.Changes[i].Kind]++
 	}

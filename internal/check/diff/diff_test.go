@@ -28,7 +28,7 @@ func judge(t *testing.T, file, src string) *replay.Judge {
 
 func compare(t *testing.T, before, after string) *diff.Report {
 	t.Helper()
-	return diff.Policies(judge(t, "old.toml", before).Policy(), judge(t, "new.toml", after).Policy())
+	return diff.ComparePolicies(judge(t, "old.toml", before).Policy(), judge(t, "new.toml", after).Policy())
 }
 
 func TestKindOf(t *testing.T) {
@@ -38,7 +38,7 @@ func TestKindOf(t *testing.T) {
 	same := diff.Answer{Action: policy.Allow, Rule: &policy.Rule{Index: 7, Rate: policy.Rate{Count: 3, Every: time.Hour, Key: "b"}}}
 	for _, c := range []struct {
 		old, now diff.Answer
-		want     diff.Kind
+		want     diff.ChangeKind
 	}{
 		{allow, allow, ""}, {deny, deny, ""}, {ask, ask, ""}, {limited, same, ""},
 		{deny, allow, diff.NewlyAllowed}, {ask, allow, diff.NoLongerAsked}, {outside, allow, diff.NoLongerAsked},
@@ -105,7 +105,7 @@ func TestOrder(t *testing.T) {
 		got = append(got, string(c.Kind)+" "+c.Example.Names[0])
 	}
 	want := "newly_allowed open, no_longer_asked ask, limit_changed often, asked_in_band move, newly_asked maybe, newly_asked look"
-	if s := strings.Join(got, ", "); s != want || len(r.Doubts) > 0 || !r.Changed() {
+	if s := strings.Join(got, ", "); s != want || len(r.Doubts) > 0 || !r.HasChanges() {
 		t.Errorf("%s\nwant %s\n%+v", s, want, r.Doubts)
 	}
 	old, now := judge(t, "o", before).Policy(), judge(t, "n", after).Policy()
@@ -117,11 +117,11 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Fixture, err)
 		}
-		if result := check.Judge(now, fx, ""); result.Mismatch() || result.Expected == nil {
+		if result := check.JudgeFixture(now, fx, ""); result.IsMismatch() || result.Expected == nil {
 			t.Errorf("%s: the new policy says %v", c.Fixture, result.Action)
 		}
 	}
-	if r = compare(t, before, before); r.Changed() || r.Summary() != "no call is answered differently" {
+	if r = compare(t, before, before); r.HasChanges() || r.Summary() != "no call is answered differently" {
 		t.Errorf("a policy and itself: %s", r.Summary())
 	}
 }
@@ -145,7 +145,7 @@ func TestFixtures(t *testing.T) {
 	if f := r.Fixtures; f.Judged != 4 || len(f.Changes) != 2 || f.Changes[0].Path != "open" || f.Changes[1].Kind != diff.NewlyAsked {
 		t.Errorf("%+v", f)
 	}
-	if !r.Changed() {
+	if !r.HasChanges() {
 		t.Error("a fixture changes and the report does not")
 	}
 }
@@ -185,7 +185,7 @@ func TestRecord(t *testing.T) {
 	if x := rec.Examples; len(x) != 2 || x[0].ID != "3" || x[0].Times != 1 || x[1].ID != "1" || x[1].Times != 2 {
 		t.Errorf("%+v", rec.Examples)
 	}
-	if !r.Changed() {
+	if !r.HasChanges() {
 		t.Error("recorded calls change and the report does not")
 	}
 	broken := errors.New("disk")
@@ -222,7 +222,7 @@ func TestMarkdownIsTight(t *testing.T) {
 		r := &diff.Report{
 			Changes: []diff.Change{change}, Doubts: []diff.Doubt{{Old: change.New, Reason: text}},
 			Fixtures: &diff.Fixtures{Judged: 1, Changes: []diff.FixtureChange{{Path: text, Kind: diff.NewlyDenied, Old: change.New}}},
-			Record: &diff.Record{Decisions: 1, Counts: map[diff.Kind]int{diff.NewlyAllowed: 1}, NotJudged: map[replay.Why]int{replay.Cut: 1},
+			Record: &diff.Record{Decisions: 1, Counts: map[diff.ChangeKind]int{diff.NewlyAllowed: 1}, NotJudged: map[replay.Why]int{replay.Cut: 1},
 				Examples: []diff.Recorded{{Kind: diff.NewlyAllowed, Call: *call, New: change.New, Times: 1}}},
 		}
 		var b strings.Builder
@@ -321,7 +321,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	if r := (&diff.Report{Doubts: []diff.Doubt{{}}}); !r.Changed() || r.Summary() != "no call was found that is answered differently; 1 not decided" {
+	if r := (&diff.Report{Doubts: []diff.Doubt{{}}}); !r.HasChanges() || r.Summary() != "no call was found that is answered differently; 1 not decided" {
 		t.Errorf("doubt is no agreement: %s", r.Summary())
 	}
 }

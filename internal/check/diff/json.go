@@ -11,15 +11,15 @@ import (
 // Document is the report for programs. Its shape is described in docs/diff.md;
 // members are added, never renamed.
 type Document struct {
-	OldRevision string           `json:"old_policy_revision"`
-	NewRevision string           `json:"new_policy_revision"`
-	Changed     bool             `json:"changed"`
-	Counts      map[Kind]int     `json:"counts"`
-	Changes     []ChangeDocument `json:"changes"`
-	Undecided   []DoubtDocument  `json:"undecided"`
-	Replies     *ReplyDocument   `json:"replies,omitempty"`
-	Fixtures    *FixtureSection  `json:"fixtures,omitempty"`
-	Record      *RecordSection   `json:"record,omitempty"`
+	OldRevision string             `json:"old_policy_revision"`
+	NewRevision string             `json:"new_policy_revision"`
+	Changed     bool               `json:"changed"`
+	Counts      map[ChangeKind]int `json:"counts"`
+	Changes     []ChangeDocument   `json:"changes"`
+	Undecided   []DoubtDocument    `json:"undecided"`
+	Replies     *ReplyDocument     `json:"replies,omitempty"`
+	Fixtures    *FixtureSection    `json:"fixtures,omitempty"`
+	Record      *RecordSection     `json:"record,omitempty"`
 }
 
 // AnswerDocument is what a policy says.
@@ -37,7 +37,7 @@ type RuleDocument struct {
 
 // ChangeDocument is one class of calls.
 type ChangeDocument struct {
-	Kind    Kind            `json:"kind"`
+	Kind    ChangeKind      `json:"kind"`
 	Old     AnswerDocument  `json:"old"`
 	New     AnswerDocument  `json:"new"`
 	Example string          `json:"example"`           // one line
@@ -60,7 +60,7 @@ type FixtureSection struct {
 // FixtureDocument is one fixture that is answered differently.
 type FixtureDocument struct {
 	Fixture  string         `json:"fixture"`
-	Kind     Kind           `json:"kind"`
+	Kind     ChangeKind     `json:"kind"`
 	Old      AnswerDocument `json:"old"`
 	New      AnswerDocument `json:"new"`
 	Expected string         `json:"expected,omitempty"`
@@ -70,7 +70,7 @@ type FixtureDocument struct {
 type RecordSection struct {
 	Decisions int                `json:"decisions"`
 	Unchanged int                `json:"unchanged"`
-	Counts    map[Kind]int       `json:"counts"`
+	Counts    map[ChangeKind]int `json:"counts"`
 	NotJudged map[string]int     `json:"not_judged"`
 	Damaged   int                `json:"damaged"`
 	Examples  []RecordedDocument `json:"examples"`
@@ -79,7 +79,7 @@ type RecordSection struct {
 
 // RecordedDocument is one recorded call that is answered differently.
 type RecordedDocument struct {
-	Kind   Kind           `json:"kind"`
+	Kind   ChangeKind     `json:"kind"`
 	Record string         `json:"record"`
 	Time   time.Time      `json:"time"`
 	Call   string         `json:"call"` // one line
@@ -88,7 +88,7 @@ type RecordedDocument struct {
 	New    AnswerDocument `json:"new"`
 }
 
-func document(a *Answer) AnswerDocument {
+func answerDocument(a *Answer) AnswerDocument {
 	d := AnswerDocument{Action: a.Action.String(), OutOfBand: a.OutOfBand}
 	if r := a.Rule; r != nil {
 		d.Rule = &RuleDocument{r.Index, *check.RefOf(r)}
@@ -99,31 +99,31 @@ func document(a *Answer) AnswerDocument {
 // Document gives the report for programs.
 func (r *Report) Document() Document {
 	d := Document{
-		OldRevision: r.OldRevision, NewRevision: r.NewRevision, Changed: r.Changed(), Counts: r.Counts(),
-		Changes: []ChangeDocument{}, Undecided: []DoubtDocument{}, Replies: r.Replies.document(),
+		OldRevision: r.OldRevision, NewRevision: r.NewRevision, Changed: r.HasChanges(), Counts: r.CountChanges(),
+		Changes: []ChangeDocument{}, Undecided: []DoubtDocument{}, Replies: r.Replies.replyDocument(),
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		d.Changes = append(d.Changes, ChangeDocument{c.Kind, document(&c.Old), document(&c.New), c.example(), c.Fixture})
+		d.Changes = append(d.Changes, ChangeDocument{c.Kind, answerDocument(&c.Old), answerDocument(&c.New), c.describeCall(), c.Fixture})
 	}
 	for i := range r.Doubts {
 		c := &r.Doubts[i]
-		d.Undecided = append(d.Undecided, DoubtDocument{document(&c.Old), document(&c.New), c.Reason})
+		d.Undecided = append(d.Undecided, DoubtDocument{answerDocument(&c.Old), answerDocument(&c.New), c.Reason})
 	}
 	if r.Fixtures != nil {
-		d.Fixtures = r.Fixtures.section()
+		d.Fixtures = r.Fixtures.fixtureSection()
 	}
 	if r.Record != nil {
-		d.Record = r.Record.section()
+		d.Record = r.Record.recordSection()
 	}
 	return d
 }
 
-func (f *Fixtures) section() *FixtureSection {
+func (f *Fixtures) fixtureSection() *FixtureSection {
 	s := &FixtureSection{Judged: f.Judged, Changes: []FixtureDocument{}}
 	for i := range f.Changes {
 		c := &f.Changes[i]
-		doc := FixtureDocument{Fixture: c.Path, Kind: c.Kind, Old: document(&c.Old), New: document(&c.New)}
+		doc := FixtureDocument{Fixture: c.Path, Kind: c.Kind, Old: answerDocument(&c.Old), New: answerDocument(&c.New)}
 		if c.Expected != nil {
 			doc.Expected = c.Expected.String()
 		}
@@ -132,7 +132,7 @@ func (f *Fixtures) section() *FixtureSection {
 	return s
 }
 
-func (r *Record) section() *RecordSection {
+func (r *Record) recordSection() *RecordSection {
 	s := &RecordSection{
 		Decisions: r.Decisions, Unchanged: r.Unchanged, Counts: r.Counts, NotJudged: map[string]int{},
 		Damaged: r.Damaged, Examples: []RecordedDocument{}, Answers: r.Answers,
@@ -142,7 +142,7 @@ func (r *Record) section() *RecordSection {
 	}
 	for i := range r.Examples {
 		x := &r.Examples[i]
-		s.Examples = append(s.Examples, RecordedDocument{x.Kind, x.ID, x.Time, oneLine(&x.Call), x.Times, document(&x.Old), document(&x.New)})
+		s.Examples = append(s.Examples, RecordedDocument{x.Kind, x.ID, x.Time, oneLine(&x.Call), x.Times, answerDocument(&x.Old), answerDocument(&x.New)})
 	}
 	return s
 }

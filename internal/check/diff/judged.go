@@ -22,7 +22,7 @@ type Fixtures struct {
 // FixtureChange is a fixture that is answered differently.
 type FixtureChange struct {
 	Path     string
-	Kind     Kind
+	Kind     ChangeKind
 	Old, New Answer
 	Expected *policy.Action // as the file says; nil when it does not
 }
@@ -35,14 +35,14 @@ func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixt
 	}
 	for _, fx := range fixtures {
 		r.Fixtures.Judged++
-		was, is := check.Judge(before, fx, server), check.Judge(after, fx, server)
+		was, is := check.JudgeFixture(before, fx, server), check.JudgeFixture(after, fx, server)
 		old, now := prove.AnswerBy(was.Action, was.Rule), prove.AnswerBy(is.Action, is.Rule)
 		if kind := KindOf(old, now); kind != "" {
 			r.Fixtures.Changes = append(r.Fixtures.Changes, FixtureChange{fx.Path, kind, old, now, fx.Expected})
 		}
 	}
 	slices.SortStableFunc(r.Fixtures.Changes, func(a, b FixtureChange) int {
-		return danger(a.Kind, &a.Old) - danger(b.Kind, &b.Old)
+		return dangerRank(a.Kind, &a.Old) - dangerRank(b.Kind, &b.Old)
 	})
 }
 
@@ -50,7 +50,7 @@ func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixt
 type Record struct {
 	Decisions int
 	Unchanged int
-	Counts    map[Kind]int
+	Counts    map[ChangeKind]int
 	NotJudged map[replay.Why]int
 	Damaged   int // places that cannot be read
 	Examples  []Recorded
@@ -60,7 +60,7 @@ type Record struct {
 // Recorded is one recorded call that is answered differently. The same call again
 // is counted and not listed.
 type Recorded struct {
-	Kind     Kind
+	Kind     ChangeKind
 	ID       string
 	Time     time.Time
 	Call     policy.Call
@@ -68,8 +68,8 @@ type Recorded struct {
 	Times    int // how often it is on record
 }
 
-// Changed says that some recorded call is answered differently.
-func (r *Record) Changed() bool { return len(r.Counts) > 0 || r.Answers.Changed() }
+// HasChanges says that some recorded call is answered differently.
+func (r *Record) HasChanges() bool { return len(r.Counts) > 0 || r.Answers.HasChanges() }
 
 // maxDistinct bounds the different calls that are told apart.
 const maxDistinct = 1 << 12
@@ -77,10 +77,10 @@ const maxDistinct = 1 << 12
 // AddRecord judges recorded decisions by both policies and keeps up to n examples
 // of each kind. What the rules of the day said plays no part.
 func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
-	rec := &Record{Counts: map[Kind]int{}, NotJudged: map[replay.Why]int{}}
+	rec := &Record{Counts: map[ChangeKind]int{}, NotJudged: map[replay.Why]int{}}
 	r.Record = rec
 	var replies replay.Replies
-	known, kept := map[string]int{}, map[Kind]int{}
+	known, kept := map[string]int{}, map[ChangeKind]int{}
 	for e, err := range records {
 		var damage *event.Damage
 		if errors.As(err, &damage) {
@@ -90,17 +90,17 @@ func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.
 		if err != nil {
 			return err
 		}
-		for _, reply := range replies.Take(&e) {
-			if before.Rules(&reply) || after.Rules(&reply) {
-				x := replay.Between(before, after, &reply)
-				rec.Answers = rec.Answers.Add(&x, n)
+		for _, reply := range replies.TakeReplies(&e) {
+			if before.HasReplyRules(&reply) || after.HasReplyRules(&reply) {
+				x := replay.CompareReplyAnswers(before, after, &reply)
+				rec.Answers = rec.Answers.AddExample(&x, n)
 			}
 		}
-		if !replay.Judged(&e) {
+		if !replay.IsJudged(&e) {
 			continue
 		}
 		rec.Decisions++
-		x, why := recorded(before, after, &e)
+		x, why := compareRecorded(before, after, &e)
 		switch {
 		case why != "":
 			rec.NotJudged[why]++
@@ -119,20 +119,20 @@ func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.
 			rec.Examples = append(rec.Examples, x)
 		}
 	}
-	slices.SortStableFunc(rec.Examples, func(a, b Recorded) int { return danger(a.Kind, &a.Old) - danger(b.Kind, &b.Old) })
+	slices.SortStableFunc(rec.Examples, func(a, b Recorded) int { return dangerRank(a.Kind, &a.Old) - dangerRank(b.Kind, &b.Old) })
 	return nil
 }
 
-func recorded(before, after *replay.Judge, e *event.Entry) (Recorded, replay.Why) {
-	c, why := replay.Rebuild(e)
+func compareRecorded(before, after *replay.Judge, e *event.Entry) (Recorded, replay.Why) {
+	c, why := replay.RebuildCall(e)
 	if why != "" {
 		return Recorded{}, why
 	}
-	old, why := before.Judge(&c)
+	old, why := before.JudgeCall(&c)
 	if why != "" {
 		return Recorded{}, why
 	}
-	now, why := after.Judge(&c)
+	now, why := after.JudgeCall(&c)
 	if why != "" {
 		return Recorded{}, why
 	}

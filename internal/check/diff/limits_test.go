@@ -26,12 +26,12 @@ func TestLimitsOverAllTools(t *testing.T) {
 			}
 			return p
 		}
-		r := diff.Policies(parse(c.old), parse(c.new))
+		r := diff.ComparePolicies(parse(c.old), parse(c.new))
 		got := ""
 		for _, d := range r.Doubts {
 			got += d.Reason
 		}
-		if len(r.Changes) > 0 || !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") || r.Changed() != (c.want != "") {
+		if len(r.Changes) > 0 || !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") || r.HasChanges() != (c.want != "") {
 			t.Errorf("%q: %+v", got, r.Changes)
 		}
 	}

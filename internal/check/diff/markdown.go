@@ -20,17 +20,17 @@ const maxMarkdown = 60_000
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	m := markdown{w: w}
-	m.line("### Policy: %s", escaped(r.Summary()))
-	m.line("")
-	m.changes(r)
-	m.doubts(r)
-	m.replies(r.Replies)
-	m.fixtures(r)
-	m.record(r)
+	m.printLine("### Policy: %s", escapeMarkdown(r.Summary()))
+	m.printLine("")
+	m.writeChanges(r)
+	m.writeDoubts(r)
+	m.writeReplies(r.Replies)
+	m.writeFixtures(r)
+	m.writeRecord(r)
 	if m.left > 0 {
-		m.force("%d more not shown: the comment would be too long.", m.left)
+		m.writeLine("%d more not shown: the comment would be too long.", m.left)
 	}
-	m.force("<sub>Revision %s → %s. Decisions are compared, not lines.</sub>", escaped(r.OldRevision), escaped(r.NewRevision))
+	m.writeLine("<sub>Revision %s → %s. Decisions are compared, not lines.</sub>", escapeMarkdown(r.OldRevision), escapeMarkdown(r.NewRevision))
 	return w.Flush()
 }
 
@@ -40,15 +40,15 @@ type markdown struct {
 	left int // parts that had no room
 }
 
-func (m *markdown) force(format string, a ...any) {
+func (m *markdown) writeLine(format string, a ...any) {
 	n, _ := fmt.Fprintf(m.w, format+"\n", a...)
 	m.size += n
 }
 
-func (m *markdown) line(format string, a ...any) { m.force(format, a...) }
+func (m *markdown) printLine(format string, a ...any) { m.writeLine(format, a...) }
 
-// room says whether a part fits; if not, it is counted.
-func (m *markdown) room(part string) bool {
+// hasRoom says whether a part fits; if not, it is counted.
+func (m *markdown) hasRoom(part string) bool {
 	if m.size+len(part) > maxMarkdown {
 		m.left++
 		return false
@@ -56,157 +56,157 @@ func (m *markdown) room(part string) bool {
 	return true
 }
 
-// part writes a part if there is room.
-func (m *markdown) part(format string, a ...any) {
-	if s := fmt.Sprintf(format, a...); m.room(s) {
-		m.line("%s", s)
+// writePart writes a part if there is room.
+func (m *markdown) writePart(format string, a ...any) {
+	if s := fmt.Sprintf(format, a...); m.hasRoom(s) {
+		m.printLine("%s", s)
 	}
 }
 
-func (m *markdown) changes(r *Report) {
+func (m *markdown) writeChanges(r *Report) {
 	if len(r.Changes) == 0 {
 		return
 	}
-	m.line("| change | for example | was | is |")
-	m.line("|---|---|---|---|")
+	m.printLine("| change | for example | was | is |")
+	m.printLine("|---|---|---|---|")
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		m.part("| **%s** | %s | %s | %s |", titles[c.Kind], code(c.example()), code(answer(&c.Old)), code(answer(&c.New)))
+		m.writePart("| **%s** | %s | %s | %s |", titles[c.Kind], formatCode(c.describeCall()), formatCode(formatAnswer(&c.Old)), formatCode(formatAnswer(&c.New)))
 	}
-	m.line("")
+	m.printLine("")
 	var fixtures [][]byte
 	for i := range r.Changes {
 		fixtures = append(fixtures, r.Changes[i].Fixture)
 	}
-	m.examples(fixtures)
+	m.writeExamples(fixtures)
 }
 
-// examples are fixtures that can be copied; nil where none can be written.
-func (m *markdown) examples(fixtures [][]byte) {
+// writeExamples are fixtures that can be copied; nil where none can be written.
+func (m *markdown) writeExamples(fixtures [][]byte) {
 	fixtures = slices.DeleteFunc(fixtures, func(fx []byte) bool { return fx == nil })
 	if len(fixtures) == 0 {
 		return
 	}
-	m.line("<details><summary>The examples as fixtures</summary>")
-	m.line("")
+	m.printLine("<details><summary>The examples as fixtures</summary>")
+	m.printLine("")
 	for _, f := range fixtures {
-		m.part("%s", fence(f))
+		m.writePart("%s", formatFence(f))
 	}
-	m.line("</details>")
-	m.line("")
+	m.printLine("</details>")
+	m.printLine("")
 }
 
-func (m *markdown) replies(r *Replies) {
+func (m *markdown) writeReplies(r *Replies) {
 	if r == nil || len(r.Changes) == 0 {
 		return
 	}
-	m.line("| what comes back | was | is |")
-	m.line("|---|---|---|")
+	m.printLine("| what comes back | was | is |")
+	m.printLine("|---|---|---|")
 	var fixtures [][]byte
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		m.part("| %s | %s | %s |", code(c.example()), code(becomes(&c.Old)), code(becomes(&c.New)))
+		m.writePart("| %s | %s | %s |", formatCode(c.describeReply()), formatCode(describeOutcome(&c.Old)), formatCode(describeOutcome(&c.New)))
 		fixtures = append(fixtures, c.Fixture)
 	}
-	m.line("")
-	m.examples(fixtures)
+	m.printLine("")
+	m.writeExamples(fixtures)
 }
 
-func (m *markdown) doubts(r *Report) {
+func (m *markdown) writeDoubts(r *Report) {
 	if len(r.Doubts) == 0 {
 		return
 	}
-	m.line("<details><summary>Not decided: %d</summary>", len(r.Doubts))
-	m.line("")
-	m.line("| was | is | why |")
-	m.line("|---|---|---|")
+	m.printLine("<details><summary>Not decided: %d</summary>", len(r.Doubts))
+	m.printLine("")
+	m.printLine("| was | is | why |")
+	m.printLine("|---|---|---|")
 	for i := range r.Doubts {
 		d := &r.Doubts[i]
-		if d.whole() {
-			m.part("| any | any | %s |", escaped(d.Reason))
+		if d.isGeneral() {
+			m.writePart("| any | any | %s |", escapeMarkdown(d.Reason))
 			continue
 		}
-		m.part("| %s | %s | %s |", code(answer(&d.Old)), code(answer(&d.New)), escaped(d.Reason))
+		m.writePart("| %s | %s | %s |", formatCode(formatAnswer(&d.Old)), formatCode(formatAnswer(&d.New)), escapeMarkdown(d.Reason))
 	}
-	m.line("")
-	m.line("</details>")
-	m.line("")
+	m.printLine("")
+	m.printLine("</details>")
+	m.printLine("")
 }
 
-func (m *markdown) fixtures(r *Report) {
+func (m *markdown) writeFixtures(r *Report) {
 	if r.Fixtures == nil {
 		return
 	}
-	m.line("**%d of %d fixtures change.**", len(r.Fixtures.Changes), r.Fixtures.Judged)
-	m.line("")
+	m.printLine("**%d of %d fixtures change.**", len(r.Fixtures.Changes), r.Fixtures.Judged)
+	m.printLine("")
 	if len(r.Fixtures.Changes) == 0 {
 		return
 	}
-	m.line("| fixture | change | was | is |")
-	m.line("|---|---|---|---|")
+	m.printLine("| fixture | change | was | is |")
+	m.printLine("|---|---|---|---|")
 	for i := range r.Fixtures.Changes {
 		c := &r.Fixtures.Changes[i]
-		m.part("| %s | %s%s | %s | %s |", code(c.Path), titles[c.Kind], against(c), code(answer(&c.Old)), code(answer(&c.New)))
+		m.writePart("| %s | %s%s | %s | %s |", formatCode(c.Path), titles[c.Kind], describeExpected(c), formatCode(formatAnswer(&c.Old)), formatCode(formatAnswer(&c.New)))
 	}
-	m.line("")
+	m.printLine("")
 }
 
-func (m *markdown) record(r *Report) {
+func (m *markdown) writeRecord(r *Report) {
 	if r.Record == nil {
 		return
 	}
-	m.line("**%s.**", escaped(r.Record.summary()))
-	m.line("")
-	m.whys(r.Record.NotJudged)
-	m.answers(r.Record.Answers)
+	m.printLine("**%s.**", escapeMarkdown(r.Record.summarizeRecord()))
+	m.printLine("")
+	m.writeWhys(r.Record.NotJudged)
+	m.writeAnswers(r.Record.Answers)
 	if len(r.Record.Examples) == 0 {
 		return
 	}
-	m.line("")
-	m.line("| recorded call | times | change | was | is |")
-	m.line("|---|---|---|---|---|")
+	m.printLine("")
+	m.printLine("| recorded call | times | change | was | is |")
+	m.printLine("|---|---|---|---|---|")
 	for i := range r.Record.Examples {
 		x := &r.Record.Examples[i]
-		m.part("| %s | %d | %s | %s | %s |", code(oneLine(&x.Call)), x.Times, titles[x.Kind], code(answer(&x.Old)), code(answer(&x.New)))
+		m.writePart("| %s | %d | %s | %s | %s |", formatCode(oneLine(&x.Call)), x.Times, titles[x.Kind], formatCode(formatAnswer(&x.Old)), formatCode(formatAnswer(&x.New)))
 	}
-	m.line("")
+	m.printLine("")
 }
 
-func (m *markdown) whys(counts map[replay.Why]int) {
+func (m *markdown) writeWhys(counts map[replay.Why]int) {
 	for _, why := range replay.Whys() {
 		if n := counts[why]; n > 0 {
-			m.line("- not judged, %d: %s", n, escaped(why.String()))
+			m.printLine("- not judged, %d: %s", n, escapeMarkdown(why.String()))
 		}
 	}
 }
 
-func (m *markdown) answers(a *replay.Answers) {
+func (m *markdown) writeAnswers(a *replay.Answers) {
 	if a == nil {
 		return
 	}
-	m.line("")
-	m.line("**%s.**", escaped(a.Summary()))
-	m.whys(a.NotJudged)
-	if !a.Changed() {
+	m.printLine("")
+	m.printLine("**%s.**", escapeMarkdown(a.SummarizeAnswers()))
+	m.writeWhys(a.NotJudged)
+	if !a.HasChanges() {
 		return
 	}
-	m.line("")
-	m.line("| recorded answer | change | was | is |")
-	m.line("|---|---|---|---|")
+	m.printLine("")
+	m.printLine("| recorded answer | change | was | is |")
+	m.printLine("|---|---|---|---|")
 	for i := range a.Examples {
 		if x := &a.Examples[i]; x.Class != replay.NotJudged {
-			m.part("| %s | %s | %s | %s |", code(answered(x)), x.Class.Words(), code(by(x.Was, x.OldRule)), code(by(x.Is, x.NewRule)))
+			m.writePart("| %s | %s | %s | %s |", formatCode(describeAnswered(x)), x.Class.FormatClass(), formatCode(formatWithRule(x.Was, x.OldRule)), formatCode(formatWithRule(x.Is, x.NewRule)))
 		}
 	}
-	m.line("")
+	m.printLine("")
 }
 
-// escaped writes text that means nothing to Markdown and HTML: a character
+// escapeMarkdown writes text that means nothing to Markdown and HTML: a character
 // reference stands for a character and never for structure (CommonMark 0.31,
 // section 2.5).
-func escaped(s string) string {
+func escapeMarkdown(s string) string {
 	var b strings.Builder
-	for _, r := range plain(s) {
+	for _, r := range plainText(s) {
 		if r < 0x80 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) && r != ',' && r != ';' {
 			fmt.Fprintf(&b, "&#%d;", r)
 		} else {
@@ -216,14 +216,14 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// code is escape in an element in which GitHub looks for no mentions, issues and
+// formatCode is escape in an element in which GitHub looks for no mentions, issues and
 // links.
-func code(s string) string { return "<code>" + escaped(s) + "</code>" }
+func formatCode(s string) string { return "<code>" + escapeMarkdown(s) + "</code>" }
 
-// fence shows JSON in a block that nothing in it can close. What could mean
+// formatFence shows JSON in a block that nothing in it can close. What could mean
 // something outside of it, and what is not ASCII, is escaped, as JSON allows in
 // its strings; elsewhere none of it occurs.
-func fence(src []byte) string {
+func formatFence(src []byte) string {
 	var b strings.Builder
 	b.WriteString("```json\n")
 	for _, r := range strings.TrimRight(string(src), "\n") {

@@ -29,29 +29,33 @@ type ReplyChange struct {
 }
 
 func compareReplies(before, after *policy.Policy) *Replies {
-	about := func(p *policy.Policy) bool { return p.Of(policy.OnReply) != nil || p.Of(policy.OnList) != nil }
+	about := func(p *policy.Policy) bool {
+		return p.PolicyFor(policy.OnReply) != nil || p.PolicyFor(policy.OnList) != nil
+	}
 	if !about(before) && !about(after) {
 		return nil
 	}
 	r := &Replies{Same: before.AltersAlike(after, policy.OnReply) && before.AltersAlike(after, policy.OnList)}
 	var found []prove.Reply
-	found, r.Whole = prove.Replies(before, after)
+	found, r.Whole = prove.CompareReplies(before, after)
 	for _, x := range found {
 		c := ReplyChange{Reply: x}
-		if fx, err := check.ComposeReply(x.On, &x.Call, check.Strictest(&x.New)); err == nil {
+		if fx, err := check.ComposeReply(x.On, &x.Call, check.StrictestAction(&x.New)); err == nil {
 			c.Fixture = fx.Text
 		}
 		r.Changes = append(r.Changes, c)
 	}
-	slices.SortStableFunc(r.Changes, func(a, b ReplyChange) int { return cmp.Compare(a.opens(), b.opens()) })
+	slices.SortStableFunc(r.Changes, func(a, b ReplyChange) int { return cmp.Compare(a.openingRank(), b.openingRank()) })
 	return r
 }
 
-// opens orders changes: what lets most through comes first.
-func (c *ReplyChange) opens() int { return int(check.Strictest(&c.Old)) - int(check.Strictest(&c.New)) }
+// openingRank orders changes: what lets most through comes first.
+func (c *ReplyChange) openingRank() int {
+	return int(check.StrictestAction(&c.Old)) - int(check.StrictestAction(&c.New))
+}
 
-// example is what came back, in one line.
-func (c *ReplyChange) example() string {
+// describeReply is what came back, in one line.
+func (c *ReplyChange) describeReply() string {
 	call := c.Call
 	call.Finds = nil
 	s := "answer to "
@@ -68,8 +72,10 @@ func (c *ReplyChange) example() string {
 	return s
 }
 
-// becomes is what is made of it, and by which rule.
-func becomes(d *policy.Decision) string { return by(prove.Done(d), ruleOf(d)) }
+// describeOutcome is what is made of it, and by which rule.
+func describeOutcome(d *policy.Decision) string {
+	return formatWithRule(prove.DescribeOutcome(d), ruleOf(d))
+}
 
 // ruleOf is the rule that decides, or the first that alters.
 func ruleOf(d *policy.Decision) *check.RuleRef {
@@ -122,7 +128,7 @@ type ReplyAnswerDocument struct {
 	Rule *check.RuleRef `json:"rule"` // null: no rule
 }
 
-func (r *Replies) document() *ReplyDocument {
+func (r *Replies) replyDocument() *ReplyDocument {
 	if r == nil {
 		return nil
 	}
@@ -130,8 +136,8 @@ func (r *Replies) document() *ReplyDocument {
 	for i := range r.Changes {
 		c := &r.Changes[i]
 		d.Changes = append(d.Changes, ReplyChangeDocument{
-			On: c.On.String(), Finds: c.Call.Finds, Example: c.example(), Fixture: c.Fixture,
-			Old: ReplyAnswerDocument{prove.Done(&c.Old), ruleOf(&c.Old)}, New: ReplyAnswerDocument{prove.Done(&c.New), ruleOf(&c.New)},
+			On: c.On.String(), Finds: c.Call.Finds, Example: c.describeReply(), Fixture: c.Fixture,
+			Old: ReplyAnswerDocument{prove.DescribeOutcome(&c.Old), ruleOf(&c.Old)}, New: ReplyAnswerDocument{prove.DescribeOutcome(&c.New), ruleOf(&c.New)},
 		})
 	}
 	return d

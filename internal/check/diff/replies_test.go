@@ -48,8 +48,8 @@ func TestReplies(t *testing.T) {
 		{shielded + keys, strings.Replace(shielded, `"/srv/**"`, `["/srv/**", "/other"]`, 1) + keys, true, false, []string{"no example was found that becomes something else, which is no proof"}},
 	} {
 		r := compare(t, c.old, c.now)
-		if r.Changed() != c.changed || r.Replies.Whole != c.proved {
-			t.Errorf("changed %v, proved %v of\n%s\n%s", r.Changed(), r.Replies.Whole, c.old, c.now)
+		if r.HasChanges() != c.changed || r.Replies.Whole != c.proved {
+			t.Errorf("changed %v, proved %v of\n%s\n%s", r.HasChanges(), r.Replies.Whole, c.old, c.now)
 		}
 		text := replyText(t, r)
 		for _, want := range c.want {
@@ -62,7 +62,7 @@ func TestReplies(t *testing.T) {
 			if r.Replies.Changes[i].Call.Subject == policy.NoSubject {
 				continue // no request is read as one that is not known
 			}
-			if err != nil || check.Judge(judge(t, "new.toml", c.now).Policy(), fx, "").Mismatch() {
+			if err != nil || check.JudgeFixture(judge(t, "new.toml", c.now).Policy(), fx, "").IsMismatch() {
 				t.Errorf("%s: %v", r.Replies.Changes[i].Fixture, err)
 			}
 		}

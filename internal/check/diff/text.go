@@ -18,7 +18,7 @@ import (
 )
 
 // titles are the kinds for people.
-var titles = map[Kind]string{
+var titles = map[ChangeKind]string{
 	NewlyAllowed: "newly allowed", NoLongerAsked: "no longer asked", LimitChanged: "allowed under another limit",
 	NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
 }
@@ -35,7 +35,7 @@ func oneLine(c *policy.Call) string {
 		}
 	}
 	if len(c.Args) > 0 {
-		parts = append(parts, escape.Readable(c.Args))
+		parts = append(parts, escape.ReadableJSON(c.Args))
 	}
 	if c.Server != "" {
 		parts = append(parts, "on", c.Server)
@@ -49,32 +49,32 @@ func oneLine(c *policy.Call) string {
 	return strings.Join(parts, " ")
 }
 
-// example is the call that shows a change, in one line.
-func (c *Change) example() string {
+// describeCall is the call that shows a change, in one line.
+func (c *Change) describeCall() string {
 	if c.Unseen {
 		return oneLine(c.Example) + ", in which nothing could look for what it carries"
 	}
 	return oneLine(c.Example)
 }
 
-// plain makes a text harmless on a terminal and on one line, and cuts it.
-func plain(s string) string {
+// plainText makes a text harmless on a terminal and on one line, and cuts it.
+func plainText(s string) string {
 	if utf8.RuneCountInString(s) > shown {
 		s = string([]rune(s)[:shown]) + "…"
 	}
-	return term.Text(s)
+	return term.VisibleText(s)
 }
 
-// answer is an action and the rule that gives it.
-func answer(a *Answer) string {
+// formatAnswer is an action and the rule that gives it.
+func formatAnswer(a *Answer) string {
 	s := a.Action.String()
 	if a.OutOfBand {
 		s += " (out of band)"
 	}
-	if l := limit(a); l.Limited() {
+	if l := limitOf(a); l.HasLimit() {
 		count := fmt.Sprint(l.Count)
 		if l.Sum != "" {
-			count = l.Most() + " of " + l.Sum
+			count = l.MaxAmount() + " of " + l.Sum
 		}
 		s += fmt.Sprintf(" (%s each %s)", count, l.Every)
 	}
@@ -85,9 +85,9 @@ func ruleText(r *policy.Rule) string {
 	if r == nil {
 		return "no rule"
 	}
-	s := fmt.Sprintf("%s:%d", term.Text(r.Pos.File), r.Pos.Line)
+	s := fmt.Sprintf("%s:%d", term.VisibleText(r.Pos.File), r.Pos.Line)
 	if r.Description != "" {
-		s += ` "` + plain(r.Description) + `"`
+		s += ` "` + plainText(r.Description) + `"`
 	}
 	return s
 }
@@ -100,21 +100,21 @@ func (r *Report) WriteText(out io.Writer) error {
 	for i := range r.Changes {
 		c := &r.Changes[i]
 		if title := titles[c.Kind]; title != last {
-			line("%s", capital(title))
+			line("%s", capitalizeFirst(title))
 			last = title
 		}
-		line("  for example %s", plain(c.example()))
-		line("    was %s", answer(&c.Old))
-		line("    is  %s", answer(&c.New))
+		line("  for example %s", plainText(c.describeCall()))
+		line("    was %s", formatAnswer(&c.Old))
+		line("    is  %s", formatAnswer(&c.New))
 	}
 	r.textDoubts(line)
 	if r.Replies != nil && len(r.Replies.Changes) > 0 {
 		line("What comes back")
 		for i := range r.Replies.Changes {
 			c := &r.Replies.Changes[i]
-			line("  for example %s", plain(c.example()))
-			line("    was %s", becomes(&c.Old))
-			line("    is  %s", becomes(&c.New))
+			line("  for example %s", plainText(c.describeReply()))
+			line("    was %s", describeOutcome(&c.Old))
+			line("    is  %s", describeOutcome(&c.New))
 		}
 		line("")
 	} else if len(r.Changes)+len(r.Doubts) > 0 {
@@ -136,19 +136,19 @@ func (r *Report) textDoubts(line func(string, ...any)) {
 			spelling++
 			continue
 		}
-		line("Not decided: %s", plain(d.Reason))
-		if d.whole() {
+		line("Not decided: %s", plainText(d.Reason))
+		if d.isGeneral() {
 			continue
 		}
-		line("    was %s", answer(&d.Old))
-		line("    is  %s", answer(&d.New))
+		line("    was %s", formatAnswer(&d.Old))
+		line("    is  %s", formatAnswer(&d.New))
 	}
 	if spelling > 0 {
 		line("Not decided for %s: %s", map[bool]string{true: "1 class of calls", false: fmt.Sprintf("%d classes of calls", spelling)}[spelling == 1], prove.ReasonSpelling)
 	}
 }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func capitalizeFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (r *Report) textFixtures(line func(string, ...any)) {
 	if r.Fixtures == nil {
@@ -156,15 +156,15 @@ func (r *Report) textFixtures(line func(string, ...any)) {
 	}
 	for i := range r.Fixtures.Changes {
 		c := &r.Fixtures.Changes[i]
-		line("fixture %s: %s%s", plain(c.Path), titles[c.Kind], against(c))
-		line("    was %s", answer(&c.Old))
-		line("    is  %s", answer(&c.New))
+		line("fixture %s: %s%s", plainText(c.Path), titles[c.Kind], describeExpected(c))
+		line("    was %s", formatAnswer(&c.Old))
+		line("    is  %s", formatAnswer(&c.New))
 	}
 	line("%d of %d fixtures change", len(r.Fixtures.Changes), r.Fixtures.Judged)
 }
 
-// against says that a fixture expects another answer than the new one.
-func against(c *FixtureChange) string {
+// describeExpected says that a fixture expects another answer than the new one.
+func describeExpected(c *FixtureChange) string {
 	if c.Expected == nil || *c.Expected == c.New.Action {
 		return ""
 	}
@@ -181,12 +181,12 @@ func (r *Report) textRecord(line func(string, ...any)) {
 		if x.Times > 1 {
 			times = fmt.Sprintf(", %d times", x.Times)
 		}
-		line("recorded %s  %s: %s%s", x.Time.Local().Format(time.DateTime), term.Text(x.ID), titles[x.Kind], times)
-		line("  %s", plain(oneLine(&x.Call)))
-		line("    was %s", answer(&x.Old))
-		line("    is  %s", answer(&x.New))
+		line("recorded %s  %s: %s%s", x.Time.Local().Format(time.DateTime), term.VisibleText(x.ID), titles[x.Kind], times)
+		line("  %s", plainText(oneLine(&x.Call)))
+		line("    was %s", formatAnswer(&x.Old))
+		line("    is  %s", formatAnswer(&x.New))
 	}
-	line("%s", r.Record.summary())
+	line("%s", r.Record.summarizeRecord())
 	whys := func(counts map[replay.Why]int) {
 		for _, why := range replay.Whys() {
 			if n := counts[why]; n > 0 {
@@ -201,18 +201,18 @@ func (r *Report) textRecord(line func(string, ...any)) {
 			if x.Class == replay.NotJudged {
 				continue
 			}
-			line("recorded %s  %s: %s", x.Time.Local().Format(time.DateTime), term.Text(x.Record), x.Class.Words())
-			line("  %s", answered(x))
-			line("    was %s", by(x.Was, x.OldRule))
-			line("    is  %s", by(x.Is, x.NewRule))
+			line("recorded %s  %s: %s", x.Time.Local().Format(time.DateTime), term.VisibleText(x.Record), x.Class.FormatClass())
+			line("  %s", describeAnswered(x))
+			line("    was %s", formatWithRule(x.Was, x.OldRule))
+			line("    is  %s", formatWithRule(x.Is, x.NewRule))
 		}
-		line("%s", a.Summary())
+		line("%s", a.SummarizeAnswers())
 		whys(a.NotJudged)
 	}
 }
 
-// answered is what came back, in one harmless line.
-func answered(x *replay.Example) string {
+// describeAnswered is what came back, in one harmless line.
+func describeAnswered(x *replay.Example) string {
 	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
 	if x.Args != "" {
 		s += " " + x.Args
@@ -223,27 +223,27 @@ func answered(x *replay.Example) string {
 	if len(x.Finds) > 0 {
 		s += ", found " + strings.Join(x.Finds, ", ")
 	}
-	return plain(s)
+	return plainText(s)
 }
 
-func by(what string, r *check.RuleRef) string {
+func formatWithRule(what string, r *check.RuleRef) string {
 	if r == nil {
 		return what + ", no rule"
 	}
-	s := what + ", " + plain(r.File) + ":" + strconv.Itoa(r.Line)
+	s := what + ", " + plainText(r.File) + ":" + strconv.Itoa(r.Line)
 	if r.Description != "" {
-		s += " " + strconv.Quote(plain(r.Description))
+		s += " " + strconv.Quote(plainText(r.Description))
 	}
 	return s
 }
 
-func (r *Record) summary() string {
+func (r *Record) summarizeRecord() string {
 	changed := 0
 	for _, n := range r.Counts {
 		changed += n
 	}
 	s := fmt.Sprintf("%d of %d recorded decisions change", changed, r.Decisions)
-	if counts := counted(r.Counts); counts != "" {
+	if counts := formatCounts(r.Counts); counts != "" {
 		s += ": " + counts
 	}
 	if r.Damaged > 0 {
@@ -252,7 +252,7 @@ func (r *Record) summary() string {
 	return s
 }
 
-func counted(counts map[Kind]int) string {
+func formatCounts(counts map[ChangeKind]int) string {
 	var parts []string
 	for _, k := range Kinds() {
 		if n := counts[k]; n > 0 {
@@ -265,12 +265,12 @@ func counted(counts map[Kind]int) string {
 // Summary is the difference of the policies in one sentence.
 func (r *Report) Summary() string {
 	if r.Replies == nil {
-		return r.summary()
+		return r.summarizeCalls()
 	}
-	return r.summary() + "; " + r.Replies.Summary()
+	return r.summarizeCalls() + "; " + r.Replies.Summary()
 }
 
-func (r *Report) summary() string {
+func (r *Report) summarizeCalls() string {
 	var s string
 	switch n := len(r.Changes); {
 	case n == 0 && len(r.Doubts) == 0:
@@ -278,9 +278,9 @@ func (r *Report) summary() string {
 	case n == 0:
 		s = "no call was found that is answered differently"
 	case n == 1:
-		s = "1 class of calls is answered differently: " + counted(r.Counts())
+		s = "1 class of calls is answered differently: " + formatCounts(r.CountChanges())
 	default:
-		s = fmt.Sprintf("%d classes of calls are answered differently: %s", n, counted(r.Counts()))
+		s = fmt.Sprintf("%d classes of calls are answered differently: %s", n, formatCounts(r.CountChanges()))
 	}
 	if n := len(r.Doubts); n > 0 {
 		s += fmt.Sprintf("; %d not decided", n)

@@ -35,8 +35,8 @@ type Layer struct {
 	sources []policy.Source
 }
 
-// Calls explains the calls of one message, which stand or fall together.
-func Calls(p *policy.Policy, calls []policy.Call) *Explanation {
+// ExplainCalls explains the calls of one message, which stand or fall together.
+func ExplainCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	e := &Explanation{Revision: p.Revision(), sources: p.Sources()}
 	if len(calls) == 0 {
 		e.Decision.Action = policy.Allow
@@ -45,33 +45,33 @@ func Calls(p *policy.Policy, calls []policy.Call) *Explanation {
 	for i := range calls {
 		j := Judged{Call: calls[i], Trace: p.Trace(&calls[i])}
 		for _, above := range p.Layers() {
-			j.Layers = append(j.Layers, Layer{above.Layer(), above.File(), above.Trace(&calls[i]), above.Sources()})
+			j.Layers = append(j.Layers, Layer{above.LayerName(), above.FileName(), above.Trace(&calls[i]), above.Sources()})
 		}
-		j.Limits = counting(p, &calls[i])
+		j.Limits = countingLimits(p, &calls[i])
 		e.Calls = append(e.Calls, j)
 	}
 	e.Decision = p.DecideAll(calls)
 	return e
 }
 
-// counting lists the limits of a policy and its layers that a call counts against.
-func counting(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
+// countingLimits lists the limits of a policy and its layers that a call counts against.
+func countingLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
 	if p.Decide(c).Action == policy.Deny {
 		return nil
 	}
 	for _, q := range append(slices.Clone(p.Layers()), p) {
-		limits = append(limits, slices.DeleteFunc(q.Limits(), func(l policy.LimitTable) bool { return !l.Covers(c) })...)
+		limits = append(limits, slices.DeleteFunc(q.LimitTables(), func(l policy.LimitTable) bool { return !l.CoversCall(c) })...)
 	}
 	return limits
 }
 
-// Refused explains a message that never reaches the rules.
-func Refused(p *policy.Policy, why error) *Explanation {
+// ExplainRefusal explains a message that never reaches the rules.
+func ExplainRefusal(p *policy.Policy, why error) *Explanation {
 	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
 }
 
-// At gives a time to every call that has none.
-func At(calls []policy.Call, t time.Time) []policy.Call {
+// FillTime gives a time to every call that has none.
+func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	for i := range calls {
 		if calls[i].At.IsZero() {
 			calls[i].At = t
@@ -80,9 +80,9 @@ func At(calls []policy.Call, t time.Time) []policy.Call {
 	return calls
 }
 
-// In gives a folder to every call that has none, at which its relative paths start, and a
+// FillPlace gives a folder to every call that has none, at which its relative paths start, and a
 // system that its server runs on.
-func In(calls []policy.Call, dir, os string) []policy.Call {
+func FillPlace(calls []policy.Call, dir, os string) []policy.Call {
 	for i := range calls {
 		if calls[i].OS == "" {
 			calls[i].OS = os
@@ -94,15 +94,15 @@ func In(calls []policy.Call, dir, os string) []policy.Call {
 	return calls
 }
 
-// passed says that no rule governs the message.
-func (e *Explanation) passed() bool { return e.Refused == "" && len(e.Calls) == 0 }
+// isUngoverned says that no rule governs the message.
+func (e *Explanation) isUngoverned() bool { return e.Refused == "" && len(e.Calls) == 0 }
 
-// other says that a rule is about other things than the call.
-func other(s *policy.Step) bool {
+// isOtherSubject says that a rule is about other things than the call.
+func isOtherSubject(s *policy.Step) bool {
 	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
 }
 
-// own says whether a rule is one of the policy itself, and not of a layer.
-func (e *Explanation) own(r *policy.Rule) bool {
+// isOwnRule says whether a rule is one of the policy itself, and not of a layer.
+func (e *Explanation) isOwnRule(r *policy.Rule) bool {
 	return r.Index < len(e.sources) && e.sources[r.Index].Rule == *r
 }

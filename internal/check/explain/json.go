@@ -121,26 +121,26 @@ func (e *Explanation) Document() Document {
 		d.Rule = &doc
 	}
 	for i := range e.Calls {
-		d.Calls = append(d.Calls, e.call(&e.Calls[i]))
+		d.Calls = append(d.Calls, e.callDocument(&e.Calls[i]))
 	}
 	return d
 }
 
 func ruleDocument(r *policy.Rule) RuleDocument {
 	d := RuleDocument{r.Index, r.Pos.File, r.Pos.Line, r.Action.String(), r.Description, r.OutOfBand, nil}
-	if r.Rate.Limited() {
+	if r.Rate.HasLimit() {
 		d.Limit = limitDocument(&r.Rate)
 	}
 	return d
 }
 
 func limitDocument(l *policy.Rate) *LimitDocument {
-	return &LimitDocument{l.Count, l.Sum, l.Most(), int(l.Every.Seconds()), l.Per.String(), l.Over.String()}
+	return &LimitDocument{l.Count, l.Sum, l.MaxAmount(), int(l.Every.Seconds()), l.Per.String(), l.Over.String()}
 }
 
-func (e *Explanation) call(j *Judged) CallDocument {
+func (e *Explanation) callDocument(j *Judged) CallDocument {
 	c := CallDocument{
-		Server: j.Server, Method: j.Method, Subject: j.Subject.Key(), Names: j.Names,
+		Server: j.Server, Method: j.Method, Subject: j.Subject.RuleKey(), Names: j.Names,
 		Decision: j.Decision.Action.String(), Reading: j.Decision.Reading, Reason: j.Decision.Reason, Cut: j.Cut,
 		Values: []ValueDocument{},
 	}
@@ -157,7 +157,7 @@ func (e *Explanation) call(j *Judged) CallDocument {
 	}
 	for i := range j.Values {
 		v := &j.Values[i]
-		doc := ValueDocument{Argument: argument(v.Path)}
+		doc := ValueDocument{Argument: argumentKey(v.Path)}
 		for k := range v.Readings {
 			doc.Readings = append(doc.Readings, *readingDocument(&v.Readings[k]))
 		}
@@ -171,15 +171,15 @@ func (e *Explanation) call(j *Judged) CallDocument {
 		}
 		c.Limits = append(c.Limits, doc)
 	}
-	c.Steps = steps(&j.Trace, e.sources)
+	c.Steps = stepDocuments(&j.Trace, e.sources)
 	for i := range j.Layers {
 		l := &j.Layers[i]
-		c.Layers = append(c.Layers, LayerDocument{l.Name, l.File, steps(&l.Trace, l.sources)})
+		c.Layers = append(c.Layers, LayerDocument{l.Name, l.File, stepDocuments(&l.Trace, l.sources)})
 	}
 	return c
 }
 
-func steps(t *policy.Trace, sources []policy.Source) []StepDocument {
+func stepDocuments(t *policy.Trace, sources []policy.Source) []StepDocument {
 	docs := []StepDocument{}
 	for i := range t.Steps {
 		s := &t.Steps[i]
@@ -189,7 +189,7 @@ func steps(t *policy.Trace, sources []policy.Source) []StepDocument {
 			Want: s.At.Want, Got: s.At.Got, Reading: readingDocument(s.At.Reading), Took: readingDocument(s.Took),
 		}
 		if s.At.Kind != policy.Unasked {
-			doc.Condition = key(&s.At, src.Subject)
+			doc.Condition = conditionKey(&s.At, src.Subject)
 		}
 		docs = append(docs, doc)
 	}
@@ -203,15 +203,15 @@ func readingDocument(r *policy.Reading) *ReadingDocument {
 	return &ReadingDocument{r.Text, r.How, r.Absent, r.Refused}
 }
 
-func argument(path []string) string {
+func argumentKey(path []string) string {
 	if path == nil {
 		return "uri"
 	}
-	return policytext.Key("args", path...)
+	return policytext.DottedKey("args", path...)
 }
 
-// unseen lists the arguments that no rule in question has a condition on.
-func (j *Judged) unseen() (names []string) {
+// unnamedArguments lists the arguments that no rule in question has a condition on.
+func (j *Judged) unnamedArguments() (names []string) {
 	seen := map[string]bool{}
 	for i := range j.Values {
 		path := j.Values[i].Path
@@ -236,7 +236,7 @@ func (j *Judged) unseen() (names []string) {
 			return names
 		}
 		if s, _ := name.(string); !seen[strings.ToLower(s)] {
-			names = append(names, term.Text(policytext.Key("args", s)))
+			names = append(names, term.VisibleText(policytext.DottedKey("args", s)))
 		}
 	}
 	return names

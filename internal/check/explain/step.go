@@ -10,15 +10,15 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// fold is one line for a run of rules, indented as what is said of single rules.
-func (t *printer) fold(steps []policy.Step, subject string) {
+// printFolded is one line for a run of rules, indented as what is said of single rules.
+func (t *printer) printFolded(steps []policy.Step, subject string) {
 	var names, subjects, unasked, after, hits int
 	var first *policy.Rule
 	for i := range steps {
 		switch s := &steps[i]; {
 		case s.At.Kind == policy.SubjectKind, s.At.Kind == policy.OtherOn:
 			subjects++
-		case other(s):
+		case isOtherSubject(s):
 			names++
 		case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
 			unasked++
@@ -50,11 +50,11 @@ func (t *printer) fold(steps []policy.Step, subject string) {
 	case 0:
 		add(after, "with nothing left to decide")
 	case 1:
-		add(after, "with nothing left to decide (the %s at %s would match)", first.Action, at(first))
+		add(after, "with nothing left to decide (the %s at %s would match)", first.Action, formatPlace(first))
 	default:
-		add(after, "with nothing left to decide (the %s at %s and %d more would match)", first.Action, at(first), hits-1)
+		add(after, "with nothing left to decide (the %s at %s and %d more would match)", first.Action, formatPlace(first), hits-1)
 	}
-	t.line("       %s", strings.Join(parts, ", "))
+	t.printLine("       %s", strings.Join(parts, ", "))
 }
 
 // named and plural are what rules with other globs, or other keys, are about.
@@ -69,28 +69,28 @@ var (
 	}
 )
 
-// step tells of one rule: its answer, place, action and description, and below
+// printStep tells of one rule: its answer, place, action and description, and below
 // it what its answer hung on.
-func (t *printer) step(s *policy.Step) {
+func (t *printer) printStep(s *policy.Step) {
 	src := &t.sources[s.Rule]
 	word := s.Match.String()
-	if !s.Reached && !other(s) {
+	if !s.Reached && !isOtherSubject(s) {
 		word = "-"
 	}
-	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.width, at(&src.Rule), src.Action)
+	line := fmt.Sprintf("%-5s  %-*s  %-6s", word, t.width, formatPlace(&src.Rule), src.Action)
 	if src.Description != "" {
-		line += "  " + quoted(src.Description)
+		line += "  " + quoteText(src.Description)
 	}
-	t.line("%s", strings.TrimRight(line, " "))
-	for _, why := range t.why(s, src) {
-		t.line("       %s", why)
+	t.printLine("%s", strings.TrimRight(line, " "))
+	for _, why := range t.explainStep(s, src) {
+		t.printLine("       %s", why)
 	}
 }
 
-func (t *printer) why(s *policy.Step, src *policy.Source) (lines []string) {
+func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []string) {
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	switch {
-	case s.Reached || other(s):
+	case s.Reached || isOtherSubject(s):
 	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
 		add("was not asked")
 	case s.Match == policy.NoMatch:
@@ -99,19 +99,19 @@ func (t *printer) why(s *policy.Step, src *policy.Source) (lines []string) {
 		add("nothing was left to decide; it would match")
 	}
 	if s.At.Kind != policy.Unasked {
-		add("%s", t.condition(&s.At, s.Match, src))
+		add("%s", t.formatCondition(&s.At, s.Match, src))
 	}
-	if s.Reached && s.Match != policy.NoMatch && src.Rate.Limited() {
-		add("limit: %s; what was counted is not looked at", rate(&src.Rate))
+	if s.Reached && s.Match != policy.NoMatch && src.Rate.HasLimit() {
+		add("limit: %s; what was counted is not looked at", formatRate(&src.Rate))
 	}
 	if r := s.Took; r != nil && s.Match == policy.Matches && (len(r.How) > 0 || r.Refused != "") {
-		add("it matches %s", reading(r))
+		add("it matches %s", formatReading(r))
 	}
 	return lines
 }
 
-// rate is a limit in words, with what it counts and what becomes of more.
-func rate(r *policy.Rate) string {
+// formatRate is a limit in words, with what it counts and what becomes of more.
+func formatRate(r *policy.Rate) string {
 	line := r.AtMost()
 	if r.Per != policy.PerRule {
 		line += fmt.Sprintf(" for each %s", r.Per)
@@ -122,17 +122,17 @@ func rate(r *policy.Rate) string {
 	return line + ", and more are denied"
 }
 
-// condition says what a condition wants and what the call has instead, or why it
+// formatCondition says what a condition wants and what the call has instead, or why it
 // cannot be decided.
-func (t *printer) condition(c *policy.Condition, m policy.Match, src *policy.Source) string {
+func (t *printer) formatCondition(c *policy.Condition, m policy.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
-		return further(c)
+		return formatFurther(c)
 	}
 	verb := "wants"
 	if c.Not {
 		verb = "excepts"
 	}
-	wants := fmt.Sprintf("%s %s %s", key(c, src.Subject), verb, t.globs(c))
+	wants := fmt.Sprintf("%s %s %s", conditionKey(c, src.Subject), verb, t.formatGlobs(c))
 	maybe := m == policy.Perhaps
 	switch c.Kind {
 	case policy.SubjectKind:
@@ -145,36 +145,36 @@ func (t *printer) condition(c *policy.Condition, m policy.Match, src *policy.Sou
 		case maybe:
 			return wants + "; " + k.Unknown
 		case k.Glob:
-			return wants + "; " + k.Is + " " + term.Value(c.Got)
+			return wants + "; " + k.Is + " " + term.VisibleValue(c.Got)
 		}
-		return wants + "; " + k.Is + " " + term.Text(c.Got)
+		return wants + "; " + k.Is + " " + term.VisibleText(c.Got)
 	}
 	r := c.Reading
 	switch {
 	case c.Kind == policy.NameGlob && r == nil:
-		return wants + "; the call has " + term.Value(c.Got)
+		return wants + "; the call has " + term.VisibleValue(c.Got)
 	case r == nil:
 		return wants + "; the call has no such argument"
 	case maybe && policy.EveryArgument(c.Path):
-		return wants + "; the call has others as well, such as " + reading(r)
+		return wants + "; the call has others as well, such as " + formatReading(r)
 	case maybe:
-		return wants + "; whether " + reading(r) + " is such cannot be known"
+		return wants + "; whether " + formatReading(r) + " is such cannot be known"
 	}
-	return wants + "; the call has " + reading(r)
+	return wants + "; the call has " + formatReading(r)
 }
 
-// further says what an argument that no condition names keeps a rule from.
-func further(c *policy.Condition) string {
-	name := term.Text(policytext.Key("args", c.Path...))
+// formatFurther says what an argument that no condition names keeps a rule from.
+func formatFurther(c *policy.Condition) string {
+	name := term.VisibleText(policytext.DottedKey("args", c.Path...))
 	if len(c.Want) > 0 {
-		return fmt.Sprintf("args_only = %s; the call has %s as well", term.Text(c.Want[0]), name)
+		return fmt.Sprintf("args_only = %s; the call has %s as well", term.VisibleText(c.Want[0]), name)
 	}
 	return fmt.Sprintf("the rule does not name %s, which %s: name it, or write args_only or args_open", name, c.Got)
 }
 
-func (t *printer) globs(c *policy.Condition) string {
+func (t *printer) formatGlobs(c *policy.Condition) string {
 	if k, found := policy.CallKeyOf(c.Key); c.Kind == policy.Constraint || found && !k.Glob {
-		return term.Text(strings.Join(c.Want, ", "))
+		return term.VisibleText(strings.Join(c.Want, ", "))
 	}
 	var shown []string
 	for i, g := range c.Want {
@@ -182,7 +182,7 @@ func (t *printer) globs(c *policy.Condition) string {
 			shown = append(shown, fmt.Sprintf("%d more", len(c.Want)-i))
 			break
 		}
-		shown = append(shown, quoted(g))
+		shown = append(shown, quoteText(g))
 	}
 	if len(shown) > 1 {
 		return "one of " + strings.Join(shown, ", ")
@@ -190,12 +190,12 @@ func (t *printer) globs(c *policy.Condition) string {
 	return strings.Join(shown, "")
 }
 
-// key is a condition as the policy names it.
-func key(c *policy.Condition, s policy.Subject) string {
+// conditionKey is a condition as the policy names it.
+func conditionKey(c *policy.Condition, s policy.Subject) string {
 	if c.Not {
 		positive := *c
 		positive.Not = false
-		return "not." + key(&positive, s)
+		return "not." + conditionKey(&positive, s)
 	}
 	switch c.Kind {
 	case policy.CallCondition:
@@ -203,76 +203,76 @@ func key(c *policy.Condition, s policy.Subject) string {
 	case policy.FurtherArgument:
 		return "args_only"
 	case policy.ArgumentGlob:
-		return term.Text(policytext.Key("args", c.Path...))
+		return term.VisibleText(policytext.DottedKey("args", c.Path...))
 	case policy.Constraint:
-		return term.Text(policytext.Key("where", c.Path...))
+		return term.VisibleText(policytext.DottedKey("where", c.Path...))
 	case policy.NameGlob:
-		return s.Key()
+		return s.RuleKey()
 	}
 	return "subject"
 }
 
-// quoted is a text of the policy in quotes, harmless. Policies quote backslashes
+// quoteText is a text of the policy in quotes, harmless. Policies quote backslashes
 // in ways of their own: they stay as they are.
-func quoted(s string) string { return `"` + term.Text(s) + `"` }
+func quoteText(s string) string { return `"` + term.VisibleText(s) + `"` }
 
-// verdict tells the answer and what gave it.
-func (t *printer) verdict() {
+// printVerdict tells the answer and what gave it.
+func (t *printer) printVerdict() {
 	e, d := t.e, &t.e.Decision
 	switch {
 	case e.Refused != "":
-		t.line("refused before the rules: %s", term.Text(e.Refused))
+		t.printLine("refused before the rules: %s", term.VisibleText(e.Refused))
 		return
-	case e.passed():
-		t.line("allow: no rule governs this message; it is passed on and recorded")
+	case e.isUngoverned():
+		t.printLine("allow: no rule governs this message; it is passed on and recorded")
 		return
 	case d.Rule == nil:
-		t.line("%s: %s", d.Action, e.unruled())
+		t.printLine("%s: %s", d.Action, e.explainNoRule())
 		return
 	}
 	word := d.Action.String()
 	if d.Rule.OutOfBand {
 		word += " (out of band)"
 	}
-	line := fmt.Sprintf("%s, by %s", word, at(d.Rule))
+	line := fmt.Sprintf("%s, by %s", word, formatPlace(d.Rule))
 	if d.Rule.Description != "" {
-		line += " " + quoted(d.Rule.Description)
+		line += " " + quoteText(d.Rule.Description)
 	}
-	t.line("%s", line)
+	t.printLine("%s", line)
 	if d.Reading != "" {
-		t.line("  because a server may read the call as %s", term.Value(d.Reading))
+		t.printLine("  because a server may read the call as %s", term.VisibleValue(d.Reading))
 	}
 	if d.Reason != "" {
-		t.line("  because of a %s", term.Text(d.Reason))
+		t.printLine("  because of a %s", term.VisibleText(d.Reason))
 	}
-	if !e.own(d.Rule) {
-		t.line("  which stands over the policy and can only tighten it")
-	} else if e.maybe(d.Rule.Index) {
-		t.line("  it cannot be known whether the rule matches, and what may match tightens")
-	} else if e.several() {
-		t.line("  the strictest answer of those above holds")
+	if !e.isOwnRule(d.Rule) {
+		t.printLine("  which stands over the policy and can only tighten it")
+	} else if e.maybeMatches(d.Rule.Index) {
+		t.printLine("  it cannot be known whether the rule matches, and what may match tightens")
+	} else if e.hasSeveralActions() {
+		t.printLine("  the strictest answer of those above holds")
 	}
 }
 
-// unruled says why a call that no rule decided has the answer it has.
-func (e *Explanation) unruled() string {
+// explainNoRule says why a call that no rule decided has the answer it has.
+func (e *Explanation) explainNoRule() string {
 	d := &e.Decision
 	switch {
 	case d.Action == policy.Allow:
 		return "no rule restricts this method; it is passed on and recorded"
 	case d.Reason != "":
-		return term.Text(d.Reason)
+		return term.VisibleText(d.Reason)
 	case d.Reading != "":
-		return "no rule matches the call read as " + term.Value(d.Reading)
+		return "no rule matches the call read as " + term.VisibleValue(d.Reading)
 	}
-	return cmp.Or(e.partly(), "no rule matches")
+	return cmp.Or(e.explainPartial(), "no rule matches")
 }
 
-// partly says that rules match some readings, or one call of several, and none
+// explainPartial says that rules match some readings, or one call of several, and none
 // the rest; or that some may match.
-func (e *Explanation) partly() (why string) {
+func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
-		for _, rule := range e.Calls[i].Reached() {
+		for _, rule := range e.Calls[i].ReachedRules() {
 			if e.Calls[i].Steps[rule].Match == policy.Matches {
 				return "no rule matches all of it"
 			}
@@ -282,7 +282,7 @@ func (e *Explanation) partly() (why string) {
 	return why
 }
 
-func (e *Explanation) maybe(rule int) bool {
+func (e *Explanation) maybeMatches(rule int) bool {
 	found := false
 	for i := range e.Calls {
 		switch s := &e.Calls[i].Steps[rule]; {
@@ -296,11 +296,11 @@ func (e *Explanation) maybe(rule int) bool {
 	return found
 }
 
-// several says that rules of different actions were met.
-func (e *Explanation) several() bool {
+// hasSeveralActions says that rules of different actions were met.
+func (e *Explanation) hasSeveralActions() bool {
 	actions := map[policy.Action]bool{}
 	for i := range e.Calls {
-		for _, rule := range e.Calls[i].Reached() {
+		for _, rule := range e.Calls[i].ReachedRules() {
 			actions[e.sources[rule].Action] = true
 		}
 	}

@@ -22,16 +22,16 @@ var errMeaning = errors.New("formatting would change what the file says; it is l
 // Format gives the text in the canonical form (docs/policy-ci.md). The error
 // says that src is no TOML, or that nothing can be done to it safely.
 func Format(src []byte) ([]byte, error) {
-	doc, err := policytext.Read(src)
+	doc, err := policytext.ReadDocument(src)
 	if err != nil {
 		return nil, err
 	}
-	out := setter{eol: policytext.EOL(src)}
+	out := setter{eol: policytext.LineEnd(src)}
 	sections, tail := sectionsOf(doc)
 	for i := range sections {
-		out.section(&sections[i], i == 0)
+		out.writeSection(&sections[i], i == 0)
 	}
-	out.tail(tail, len(sections) == 0)
+	out.writeTail(tail, len(sections) == 0)
 	var before, after map[string]any
 	if err := toml.Unmarshal(src, &before); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ type section struct {
 func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	at := 0
 	for i, st := range doc.Statements {
-		trail, lead := gap(doc.Src[at:st.Start], i > 0)
+		trail, lead := splitGap(doc.Src[at:st.Start], i > 0)
 		if i > 0 {
 			last := &sections[len(sections)-1]
 			last.items[len(last.items)-1].trail = trail
@@ -76,7 +76,7 @@ func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 		last := &sections[len(sections)-1]
 		last.items = append(last.items, it)
 	}
-	trail, tail := gap(doc.Src[at:], len(sections) > 0)
+	trail, tail := splitGap(doc.Src[at:], len(sections) > 0)
 	if len(sections) > 0 {
 		last := &sections[len(sections)-1]
 		last.items[len(last.items)-1].trail = trail
@@ -84,9 +84,9 @@ func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	return sections, tail
 }
 
-// gap reads what stands between two statements: the rest of the line, if one
+// splitGap reads what stands between two statements: the rest of the line, if one
 // stands before it, and the lines after that.
-func gap(text []byte, behind bool) (trail string, lines []string) {
+func splitGap(text []byte, behind bool) (trail string, lines []string) {
 	all := bytes.Split(text, []byte("\n"))
 	for i := range all {
 		all[i] = bytes.TrimSpace(all[i])
@@ -103,17 +103,17 @@ func gap(text []byte, behind bool) (trail string, lines []string) {
 	return trail, lines
 }
 
-func rank(order []string, it *item) int {
+func keyRank(order []string, it *item) int {
 	if i := slices.Index(order, it.Key[0]); i >= 0 {
 		return i
 	}
 	return len(order)
 }
 
-// sort puts the pairs of a rule in order. Those of one key stay as they are.
-func (s *section) sort() {
+// sortItems puts the pairs of a rule in order. Those of one key stay as they are.
+func (s *section) sortItems() {
 	if s.rule {
 		order := policy.KeyOrder()
-		slices.SortStableFunc(s.items[1:], func(a, b item) int { return rank(order, &a) - rank(order, &b) })
+		slices.SortStableFunc(s.items[1:], func(a, b item) int { return keyRank(order, &a) - keyRank(order, &b) })
 	}
 }

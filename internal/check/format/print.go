@@ -13,73 +13,73 @@ type setter struct {
 	eol  string
 }
 
-func (o *setter) line(s string) {
+func (o *setter) writeLine(s string) {
 	o.text = append(append(o.text, s...), o.eol...)
 }
 
-// lines writes comments and single blank lines.
-func (o *setter) lines(lines []string) {
+// writeLines writes comments and single blank lines.
+func (o *setter) writeLines(lines []string) {
 	for i, line := range lines {
 		if line != "" || i > 0 && lines[i-1] != "" {
-			o.line(line)
+			o.writeLine(line)
 		}
 	}
 }
 
-func (o *setter) section(s *section, first bool) {
+func (o *setter) writeSection(s *section, first bool) {
 	head := s.items[0]
 	if first {
 		// Comments on top of the file may stand apart from the first rule.
-		o.lines(trimBlank(head.lead))
+		o.writeLines(trimBlank(head.lead))
 		if n := len(head.lead); n > 0 && head.lead[n-1] == "" && len(trimBlank(head.lead)) > 0 {
-			o.line("")
+			o.writeLine("")
 		}
 	} else {
-		o.between(head.lead, s.inner)
+		o.writeBetween(head.lead, s.inner)
 	}
-	o.statement(&head)
-	s.sort()
+	o.writeStatement(&head)
+	s.sortItems()
 	for i := range s.items[1:] {
 		it := &s.items[i+1]
 		for _, line := range it.lead {
 			if line != "" {
-				o.line(line)
+				o.writeLine(line)
 			}
 		}
-		o.statement(it)
+		o.writeStatement(it)
 	}
 }
 
-// between writes what stands between two sections. Comments that stand on the
+// writeBetween writes what stands between two sections. Comments that stand on the
 // one above and apart from the one below stay with the first; an empty line
 // divides the two.
-func (o *setter) between(lead []string, inner bool) {
+func (o *setter) writeBetween(lead []string, inner bool) {
 	var above []string
 	if blank := indexBlank(lead); blank > 0 {
 		above, lead = lead[:blank], lead[blank:]
 	}
-	o.lines(above)
+	o.writeLines(above)
 	apart := len(lead) > 0 && lead[0] == "" || len(above) > 0
 	if !inner || apart {
-		o.line("")
+		o.writeLine("")
 	}
 	body := trimBlank(lead)
-	o.lines(body)
+	o.writeLines(body)
 	if n := len(lead); len(body) > 0 && lead[n-1] == "" {
-		o.line("")
+		o.writeLine("")
 	}
 }
 
-// tail writes the comments at the end of the file.
-func (o *setter) tail(lines []string, alone bool) {
+// writeTail writes the comments at the end of the file.
+func (o *setter) writeTail(lines []string, alone bool) {
 	body := trimBlank(lines)
 	if len(body) == 0 {
 		return
 	}
 	if !alone && lines[0] == "" {
-		o.line("")
+		o.writeLine("")
 	}
-	o.lines(body)
+	o.writeLines(body)
 }
 
 func indexBlank(lines []string) int {
@@ -101,57 +101,57 @@ func trimBlank(lines []string) []string {
 	return lines
 }
 
-func (o *setter) statement(it *item) {
+func (o *setter) writeStatement(it *item) {
 	var s string
 	switch {
 	case it.Header && it.List:
-		s = "[[" + policytext.Key(it.Key[0], it.Key[1:]...) + "]]"
+		s = "[[" + policytext.DottedKey(it.Key[0], it.Key[1:]...) + "]]"
 	case it.Header:
-		s = "[" + policytext.Key(it.Key[0], it.Key[1:]...) + "]"
+		s = "[" + policytext.DottedKey(it.Key[0], it.Key[1:]...) + "]"
 	default:
-		s = policytext.Key(it.Key[0], it.Key[1:]...) + " = " + o.value(it.Value, it.raw, it.Start)
+		s = policytext.DottedKey(it.Key[0], it.Key[1:]...) + " = " + o.formatValue(it.Value, it.raw, it.Start)
 	}
 	if it.trail != "" {
 		s += "  " + it.trail
 	}
-	o.line(s)
+	o.writeLine(s)
 }
 
-// value writes a value; raw are the bytes of its statement, which begins at
+// formatValue writes a value; raw are the bytes of its statement, which begins at
 // base. What spans lines with comments in it, and strings of several lines, stay
 // as they are.
-func (o *setter) value(v policytext.Value, raw []byte, base int) string {
+func (o *setter) formatValue(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {
 	case policytext.StringValue:
 		if bytes.ContainsAny(text, "\r\n") {
 			return string(text)
 		}
-		return str(v.Text)
+		return quoteString(v.Text)
 	case policytext.ListValue:
 		if bytes.ContainsRune(text, '\n') {
-			return o.column(v, text, raw, base)
+			return o.formatColumn(v, text, raw, base)
 		}
 		var items []string
 		for _, e := range v.Elements {
-			items = append(items, o.value(e, raw, base))
+			items = append(items, o.formatValue(e, raw, base))
 		}
-		return policytext.List(items)
+		return policytext.FormatList(items)
 	case policytext.TableValue:
 		if bytes.ContainsRune(text, '\n') {
 			return string(text)
 		}
 		var pairs []policytext.Pair
 		for _, p := range v.Pairs {
-			pairs = append(pairs, policytext.Pair{Key: policytext.Key(p.Key[0], p.Key[1:]...), Value: o.value(p.Value, raw, base)})
+			pairs = append(pairs, policytext.Pair{Key: policytext.DottedKey(p.Key[0], p.Key[1:]...), Value: o.formatValue(p.Value, raw, base)})
 		}
-		return policytext.Table(pairs)
+		return policytext.InlineTable(pairs)
 	}
 	return v.Text
 }
 
-// column writes a list that its author set on several lines, one element a line.
-func (o *setter) column(v policytext.Value, text, raw []byte, base int) string {
+// formatColumn writes a list that its author set on several lines, one element a line.
+func (o *setter) formatColumn(v policytext.Value, text, raw []byte, base int) string {
 	at := v.Start
 	for _, e := range v.Elements {
 		if e.Kind == policytext.ListValue || e.Kind == policytext.TableValue || bytes.ContainsRune(raw[at-base:e.Start-base], '#') ||
@@ -166,16 +166,16 @@ func (o *setter) column(v policytext.Value, text, raw []byte, base int) string {
 	var b strings.Builder
 	b.WriteString("[" + o.eol)
 	for _, e := range v.Elements {
-		b.WriteString("  " + o.value(e, raw, base) + "," + o.eol)
+		b.WriteString("  " + o.formatValue(e, raw, base) + "," + o.eol)
 	}
 	b.WriteString("]")
 	return b.String()
 }
 
-// str writes a string: in single quotes where a backslash or a double quote
+// quoteString writes a string: in single quotes where a backslash or a double quote
 // would need escapes and nothing forbids it.
-func str(s string) string {
-	if literal, plain := policytext.Literal(s); plain && strings.ContainsAny(s, `\"`) {
+func quoteString(s string) string {
+	if literal, plain := policytext.LiteralString(s); plain && strings.ContainsAny(s, `\"`) {
 		return literal
 	}
 	return policytext.Quote(s)

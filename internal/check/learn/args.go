@@ -19,9 +19,9 @@ type member struct {
 	lost  bool            // the record does not keep it
 }
 
-// members reads the arguments of a call. An argument whose name no rule can
+// parseMembers reads the arguments of a call. An argument whose name no rule can
 // name makes them unreadable: it might be one of those that a rule is about.
-func members(args []byte) (all []member, ok bool) {
+func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
 	}
@@ -42,13 +42,13 @@ func members(args []byte) (all []member, ok bool) {
 		if redact.IsRedacted(m.name) || len(m.name) > 64 || policy.EveryArgument([]string{m.name}) {
 			return nil, false
 		}
-		m.read()
+		m.readValue()
 		all = append(all, m)
 	}
 	return all, true
 }
 
-func (m *member) read() {
+func (m *member) readValue() {
 	m.lost = redact.IsRedacted(string(m.value))
 	if len(m.value) > maxMember {
 		m.value = json.RawMessage(`""`)
@@ -68,8 +68,8 @@ func (m *member) read() {
 	}
 }
 
-// object writes arguments again.
-func object(all []member) []byte {
+// encodeMembers writes arguments again.
+func encodeMembers(all []member) []byte {
 	if all == nil {
 		return nil
 	}

@@ -7,25 +7,25 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Class is what a tool seems to do, by the words of its name: what a server says
+// ToolClass is what a tool seems to do, by the words of its name: what a server says
 // of its tools is not on record, and is a claim of the server's.
-type Class uint8
+type ToolClass uint8
 
 // The classes, the worst first. What no word tells acts.
 const (
-	Executes Class = iota // runs, deletes, or sends
-	Reaches               // gets what lies on the network
-	Acts                  // changes something
+	Executes ToolClass = iota // runs, deletes, or sends
+	Reaches                   // gets what lies on the network
+	Acts                      // changes something
 	Reads
 )
 
-func (c Class) String() string {
+func (c ToolClass) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
 // ClassOf judges a tool by its name. The worst word counts.
-func ClassOf(name string) Class {
-	switch does := textclass.Effects(textclass.LetterWords(name)); {
+func ClassOf(name string) ToolClass {
+	switch does := textclass.EffectsOf(textclass.LetterWords(name)); {
 	case does&textclass.Executes != 0:
 		return Executes
 	case does&textclass.Reaches != 0:

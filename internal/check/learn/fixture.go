@@ -30,7 +30,7 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	}
 	var all []Fixture
 	for i, r := range rules {
-		own, ok := r.call()
+		own, ok := r.recordedCall()
 		if !ok {
 			continue
 		}
@@ -49,16 +49,16 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 			all = append(all, f)
 		}
 		add("", own)
-		for _, n := range r.neighbours(own) {
+		for _, n := range r.neighbourCalls(own) {
 			add(n.what, n.call)
 		}
 	}
 	return all, nil
 }
 
-// call is a recorded call of the rule without what it does not name, which may
+// recordedCall is a recorded call of the rule without what it does not name, which may
 // be long, or redacted.
-func (r *Rule) call() (policy.Call, bool) {
+func (r *Rule) recordedCall() (policy.Call, bool) {
 	if len(r.calls) == 0 {
 		return policy.Call{}, false
 	}
@@ -70,7 +70,7 @@ func (r *Rule) call() (policy.Call, bool) {
 			args = append(args, m)
 		}
 	}
-	c.Args = object(args)
+	c.Args = encodeMembers(args)
 	return c, c.Subject != policy.SamplingSubject && c.Subject != policy.ElicitationSubject
 }
 
@@ -79,13 +79,13 @@ type neighbour struct {
 	call policy.Call
 }
 
-// neighbours are calls beside one that a rule opens, one thing changed.
-func (r *Rule) neighbours(own policy.Call) (all []neighbour) {
+// neighbourCalls are calls beside one that a rule opens, one thing changed.
+func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	other := own
 	other.Server = own.Server + "-other"
 	all = append(all, neighbour{"other server", other})
 	if r.Subject == policy.ResourceSubject {
-		for _, n := range around(r.Name) {
+		for _, n := range neighbourTexts(r.Name) {
 			other := own
 			other.Names = []string{n[1]}
 			all = append(all, neighbour{n[0], other})
@@ -96,7 +96,7 @@ func (r *Rule) neighbours(own policy.Call) (all []neighbour) {
 	other.Names = []string{own.Names[0] + "_other"}
 	all = append(all, neighbour{"other tool", other})
 	for _, c := range r.Conditions {
-		for _, n := range around(c.Globs[0]) {
+		for _, n := range neighbourTexts(c.Globs[0]) {
 			args := map[string]json.RawMessage{}
 			if json.Unmarshal(own.Args, &args) != nil {
 				continue
@@ -110,8 +110,8 @@ func (r *Rule) neighbours(own policy.Call) (all []neighbour) {
 	return all
 }
 
-// around are texts beside what a glob matches, each with what it is.
-func around(glob string) [][2]string {
+// neighbourTexts are texts beside what a glob matches, each with what it is.
+func neighbourTexts(glob string) [][2]string {
 	dir, folder := strings.CutSuffix(strings.TrimRight(glob, "*"), "/")
 	switch {
 	case strings.HasPrefix(glob, "http") && strings.HasSuffix(glob, "*"):

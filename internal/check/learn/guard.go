@@ -11,9 +11,9 @@ import (
 
 const guardWords = "Keys and secrets stay shut"
 
-// everywhere are the rules of a new policy that keep keys shut: for every
+// secretDenials are the rules of a new policy that keep keys shut: for every
 // argument that some rule names folders of.
-func everywhere(rules []*Rule, st style) (parts []string) {
+func secretDenials(rules []*Rule, st style) (parts []string) {
 	var seen, shut []string
 	for _, glob := range secretGlobs() {
 		shut = append(shut, "**/"+glob)
@@ -24,9 +24,9 @@ func everywhere(rules []*Rule, st style) (parts []string) {
 				continue
 			}
 			seen = append(seen, c.Arg)
-			parts = append(parts, st.write([]policytext.Pair{
-				st.pair("action", "deny"), st.pair("tool", "*"),
-				st.pair(policytext.Key("args", c.Arg), shut...), st.pair("description", guardWords),
+			parts = append(parts, st.writePairs([]policytext.Pair{
+				st.makePair("action", "deny"), st.makePair("tool", "*"),
+				st.makePair(policytext.DottedKey("args", c.Arg), shut...), st.makePair("description", guardWords),
 			}))
 		}
 	}
@@ -51,9 +51,9 @@ func (l *Learner) inFolders(rules []*Rule, st style) (parts []string) {
 			if len(globs) == 0 {
 				continue
 			}
-			parts = append(parts, st.write([]policytext.Pair{
-				st.pair("action", "deny"), st.pair("tool", r.Name), st.pair("server", r.Server),
-				st.pair(policytext.Key("args", c.Arg), globs...), st.pair("description", guardWords),
+			parts = append(parts, st.writePairs([]policytext.Pair{
+				st.makePair("action", "deny"), st.makePair("tool", r.Name), st.makePair("server", r.Server),
+				st.makePair(policytext.DottedKey("args", c.Arg), globs...), st.makePair("description", guardWords),
 			}))
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// join makes one rule of those that differ in the globs of one argument alone.
-func join(rules []*Rule) (joined []*Rule) {
+// joinRules makes one rule of those that differ in the globs of one argument alone.
+func joinRules(rules []*Rule) (joined []*Rule) {
 	known := map[string]*Rule{}
 	for _, r := range rules {
 		if len(r.Conditions) != 1 || r.Class == Executes {
@@ -15,7 +15,7 @@ func join(rules []*Rule) (joined []*Rule) {
 		}
 		key := *r
 		key.Conditions = []Condition{{Arg: r.Conditions[0].Arg}}
-		id := fmt.Sprint(key.id(), r.Action)
+		id := fmt.Sprint(key.ruleKey(), r.Action)
 		if other := known[id]; other != nil {
 			for _, g := range r.Conditions[0].Globs {
 				if !slices.Contains(other.Conditions[0].Globs, g) {
@@ -24,7 +24,7 @@ func join(rules []*Rule) (joined []*Rule) {
 			}
 			slices.Sort(other.Conditions[0].Globs)
 			for _, s := range r.calls {
-				other.take(s)
+				other.addSighting(s)
 			}
 			continue
 		}

@@ -113,41 +113,41 @@ func (l *Learner) Add(e *event.Entry) error {
 		l.channels[e.Session] = answer{e.Digest, e.Channel}
 		return nil
 	}
-	if !replay.Judged(e) {
+	if !replay.IsJudged(e) {
 		return nil
 	}
 	l.Seen++
-	weight := l.weight(e.Time)
-	c, why := replay.Rebuild(e)
+	weight := l.ageWeight(e.Time)
+	c, why := replay.RebuildCall(e)
 	if why != "" {
-		l.skip(why.String())
+		l.countSkipped(why.String())
 		return nil
 	}
 	s := &sighting{call: c.Call}
-	d, reason, err := l.status(e, &c, s)
+	d, reason, err := l.callStatus(e, &c, s)
 	if reason != "" || err != nil {
-		l.skip(reason)
+		l.countSkipped(reason)
 		return err
 	}
 	if weight < leastWeight {
-		l.skip("too long ago")
+		l.countSkipped("too long ago")
 		return nil
 	}
-	if reason := l.usable(s, e); reason != "" {
-		l.skip(reason)
+	if reason := l.whyUnusable(s, e); reason != "" {
+		l.countSkipped(reason)
 		return nil
 	}
-	l.count(s, e, d, weight)
+	l.countCall(s, e, d, weight)
 	return nil
 }
 
-func (l *Learner) skip(reason string) {
+func (l *Learner) countSkipped(reason string) {
 	if reason != "" {
 		l.Skipped[reason]++
 	}
 }
 
-func (l *Learner) weight(at time.Time) float64 {
+func (l *Learner) ageWeight(at time.Time) float64 {
 	age := max(l.o.Now.Sub(at), 0)
 	return math.Exp2(-float64(age) / float64(HalfLife))
 }
@@ -161,11 +161,11 @@ const (
 	whyElsewhere = "the policy extends others, whose rules would stand below what is learned: write it by hand"
 )
 
-// status says what stands against a call: the rules of the policy that is
+// callStatus says what stands against a call: the rules of the policy that is
 // extended, or what those of the day said.
-func (l *Learner) status(e *event.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
+func (l *Learner) callStatus(e *event.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
 	if l.judge != nil {
-		d, why := l.judge.Judge(c)
+		d, why := l.judge.JudgeCall(c)
 		switch {
 		case why != "":
 			return 0, why.String(), nil
@@ -209,8 +209,8 @@ func (l *Learner) keepDenied(c *replay.Call) error {
 	return nil
 }
 
-// usable says why no rule is made of a call, or "".
-func (l *Learner) usable(s *sighting, e *event.Entry) string {
+// whyUnusable says why no rule is made of a call, or "".
+func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	c := &s.call
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject, policy.ResourceSubject:
@@ -224,7 +224,7 @@ func (l *Learner) usable(s *sighting, e *event.Entry) string {
 		return "several names in one message"
 	case c.Server == "":
 		return "a server without a name (clawai proxy --server NAME)"
-	case !writable(c.Server), c.Names[0] != "**" && !writable(c.Names[0]):
+	case !isWritable(c.Server), c.Names[0] != "**" && !isWritable(c.Names[0]):
 		return "a name that no rule may name"
 	case e.ArgsCut:
 		return "arguments that the record does not keep whole"
@@ -232,18 +232,18 @@ func (l *Learner) usable(s *sighting, e *event.Entry) string {
 		return "a server's question: the policy speaks of it or it is denied"
 	}
 	var ok bool
-	if s.args, ok = members(c.Args); !ok {
+	if s.args, ok = parseMembers(c.Args); !ok {
 		return "arguments that no rule may name"
 	}
-	c.Args = object(s.args)
+	c.Args = encodeMembers(s.args)
 	if len(c.Args) > maxArgs {
 		return "arguments that are too long"
 	}
 	return ""
 }
 
-// count puts a call to those like it.
-func (l *Learner) count(s *sighting, e *event.Entry, was policy.Action, weight float64) {
+// countCall puts a call to those like it.
+func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
 		key += "\x00asked" // once the rules asked, and once none spoke of it
@@ -251,7 +251,7 @@ func (l *Learner) count(s *sighting, e *event.Entry, was policy.Action, weight f
 	known := l.calls[key]
 	if known == nil {
 		if len(l.order) >= maxCalls {
-			l.skip("more different calls than are kept")
+			l.countSkipped("more different calls than are kept")
 			return
 		}
 		known = s
@@ -259,12 +259,12 @@ func (l *Learner) count(s *sighting, e *event.Entry, was policy.Action, weight f
 		l.calls[key] = s
 		l.order = append(l.order, s)
 	}
-	known.tally.add(e, was, weight, l.form(e))
+	known.tally.addDecision(e, was, weight, l.isClientForm(e))
 }
 
-// form says that an answer came through the client's own form, which the client
+// isClientForm says that an answer came through the client's own form, which the client
 // may fill in by itself.
-func (l *Learner) form(e *event.Entry) bool {
+func (l *Learner) isClientForm(e *event.Entry) bool {
 	a, ok := l.channels[e.Session]
 	return !ok || a.digest != e.Digest || a.channel == "elicitation"
 }

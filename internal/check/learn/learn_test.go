@@ -52,7 +52,7 @@ func (b *book) add(m made) {
 		Subject: "tool", Names: []string{m.tool}, Policy: m.was, Stage: m.stage, Code: m.code, RuleLine: m.line,
 	}}
 	if m.args != "" {
-		e.Args = redact.JSON([]byte(m.args))
+		e.Args = redact.ScrubJSON([]byte(m.args))
 	}
 	b.entries = append(b.entries, e)
 }
@@ -450,8 +450,8 @@ func TestFixturesHold(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, f.JSON)
 		}
-		r := check.Judge(p, fx, "")
-		if r.Mismatch() {
+		r := check.JudgeFixture(p, fx, "")
+		if r.IsMismatch() {
 			t.Errorf("%s: %s\n%s", f.Name, r.Action, f.JSON)
 		}
 		if f.Name != filepath.Base(f.Name) {
@@ -476,7 +476,7 @@ func TestNarrower(t *testing.T) {
 		t.Fatalf("%d rules", len(rules))
 	}
 	var seen []string
-	for r, ok := rules[0], true; ok; r, ok = r.Narrower() {
+	for r, ok := rules[0], true; ok; r, ok = r.NarrowerRule() {
 		seen = append(seen, fmt.Sprint(r.Conditions[0].Globs))
 		text, err := l.Compose([]*learn.Rule{r})
 		if err != nil {
@@ -494,7 +494,7 @@ func TestNarrower(t *testing.T) {
 	if fmt.Sprint(seen) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", seen, want)
 	}
-	if asking, ok := rules[0].Asking(); !ok || asking.Action != policy.Prompt {
+	if asking, ok := rules[0].AskingRule(); !ok || asking.Action != policy.Prompt {
 		t.Error("it can be made to ask")
 	}
 	_ = replay.Unchanged

@@ -51,9 +51,9 @@ func namesOf(p string) []string {
 	return nil
 }
 
-// parse reads a value; the reason says why no rule is learned from it.
-func (g *protected) parse(s string) (p location, why string) {
-	if !writable(s) {
+// parseLocation reads a value; the reason says why no rule is learned from it.
+func (g *protected) parseLocation(s string) (p location, why string) {
+	if !isWritable(s) {
 		return p, "a value that no rule may name"
 	}
 	p.text = s
@@ -93,29 +93,29 @@ func (g *protected) parse(s string) (p location, why string) {
 	if len(p.names) > 64 {
 		return p, "a place that is too deep"
 	}
-	return p, g.shut(&p)
+	return p, g.whyShut(&p)
 }
 
-// local says that a place is on the disk.
-func (p *location) local() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
+// isLocal says that a place is on the disk.
+func (p *location) isLocal() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
 
-// below are the names of a place from its home on; false when it is not there.
-func (g *protected) below(p *location) ([]string, bool) {
+// namesInHome are the names of a place from its home on; false when it is not there.
+func (g *protected) namesInHome(p *location) ([]string, bool) {
 	switch {
 	case p.root == "~/":
 		return p.names, true
-	case !p.local() || g.home == nil || len(p.names) < len(g.home) || !slices.Equal(p.names[:len(g.home)], g.home):
+	case !p.isLocal() || g.home == nil || len(p.names) < len(g.home) || !slices.Equal(p.names[:len(g.home)], g.home):
 		return nil, false
 	}
 	return p.names[len(g.home):], true
 }
 
-func (g *protected) shut(p *location) string {
-	if !p.local() {
+func (g *protected) whyShut(p *location) string {
+	if !p.isLocal() {
 		return ""
 	}
 	full := p.names
-	inside, atHome := g.below(p)
+	inside, atHome := g.namesInHome(p)
 	if p.root == "~/" {
 		full = append(slices.Clone(g.home), p.names...)
 	}
@@ -165,10 +165,10 @@ type folder struct {
 	stars string // * for the files in it, ** for those below it too
 }
 
-func (f *folder) dir() string  { return f.root + strings.Join(f.names, "/") }
-func (f *folder) glob() string { return f.dir() + "/" + f.stars }
+func (f *folder) dirPath() string  { return f.root + strings.Join(f.names, "/") }
+func (f *folder) globText() string { return f.dirPath() + "/" + f.stars }
 
-func (f *folder) holds(p *location) bool {
+func (f *folder) containsLocation(p *location) bool {
 	n := len(f.names)
 	return p.root == f.root && len(p.names) > n && (f.stars == "**" || len(p.names) == n+1) && slices.Equal(p.names[:n], f.names)
 }
@@ -179,7 +179,7 @@ type tree struct {
 	seen bool
 }
 
-func (t *tree) add(names []string) {
+func (t *tree) addPath(names []string) {
 	for _, name := range names {
 		if t.kids == nil {
 			t.kids = map[string]*tree{}
@@ -192,17 +192,17 @@ func (t *tree) add(names []string) {
 	t.seen = true
 }
 
-// folders finds the folders of what was seen, the deepest first: one for its
+// findFolders finds the folders of what was seen, the deepest first: one for its
 // files, or for those below it too when they lie in two folders. What a deeper
 // folder has taken counts no more.
-func (t *tree) folders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
+func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {
 		kid := t.kids[name]
 		if kid.seen {
 			direct++
 		}
-		n, d := kid.folders(g, root, append(slices.Clone(at), name), out)
+		n, d := kid.findFolders(g, root, append(slices.Clone(at), name), out)
 		left, dirs = left+n, dirs+d
 	}
 	if direct > 0 {
@@ -210,30 +210,30 @@ func (t *tree) folders(g *protected, root string, at []string, out *[]folder) (l
 	}
 	f := location{root: root, names: at}
 	switch {
-	case left >= MinFiles && dirs >= 2 && g.deep(&f, true):
+	case left >= MinFiles && dirs >= 2 && g.isDeepEnough(&f, true):
 		*out = append(*out, folder{root, at, "**"})
 		return 0, 0
-	case direct >= MinFiles && g.deep(&f, false):
+	case direct >= MinFiles && g.isDeepEnough(&f, false):
 		*out = append(*out, folder{root, at, "*"})
 		return left - direct, dirs - 1
 	}
 	return left, dirs
 }
 
-// deep says that a folder is deep enough to be opened, with all below it or
+// isDeepEnough says that a folder is deep enough to be opened, with all below it or
 // without.
-func (g *protected) deep(f *location, whole bool) bool {
+func (g *protected) isDeepEnough(f *location, whole bool) bool {
 	least := 1
 	if whole {
 		least = 2
 	}
-	if !f.local() {
+	if !f.isLocal() {
 		return !whole && len(f.names) >= 1
 	}
-	if len(f.names) == 0 || g.shut(f) != "" {
+	if len(f.names) == 0 || g.whyShut(f) != "" {
 		return false
 	}
-	if inside, atHome := g.below(f); atHome {
+	if inside, atHome := g.namesInHome(f); atHome {
 		return len(inside) >= least
 	}
 	return len(f.names) >= least+1

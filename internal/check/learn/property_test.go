@@ -179,7 +179,7 @@ func TestNothingOutsideTheBound(t *testing.T) {
 			_ = json.Unmarshal([]byte(args), &m)
 			for name, v := range m {
 				for _, s := range texts(map[string]any{name: v}) {
-					if name != "content" && !within(s, files[server]) {
+					if name != "content" && !narrowGlobs(s, files[server]) {
 						t.Fatalf("%s %s with %s = %q is allowed, and was not seen nor enough beside it\n%s", tool, args, name, s, text)
 					}
 				}
@@ -205,8 +205,8 @@ func texts(args map[string]any) (all []string) {
 	return all
 }
 
-// within is the bound, told in another way than it is kept.
-func within(s string, seen map[string]bool) bool {
+// narrowGlobs is the bound, told in another way than it is kept.
+func narrowGlobs(s string, seen map[string]bool) bool {
 	if strings.ContainsAny(s, "%\\*") || strings.Contains(s, "..") && !strings.Contains(s, "e..f") || strings.Contains(s, ".env") || strings.Contains(s, "id_rsa") {
 		return false
 	}

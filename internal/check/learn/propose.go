@@ -25,7 +25,7 @@ type Rule struct {
 	Absent     []string     // arguments that a call must not have
 	Open       []string     // arguments of the calls that it says nothing of
 	Above      *policy.Rule // of the policy that is extended: what asked; nil for what no rule speaks of
-	Class      Class
+	Class      ToolClass
 	Tally      tally
 
 	links bool // where links lead is asked of the disk
@@ -36,7 +36,7 @@ type Rule struct {
 // tool is all that was seen of one tool.
 type tool struct {
 	calls  []*sighting
-	class  Class
+	class  ToolClass
 	places map[string]bool // arguments that say where
 	names  map[string]bool // of all arguments
 }
@@ -48,8 +48,8 @@ func toolKey(c *policy.Call) string {
 	return c.Server + "\x00" + c.Method + "\x00" + c.Names[0]
 }
 
-// tools sorts the calls by what they call.
-func (l *Learner) tools() map[string]*tool {
+// groupByTool sorts the calls by what they call.
+func (l *Learner) groupByTool() map[string]*tool {
 	all := map[string]*tool{}
 	for _, s := range l.order {
 		t := all[toolKey(&s.call)]
@@ -74,12 +74,12 @@ func (l *Learner) tools() map[string]*tool {
 	return all
 }
 
-// pools finds the folders that tools of one server and class were seen in: by
+// findPools finds the folders that tools of one server and class were seen in: by
 // what a person has allowed, or what no rule speaks of.
-func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
+func (l *Learner) findPools(tools map[string]*tool) map[string][]folder {
 	trees := map[string]map[string]*tree{}
 	add := func(key, text string) {
-		p, why := l.protected.parse(text)
+		p, why := l.protected.parseLocation(text)
 		if why != "" || p.glob != "" {
 			return
 		}
@@ -89,7 +89,7 @@ func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
 		if trees[key][p.root] == nil {
 			trees[key][p.root] = &tree{}
 		}
-		trees[key][p.root].add(p.names)
+		trees[key][p.root].addPath(p.names)
 	}
 	for _, t := range tools {
 		for _, s := range t.calls {
@@ -112,7 +112,7 @@ func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
 	for key, roots := range trees {
 		var fs []folder
 		for _, root := range slices.Sorted(maps.Keys(roots)) {
-			roots[root].folders(&l.protected, root, nil, &fs)
+			roots[root].findFolders(&l.protected, root, nil, &fs)
 		}
 		slices.SortStableFunc(fs, func(a, b folder) int { return cmp.Compare(len(b.names), len(a.names)) })
 		found[key] = fs
@@ -121,7 +121,7 @@ func (l *Learner) pools(tools map[string]*tool) map[string][]folder {
 }
 
 func poolKey(t *tool, s *sighting) string {
-	return s.call.Server + "\x00" + s.call.Subject.Key() + "\x00" + t.class.String()
+	return s.call.Server + "\x00" + s.call.Subject.RuleKey() + "\x00" + t.class.String()
 }
 
 // maxRules bounds what is proposed at once: the rules of the most calls.
@@ -130,35 +130,35 @@ const maxRules = 200
 // Propose lists the rules, the narrowest first. What is not learned from is
 // counted in Skipped.
 func (l *Learner) Propose() []*Rule {
-	l.byTool = l.tools()
+	l.byTool = l.groupByTool()
 	tools := l.byTool
-	pools := l.pools(tools)
+	pools := l.findPools(tools)
 	found := map[string]*Rule{}
 	for _, key := range slices.Sorted(maps.Keys(tools)) {
 		t := tools[key]
 		for _, s := range t.calls {
-			r, why := l.shape(t, s, pools[poolKey(t, s)])
+			r, why := l.shapeRule(t, s, pools[poolKey(t, s)])
 			if why != "" {
 				l.Skipped[why] += s.tally.Calls
 				continue
 			}
-			id := r.id()
+			id := r.ruleKey()
 			if found[id] == nil {
 				found[id] = r
 			}
-			found[id].take(s)
+			found[id].addSighting(s)
 		}
 	}
 	var rules []*Rule
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		r := found[id]
-		if why := l.decide(r); why != "" {
+		if why := l.decideAction(r); why != "" {
 			l.Skipped[why] += r.Tally.Calls
 			continue
 		}
 		rules = append(rules, r)
 	}
-	if rules = join(rules); len(rules) > maxRules {
+	if rules = joinRules(rules); len(rules) > maxRules {
 		slices.SortStableFunc(rules, func(a, b *Rule) int { return cmp.Compare(b.Tally.Calls, a.Tally.Calls) })
 		for _, r := range rules[maxRules:] {
 			l.Skipped["more rules than a person reads"] += r.Tally.Calls
@@ -166,18 +166,18 @@ func (l *Learner) Propose() []*Rule {
 		rules = rules[:maxRules]
 	}
 	slices.SortStableFunc(rules, func(a, b *Rule) int { return compareRules(a, b) })
-	return l.checked(rules)
+	return l.verifyRules(rules)
 }
 
 func compareRules(a, b *Rule) int {
 	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(b.Action, a.Action),
-		cmp.Compare(b.Class, a.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(len(b.Conditions), len(a.Conditions)), cmp.Compare(a.id(), b.id()))
+		cmp.Compare(b.Class, a.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(len(b.Conditions), len(a.Conditions)), cmp.Compare(a.ruleKey(), b.ruleKey()))
 }
 
-func (r *Rule) take(s *sighting) {
+func (r *Rule) addSighting(s *sighting) {
 	r.calls = append(r.calls, s)
 	r.asked = r.asked || s.asked
-	r.Tally.merge(&s.tally)
+	r.Tally.mergeTally(&s.tally)
 	named := map[string]bool{}
 	for _, c := range r.Conditions {
 		named[c.Arg] = true
@@ -189,8 +189,8 @@ func (r *Rule) take(s *sighting) {
 	}
 }
 
-// id is the same for what one rule can say.
-func (r *Rule) id() string {
+// ruleKey is the same for what one rule can say.
+func (r *Rule) ruleKey() string {
 	above := -1
 	if r.Above != nil {
 		above = r.Above.Index
@@ -200,9 +200,9 @@ func (r *Rule) id() string {
 
 const whyRefused = "a person said no to too many of such calls"
 
-// decide gives a rule its action; the reason says why there is none. What counts
+// decideAction gives a rule its action; the reason says why there is none. What counts
 // against a rule are all calls that it would allow, whatever rule they made.
-func (l *Learner) decide(r *Rule) string {
+func (l *Learner) decideAction(r *Rule) string {
 	if why := l.decideByOwn(r); why != "" || r.Action != policy.Allow {
 		return why
 	}
@@ -210,15 +210,15 @@ func (l *Learner) decide(r *Rule) string {
 	asked := false
 	key := policy.Call{Subject: r.Subject, Server: r.Server, Method: r.calls[0].call.Method, Names: []string{r.Name}}
 	for _, s := range l.byTool[toolKey(&key)].calls {
-		if r.holds(s) {
-			all.merge(&s.tally)
+		if r.matchesSighting(s) {
+			all.mergeTally(&s.tally)
 			asked = asked || s.asked
 		}
 	}
 	switch {
-	case all.share() < l.o.MinShare:
+	case all.approvedShare() < l.o.MinShare:
 		return whyRefused
-	case asked && !enough(r.Tally.Approved, l.o.MinCount):
+	case asked && !isEnough(r.Tally.Approved, l.o.MinCount):
 		r.Action = policy.Prompt // a rule of the day asked: only answers relax that
 	}
 	return ""
@@ -230,15 +230,15 @@ func (l *Learner) decideByOwn(r *Rule) string {
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
 	const seldom = "seen too seldom, or too long ago"
 	switch {
-	case t.share() < l.o.MinShare:
+	case t.approvedShare() < l.o.MinShare:
 		return whyRefused
 	case question:
 		r.Action = policy.Prompt
-		if !enough(t.Approved+t.Passed+t.Observed, n) {
+		if !isEnough(t.Approved+t.Passed+t.Observed, n) {
 			return seldom
 		}
 		return ""
-	case enough(t.Approved, n) || !r.asked && enough(t.Approved+t.Passed, n):
+	case isEnough(t.Approved, n) || !r.asked && isEnough(t.Approved+t.Passed, n):
 		r.Action = policy.Allow
 	case r.asked && l.judge != nil:
 		return "asked about, and answered too seldom"
@@ -247,28 +247,28 @@ func (l *Learner) decideByOwn(r *Rule) string {
 		if t.Calls < n {
 			return seldom
 		}
-	case !enough(t.Approved+t.Passed+t.Observed, n):
+	case !isEnough(t.Approved+t.Passed+t.Observed, n):
 		return seldom
 	default:
 		r.Action = l.actionFor(r.Class)
 	}
 	if r.Action == policy.Allow && r.Class != Reads && len(r.Conditions) == 0 && len(r.Open) > 0 && r.Subject == policy.ToolSubject {
-		return l.varied(r)
+		return l.whyUnvaried(r)
 	}
 	return ""
 }
 
 // actionFor is what a rule may do that comes of watching alone.
-func (l *Learner) actionFor(c Class) policy.Action {
+func (l *Learner) actionFor(c ToolClass) policy.Action {
 	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
 		return policy.Allow
 	}
 	return policy.Prompt
 }
 
-// varied holds a rule that would leave every argument open of what acts to calls
+// whyUnvaried holds a rule that would leave every argument open of what acts to calls
 // that differ: the same one again and again says nothing of others.
-func (l *Learner) varied(r *Rule) string {
+func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
 		return "always the same call of what acts, and no argument that a rule could hold it to"
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Narrower is the rule with less in it: a folder's files without those below it,
+// NarrowerRule is the rule with less in it: a folder's files without those below it,
 // the files themselves, the addresses themselves; false when there is less no
 // more.
-func (r *Rule) Narrower() (*Rule, bool) {
+func (r *Rule) NarrowerRule() (*Rule, bool) {
 	n := *r
 	n.Conditions = slices.Clone(r.Conditions)
 	changed := false
@@ -23,14 +23,14 @@ func (r *Rule) Narrower() (*Rule, bool) {
 				continue
 			}
 			changed = true
-			for _, text := range r.texts(c.Arg) {
-				if !matches(g, text) {
+			for _, text := range r.argumentTexts(c.Arg) {
+				if !matchesGlob(g, text) {
 					continue
 				}
 				if strings.HasSuffix(g, "/**") && !strings.HasPrefix(g, "http") {
 					text = path.Dir(text) + "/*"
 				}
-				if !slices.Contains(globs, text) && writable(strings.TrimSuffix(text, "/*")) && len(globs) < maxTexts {
+				if !slices.Contains(globs, text) && isWritable(strings.TrimSuffix(text, "/*")) && len(globs) < maxTexts {
 					globs = append(globs, text)
 				}
 			}
@@ -47,8 +47,8 @@ func (r *Rule) Narrower() (*Rule, bool) {
 // maxTexts bounds the places that one rule names.
 const maxTexts = 50
 
-// texts are the values of an argument in the calls of a rule.
-func (r *Rule) texts(arg string) (all []string) {
+// argumentTexts are the values of an argument in the calls of a rule.
+func (r *Rule) argumentTexts(arg string) (all []string) {
 	for _, s := range r.calls {
 		for _, m := range s.args {
 			if m.name == arg {
@@ -59,9 +59,9 @@ func (r *Rule) texts(arg string) (all []string) {
 	return all
 }
 
-// Asking is the rule that asks in the place of one that allows; false when it is
+// AskingRule is the rule that asks in the place of one that allows; false when it is
 // about calls that are asked about already.
-func (r *Rule) Asking() (*Rule, bool) {
+func (r *Rule) AskingRule() (*Rule, bool) {
 	if r.Above != nil {
 		return nil, false
 	}
@@ -70,9 +70,9 @@ func (r *Rule) Asking() (*Rule, bool) {
 	return &n, true
 }
 
-// Beside is a call that the rule would let through and that was not seen, the
+// UnseenExample is a call that the rule would let through and that was not seen, the
 // one that is expected least; "" when it is about nothing else.
-func (r *Rule) Beside() string {
+func (r *Rule) UnseenExample() string {
 	for _, c := range r.Conditions {
 		for _, g := range c.Globs {
 			switch {

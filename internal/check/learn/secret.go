@@ -32,31 +32,31 @@ func secretName(name string) bool {
 // maxValue is the longest text that is written into a policy.
 const maxValue = 200
 
-// writable says that a text may stand in a policy: it can be seen, means itself
+// isWritable says that a text may stand in a policy: it can be seen, means itself
 // in a glob, and is no secret by its look.
-func writable(s string) bool {
+func isWritable(s string) bool {
 	if s == "" || len(s) > maxValue || redact.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
 		return false
 	}
 	for _, r := range s {
-		if !textclass.Seen(r) || r == unicode.ReplacementChar {
+		if !textclass.IsSeen(r) || r == unicode.ReplacementChar {
 			return false
 		}
 	}
-	if redact.Text(s) != s {
+	if redact.ScrubText(s) != s {
 		return false
 	}
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("/ =:,;&", r) }) {
-		if random(word) {
+		if looksRandom(word) {
 			return false
 		}
 	}
 	return true
 }
 
-// random says that a word looks drawn by lot: a token, a hash, a name of one
+// looksRandom says that a word looks drawn by lot: a token, a hash, a name of one
 // occasion.
-func random(word string) bool {
+func looksRandom(word string) bool {
 	if len(word) < 16 {
 		return false
 	}

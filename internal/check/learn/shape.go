@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shape is the rule that one call would make.
-func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) {
+// shapeRule is the rule that one call would make.
+func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, string) {
 	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
 		var why string
-		r.Name, why = l.generalise(r.Name, folders)
+		r.Name, why = l.generaliseText(r.Name, folders)
 		return r, why
 	}
 	present := map[string]bool{}
@@ -23,7 +23,7 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 		present[m.name] = true
 		switch {
 		case t.class == Executes:
-			c, why := l.pinned(m)
+			c, why := l.pinArgument(m)
 			if why != "" {
 				return nil, why
 			}
@@ -34,7 +34,7 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 				return nil, "an argument that says where, and cannot be named"
 			}
 			for _, text := range m.texts {
-				glob, why := l.generalise(text, folders)
+				glob, why := l.generaliseText(text, folders)
 				if why != "" {
 					return nil, why
 				}
@@ -61,29 +61,29 @@ func (l *Learner) shape(t *tool, s *sighting, folders []folder) (*Rule, string) 
 	return r, ""
 }
 
-// pinned names an argument as it is.
-func (l *Learner) pinned(m *member) (c Condition, why string) {
+// pinArgument names an argument as it is.
+func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {
 	case m.lost:
 		return c, "a secret, or a long text, in what executes"
 	case m.word != "":
 		c.Globs = []string{m.word}
-	case len(m.texts) == 1 && m.value[0] == '"' && writable(m.texts[0]):
+	case len(m.texts) == 1 && m.value[0] == '"' && isWritable(m.texts[0]):
 		c.Globs = m.texts
 	default:
 		return c, "an argument of what executes that no rule can name exactly"
 	}
 	if m.isPlace() {
-		_, why = l.protected.parse(m.texts[0])
+		_, why = l.protected.parseLocation(m.texts[0])
 	}
 	return c, why
 }
 
-// generalise is the glob for a place: its folder, if enough was seen there; its
+// generaliseText is the glob for a place: its folder, if enough was seen there; its
 // host; or itself.
-func (l *Learner) generalise(text string, folders []folder) (glob, why string) {
-	p, why := l.protected.parse(text)
+func (l *Learner) generaliseText(text string, folders []folder) (glob, why string) {
+	p, why := l.protected.parseLocation(text)
 	switch {
 	case why != "":
 		return "", why
@@ -91,17 +91,17 @@ func (l *Learner) generalise(text string, folders []folder) (glob, why string) {
 		return p.glob, ""
 	}
 	for i := range folders {
-		if folders[i].holds(&p) && p.root != "file:///" { // no list of globs could keep keys shut in it
-			return folders[i].glob(), ""
+		if folders[i].containsLocation(&p) && p.root != "file:///" { // no list of globs could keep keys shut in it
+			return folders[i].globText(), ""
 		}
 	}
 	return p.text, ""
 }
 
-// holds says that a rule's conditions let a call of its tool pass.
-func (r *Rule) holds(s *sighting) bool {
+// matchesSighting says that a rule's conditions let a call of its tool pass.
+func (r *Rule) matchesSighting(s *sighting) bool {
 	if r.Subject == policy.ResourceSubject {
-		return matches(r.Name, s.call.Names[0])
+		return matchesGlob(r.Name, s.call.Names[0])
 	}
 	if slices.ContainsFunc(s.args, func(m member) bool { return slices.Contains(r.Absent, m.name) }) {
 		return false
@@ -116,7 +116,7 @@ func (r *Rule) holds(s *sighting) bool {
 			texts = []string{s.args[i].word}
 		}
 		for _, text := range texts {
-			if !slices.ContainsFunc(c.Globs, func(g string) bool { return matches(g, text) }) {
+			if !slices.ContainsFunc(c.Globs, func(g string) bool { return matchesGlob(g, text) }) {
 				return false
 			}
 		}
@@ -124,8 +124,8 @@ func (r *Rule) holds(s *sighting) bool {
 	return true
 }
 
-// matches is the glob match of the three forms that are learned.
-func matches(glob, text string) bool {
+// matchesGlob is the glob match of the three forms that are learned.
+func matchesGlob(glob, text string) bool {
 	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
 		return strings.HasPrefix(text, dir+"/")
 	}

@@ -27,7 +27,7 @@ var (
 // styleOf learns from the rules of a policy; without any it is ours.
 func styleOf(src []byte, rules []policy.Source) style {
 	// No rule about a method is learned.
-	usual := slices.DeleteFunc(policy.KeyOrder(), func(k string) bool { return k == policy.MethodSubject.Key() })
+	usual := slices.DeleteFunc(policy.KeyOrder(), func(k string) bool { return k == policy.MethodSubject.RuleKey() })
 	st := style{order: slices.Clone(usual), described: true}
 	if len(rules) == 0 {
 		return st
@@ -81,8 +81,8 @@ func styleOf(src []byte, rules []policy.Source) style {
 	return st
 }
 
-// write sets the pairs of a rule as the author would.
-func (st style) write(pairs []policytext.Pair) string {
+// writePairs sets the pairs of a rule as the author would.
+func (st style) writePairs(pairs []policytext.Pair) string {
 	rank := func(p policytext.Pair) int {
 		name, _, _ := strings.Cut(p.Key, ".")
 		return slices.Index(st.order, name)
@@ -106,26 +106,26 @@ func (st style) write(pairs []policytext.Pair) string {
 	return policytext.WriteRule(own...) + below
 }
 
-// pair is a key with a string, or with a list of several.
-func (st style) pair(key string, texts ...string) policytext.Pair {
-	return policytext.Pair{Key: key, Value: st.globs(texts)}
+// makePair is a key with a string, or with a list of several.
+func (st style) makePair(key string, texts ...string) policytext.Pair {
+	return policytext.Pair{Key: key, Value: st.formatGlobs(texts)}
 }
 
-// globs writes one glob, or a list of them.
-func (st style) globs(gs []string) string { return policytext.OneOrList(st.texts(gs)) }
+// formatGlobs writes one glob, or a list of them.
+func (st style) formatGlobs(gs []string) string { return policytext.OneOrList(st.quoteAll(gs)) }
 
-// texts writes strings.
-func (st style) texts(ss []string) []string {
+// quoteAll writes strings.
+func (st style) quoteAll(ss []string) []string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
-		out[i] = st.text(s)
+		out[i] = st.quoteString(s)
 	}
 	return out
 }
 
-// text writes a string; what a reader could not see is escaped.
-func (st style) text(s string) string {
-	if literal, plain := policytext.Literal(s); plain && st.literal {
+// quoteString writes a string; what a reader could not see is escaped.
+func (st style) quoteString(s string) string {
+	if literal, plain := policytext.LiteralString(s); plain && st.literal {
 		return literal
 	}
 	return policytext.Quote(s)

@@ -24,8 +24,8 @@ type tally struct {
 // maxSessions bounds the sessions that are told apart.
 const maxSessions = 1000
 
-// add counts one decision. The words are those of docs/denials.md and the record.
-func (t *tally) add(e *event.Entry, was policy.Action, weight float64, form bool) {
+// addDecision counts one decision. The words are those of docs/denials.md and the record.
+func (t *tally) addDecision(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time
 	t.addSession(e.Session)
@@ -43,7 +43,7 @@ func (t *tally) add(e *event.Entry, was policy.Action, weight float64, form bool
 	}
 }
 
-func (t *tally) merge(o *tally) {
+func (t *tally) mergeTally(o *tally) {
 	t.Approved, t.Refused = t.Approved+o.Approved, t.Refused+o.Refused
 	t.Passed, t.Observed = t.Passed+o.Passed, t.Observed+o.Observed
 	t.Calls, t.Yes, t.No = t.Calls+o.Calls, t.Yes+o.Yes, t.No+o.No
@@ -67,11 +67,11 @@ func (t *tally) addSession(s string) {
 	}
 }
 
-// enough says that a weight stands for so many calls.
-func enough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
+// isEnough says that a weight stands for so many calls.
+func isEnough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
 
-// share is the part of a person's answers that was yes; 1 when there is none.
-func (t *tally) share() float64 {
+// approvedShare is the part of a person's answers that was yes; 1 when there is none.
+func (t *tally) approvedShare() float64 {
 	if t.Approved+t.Refused == 0 {
 		return 1
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checked keeps the rules that hold what they promise, by the real policy: every
+// verifyRules keeps the rules that hold what they promise, by the real policy: every
 // call they were learned from is answered so, and no call that was denied is
 // answered otherwise.
-func (l *Learner) checked(rules []*Rule) []*Rule {
+func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {
-		if why := l.alone(r); why != "" {
+		if why := l.verifyRule(r); why != "" {
 			l.Skipped[why] += r.Tally.Calls
 			continue
 		}
@@ -24,8 +24,8 @@ func (l *Learner) checked(rules []*Rule) []*Rule {
 	return kept
 }
 
-// alone judges by a policy that has this one rule more.
-func (l *Learner) alone(r *Rule) string {
+// verifyRule judges by a policy that has this one rule more.
+func (l *Learner) verifyRule(r *Rule) string {
 	j, err := l.judgeWith([]*Rule{r})
 	if err != nil {
 		return "no rule can be written: " + err.Error()
@@ -35,7 +35,7 @@ func (l *Learner) alone(r *Rule) string {
 	r.Tally = tally{}
 	for _, s := range calls {
 		if j.Policy().Decide(&s.call).Action == r.Action {
-			r.take(s)
+			r.addSighting(s)
 		} else {
 			l.Skipped["read in another way, the call is no such call"] += s.tally.Calls
 		}
@@ -44,11 +44,11 @@ func (l *Learner) alone(r *Rule) string {
 		return "no rule answers such a call"
 	}
 	action := r.Action
-	if why := l.decide(r); why != "" || r.Action != action {
+	if why := l.decideAction(r); why != "" || r.Action != action {
 		return "seen too seldom, or too long ago"
 	}
 	for i := range l.denied {
-		d, why := j.Judge(&l.denied[i])
+		d, why := j.JudgeCall(&l.denied[i])
 		if why != "" && l.denied[i].Server == r.Server && slices.Contains(l.denied[i].Names, r.Name) {
 			return "a denied call may be one of these: the record does not keep it whole"
 		}
@@ -67,21 +67,21 @@ func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
 	return replay.NewJudge("learned", text, l.o.ParseOptions)
 }
 
-// Check judges a record by the policy as it is and as it would be. The error
+// CheckRecord judges a record by the policy as it is and as it would be. The error
 // names the first call that a rule denied and that would not be denied any more.
-func Check(before, after *replay.Judge, e *event.Entry) error {
-	if !replay.Judged(e) {
+func CheckRecord(before, after *replay.Judge, e *event.Entry) error {
+	if !replay.IsJudged(e) {
 		return nil
 	}
-	c, why := replay.Rebuild(e)
+	c, why := replay.RebuildCall(e)
 	if why != "" {
 		return nil
 	}
-	was, why := before.Judge(&c)
+	was, why := before.JudgeCall(&c)
 	if why != "" || was.Action != policy.Deny || was.Rule == nil {
 		return nil
 	}
-	if is, why := after.Judge(&c); why != "" || is.Action != policy.Deny {
+	if is, why := after.JudgeCall(&c); why != "" || is.Action != policy.Deny {
 		return fmt.Errorf("record %s was denied by a rule and would not be any more: nothing is written", e.Record)
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Describe is the rule's description.
-func (r *Rule) Describe() string {
+// DescribeRule is the rule's description.
+func (r *Rule) DescribeRule() string {
 	verb := "Learned: "
 	if r.Action == policy.Prompt {
 		verb = "Learned, ask: "
@@ -33,8 +33,8 @@ func (r *Rule) Describe() string {
 	return verb + name + " " + in
 }
 
-// Evidence is what a rule was learned from, in a sentence.
-func (r *Rule) Evidence() string {
+// DescribeEvidence is what a rule was learned from, in a sentence.
+func (r *Rule) DescribeEvidence() string {
 	t := &r.Tally
 	var parts []string
 	for _, p := range []struct {
@@ -55,14 +55,14 @@ func (r *Rule) Evidence() string {
 	if last := t.Last.Format(time.DateOnly); last != days {
 		days += " to " + last
 	}
-	s := fmt.Sprintf("%s in %s, %s", counted(t.Calls, "call"), counted(len(t.sessions), "session"), days)
+	s := fmt.Sprintf("%s in %s, %s", formatCount(t.Calls, "call"), formatCount(len(t.sessions), "session"), days)
 	if len(parts) > 0 {
 		s += " (" + strings.Join(parts, ", ") + ")"
 	}
 	return s
 }
 
-func counted(n int, noun string) string {
+func formatCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

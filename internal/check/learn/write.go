@@ -16,7 +16,7 @@ import (
 // new one.
 func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 	if l.judge == nil {
-		return l.compose(rules)
+		return l.composeNew(rules)
 	}
 	sources := l.judge.Policy().Sources()
 	own := slices.DeleteFunc(slices.Clone(sources), func(s policy.Source) bool { return s.Pos.File != l.o.File })
@@ -38,7 +38,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		}
 		parts := l.inFolders(above[i], st)
 		for _, r := range above[i] {
-			part, err := l.narrowed(r, st)
+			part, err := l.writeNarrowed(r, st)
 			if err != nil {
 				return nil, err
 			}
@@ -53,9 +53,9 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		// No rule speaks of these calls, so that they stand behind all rules.
 		parts := l.inFolders(loose, st)
 		for _, r := range loose {
-			parts = append(parts, l.comment(r)+st.write(r.pairs(st)))
+			parts = append(parts, l.formatComment(r)+st.writePairs(r.rulePairs(st)))
 		}
-		text = policytext.Append(text, strings.Join(parts, "\n"))
+		text = policytext.AppendText(text, strings.Join(parts, "\n"))
 	}
 	if _, err := policy.Parse(cmp.Or(l.o.File, "learned"), text, l.o.ParseOptions); err != nil {
 		return nil, fmt.Errorf("the policy would not load with what was learned: %w", err)
@@ -63,15 +63,15 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 	return text, nil
 }
 
-func (l *Learner) compose(rules []*Rule) ([]byte, error) {
+func (l *Learner) composeNew(rules []*Rule) ([]byte, error) {
 	st := styleOf(nil, nil)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Learned by clawai on %s from %d recorded decisions. Read it before you use it.\n# The first rule that matches decides; what no rule matches is denied.\n", l.o.Now.Format(time.DateOnly), l.Seen)
-	for _, part := range everywhere(rules, st) {
+	for _, part := range secretDenials(rules, st) {
 		b.WriteString("\n" + part)
 	}
 	for _, r := range rules {
-		b.WriteString("\n" + l.comment(r) + st.write(r.pairs(st)))
+		b.WriteString("\n" + l.formatComment(r) + st.writePairs(r.rulePairs(st)))
 	}
 	b.WriteString("\n# Everything else is denied: no rule matches it.\n")
 	text := []byte(b.String())
@@ -81,26 +81,26 @@ func (l *Learner) compose(rules []*Rule) ([]byte, error) {
 	return text, nil
 }
 
-// pairs are what a rule says.
-func (r *Rule) pairs(st style) []policytext.Pair {
+// rulePairs are what a rule says.
+func (r *Rule) rulePairs(st style) []policytext.Pair {
 	pairs := []policytext.Pair{
-		st.pair("action", r.Action.String()), st.pair(r.Subject.Key(), r.Name), st.pair("server", r.Server),
+		st.makePair("action", r.Action.String()), st.makePair(r.Subject.RuleKey(), r.Name), st.makePair("server", r.Server),
 	}
 	for _, c := range r.Conditions {
-		pairs = append(pairs, st.pair(policytext.Key("args", c.Arg), c.Globs...))
+		pairs = append(pairs, st.makePair(policytext.DottedKey("args", c.Arg), c.Globs...))
 	}
-	return append(append(pairs, r.wheres(st)...), st.pair("description", r.Describe()))
+	return append(append(pairs, r.wherePairs(st)...), st.makePair("description", r.DescribeRule()))
 }
 
-// wheres are the typed constraints of a rule: what must not be there, and where
+// wherePairs are the typed constraints of a rule: what must not be there, and where
 // the links of a path may lead.
-func (r *Rule) wheres(st style) (pairs []policytext.Pair) {
+func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	for _, name := range r.Absent {
-		pairs = append(pairs, policytext.Pair{Key: policytext.Key("where", name, "present"), Value: "false"})
+		pairs = append(pairs, policytext.Pair{Key: policytext.DottedKey("where", name, "present"), Value: "false"})
 	}
 	for _, c := range r.Conditions {
 		if dirs := foldersOf(c.Globs); r.links && r.Class != Executes && len(dirs) > 0 {
-			pairs = append(pairs, policytext.Pair{Key: policytext.Key("where", c.Arg, "under"), Value: policytext.List(st.texts(dirs))})
+			pairs = append(pairs, policytext.Pair{Key: policytext.DottedKey("where", c.Arg, "under"), Value: policytext.FormatList(st.quoteAll(dirs))})
 		}
 	}
 	return pairs
@@ -120,12 +120,12 @@ func foldersOf(globs []string) (dirs []string) {
 	return dirs
 }
 
-func (l *Learner) comment(r *Rule) string {
-	s := "# Learned on " + l.o.Now.Format(time.DateOnly) + " from " + r.Evidence() + ".\n"
+func (l *Learner) formatComment(r *Rule) string {
+	s := "# Learned on " + l.o.Now.Format(time.DateOnly) + " from " + r.DescribeEvidence() + ".\n"
 	if len(r.Open) > 0 {
 		open := make([]string, 0, len(r.Open))
 		for _, name := range r.Open {
-			open = append(open, policytext.Key(name))
+			open = append(open, policytext.DottedKey(name))
 		}
 		slices.Sort(open)
 		s += "# Arguments it does not name stay open: " + strings.Join(open, ", ") + ".\n"
@@ -133,11 +133,11 @@ func (l *Learner) comment(r *Rule) string {
 	return s
 }
 
-// narrowed writes a rule that stands above the one that asked and keeps every
+// writeNarrowed writes a rule that stands above the one that asked and keeps every
 // condition of that: whatever it matches, the other matches too.
-func (l *Learner) narrowed(r *Rule, st style) (string, error) {
-	call, scope := r.sample()
-	n, err := l.judge.Policy().Narrow(*r.Above, &call, scope, r.Action)
+func (l *Learner) writeNarrowed(r *Rule, st style) (string, error) {
+	call, scope := r.sampleCall()
+	n, err := l.judge.Policy().NarrowRule(*r.Above, &call, scope, r.Action)
 	if err != nil {
 		return "", err
 	}
@@ -146,40 +146,40 @@ func (l *Learner) narrowed(r *Rule, st style) (string, error) {
 		return "", err
 	}
 	asked, now := l.judge.Policy().Sources()[r.Above.Index], written.Sources()
-	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keeps(asked.Calls, now[0].Calls) || !sameExceptions(&asked.Not, &now[0].Not) {
+	if len(now) != 1 || len(now[0].Where) < len(asked.Where) || !keepsConditions(asked.Calls, now[0].Calls) || !sameExceptions(&asked.Not, &now[0].Not) {
 		return "", fmt.Errorf("the rule on line %d has conditions that a learned rule cannot keep", r.Above.Pos.Line)
 	}
-	doc, err := policytext.Read([]byte(n.Text))
+	doc, err := policytext.ReadDocument([]byte(n.Text))
 	if err != nil {
 		return "", err
 	}
 	var pairs []policytext.Pair
 	for _, s := range doc.Statements[1:] {
-		k, v := policytext.Key(s.Key[0], s.Key[1:]...), n.Text[s.Value.Start:s.Value.End]
+		k, v := policytext.DottedKey(s.Key[0], s.Key[1:]...), n.Text[s.Value.Start:s.Value.End]
 		for _, c := range r.Conditions {
-			if k == policytext.Key("args", c.Arg) {
-				v = st.globs(within(c.Globs, limitOf(n, c.Arg)))
+			if k == policytext.DottedKey("args", c.Arg) {
+				v = st.formatGlobs(narrowGlobs(c.Globs, limitOf(n, c.Arg)))
 			}
 		}
 		switch k {
 		case "resource":
-			v = st.text(within([]string{r.Name}, []string{n.Name})[0])
+			v = st.quoteString(narrowGlobs([]string{r.Name}, []string{n.Name})[0])
 		case "description":
-			v = st.text(r.Describe())
+			v = st.quoteString(r.DescribeRule())
 		case "action", "tool", "prompt":
-			v = st.requote(v)
+			v = st.requoteString(v)
 		default:
 			if call, _ := policy.CallKeyOf(k); call.Glob {
-				v = st.requote(v)
+				v = st.requoteString(v)
 			}
 		}
 		pairs = append(pairs, policytext.Pair{Key: k, Value: v})
 	}
-	pairs = append(pairs, r.wheres(st)...)
+	pairs = append(pairs, r.wherePairs(st)...)
 	if !slices.ContainsFunc(pairs, func(p policytext.Pair) bool { return p.Key == "description" }) {
-		pairs = append(pairs, st.pair("description", r.Describe()))
+		pairs = append(pairs, st.makePair("description", r.DescribeRule()))
 	}
-	return l.comment(r) + st.write(pairs), nil
+	return l.formatComment(r) + st.writePairs(pairs), nil
 }
 
 // sameExceptions says that rules leave out the same.
@@ -191,15 +191,15 @@ func sameExceptions(a, b *policy.Exceptions) bool {
 		})
 }
 
-// keeps says that a rule has every condition on calls that another has.
-func keeps(asked, now []policy.Stated) bool {
+// keepsConditions says that a rule has every condition on calls that another has.
+func keepsConditions(asked, now []policy.Stated) bool {
 	return !slices.ContainsFunc(asked, func(a policy.Stated) bool {
 		return !slices.ContainsFunc(now, func(n policy.Stated) bool { return n.Key == a.Key })
 	})
 }
 
-// requote writes a string that is in double quotes in the author's.
-func (st style) requote(v string) string {
+// requoteString writes a string that is in double quotes in the author's.
+func (st style) requoteString(v string) string {
 	if st.literal && !strings.ContainsAny(v, `\'`) && len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
 		return "'" + v[1:len(v)-1] + "'"
 	}
@@ -216,9 +216,9 @@ func limitOf(n *policy.Narrowed, arg string) []string {
 	return nil
 }
 
-// within keeps the globs that lie inside one of outer, and outer where none do:
+// narrowGlobs keeps the globs that lie inside one of outer, and outer where none do:
 // then the rule that asked is the narrower one.
-func within(globs, outer []string) []string {
+func narrowGlobs(globs, outer []string) []string {
 	var kept []string
 	for _, g := range globs {
 		for _, o := range outer {
@@ -236,13 +236,13 @@ func within(globs, outer []string) []string {
 	return kept
 }
 
-// sample is a call inside a rule, by which the rule that asked is narrowed.
-func (r *Rule) sample() (policy.Call, policy.Scope) {
+// sampleCall is a call inside a rule, by which the rule that asked is narrowed.
+func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 	c := r.calls[0].call
 	c.At = time.Time{}
 	switch {
 	case r.Subject == policy.ResourceSubject:
-		c.Names = []string{inside(r.Name)}
+		c.Names = []string{sampleText(r.Name)}
 		return c, policy.Folder
 	case len(r.Conditions) == 0:
 		c.Args = r.calls[0].call.Args
@@ -254,7 +254,7 @@ func (r *Rule) sample() (policy.Call, policy.Scope) {
 	for _, cond := range r.Conditions {
 		texts := make([]string, len(cond.Globs))
 		for i, g := range cond.Globs {
-			texts[i] = inside(g)
+			texts[i] = sampleText(g)
 		}
 		args[cond.Arg] = texts
 	}
@@ -262,8 +262,8 @@ func (r *Rule) sample() (policy.Call, policy.Scope) {
 	return c, policy.Folder
 }
 
-// inside is a text that a learned glob matches.
-func inside(glob string) string {
+// sampleText is a text that a learned glob matches.
+func sampleText(glob string) string {
 	if dir := strings.TrimRight(glob, "*"); dir != glob {
 		return dir + "x"
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// allows finds allows that an allow below makes superfluous: it takes all their calls,
+// findNeedlessAllows finds allows that an allow below makes superfluous: it takes all their calls,
 // and no rule between the two can stop one.
-func allows(l *linter) {
-	l.each(func(i int, narrow *policy.Source) {
-		if !opens(narrow) || narrow.Rate.Limited() || l.reported[i] || l.reach[i].Witness == nil {
+func findNeedlessAllows(l *linter) {
+	l.visitRules(func(i int, narrow *policy.Source) {
+		if !isAllow(narrow) || narrow.Rate.HasLimit() || l.reported[i] || l.reach[i].Witness == nil {
 			return
 		}
 		for j := i + 1; j < len(l.sources); j++ {
 			wide := &l.sources[j]
 			switch {
-			case wide.Subject != narrow.Subject || l.proof.Apart(i, j):
-			case !opens(wide) || wide.Rate.Limited():
+			case wide.Subject != narrow.Subject || l.proof.AreApart(i, j):
+			case !isAllow(wide) || wide.Rate.HasLimit():
 				return // the narrow one is an exception to it
-			case l.reported[j] || !accepts(wide, narrow) || !l.proof.Within(i, j):
+			case l.reported[j] || !acceptsArguments(wide, narrow) || !l.proof.IsCovered(i, j):
 			default:
 				l.restrictsNothing(i, j)
 				return
@@ -30,24 +30,24 @@ func allows(l *linter) {
 	})
 }
 
-// accepts says that an allow takes whatever further arguments another one does.
-func accepts(wide, narrow *policy.Source) bool {
+// acceptsArguments says that an allow takes whatever further arguments another one does.
+func acceptsArguments(wide, narrow *policy.Source) bool {
 	within := func(a, b [][]string) bool {
 		return !slices.ContainsFunc(a, func(path []string) bool {
 			return !slices.ContainsFunc(b, func(to []string) bool { return slices.Equal(path, to) })
 		})
 	}
-	return !wide.Watches() || beside(wide) == beside(narrow) && within(narrow.Paths(), wide.Paths())
+	return !wide.WatchesUnnamedArgs() || furtherKey(wide) == furtherKey(narrow) && within(narrow.ArgumentPaths(), wide.ArgumentPaths())
 }
 
 func (l *linter) restrictsNothing(i, j int) {
 	narrow, wide := &l.sources[i], &l.sources[j]
-	f := check.Finding{Code: IdleAllow, Message: fmt.Sprintf("this allow restricts nothing: %s allows all its calls, and those beside them", l.at(wide.Pos)),
-		Fix:     fmt.Sprintf("remove it, or have %s name less, if this one was to restrict it", l.at(wide.Pos)),
+	f := check.Finding{Code: IdleAllow, Message: fmt.Sprintf("this allow restricts nothing: %s allows all its calls, and those beside them", l.describeRule(wide.Pos)),
+		Fix:     fmt.Sprintf("remove it, or have %s name less, if this one was to restrict it", l.describeRule(wide.Pos)),
 		Related: []check.Related{{Pos: wide.Pos, Message: "allows the same and more"}}}
-	if len(narrow.Args)+len(narrow.Where)+len(narrow.Calls) == 0 && !narrow.Not.Any() && !narrow.Further.Only {
+	if len(narrow.Args)+len(narrow.Where)+len(narrow.Calls) == 0 && !narrow.Not.HasExceptions() && !narrow.Further.Only {
 		f.Severity = check.Note // a name in a list of names
 	}
-	l.show(&f, l.reach[j].Witness)
-	l.add(narrow, policy.Position{}, f)
+	l.addWitness(&f, l.reach[j].Witness)
+	l.addFinding(narrow, policy.Position{}, f)
 }

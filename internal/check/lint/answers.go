@@ -10,11 +10,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// answers finds allows that "always" wrote about a command of one folder, and which hold
+// findAnswerRules finds allows that "always" wrote about a command of one folder, and which hold
 // in every folder: the question spoke of the folder that was at hand.
-func answers(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
-		if !opens(r) || r.From != "" || !l.answered(r) || slices.ContainsFunc(r.Calls, func(s policy.Stated) bool { return s.Key == "cwd" }) {
+func findAnswerRules(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
+		if !isAllow(r) || r.From != "" || !l.wasAnswered(r) || slices.ContainsFunc(r.Calls, func(s policy.Stated) bool { return s.Key == "cwd" }) {
 			return
 		}
 		for _, a := range r.Args {
@@ -26,7 +26,7 @@ func answers(l *linter) {
 				if word == "" || strings.ContainsAny(glob, "*?") {
 					continue
 				}
-				l.add(r, a.Pos, check.Finding{Code: WideAnswer,
+				l.addFinding(r, a.Pos, check.Finding{Code: WideAnswer,
 					Message: fmt.Sprintf("an answer about %q in one folder wrote this rule, and it holds in every folder", word),
 					Fix:     "add the folder that was meant to the rule: cwd = \"/home/you/project\""})
 				return
@@ -35,8 +35,8 @@ func answers(l *linter) {
 	})
 }
 
-// answered reports whether the comment above a rule says that "always" wrote it.
-func (l *linter) answered(r *policy.Source) bool {
+// wasAnswered reports whether the comment above a rule says that "always" wrote it.
+func (l *linter) wasAnswered(r *policy.Source) bool {
 	for i := r.Pos.Line - 2; i >= 0 && i < len(l.lines); i-- {
 		line := bytes.TrimSpace(l.lines[i])
 		if !bytes.HasPrefix(line, []byte("#")) {

@@ -14,12 +14,12 @@ import (
 // otherNames tries what a rule refuses under the other names that an argument of
 // the kind goes by: those that the tool was seen to take, and the usual ones.
 func otherNames(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		if opens(r) || r.Subject != policy.ToolSubject || l.reach[i].Witness == nil || l.reach[i].Perhaps {
+	l.visitRules(func(i int, r *policy.Source) {
+		if isAllow(r) || r.Subject != policy.ToolSubject || l.reach[i].Witness == nil || l.reach[i].Perhaps {
 			return
 		}
 		for _, c := range conditionsOf(r) {
-			if family(c.name()) != nil && l.otherName(i, r, c) {
+			if nameFamily(c.argumentName()) != nil && l.otherName(i, r, c) {
 				return
 			}
 		}
@@ -34,7 +34,7 @@ type condition struct {
 	where string   // "args" or "where"
 }
 
-func (c *condition) name() string { return c.path[len(c.path)-1] }
+func (c *condition) argumentName() string { return c.path[len(c.path)-1] }
 
 func conditionsOf(r *policy.Source) (out []condition) {
 	for _, a := range r.Args {
@@ -49,17 +49,17 @@ func conditionsOf(r *policy.Source) (out []condition) {
 	return out
 }
 
-// values are texts that rule i, perhaps, refuses in an argument, some of them like
+// refusedValues are texts that rule i, perhaps, refuses in an argument, some of them like
 // those of a call that is allowed.
-func (l *linter) values(i int, c *condition, like *policy.Call) (out []string) {
+func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []string) {
 	folders := []string{folderIn(like, c.path)}
-	for _, name := range family(c.name()) {
+	for _, name := range nameFamily(c.argumentName()) {
 		folders = append(folders, folderIn(like, []string{name}))
 	}
 	slices.Sort(folders)
 	for _, g := range c.globs {
 		for _, f := range slices.Compact(folders) {
-			out = append(out, within(g, f)...)
+			out = append(out, textsInFolder(g, f)...)
 		}
 	}
 	if s, ok := textIn(l.reach[i].Witness, c.path); ok {
@@ -71,7 +71,7 @@ func (l *linter) values(i int, c *condition, like *policy.Call) (out []string) {
 // namesIn are the last names of the arguments that a rule names.
 func namesIn(r *policy.Source) (out []string) {
 	for _, c := range conditionsOf(r) {
-		out = append(out, c.name())
+		out = append(out, c.argumentName())
 	}
 	return out
 }
@@ -86,21 +86,21 @@ type named struct {
 
 func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	var found []named
-	for _, base := range l.openings(i) {
+	for _, base := range l.findOpenings(i) {
 		allow, tool := &l.sources[base.rule], base.call.Names[0]
 		seen := l.options.Arguments[tool]
-		for _, name := range slices.Concat(seen, namesIn(allow), family(c.name())) {
+		for _, name := range slices.Concat(seen, namesIn(allow), nameFamily(c.argumentName())) {
 			known := slices.Contains(seen, name)
-			if strings.EqualFold(name, c.name()) || !akin(c.name(), name) ||
-				!known && textclass.Effects(textclass.LetterWords(tool))&textclass.Opens == 0 && !slices.Contains(namesIn(allow), name) ||
+			if strings.EqualFold(name, c.argumentName()) || !areAkin(c.argumentName(), name) ||
+				!known && textclass.EffectsOf(textclass.LetterWords(tool))&textclass.Opens == 0 && !slices.Contains(namesIn(allow), name) ||
 				slices.ContainsFunc(found, func(n named) bool { return n.name == name && (n.known || !known) }) {
 				continue // of a tool that has nothing to take, names are no more than guessed
 			}
-			open, named := leaves(allow, c, name)
+			open, named := leavesOpen(allow, c, name)
 			if !open || !known && !named && len(conditionsOf(allow)) > 0 {
 				continue
 			}
-			if n := l.elsewhere(i, &c, name, &base.call); n != nil {
+			if n := l.findRenamedArgument(i, &c, name, &base.call); n != nil {
 				n.known = known || named
 				found = append(found, *n)
 			}
@@ -114,39 +114,39 @@ func (l *linter) otherName(i int, r *policy.Source, c condition) bool {
 	}
 	var others []string
 	for _, n := range found {
-		others = append(others, policytext.Key("args", replaced(c.path, n.name)...))
+		others = append(others, policytext.DottedKey("args", replaceLast(c.path, n.name)...))
 	}
 	f := check.Finding{Code: OtherArgumentName,
-		Message: fmt.Sprintf("what this rule refuses in %s is allowed in %s", policytext.Key(c.where, c.path...), listed(others)),
-		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.at(found[0].allowed.Pos), listed(others))}
+		Message: fmt.Sprintf("what this rule refuses in %s is allowed in %s", policytext.DottedKey(c.where, c.path...), joinNames(others)),
+		Fix:     fmt.Sprintf("let %s name the arguments that it means, or add the same rule for %s", l.describeRule(found[0].allowed.Pos), joinNames(others))}
 	if !found[0].known {
 		f.Severity = check.Note
 		f.Message += ", should the tool take it there"
 	}
-	l.show(&f, found[0].call)
-	l.add(r, c.pos, f)
+	l.addWitness(&f, found[0].call)
+	l.addFinding(r, c.pos, f)
 	return true
 }
 
-// leaves says that an allow leaves an argument of this name open, or names it
+// leavesOpen says that an allow leaves an argument of this name open, or names it
 // itself. One that names another of the kind says what it means.
-func leaves(allow *policy.Source, c condition, name string) (open, named bool) {
+func leavesOpen(allow *policy.Source, c condition, name string) (open, named bool) {
 	open = true
 	for _, a := range conditionsOf(allow) {
-		if slices.Equal(a.path, replaced(c.path, name)) {
+		if slices.Equal(a.path, replaceLast(c.path, name)) {
 			return true, true
 		}
-		open = open && !akin(a.name(), c.name())
+		open = open && !areAkin(a.argumentName(), c.argumentName())
 	}
 	return open, false
 }
 
-// elsewhere is a call in which an argument of another name has a value that rule i
+// findRenamedArgument is a call in which an argument of another name has a value that rule i
 // refuses in its own, and which is allowed.
-func (l *linter) elsewhere(i int, c *condition, name string, like *policy.Call) *named {
-	path := replaced(c.path, name)
-	for _, value := range l.values(i, c, like) {
-		refused, other := with(like, c.path, value), with(like, path, value)
+func (l *linter) findRenamedArgument(i int, c *condition, name string, like *policy.Call) *named {
+	path := replaceLast(c.path, name)
+	for _, value := range l.refusedValues(i, c, like) {
+		refused, other := withArgument(like, c.path, value), withArgument(like, path, value)
 		if refused == nil || other == nil {
 			continue
 		}
@@ -160,24 +160,24 @@ func (l *linter) elsewhere(i int, c *condition, name string, like *policy.Call) 
 	return nil
 }
 
-// replaced is a path of names with another last one.
-func replaced(path []string, last string) []string {
+// replaceLast is a path of names with another last one.
+func replaceLast(path []string, last string) []string {
 	out := slices.Clone(path)
 	out[len(out)-1] = last
 	return out
 }
 
-// open finds allows that look at no argument of a tool that has ones to look at.
-func open(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
-		if !opens(r) || r.Subject != policy.ToolSubject || len(r.Paths()) > 0 {
+// findOpenAllows finds allows that look at no argument of a tool that has ones to look at.
+func findOpenAllows(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
+		if !isAllow(r) || r.Subject != policy.ToolSubject || len(r.ArgumentPaths()) > 0 {
 			return
 		}
 		var known []string
 		for tool, names := range l.options.Arguments {
 			if matchesAny(r.Names, []string{tool}) {
 				for _, n := range names {
-					if family(n) != nil {
+					if nameFamily(n) != nil {
 						known = append(known, n)
 					}
 				}
@@ -186,7 +186,7 @@ func open(l *linter) {
 		slices.Sort(known)
 		known = slices.Compact(known)
 		opening := slices.DeleteFunc(slices.Clone(r.Names), func(name string) bool {
-			return textclass.Effects(textclass.LetterWords(name))&textclass.Opens == 0 && !everything(name)
+			return textclass.EffectsOf(textclass.LetterWords(name))&textclass.Opens == 0 && !matchesEverything(name)
 		})
 		if len(known) > 0 {
 			opening = r.Names
@@ -194,11 +194,11 @@ func open(l *linter) {
 		if len(opening) == 0 {
 			return
 		}
-		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %s is allowed with any arguments", written(opening)),
+		f := check.Finding{Code: OpenArguments, Message: fmt.Sprintf("tool = %s is allowed with any arguments", formatGlobs(opening)),
 			Fix: `say what they may be: args.path = "~/projects/**", for example`}
 		if len(known) > 0 {
-			f.Message += ", and takes " + listed(known)
+			f.Message += ", and takes " + joinNames(known)
 		}
-		l.add(r, policy.Position{}, f)
+		l.addFinding(r, policy.Position{}, f)
 	})
 }

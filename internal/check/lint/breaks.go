@@ -11,51 +11,51 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// breaks finds expressions of rules that close and that a line break dodges: in place
+// findLineBreaks finds expressions of rules that close and that a line break dodges: in place
 // of a blank, after it, or as a line more in front or behind. A dot and an anchor of a
 // line do so no longer (policy/where/scalar), but for one that says (?-s) or (?-m).
-func breaks(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		if opens(r) || l.reach[i].Witness == nil {
+func findLineBreaks(l *linter) {
+	l.visitRules(func(i int, r *policy.Source) {
+		if isAllow(r) || l.reach[i].Witness == nil {
 			return
 		}
 		for _, w := range r.Where {
 			c, regex := w.Constraint.(interface{ Expression() string })
-			if regex && l.missed(i, r, &w, c.Expression()) {
+			if regex && l.findMissedText(i, r, &w, c.Expression()) {
 				return
 			}
 		}
 	})
 }
 
-// missed looks for a text that rule i refuses or asks about, and that gets further with
+// findMissedText looks for a text that rule i refuses or asks about, and that gets further with
 // a line break.
-func (l *linter) missed(i int, r *policy.Source, w *policy.WhereSource, expr string) bool {
+func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, expr string) bool {
 	on := policy.ArgSource{Path: w.Path, Pos: w.Pos}
-	texts := []sample{sampled(expr)}
+	texts := []sample{sampleOf(expr)}
 	if s, ok := textIn(l.reach[i].Witness, w.Path); ok {
 		texts = append(texts, sample{text: s})
 	}
-	for _, base := range append([]opening{{i, *l.reach[i].Witness}}, l.openings(i)...) {
-		if base.rule != i && !l.takes(r, &base, on) {
+	for _, base := range append([]opening{{i, *l.reach[i].Witness}}, l.findOpenings(i)...) {
+		if base.rule != i && !l.takesArgument(r, &base, on) {
 			continue
 		}
 		for _, s := range texts {
-			whole := with(&base.call, w.Path, s.text)
+			whole := withArgument(&base.call, w.Path, s.text)
 			if whole == nil {
 				continue
 			}
 			if d := l.policy.Decide(whole); d.Rule == nil || d.Rule.Index != i {
 				continue
 			}
-			for _, b := range s.broken() {
-				broken := with(&base.call, w.Path, b.text)
+			for _, b := range s.listBreaks() {
+				broken := withArgument(&base.call, w.Path, b.text)
 				if d := l.policy.Decide(broken); d.Action <= r.Action {
 					continue
 				}
-				f := check.Finding{Code: BreakDodges, Message: fmt.Sprintf("%s.regex does not match with a line break %s", policytext.Key("where", w.Path...), b.where), Fix: b.fix}
-				l.show(&f, broken)
-				l.add(r, w.Pos, f)
+				f := check.Finding{Code: BreakDodges, Message: fmt.Sprintf("%s.regex does not match with a line break %s", policytext.DottedKey("where", w.Path...), b.where), Fix: b.fix}
+				l.addWitness(&f, broken)
+				l.addFinding(r, w.Pos, f)
 				return true
 			}
 		}
@@ -72,8 +72,8 @@ type sample struct {
 // broken is a text with a line break in it.
 type broken struct{ text, where, fix string }
 
-// broken lists the sample with a break where a blank or a dot is, and around it.
-func (s *sample) broken() (all []broken) {
+// listBreaks lists the sample with a break where a blank or a dot is, and around it.
+func (s *sample) listBreaks() (all []broken) {
 	for k := range len(s.text) {
 		switch {
 		case slices.Contains(s.dots, k):
@@ -90,15 +90,15 @@ func (s *sample) broken() (all []broken) {
 // maxSample bounds the text that is made for an expression.
 const maxSample = 1 << 9
 
-// sampled makes a sample in which all that may be there is there once.
-func sampled(expr string) (s sample) {
+// sampleOf makes a sample in which all that may be there is there once.
+func sampleOf(expr string) (s sample) {
 	if re, err := syntax.Parse(expr, syntax.Perl); err == nil {
-		s.spell(re.Simplify(), 0)
+		s.spellRegexp(re.Simplify(), 0)
 	}
 	return s
 }
 
-func (s *sample) spell(re *syntax.Regexp, depth int) {
+func (s *sample) spellRegexp(re *syntax.Regexp, depth int) {
 	if depth > 100 || len(s.text) > maxSample {
 		return
 	}
@@ -111,14 +111,14 @@ func (s *sample) spell(re *syntax.Regexp, depth int) {
 		s.dots = append(s.dots, len(s.text))
 		s.text += "x"
 	case syntax.OpAlternate, syntax.OpCapture, syntax.OpPlus, syntax.OpStar, syntax.OpQuest:
-		s.spell(re.Sub[0], depth+1)
+		s.spellRegexp(re.Sub[0], depth+1)
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			s.spell(sub, depth+1)
+			s.spellRegexp(sub, depth+1)
 		}
 	case syntax.OpRepeat:
 		for range max(re.Min, 1) {
-			s.spell(re.Sub[0], depth+1)
+			s.spellRegexp(re.Sub[0], depth+1)
 		}
 	default: // anchors are no text
 	}

@@ -34,8 +34,8 @@ const (
 )
 
 // Kinds lists all codes, the gravest first.
-func Kinds() []check.Kind {
-	return []check.Kind{
+func Kinds() []check.FindingKind {
+	return []check.FindingKind{
 		{Code: DenyNeverWins, Severity: check.Error, Summary: "A deny or prompt stands below an allow that takes all its calls.",
 			Why: "The first rule that matches decides, so what was to be refused is allowed."},
 		{Code: BreakDodges, Severity: check.Error, Summary: "A regex of a deny or prompt misses a text for a line break in it.",
@@ -85,7 +85,7 @@ func Kinds() []check.Kind {
 	}
 }
 
-func kindOf(code string) check.Kind {
+func kindOf(code string) check.FindingKind {
 	kinds := Kinds()
-	return kinds[slices.IndexFunc(kinds, func(k check.Kind) bool { return k.Code == code })]
+	return kinds[slices.IndexFunc(kinds, func(k check.FindingKind) bool { return k.Code == code })]
 }

@@ -16,17 +16,17 @@ import (
 // that were meant.
 var (
 	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
-	reads        = pattern(`(?i)^\s*(select|with|show|explain|describe)\b`)
+	reads        = lazyRegexp(`(?i)^\s*(select|with|show|explain|describe)\b`)
 
 	// plainPattern is a glob that says the same as a pattern of commands does: words,
 	// and what follows them.
-	plainPattern = pattern(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
+	plainPattern = lazyRegexp(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
 )
 
-// commands finds allows that compare a shell command or SQL with a glob.
-func commands(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		if !opens(r) || l.reach[i].Witness == nil {
+// findCommandGlobs finds allows that compare a shell command or SQL with a glob.
+func findCommandGlobs(l *linter) {
+	l.visitRules(func(i int, r *policy.Source) {
+		if !isAllow(r) || l.reach[i].Witness == nil {
 			return
 		}
 		for _, a := range r.Args {
@@ -37,16 +37,16 @@ func commands(l *linter) {
 					continue
 				}
 				more, fix := "", ""
-				switch f := family(name); {
+				switch f := nameFamily(name); {
 				case slices.Contains(commandNames, name):
 					more, fix = " x; id", commandFix(a)
 				case f != nil && f[0] == "sql" && reads().MatchString(g):
-					more, fix = " 1; DROP TABLE x", policytext.Key("where", a.Path...)+`.sql = "read-only"`
+					more, fix = " 1; DROP TABLE x", policytext.DottedKey("where", a.Path...)+`.sql = "read-only"`
 				default:
 					continue
 				}
-				begin := strings.TrimRight(filled(strings.TrimRight(g[:last], "*")), " ")
-				if l.goesOn(i, r, a, g, []string{begin + more + filled(g[last+1:]), begin + more[1:] + filled(g[last+1:])}, fix) {
+				begin := strings.TrimRight(fillWildcards(strings.TrimRight(g[:last], "*")), " ")
+				if l.goesOn(i, r, a, g, []string{begin + more + fillWildcards(g[last+1:]), begin + more[1:] + fillWildcards(g[last+1:])}, fix) {
 					return
 				}
 			}
@@ -57,7 +57,7 @@ func commands(l *linter) {
 // goesOn tries texts in which more follows.
 func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, texts []string, fix string) bool {
 	for _, text := range texts {
-		c := with(l.reach[i].Witness, a.Path, text)
+		c := withArgument(l.reach[i].Witness, a.Path, text)
 		if c == nil {
 			return false
 		}
@@ -66,8 +66,8 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 		}
 		f := check.Finding{Code: GlobOnCommand, Message: fmt.Sprintf("%q allows whatever else stands in the text", g),
 			Fix: fmt.Sprintf("write %s in its place, which reads the text as a server does", fix)}
-		l.show(&f, c)
-		l.add(r, a.Pos, f)
+		l.addWitness(&f, c)
+		l.addFinding(r, a.Pos, f)
 		return true
 	}
 	return false
@@ -80,18 +80,18 @@ func commandFix(a policy.ArgSource) string {
 		m := plainPattern().FindStringSubmatch(g)
 		switch {
 		case m == nil:
-			return policytext.Key("where", a.Path...) + ` = { command = ["git status", "ls **"] } with the commands that are meant`
+			return policytext.DottedKey("where", a.Path...) + ` = { command = ["git status", "ls **"] } with the commands that are meant`
 		case strings.HasSuffix(g, "*"):
 			patterns = append(patterns, m[1]+" **")
 		default:
 			patterns = append(patterns, g)
 		}
 	}
-	return policytext.Key("where", a.Path...) + " = { command = " + policytext.List(policytext.QuoteAll(patterns)) + " }"
+	return policytext.DottedKey("where", a.Path...) + " = { command = " + policytext.FormatList(policytext.QuoteAll(patterns)) + " }"
 }
 
-// pattern is compiled when it is first used: every start of the proxy would wait for
+// lazyRegexp is compiled when it is first used: every start of the proxy would wait for
 // one that is compiled in a package variable.
-func pattern(expr string) func() *regexp.Regexp {
+func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

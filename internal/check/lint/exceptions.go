@@ -18,24 +18,24 @@ type exception struct {
 // exceptionsOf lists them in the order of prove.Analysis.Idle.
 func exceptionsOf(r *policy.Source) (all []exception) {
 	if r.Not.Names != nil {
-		all = append(all, exception{key: "not." + r.Subject.Key(), globs: r.Not.Names})
+		all = append(all, exception{key: "not." + r.Subject.RuleKey(), globs: r.Not.Names})
 	}
 	for _, c := range r.Not.Calls {
 		all = append(all, exception{key: "not." + c.Key, globs: c.Globs})
 	}
 	for _, a := range r.Not.Args {
-		all = append(all, exception{key: policytext.Key("not", append([]string{"args"}, a.Path...)...), pos: a.Pos, globs: a.Globs})
+		all = append(all, exception{key: policytext.DottedKey("not", append([]string{"args"}, a.Path...)...), pos: a.Pos, globs: a.Globs})
 	}
 	return all
 }
 
-// idle finds exceptions that leave out nothing.
-func idle(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		idle := l.proof.Idle(i)
+// findIdleExceptions finds exceptions that leave out nothing.
+func findIdleExceptions(l *linter) {
+	l.visitRules(func(i int, r *policy.Source) {
+		idle := l.proof.IdleExceptions(i)
 		for k, e := range exceptionsOf(r) {
 			if idle[k] {
-				l.add(r, e.pos, check.Finding{Code: IdleException, Message: fmt.Sprintf("%s = %s leaves out nothing that the rule matches", e.key, written(e.globs)),
+				l.addFinding(r, e.pos, check.Finding{Code: IdleException, Message: fmt.Sprintf("%s = %s leaves out nothing that the rule matches", e.key, formatGlobs(e.globs)),
 					Fix: "take it out, or name what is among the rule's calls"})
 			}
 		}

@@ -18,7 +18,7 @@ func extending(t *testing.T, own, others string) *lint.Report {
 	if own != "" {
 		text += rules(own)
 	}
-	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.Plain(),
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.PlainDisk(),
 		Extend: func(policy.Extension) (string, []byte, error) { return "team.toml", []byte(rules(others)), nil }})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)

@@ -16,32 +16,32 @@ func pathGlob(g string) bool {
 		strings.HasPrefix(g, "file:") || drive().MatchString(g)
 }
 
-var drive = pattern(`^[A-Za-z]:[/\\]`)
+var drive = lazyRegexp(`^[A-Za-z]:[/\\]`)
 
 // hostStar is a URL whose host has a ** in it or an open end: the star may stand
 // for a slash, and then the host was another.
-var hostStar = pattern(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
+var hostStar = lazyRegexp(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
 
-// hosts finds allows for a web address that fit a stranger's as well.
-func hosts(l *linter) {
-	l.each(func(i int, r *policy.Source) {
-		if !opens(r) {
+// findOpenHosts finds allows for a web address that fit a stranger's as well.
+func findOpenHosts(l *linter) {
+	l.visitRules(func(i int, r *policy.Source) {
+		if !isAllow(r) {
 			return
 		}
 		for _, a := range r.Args {
 			for _, g := range a.Globs {
-				l.host(i, r, a, g)
+				l.checkHost(i, r, a, g)
 			}
 		}
 		if r.Subject == policy.ResourceSubject {
 			for _, g := range r.Names {
-				l.host(i, r, policy.ArgSource{}, g)
+				l.checkHost(i, r, policy.ArgSource{}, g)
 			}
 		}
 	})
 }
 
-func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
+func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string) {
 	m := hostStar().FindStringSubmatch(g)
 	base := l.reach[i].Witness
 	if m == nil || base == nil || m[2]+m[4] == "" && m[5] == "" {
@@ -61,7 +61,7 @@ func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
 	default:
 		return
 	}
-	c := addressed(base, a.Path, evil)
+	c := withAddress(base, a.Path, evil)
 	if c == nil {
 		return
 	}
@@ -72,8 +72,8 @@ func (l *linter) host(i int, r *policy.Source, a policy.ArgSource, g string) {
 	if star == "*" {
 		f.Why = "Where the end of a host is open, a stranger's address can be made to fit."
 	}
-	l.show(&f, c)
-	l.add(r, a.Pos, f)
+	l.addWitness(&f, c)
+	l.addFinding(r, a.Pos, f)
 }
 
 // hostFix says what to write for an address: the host as it stands, closed with a
@@ -84,15 +84,15 @@ func hostFix(path []string, scheme, before, after string) string {
 		return fmt.Sprintf("close the host with a slash: %q and %q", scheme+before, scheme+before+"/**")
 	case strings.HasPrefix(after, ".") && before == "" && len(path) > 0 && !strings.ContainsAny(after, "*?"):
 		return fmt.Sprintf("write %s = { scheme = [%q], host = [%q] } in its place, which reads the host as a server does",
-			policytext.Key("where", path...), strings.TrimSuffix(scheme, "://"), "*"+after)
+			policytext.DottedKey("where", path...), strings.TrimSuffix(scheme, "://"), "*"+after)
 	}
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
 
-// addressed is with for an argument or, without one, for the URI of a resource.
-func addressed(base *policy.Call, path []string, value string) *policy.Call {
+// withAddress is with for an argument or, without one, for the URI of a resource.
+func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	if len(path) > 0 {
-		return with(base, path, value)
+		return withArgument(base, path, value)
 	}
 	c := *base
 	c.Names = []string{value}
@@ -101,16 +101,16 @@ func addressed(base *policy.Call, path []string, value string) *policy.Call {
 
 // What reads like a class, an alternation or an escape of other globs.
 var (
-	class  = pattern(`\[[^\[\]:.]+\]`)
-	braces = pattern(`\{[^{}]*,[^{}]*\}`)
-	escape = pattern(`\\[*?\[\]{}]`)
+	class  = lazyRegexp(`\[[^\[\]:.]+\]`)
+	braces = lazyRegexp(`\{[^{}]*,[^{}]*\}`)
+	escape = lazyRegexp(`\\[*?\[\]{}]`)
 
-	windows = pattern(`^([A-Za-z]:|\\|\*+)\\`)
+	windows = lazyRegexp(`^([A-Za-z]:|\\|\*+)\\`)
 )
 
-// brackets finds such text.
-func brackets(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
+// findBrackets finds such text.
+func findBrackets(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
 		texts := func(pos policy.Position, name string, globs []string) {
 			for _, g := range globs {
 				for _, re := range []*regexp.Regexp{class(), braces(), escape()} {
@@ -119,18 +119,18 @@ func brackets(l *linter) {
 						continue // backslashes are what it is made of
 					}
 					if found != "" {
-						l.bracket(r, pos, name, g, found)
+						l.reportBracket(r, pos, name, g, found)
 						break
 					}
 				}
 			}
 		}
-		texts(policy.Position{}, r.Subject.Key(), r.Names)
+		texts(policy.Position{}, r.Subject.RuleKey(), r.Names)
 		for _, c := range r.Calls {
 			texts(policy.Position{}, c.Key, c.Globs)
 		}
 		for _, a := range r.Args {
-			texts(a.Pos, policytext.Key("args", a.Path...), a.Globs)
+			texts(a.Pos, policytext.DottedKey("args", a.Path...), a.Globs)
 		}
 		for _, e := range exceptionsOf(r) {
 			texts(e.pos, e.key, e.globs)
@@ -138,7 +138,7 @@ func brackets(l *linter) {
 	})
 }
 
-func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found string) {
+func (l *linter) reportBracket(r *policy.Source, pos policy.Position, name, g, found string) {
 	f := check.Finding{Code: LiteralBracket,
 		Message: fmt.Sprintf("%s in %s = %q stands for itself", found, name, g),
 		Fix:     "write one glob for each choice, in a list or in rules of their own"}
@@ -149,5 +149,5 @@ func (l *linter) bracket(r *policy.Source, pos policy.Position, name, g, found s
 		!pathGlob(g) && strings.Contains(g, " "):
 		f.Severity = check.Note // text may well hold brackets
 	}
-	l.add(r, pos, f)
+	l.addFinding(r, pos, f)
 }

@@ -53,7 +53,7 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
-		duplicates, unreachable, denials, allows, breaks, stars, hosts, commands, unseen, brackets, repeats, idle, closed, links, tools, otherNames, open, further, limits, replies, trusts, answers,
+		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, otherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findAnswerRules,
 	} {
 		check(l)
 	}
@@ -77,9 +77,9 @@ type linter struct {
 	reported map[int]bool             // rules that a finding already calls superfluous
 }
 
-// add places a finding at a rule of the owner's; pos is where in it, when it is not
+// addFinding places a finding at a rule of the owner's; pos is where in it, when it is not
 // the header.
-func (l *linter) add(rule *policy.Source, pos policy.Position, f check.Finding) {
+func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Finding) {
 	if rule.From != "" {
 		return
 	}
@@ -106,8 +106,8 @@ func (l *linter) lineOf(at int) int {
 	return len(l.lines)
 }
 
-// show gives a finding its witness.
-func (l *linter) show(f *check.Finding, c *policy.Call) {
+// addWitness gives a finding its witness.
+func (l *linter) addWitness(f *check.Finding, c *policy.Call) {
 	if c == nil {
 		return
 	}
@@ -118,12 +118,12 @@ func (l *linter) show(f *check.Finding, c *policy.Call) {
 	f.Call = l.oneLine(c, &d)
 }
 
-// at names the rule at a place for people.
-func (l *linter) at(pos policy.Position) string { return "the rule " + l.location(pos) }
+// describeRule names the rule at a place for people.
+func (l *linter) describeRule(pos policy.Position) string { return "the rule " + l.formatLocation(pos) }
 
-func (l *linter) location(pos policy.Position) string {
+func (l *linter) formatLocation(pos policy.Position) string {
 	if pos.File == l.options.File {
-		return "on line " + itoa(pos.Line)
+		return "on line " + formatInt(pos.Line)
 	}
-	return "at " + policy.FileName(pos.File) + ":" + itoa(pos.Line)
+	return "at " + policy.FileName(pos.File) + ":" + formatInt(pos.Line)
 }

@@ -47,7 +47,7 @@ func rules(short string) string {
 
 func run(t *testing.T, text string, o lint.Options) *lint.Report {
 	t.Helper()
-	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.Plain()})
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.PlainDisk()})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -205,7 +205,7 @@ func TestCodes(t *testing.T) {
 // TestWitness: a witness is a fixture that the policy answers as it says.
 func TestWitness(t *testing.T) {
 	text := rules("allow tool=* args.path=/home/**; deny tool=* args.path=**/.ssh/**; deny tool=* args.path=/etc/*; allow tool=** where.p=<{under=['~/p']}>; deny tool=* args.p=**/.env; allow tool=**")
-	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.Plain()})
+	p, err := policy.Parse("p.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.PlainDisk()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestWitness(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f.Fixture, err)
 		}
-		if r := check.Judge(p, fx, "x"); r.Expected == nil || r.Mismatch() {
+		if r := check.JudgeFixture(p, fx, "x"); r.Expected == nil || r.IsMismatch() {
 			t.Errorf("%s: %+v", f.Fixture, r)
 		}
 	}
@@ -271,7 +271,7 @@ p.toml: 2 rules, 1 finding (2 below warning)
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	if !r.Failed(check.Error) || run(t, rules("deny tool=*"), lint.Options{}).Failed(check.Warning) {
+	if !r.HasFailed(check.Error) || run(t, rules("deny tool=*"), lint.Options{}).HasFailed(check.Warning) {
 		t.Error("the wrong reports fail")
 	}
 }
@@ -330,9 +330,9 @@ func TestJSON(t *testing.T) {
 // TestReported: what SARIF and annotations are made of names codes the tool
 // describes.
 func TestReported(t *testing.T) {
-	kinds := lint.Tool("v").Kinds
+	kinds := lint.DescribeTool("v").Kinds
 	for _, f := range run(t, rules("allow tool=*; deny tool=rm*"), lint.Options{}).AtLeast(check.Note) {
-		if !slices.ContainsFunc(kinds, func(k check.Kind) bool { return k.Code == f.Code }) || f.Pos.Line == 0 || f.Pos.File != "p.toml" {
+		if !slices.ContainsFunc(kinds, func(k check.FindingKind) bool { return k.Code == f.Code }) || f.Pos.Line == 0 || f.Pos.File != "p.toml" {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// duplicates finds rules with the conditions of one above.
-func duplicates(l *linter) {
+// findDuplicates finds rules with the conditions of one above.
+func findDuplicates(l *linter) {
 	l.reported = map[int]bool{}
 	seen := map[string]int{}
-	l.each(func(i int, r *policy.Source) {
-		key := conditions(r)
+	l.visitRules(func(i int, r *policy.Source) {
+		key := conditionKey(r)
 		first, found := seen[key]
 		if !found { // of rules that look at further arguments, only alike ones repeat each other
-			key += beside(r)
+			key += furtherKey(r)
 			first, found = seen[key]
 		}
 		if !found {
@@ -28,41 +28,41 @@ func duplicates(l *linter) {
 		l.reported[i] = true
 		above := &l.sources[first]
 		if r.From != "" {
-			l.repeated(above, r)
+			l.reportRepeated(above, r)
 			return
 		}
 		f := check.Finding{Code: DuplicateRule,
-			Message: fmt.Sprintf("the same conditions as %s", l.at(above.Pos)),
+			Message: fmt.Sprintf("the same conditions as %s", l.describeRule(above.Pos)),
 			Fix:     "remove one of the two", Related: []check.Related{{Pos: above.Pos, Message: "the first of the two, which decides"}}}
 		if above.Action != r.Action {
 			f.Message += fmt.Sprintf(", which says %s: this %s is never asked", above.Action, r.Action)
 			f.Fix = "decide which of the two is meant, and remove the other"
 		}
-		l.add(r, policy.Position{}, f)
+		l.addFinding(r, policy.Position{}, f)
 	})
 }
 
-// repeated places a duplicate of a rule that is extended at the one above. It is
+// reportRepeated places a duplicate of a rule that is extended at the one above. It is
 // what one writes to overrule the other, and weighs something where that opens.
-func (l *linter) repeated(above, r *policy.Source) {
+func (l *linter) reportRepeated(above, r *policy.Source) {
 	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
-		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.at(r.Pos)),
+		Message: fmt.Sprintf("the same conditions as %s, which is extended", l.describeRule(r.Pos)),
 		Fix:     "remove this rule, unless it is to hold whatever is extended", Related: []check.Related{{Pos: r.Pos, Message: "the second of the two, which is never asked"}}}
 	if above.Action != r.Action {
 		f.Message += fmt.Sprintf(", and says %s: that is never asked", r.Action)
 		f.Fix = "remove this rule, unless it is meant to overrule the other"
 	}
-	if opens(above) && !opens(r) {
+	if isAllow(above) && !isAllow(r) {
 		f.Severity = check.Warning
 	}
-	l.add(above, policy.Position{}, f)
+	l.addFinding(above, policy.Position{}, f)
 }
 
-// beside is a text that is equal for rules that ask the same of further arguments; ""
+// furtherKey is a text that is equal for rules that ask the same of further arguments; ""
 // is for those that take any.
-func beside(r *policy.Source) string {
+func furtherKey(r *policy.Source) string {
 	switch {
-	case !r.Watches():
+	case !r.WatchesUnnamedArgs():
 		return ""
 	case r.Further.Only:
 		return "\x00only\x01" + strings.Join(slices.Sorted(slices.Values(r.Further.Names)), "\x02")
@@ -70,10 +70,10 @@ func beside(r *policy.Source) string {
 	return "\x00innocent"
 }
 
-// conditions is a text that is equal for rules with the same conditions, but for those
+// conditionKey is a text that is equal for rules with the same conditions, but for those
 // on further arguments.
-func conditions(r *policy.Source) string {
-	parts := []string{r.Subject.Key(), asSet(r.Names)}
+func conditionKey(r *policy.Source) string {
+	parts := []string{r.Subject.RuleKey(), asSet(r.Names)}
 	var more []string
 	for _, a := range r.Args {
 		more = append(more, "a\x01"+strings.Join(a.Path, "\x02")+"\x01"+asSet(a.Globs))
@@ -100,18 +100,18 @@ func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x02")
 }
 
-// everything says that a glob on a name is no condition.
-func everything(g string) bool { return strings.Trim(g, "*") == "" }
+// matchesEverything says that a glob on a name is no condition.
+func matchesEverything(g string) bool { return strings.Trim(g, "*") == "" }
 
-// unreachable reports rules that no call comes to, or none that they surely
+// findUnreachable reports rules that no call comes to, or none that they surely
 // match, and counts those of which that could not be told.
-func unreachable(l *linter) {
-	l.each(func(i int, r *policy.Source) {
+func findUnreachable(l *linter) {
+	l.visitRules(func(i int, r *policy.Source) {
 		found := &l.reach[i]
 		switch {
-		case !l.reported[i] && r.Not.Any() && l.proof.Excepted(i):
+		case !l.reported[i] && r.Not.HasExceptions() && l.proof.IsExcepted(i):
 			l.reported[i] = true
-			l.add(r, policy.Position{}, check.Finding{Code: UnreachableRule, Message: "no call is sure to match: the exceptions take every one that the rule is about",
+			l.addFinding(r, policy.Position{}, check.Finding{Code: UnreachableRule, Message: "no call is sure to match: the exceptions take every one that the rule is about",
 				Fix: "make them narrower, or remove the rule"})
 			return
 		case found.Status == prove.Undecided:
@@ -128,63 +128,63 @@ func unreachable(l *linter) {
 		// of the kind that only a value in hand can tell.
 		by := found.By
 		if found.Status == prove.Reached {
-			if by = l.holders(i); by == nil {
+			if by = l.findHolders(i); by == nil {
 				return
 			}
 		}
 		l.reported[i] = true
-		l.superfluous(i, r, by, found)
+		l.reportSuperfluous(i, r, by, found)
 	})
 }
 
-// holders are the rules above that match whatever rule i surely does: one of
+// findHolders are the rules above that match whatever rule i surely does: one of
 // them alone, where that is proved.
-func (l *linter) holders(i int) []int {
+func (l *linter) findHolders(i int) []int {
 	for k := range i {
-		if l.proof.Within(i, k) {
+		if l.proof.IsCovered(i, k) {
 			return []int{k}
 		}
 	}
 	return nil
 }
 
-func (l *linter) superfluous(i int, r *policy.Source, by []int, found *prove.Finding) {
+func (l *linter) reportSuperfluous(i int, r *policy.Source, by []int, found *prove.Finding) {
 	if r.From != "" {
-		l.overruled(i, r, by, found)
+		l.reportOverruled(i, r, by, found)
 		return
 	}
 	f := check.Finding{Code: UnreachableRule, Message: fmt.Sprintf("no call gets here: %s take%s every one", l.linesOf(by), verbEnd(by))}
 	if found.Status == prove.Reached {
-		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are %s", l.linesOf(by), verbEnd(by), unsure(r))
+		f.Message = fmt.Sprintf("%s take%s every call that is sure to match; what is left are %s", l.linesOf(by), verbEnd(by), describeUnsure(r))
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
 	}
 	if found.Bare {
-		f.Message += beyond(by)
+		f.Message += furtherClause(by)
 	}
-	f.Fix = "move the rule above " + them(by) + ", or remove it"
+	f.Fix = "move the rule above " + pronounFor(by) + ", or remove it"
 	var allow int
 	allows := false
 	for _, k := range by {
 		above := &l.sources[k]
 		f.Related = append(f.Related, check.Related{Pos: above.Pos, Message: fmt.Sprintf("%s: matches first", above.Action)})
-		if opens(above) && !allows {
+		if isAllow(above) && !allows {
 			allow, allows = k, true
 		}
 	}
-	if allows && !opens(r) {
+	if allows && !isAllow(r) {
 		f.Code = DenyNeverWins
 		f.Message = strings.Replace(f.Message, "no call gets here", fmt.Sprintf("this %s never wins", r.Action), 1)
-		l.show(&f, l.proof.Both(allow, i))
+		l.addWitness(&f, l.proof.FindCommonCall(allow, i))
 	}
-	l.add(r, policy.Position{}, f)
+	l.addFinding(r, policy.Position{}, f)
 }
 
-// overruled is superfluous for a rule that is extended: it stands at the first
+// reportOverruled is superfluous for a rule that is extended: it stands at the first
 // rule of the owner's that takes its calls, an allow where one does. To take over
 // calls is what a rule above is for, so that only an allow weighs something.
-func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Finding) {
+func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove.Finding) {
 	own := slices.DeleteFunc(slices.Clone(by), func(k int) bool { return l.sources[k].From != "" })
 	if len(own) == 0 {
 		return
@@ -192,30 +192,30 @@ func (l *linter) overruled(i int, r *policy.Source, by []int, found *prove.Findi
 	f := check.Finding{Code: UnreachableRule, Severity: check.Note, Fix: "name less in this rule, unless it is meant to overrule the other",
 		Related: []check.Related{{Pos: r.Pos, Message: fmt.Sprintf("%s: is never asked", r.Action)}}}
 	owner := own[0]
-	allow := slices.IndexFunc(own, func(k int) bool { return opens(&l.sources[k]) })
-	lost := "no call gets to " + l.at(r.Pos)
-	if allow >= 0 && !opens(r) {
+	allow := slices.IndexFunc(own, func(k int) bool { return isAllow(&l.sources[k]) })
+	lost := "no call gets to " + l.describeRule(r.Pos)
+	if allow >= 0 && !isAllow(r) {
 		owner = own[allow]
 		f.Code, f.Severity = DenyNeverWins, ""
 		f.Fix = fmt.Sprintf("name less in this rule, or put a %s of your own above it", r.Action)
-		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.location(r.Pos))
-		l.show(&f, l.proof.Both(owner, i))
+		lost = fmt.Sprintf("the %s %s never wins", r.Action, l.formatLocation(r.Pos))
+		l.addWitness(&f, l.proof.FindCommonCall(owner, i))
 	}
 	f.Message = fmt.Sprintf("%s: %s take%s every one", lost, l.linesOf(by), verbEnd(by))
 	if found.Status == prove.Reached {
-		f.Message += " that is sure to match; what is left are " + unsure(r)
+		f.Message += " that is sure to match; what is left are " + describeUnsure(r)
 	}
 	if found.AsWritten {
 		f.Message += " (proved for values as written)"
 	}
 	if found.Bare {
-		f.Message += beyond(by)
+		f.Message += furtherClause(by)
 	}
-	l.add(&l.sources[owner], policy.Position{}, f)
+	l.addFinding(&l.sources[owner], policy.Position{}, f)
 }
 
-// unsure is what a rule may match and the rules above are not sure to take.
-func unsure(r *policy.Source) string {
+// describeUnsure is what a rule may match and the rules above are not sure to take.
+func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
 		return "values of which a constraint is not sure, such as texts with line breaks around them"
 	}
@@ -229,49 +229,49 @@ func verbEnd(by []int) string {
 	return ""
 }
 
-func them(by []int) string {
+func pronounFor(by []int) string {
 	if len(by) == 1 {
 		return "it"
 	}
 	return "them"
 }
 
-// denials finds allows that take calls from a deny below which is no wider rule:
+// findOpenedDenials finds allows that take calls from a deny below which is no wider rule:
 // a wider one is the ground on which the allow is an exception.
-func denials(l *linter) {
-	l.each(func(j int, deny *policy.Source) {
+func findOpenedDenials(l *linter) {
+	l.visitRules(func(j int, deny *policy.Source) {
 		if deny.Action != policy.Deny || l.reported[j] {
 			return
 		}
 		for i := range j {
 			allow := &l.sources[i]
-			if !opens(allow) || l.reported[i] || allow.Subject != deny.Subject || allow.From != "" || !specific(deny) || l.proof.Apart(i, j) || l.proof.Within(i, j) {
+			if !isAllow(allow) || l.reported[i] || allow.Subject != deny.Subject || allow.From != "" || !isSpecific(deny) || l.proof.AreApart(i, j) || l.proof.IsCovered(i, j) {
 				continue
 			}
-			c := l.proof.Both(i, j)
+			c := l.proof.FindCommonCall(i, j)
 			if c == nil {
 				continue
 			}
 			f, stands := check.Finding{Code: AllowAboveDeny,
-				Message: fmt.Sprintf("%s allows calls that this rule would deny", l.at(allow.Pos)),
+				Message: fmt.Sprintf("%s allows calls that this rule would deny", l.describeRule(allow.Pos)),
 				Fix:     fmt.Sprintf("move this rule above line %d, unless the allow is meant as an exception", allow.Pos.Line),
 				Related: []check.Related{{Pos: allow.Pos, Message: "allows them first"}}}, deny
 			if deny.From != "" {
 				stands = allow
-				f.Message = fmt.Sprintf("this rule allows calls that %s would deny", l.at(deny.Pos))
+				f.Message = fmt.Sprintf("this rule allows calls that %s would deny", l.describeRule(deny.Pos))
 				f.Fix = "put a deny of your own for them above this rule, unless it is meant as an exception"
 				f.Related = []check.Related{{Pos: deny.Pos, Message: "would deny them"}}
 			}
-			l.show(&f, c)
-			l.add(stands, policy.Position{}, f)
+			l.addWitness(&f, c)
+			l.addFinding(stands, policy.Position{}, f)
 			return // one is enough to see it
 		}
 	})
 }
 
-// specific says that a deny is about something: not about every call of its
+// isSpecific says that a deny is about something: not about every call of its
 // subject.
-func specific(r *policy.Source) bool {
-	return !slices.ContainsFunc(r.Names, everything) || len(r.Args)+len(r.Where) > 0 ||
+func isSpecific(r *policy.Source) bool {
+	return !slices.ContainsFunc(r.Names, matchesEverything) || len(r.Args)+len(r.Where) > 0 ||
 		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Globs != nil })
 }

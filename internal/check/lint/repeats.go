@@ -10,31 +10,31 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// repeats finds globs of a list that another one of it makes superfluous.
-func repeats(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
+// findRepeats finds globs of a list that another one of it makes superfluous.
+func findRepeats(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
 		names := r.Subject == policy.ToolSubject || r.Subject == policy.PromptSubject || r.Subject == policy.MethodSubject
-		l.repeating(r, policy.Position{}, r.Subject.Key(), r.Names, names)
+		l.checkRepeats(r, policy.Position{}, r.Subject.RuleKey(), r.Names, names)
 		for _, c := range r.Calls {
 			k, _ := policy.CallKeyOf(c.Key)
-			l.repeating(r, policy.Position{}, c.Key, c.Globs, k.Proof == policy.ServerNames)
+			l.checkRepeats(r, policy.Position{}, c.Key, c.Globs, k.Proof == policy.ServerNames)
 		}
 		for _, a := range r.Args {
-			l.repeating(r, a.Pos, policytext.Key("args", a.Path...), a.Globs, false)
+			l.checkRepeats(r, a.Pos, policytext.DottedKey("args", a.Path...), a.Globs, false)
 		}
 		for _, e := range exceptionsOf(r) {
-			l.repeating(r, e.pos, e.key, e.globs, false)
+			l.checkRepeats(r, e.pos, e.key, e.globs, false)
 		}
 	})
 }
 
-// repeating looks at one list. Of names, which have one reading, it is known which of
+// checkRepeats looks at one list. Of names, which have one reading, it is known which of
 // them a glob matches.
-func (l *linter) repeating(r *policy.Source, pos policy.Position, key string, globs []string, names bool) {
+func (l *linter) checkRepeats(r *policy.Source, pos policy.Position, key string, globs []string, names bool) {
 	for i, g := range globs {
 		by := slices.Index(globs[:i], g)
 		if by < 0 && names && !strings.ContainsAny(g, "*?") {
-			by = slices.IndexFunc(globs, func(h string) bool { return h != g && l.matches([]string{h}, g) })
+			by = slices.IndexFunc(globs, func(h string) bool { return h != g && l.matchesAnyGlob([]string{h}, g) })
 		}
 		if by < 0 {
 			continue
@@ -44,6 +44,6 @@ func (l *linter) repeating(r *policy.Source, pos policy.Position, key string, gl
 			f.Message = fmt.Sprintf("%s has %q, which %q matches as well", key, g, globs[by])
 			f.Fix = fmt.Sprintf("take %q out of the list", g)
 		}
-		l.add(r, pos, f)
+		l.addFinding(r, pos, f)
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// replies reports what rules about replies and lists probably do not mean, and that of
+// checkReplies reports what rules about replies and lists probably do not mean, and that of
 // whether anything comes to them nothing is proved.
-func replies(l *linter) {
+func checkReplies(l *linter) {
 	seen := map[string]*policy.Source{}
 	for i := range l.sources {
 		r := &l.sources[i]
 		if r.Subject != policy.NoSubject {
 			continue
 		}
-		if r.Action == policy.Redact && slices.ContainsFunc(r.Finds, doubted) {
-			l.add(r, policy.Position{}, check.Finding{Code: RedactedDoubt,
-				Message: "it takes out what may be no secret: " + strings.Join(slices.DeleteFunc(slices.Clone(r.Finds), func(k string) bool { return !doubted(k) }), ", "),
+		if r.Action == policy.Redact && slices.ContainsFunc(r.Finds, isDoubtful) {
+			l.addFinding(r, policy.Position{}, check.Finding{Code: RedactedDoubt,
+				Message: "it takes out what may be no secret: " + strings.Join(slices.DeleteFunc(slices.Clone(r.Finds), func(k string) bool { return !isDoubtful(k) }), ", "),
 				Fix:     `name kinds that are sure, such as "secret", or warn`})
 		}
 		l.starPasses(r)
-		key := r.On.String() + r.About.Key() + "\x00" + conditions(r) + "\x00" + beside(r)
+		key := r.On.String() + r.About.RuleKey() + "\x00" + conditionKey(r) + "\x00" + furtherKey(r)
 		above := seen[key]
 		switch {
 		case above != nil && r.From == "":
-			l.add(r, policy.Position{}, check.Finding{Code: DuplicateRule, Message: "the same conditions as " + l.at(above.Pos),
+			l.addFinding(r, policy.Position{}, check.Finding{Code: DuplicateRule, Message: "the same conditions as " + l.describeRule(above.Pos),
 				Fix: "remove one of the two", Related: []check.Related{{Pos: above.Pos, Message: "the first of the two, which decides"}}})
 		case above == nil:
 			seen[key] = r
@@ -47,27 +47,27 @@ func (l *linter) starPasses(r *policy.Source) {
 		return
 	}
 	for _, g := range r.Names {
-		stops := stopping(g, false)
+		stops := findStops(g, false)
 		uri := r.About == policy.ResourceSubject || r.About == policy.MethodSubject // these have slashes in their places
 		if len(stops) == 0 || uri && g != "*" {
 			continue
 		}
 		c := policy.Call{Subject: r.About, Names: []string{stops[len(stops)-1].deep}, Server: "x"}
 		if len(r.Servers) > 0 {
-			c.Server = filled(r.Servers[0])
+			c.Server = fillWildcards(r.Servers[0])
 		}
 		kinds := r.Finds[:min(1, len(r.Finds))]
 		if slices.Contains(kinds, "*") {
-			kinds = policy.Kinds()[:1]
+			kinds = policy.FindingKinds()[:1]
 		}
-		if d := l.policy.DecideReply(r.On, []policy.Call{c}, kinds); check.Strictest(&d) <= r.Action {
+		if d := l.policy.DecideReply(r.On, []policy.Call{c}, kinds); check.StrictestAction(&d) <= r.Action {
 			continue
 		}
-		l.add(r, policy.Position{}, check.Finding{Code: StarStops, Message: fmt.Sprintf("%q stops at a slash, and what comes back under a name with one passes", g),
-			Why: "A server can put a slash into a name, and what no rule about what comes back matches goes on.", Fix: fmt.Sprintf("write %q", deepened(g))})
+		l.addFinding(r, policy.Position{}, check.Finding{Code: StarStops, Message: fmt.Sprintf("%q stops at a slash, and what comes back under a name with one passes", g),
+			Why: "A server can put a slash into a name, and what no rule about what comes back matches goes on.", Fix: fmt.Sprintf("write %q", deepenStars(g))})
 	}
 }
 
-// doubted are kinds of which what is found is often something else: the value of a name
+// isDoubtful are kinds of which what is found is often something else: the value of a name
 // such as password stands in every fourth source file (docs/detection.md).
-func doubted(kind string) bool { return kind == "secret:likely" || kind == "*" }
+func isDoubtful(kind string) bool { return kind == "secret:likely" || kind == "*" }

@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// stars finds globs that stop at a slash where that seems not to be meant.
-func stars(l *linter) {
-	l.each(func(i int, r *policy.Source) {
+// findShortStars finds globs that stop at a slash where that seems not to be meant.
+func findShortStars(l *linter) {
+	l.visitRules(func(i int, r *policy.Source) {
 		conditions := r.Args
 		if isText(r) || r.Subject == policy.ResourceSubject {
 			conditions = []policy.ArgSource{{Globs: r.Names}}
@@ -21,8 +21,8 @@ func stars(l *linter) {
 		}
 		for _, a := range conditions {
 			for _, g := range a.Globs {
-				stops := stopping(g, names(r, a))
-				if r.Action != policy.Deny && l.starOpens(i, r, a, g, stops) || opens(r) {
+				stops := findStops(g, namesPlaces(r, a))
+				if r.Action != policy.Deny && l.starOpens(i, r, a, g, stops) || isAllow(r) {
 					continue
 				}
 				l.starDenies(i, r, a, g, stops)
@@ -36,12 +36,12 @@ func isText(r *policy.Source) bool {
 	return r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
 }
 
-// names says that a condition is about places.
-func names(r *policy.Source, a policy.ArgSource) bool {
+// namesPlaces says that a condition is about places.
+func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	if len(a.Path) == 0 {
 		return r.Subject == policy.ResourceSubject
 	}
-	f := family(a.Path[len(a.Path)-1])
+	f := nameFamily(a.Path[len(a.Path)-1])
 	return f != nil && f[0] == families[0][0]
 }
 
@@ -55,9 +55,9 @@ type stop struct {
 	within  bool   // in a folder that the glob names, and of files of one kind
 }
 
-// stopping lists these places. The texts of a glob that is about places may stand
+// findStops lists these places. The texts of a glob that is about places may stand
 // in any folder.
-func stopping(g string, places bool) (stops []stop) {
+func findStops(g string, places bool) (stops []stop) {
 	for k := 0; k < len(g); k++ {
 		if g[k] != '*' {
 			continue
@@ -70,13 +70,13 @@ func stopping(g string, places bool) (stops []stop) {
 		if (places || pathGlob(g)) && before != "" && !strings.HasSuffix(before, "/") {
 			continue // id_rsa* is about the names of files
 		}
-		s := stop{near: filled(before) + "x" + filled(after), deep: filled(before) + "x/x" + filled(after), wide: before + "**" + after,
+		s := stop{near: fillWildcards(before) + "x" + fillWildcards(after), deep: fillWildcards(before) + "x/x" + fillWildcards(after), wide: before + "**" + after,
 			within: places && before != "" && after != "" && after[0] != '/'}
 		if !places && !pathGlob(g) {
-			s.wide = deepened(g)
+			s.wide = deepenStars(g)
 		}
 		if before == "" {
-			s.tail = "/x" + filled(after)
+			s.tail = "/x" + fillWildcards(after)
 			if places && after != "" {
 				s.wide = "**/*" + after
 			}
@@ -85,14 +85,14 @@ func stopping(g string, places bool) (stops []stop) {
 	}
 	if places && !pathGlob(g) && !strings.HasPrefix(g, "*") && !strings.HasPrefix(g, ".") || dotFile(g) && places {
 		if !strings.Contains(g, ":") && !strings.Contains(g, `\`) {
-			stops = append(stops, stop{near: filled(g), deep: "x/" + filled(g), tail: "/" + filled(g), wide: "**/" + g, literal: true})
+			stops = append(stops, stop{near: fillWildcards(g), deep: "x/" + fillWildcards(g), tail: "/" + fillWildcards(g), wide: "**/" + g, literal: true})
 		}
 	}
 	return stops
 }
 
-// deepened is a glob of which every * is a **.
-func deepened(g string) string {
+// deepenStars is a glob of which every * is a **.
+func deepenStars(g string) string {
 	parts := strings.Split(g, "**")
 	for i := range parts {
 		parts[i] = strings.ReplaceAll(parts[i], "*", "**")
@@ -108,22 +108,22 @@ func dotFile(g string) bool {
 // starDenies looks for a call that a rule would refuse but for a slash, and that is
 // allowed.
 func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) {
-	bases := append([]opening{{i, *l.reach[i].Witness}}, l.openings(i)...)
+	bases := append([]opening{{i, *l.reach[i].Witness}}, l.findOpenings(i)...)
 	for _, s := range stops {
 		for _, base := range bases {
-			near := addressed(&base.call, a.Path, s.near)
-			if near == nil || base.rule != i && !l.takes(r, &base, a) {
+			near := withAddress(&base.call, a.Path, s.near)
+			if near == nil || base.rule != i && !l.takesArgument(r, &base, a) {
 				continue
 			}
 			if d := l.policy.Decide(near); d.Rule == nil || d.Rule.Index != i {
 				continue
 			}
-			for _, text := range s.texts(folderIn(&base.call, a.Path)) {
-				deep := addressed(&base.call, a.Path, text)
+			for _, text := range s.unmatchedTexts(folderIn(&base.call, a.Path)) {
+				deep := withAddress(&base.call, a.Path, text)
 				if l.policy.Decide(deep).Action != policy.Allow {
 					continue
 				}
-				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.message(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
+				f := check.Finding{Code: StarStops, Message: fmt.Sprintf("%q %s", g, s.stopMessage(g)), Fix: fmt.Sprintf("write %q to cover what lies below, too", s.wide)}
 				if !strings.HasSuffix(g, "/*") {
 					f.Fix = fmt.Sprintf("write %q", s.wide)
 					f.Why = "* stops at a slash, so the rule does not match a text that has one."
@@ -131,30 +131,30 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 				if s.literal {
 					f.Why = "A glob matches from the first character to the last."
 				}
-				if s.within || !names(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || family(a.Path[len(a.Path)-1]) == nil) {
+				if s.within || !namesPlaces(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || nameFamily(a.Path[len(a.Path)-1]) == nil) {
 					f.Severity = check.Note // it may well be meant so, and of a word it is not known whether it can have slashes
 				}
-				l.show(&f, deep)
-				l.add(r, a.Pos, f)
+				l.addWitness(&f, deep)
+				l.addFinding(r, a.Pos, f)
 				return
 			}
 		}
 	}
 }
 
-// takes says that the call of an allow can have an argument of rule r: r names
+// takesArgument says that the call of an allow can have an argument of rule r: r names
 // its tools, the allow names an argument of the kind, or looks at none, or the tool was
 // seen to take it.
-func (l *linter) takes(r *policy.Source, base *opening, a policy.ArgSource) bool {
+func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
 	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
 		slices.ContainsFunc(conditions, func(c condition) bool {
-			return slices.Equal(c.path, a.Path) || akin(c.name(), a.Path[len(a.Path)-1])
+			return slices.Equal(c.path, a.Path) || areAkin(c.argumentName(), a.Path[len(a.Path)-1])
 		})
 }
 
-// texts are those that the glob does not match.
-func (s *stop) texts(folder string) []string {
+// unmatchedTexts are those that the glob does not match.
+func (s *stop) unmatchedTexts(folder string) []string {
 	out := []string{s.deep}
 	if s.tail != "" && folder != "" {
 		out = append(out, folder+s.tail)
@@ -162,8 +162,8 @@ func (s *stop) texts(folder string) []string {
 	return out
 }
 
-// message says what is wrong with the glob.
-func (s *stop) message(g string) string {
+// stopMessage says what is wrong with the glob.
+func (s *stop) stopMessage(g string) string {
 	switch {
 	case s.literal:
 		return "is a relative path, and the same name in a folder is allowed"
@@ -179,11 +179,11 @@ func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string
 	stops = slices.DeleteFunc(slices.Clone(stops), func(s stop) bool { return s.literal })
 	folder := strings.HasSuffix(g, "/*") && (pathGlob(g) || strings.Contains(g, "://"))
 	text := !folder && (isText(r) || g == "*" || strings.Contains(g, " "))
-	if len(stops) == 0 || !opens(r) && !isText(r) || !folder && !text {
+	if len(stops) == 0 || !isAllow(r) && !isText(r) || !folder && !text {
 		return false
 	}
 	s := stops[len(stops)-1]
-	near, deep := addressed(l.reach[i].Witness, a.Path, s.near), addressed(l.reach[i].Witness, a.Path, s.deep)
+	near, deep := withAddress(l.reach[i].Witness, a.Path, s.near), withAddress(l.reach[i].Witness, a.Path, s.deep)
 	if near == nil {
 		return false
 	}
@@ -201,7 +201,7 @@ func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string
 		f.Why = "Texts hold slashes: dates, addresses, paths, either/or."
 		f.Fix = fmt.Sprintf("write %q", s.wide)
 	}
-	l.show(&f, deep)
-	l.add(r, a.Pos, f)
+	l.addWitness(&f, deep)
+	l.addFinding(r, a.Pos, f)
 	return true
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// closed says which subjects a policy of tool rules leaves shut.
-func closed(l *linter) {
+// findClosedSubjects says which subjects a policy of tool rules leaves shut.
+func findClosedSubjects(l *linter) {
 	if len(l.sources) == 0 {
 		return
 	}
 	about := map[policy.Subject]bool{}
-	l.each(func(_ int, r *policy.Source) { about[r.Subject] = true })
+	l.visitRules(func(_ int, r *policy.Source) { about[r.Subject] = true })
 	if !about[policy.ToolSubject] {
 		return
 	}
@@ -25,15 +25,15 @@ func closed(l *linter) {
 			return // whoever wrote of one of them knows
 		}
 	}
-	l.add(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
+	l.addFinding(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
 		Message: "no rule opens resources, prompts, sampling or elicitation",
 		Fix:     `write rules such as resource = "file:///home/user/projects/**" for what you use; nothing, if they are to stay shut`})
 }
 
-// links finds allows for folders that no constraint ties to the disk.
-func links(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
-		if !opens(r) {
+// findUntiedFolders finds allows for folders that no constraint ties to the disk.
+func findUntiedFolders(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
+		if !isAllow(r) {
 			return
 		}
 		for _, a := range r.Args {
@@ -42,8 +42,8 @@ func links(l *linter) {
 			if tied || at < 0 {
 				continue
 			}
-			l.add(r, a.Pos, check.Finding{Code: LinksLeadOut,
-				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.Key("args", a.Path...), a.Globs[at]),
+			l.addFinding(r, a.Pos, check.Finding{Code: LinksLeadOut,
+				Message: fmt.Sprintf("%s = %q allows by the text of the path", policytext.DottedKey("args", a.Path...), a.Globs[at]),
 				Fix:     underFix(a)})
 			return
 		}
@@ -56,7 +56,7 @@ func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:"
 // underFix says what to write: the folders of all globs, so that nothing that they
 // allow is lost but what links lead out of.
 func underFix(a policy.ArgSource) string {
-	key := policytext.Key("where", a.Path...)
+	key := policytext.DottedKey("where", a.Path...)
 	var folders []string
 	for _, g := range a.Globs {
 		folder := g
@@ -70,5 +70,5 @@ func underFix(a policy.ArgSource) string {
 		folders = append(folders, policytext.Quote(folder))
 	}
 	slices.Sort(folders)
-	return fmt.Sprintf("add %s = { under = %s }, which resolves links first", key, policytext.List(slices.Compact(folders)))
+	return fmt.Sprintf("add %s = { under = %s }, which resolves links first", key, policytext.FormatList(slices.Compact(folders)))
 }

@@ -17,8 +17,8 @@ func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
-// Failed says whether some finding weighs as much as a severity.
-func (r *Report) Failed(least check.Severity) bool {
+// HasFailed says whether some finding weighs as much as a severity.
+func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }
 
@@ -31,48 +31,48 @@ func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error
 	var b strings.Builder
 	told := r.AtLeast(least)
 	for _, f := range told {
-		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", policy.FileName(f.Pos.File), f.Pos.Line, f.Pos.Column, f.Severity, visible(f.Message), f.Code)
+		fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]\n", policy.FileName(f.Pos.File), f.Pos.Line, f.Pos.Column, f.Severity, replaceUnprintable(f.Message), f.Code)
 		if f.Text != "" {
-			fmt.Fprintf(&b, "%6d | %s\n", f.Pos.Line, visible(strings.TrimSpace(f.Text)))
+			fmt.Fprintf(&b, "%6d | %s\n", f.Pos.Line, replaceUnprintable(strings.TrimSpace(f.Text)))
 		}
 		for _, more := range []struct{ label, text string }{{"why", f.Why}, {"fix", f.Fix}, {"call", f.Call}} {
 			if more.text != "" {
-				fmt.Fprintf(&b, "%6s | %s\n", more.label, visible(more.text))
+				fmt.Fprintf(&b, "%6s | %s\n", more.label, replaceUnprintable(more.text))
 			}
 		}
 		b.WriteByte('\n')
 	}
 	for i, u := range r.Undecided {
 		if i == fewUndecided {
-			fmt.Fprintf(&b, "and %s more are not decided\n", count(len(r.Undecided)-i, "rule"))
+			fmt.Fprintf(&b, "and %s more are not decided\n", countNoun(len(r.Undecided)-i, "rule"))
 			break
 		}
-		fmt.Fprintf(&b, "%s:%d: not decided whether a call gets to this rule: %s\n", policy.FileName(u.Pos.File), u.Pos.Line, visible(u.Reason))
+		fmt.Fprintf(&b, "%s:%d: not decided whether a call gets to this rule: %s\n", policy.FileName(u.Pos.File), u.Pos.Line, replaceUnprintable(u.Reason))
 	}
 	if len(r.Undecided) > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s: %s, %s", policy.FileName(file), count(r.Rules, "rule"), count(len(told), "finding"))
+	fmt.Fprintf(&b, "%s: %s, %s", policy.FileName(file), countNoun(r.Rules, "rule"), countNoun(len(told), "finding"))
 	if held := len(r.Findings) - len(told); held > 0 {
 		fmt.Fprintf(&b, " (%d below %s)", held, least)
 	}
 	if n := len(r.Undecided); n > 0 {
-		fmt.Fprintf(&b, ", %s not decided", count(n, "rule"))
+		fmt.Fprintf(&b, ", %s not decided", countNoun(n, "rule"))
 	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func count(n int, what string) string {
+func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// visible escapes what a terminal would not show as it is.
-func visible(s string) string {
+// replaceUnprintable escapes what a terminal would not show as it is.
+func replaceUnprintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {
 			return ' '
@@ -84,7 +84,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// Tool describes the linter to readers of a SARIF log.
-func Tool(version string) check.Tool {
+// DescribeTool describes the linter to readers of a SARIF log.
+func DescribeTool(version string) check.Tool {
 	return check.Tool{Name: "clawai policy lint", Version: version, Kinds: Kinds()}
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// tools compares the names in rules with the tools that servers declare.
-func tools(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
+// checkTools compares the names in rules with the tools that servers declare.
+func checkTools(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
 		servers, misspelt := l.serversOf(r.Servers), false
 		for _, g := range r.Servers {
-			if near := nearest(g, slices.Sorted(maps.Keys(l.options.Servers))); len(l.serversOf([]string{g})) == 0 && near != "" {
+			if near := nearestName(g, slices.Sorted(maps.Keys(l.options.Servers))); len(l.serversOf([]string{g})) == 0 && near != "" {
 				misspelt = true
-				l.add(r, policy.Position{}, check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", g),
+				l.addFinding(r, policy.Position{}, check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no server in the record is called %q", g),
 					Why: "The rule matches no call of a server that exists; a misspelt deny denies nothing.", Fix: fmt.Sprintf("write server = %q, if that is meant", near)})
 			}
 		}
@@ -33,16 +33,16 @@ func tools(l *linter) {
 		}
 		for _, g := range slices.Concat(r.Names, r.Not.Names) {
 			if len(declared) > 0 && !matchesAny([]string{g}, declared) {
-				l.unknown(r, g, servers, declared)
+				l.reportUnknownTool(r, g, servers, declared)
 			}
 		}
 	})
 }
 
-// unknown reports a name that no tool of these servers has.
-func (l *linter) unknown(r *policy.Source, name string, servers, declared []string) {
-	f := check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", listed(quoted(servers)), name)}
-	switch near := nearest(name, declared); {
+// reportUnknownTool reports a name that no tool of these servers has.
+func (l *linter) reportUnknownTool(r *policy.Source, name string, servers, declared []string) {
+	f := check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", joinNames(quoteNames(servers)), name)}
+	switch near := nearestName(name, declared); {
 	case near != "":
 		f.Fix = fmt.Sprintf("write %q, if that is meant", near)
 	case len(r.Names) > 1:
@@ -50,7 +50,7 @@ func (l *linter) unknown(r *policy.Source, name string, servers, declared []stri
 	default:
 		f.Severity, f.Fix = check.Note, "remove the rule, unless a server that is not in the record has the tool"
 	}
-	l.add(r, policy.Position{}, f)
+	l.addFinding(r, policy.Position{}, f)
 }
 
 // serversOf lists the known servers that a rule is about.
@@ -72,7 +72,7 @@ func matchesAny(globs, names []string) bool {
 	})
 }
 
-func quoted(names []string) []string {
+func quoteNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = fmt.Sprintf("%q", n)
@@ -80,10 +80,10 @@ func quoted(names []string) []string {
 	return out
 }
 
-// nearest is what to write instead of a word: the name that is most like it
+// nearestName is what to write instead of a word: the name that is most like it
 // without being too different, or, of a glob that ends in a star, such a beginning
 // of names; "" when there is none.
-func nearest(word string, names []string) string {
+func nearestName(word string, names []string) string {
 	type near struct {
 		name string
 		far  int
@@ -94,12 +94,12 @@ func nearest(word string, names []string) string {
 	if open && strings.ContainsAny(stem, "*?") || len(stem) < 2 {
 		return ""
 	}
-	plain := folded(strings.NewReplacer("*", "", "?", "").Replace(stem))
+	plain := foldName(strings.NewReplacer("*", "", "?", "").Replace(stem))
 	for _, n := range names {
-		far, name := spelling.Distance(plain, folded(n)), n
+		far, name := spelling.EditDistance(plain, foldName(n)), n
 		switch cut := min(len(stem), len(n)); {
 		case open:
-			far, name = spelling.Distance(plain, folded(n[:cut])), n[:cut]+"*"
+			far, name = spelling.EditDistance(plain, foldName(n[:cut])), n[:cut]+"*"
 		case wordsIn(n, word), wordsIn(word, n):
 			far = min(far, 1) // read_file of read_text_file, files_read_file of read_file
 		}
@@ -115,8 +115,8 @@ func nearest(word string, names []string) string {
 	}).name
 }
 
-// folded is a name without what distinguishes ways of writing it.
-func folded(name string) string {
+// foldName is a name without what distinguishes ways of writing it.
+func foldName(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
 }
 
@@ -124,7 +124,7 @@ func folded(name string) string {
 // order.
 func wordsIn(long, short string) bool {
 	words := func(s string) []string {
-		return strings.FieldsFunc(folded(s), func(r rune) bool { return r == '_' })
+		return strings.FieldsFunc(foldName(s), func(r rune) bool { return r == '_' })
 	}
 	want := words(short)
 	if len(want) < 2 {

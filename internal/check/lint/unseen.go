@@ -9,11 +9,11 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// unseen finds allows with patterns of commands whose wildcard opens nothing: of
+// findIdleWildcards finds allows with patterns of commands whose wildcard opens nothing: of
 // a program that runs others, or whose options nobody here knows.
-func unseen(l *linter) {
-	l.each(func(_ int, r *policy.Source) {
-		if !opens(r) {
+func findIdleWildcards(l *linter) {
+	l.visitRules(func(_ int, r *policy.Source) {
+		if !isAllow(r) {
 			return
 		}
 		for _, w := range r.Where {
@@ -40,7 +40,7 @@ func unseen(l *linter) {
 			if len(unknown) > 0 {
 				reasons = append(reasons, "the options of "+strings.Join(unknown, " and ")+" are not known")
 			}
-			l.add(r, w.Pos, check.Finding{Code: UnseenProgram,
+			l.addFinding(r, w.Pos, check.Finding{Code: UnseenProgram,
 				Message: fmt.Sprintf("%s %s nothing by the wildcard: %s", strings.Join(patterns, ", "), verb, strings.Join(reasons, "; ")),
 				Fix:     "write each command that is meant in full, as in \"ssh build uptime\" or \"mytool check --fast\""})
 		}

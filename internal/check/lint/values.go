@@ -21,15 +21,15 @@ type opening struct {
 	call policy.Call
 }
 
-// openings are calls of the kind that rule i is about which allows let through: of
+// findOpenings are calls of the kind that rule i is about which allows let through: of
 // tools that were seen at first, and of allows below it before those above.
-func (l *linter) openings(i int) (out []opening) {
+func (l *linter) findOpenings(i int) (out []opening) {
 	r, own := &l.sources[i], l.reach[i].Witness
 	var allows []int
 	for k := range len(l.sources) - 1 {
 		j := (i + 1 + k) % len(l.sources)
 		allow, found := &l.sources[j], &l.reach[j]
-		if opens(allow) && allow.Subject == r.Subject && found.Witness != nil && !found.Perhaps {
+		if isAllow(allow) && allow.Subject == r.Subject && found.Witness != nil && !found.Perhaps {
 			allows = append(allows, j)
 		}
 	}
@@ -44,7 +44,7 @@ func (l *linter) openings(i int) (out []opening) {
 		out = append(out, opening{j, c})
 	}
 	for _, tool := range l.toolsOf(r) {
-		if k := slices.IndexFunc(allows, func(j int) bool { return l.matches(l.sources[j].Names, tool) }); k >= 0 && len(out) < maxTools {
+		if k := slices.IndexFunc(allows, func(j int) bool { return l.matchesAnyGlob(l.sources[j].Names, tool) }); k >= 0 && len(out) < maxTools {
 			add(allows[k], tool)
 		}
 	}
@@ -52,9 +52,9 @@ func (l *linter) openings(i int) (out []opening) {
 		switch {
 		case n == maxOpenings:
 			return out
-		case r.Subject != policy.ToolSubject, l.matches(r.Names, l.reach[j].Witness.Names[0]):
+		case r.Subject != policy.ToolSubject, l.matchesAnyGlob(r.Names, l.reach[j].Witness.Names[0]):
 			add(j, "")
-		case l.matches(l.sources[j].Names, own.Names[0]):
+		case l.matchesAnyGlob(l.sources[j].Names, own.Names[0]):
 			add(j, own.Names[0])
 		}
 	}
@@ -73,11 +73,11 @@ func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 		tools = append(tools, l.options.Servers[s]...)
 	}
 	slices.Sort(tools)
-	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matches(r.Names, n) })
+	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matchesAnyGlob(r.Names, n) })
 }
 
-// matches says that one of the globs of a rule matches a name.
-func (l *linter) matches(globs []string, name string) bool {
+// matchesAnyGlob says that one of the globs of a rule matches a name.
+func (l *linter) matchesAnyGlob(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(pattern string) bool {
 		g, known := l.globs[pattern]
 		if !known {
@@ -117,17 +117,17 @@ func textIn(c *policy.Call, path []string) (string, bool) {
 	return s, ok
 }
 
-// filled is a text that a glob matches.
-func filled(glob string) string {
+// fillWildcards is a text that a glob matches.
+func fillWildcards(glob string) string {
 	return strings.NewReplacer("**/", "/x/", "**", "x", "*", "x", "?", "x").Replace(glob)
 }
 
-// within are texts that a glob matches, one of them in a folder where the glob
+// textsInFolder are texts that a glob matches, one of them in a folder where the glob
 // leaves that open.
-func within(glob, folder string) []string {
-	out := []string{filled(glob)}
+func textsInFolder(glob, folder string) []string {
+	out := []string{fillWildcards(glob)}
 	if rest, anywhere := strings.CutPrefix(glob, "**/"); anywhere && folder != "" {
-		out = append(out, folder+"/"+filled(rest))
+		out = append(out, folder+"/"+fillWildcards(rest))
 	}
 	return out
 }
@@ -149,8 +149,8 @@ var endings = [][]string{
 	{"url", "uri"},
 }
 
-// family is the names of the same meaning as one; nil when it is of none.
-func family(name string) []string {
+// nameFamily is the names of the same meaning as one; nil when it is of none.
+func nameFamily(name string) []string {
 	if i := slices.IndexFunc(families, func(f []string) bool {
 		return slices.ContainsFunc(f, func(n string) bool { return plainName(n) == plainName(name) })
 	}); i >= 0 {
@@ -164,9 +164,9 @@ func family(name string) []string {
 	return nil
 }
 
-// akin says that two names can mean the same.
-func akin(a, b string) bool {
-	f, g := family(a), family(b)
+// areAkin says that two names can mean the same.
+func areAkin(a, b string) bool {
+	f, g := nameFamily(a), nameFamily(b)
 	return f != nil && g != nil && (f[0] == g[0] || slices.Contains(f, strings.ToLower(b)))
 }
 

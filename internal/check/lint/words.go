@@ -9,13 +9,13 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func formatInt(n int) string { return strconv.Itoa(n) }
 
 // oneLine writes a call and its answer: read_file {"path":"/x"} is allowed by
 // the rule on line 7.
 func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	var b strings.Builder
-	b.WriteString(c.Subject.Key() + " " + strings.Join(shown(c.Names), ", "))
+	b.WriteString(c.Subject.RuleKey() + " " + strings.Join(quoteOddNames(c.Names), ", "))
 	if len(c.Args) > 0 {
 		b.WriteString(" " + string(c.Args))
 	}
@@ -28,7 +28,7 @@ func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	b.WriteString(map[policy.Action]string{policy.Allow: " is allowed", policy.Deny: " is denied", policy.Prompt: " is asked about"}[d.Action])
 	switch {
 	case d.Rule != nil:
-		b.WriteString(" by " + l.at(d.Rule.Pos))
+		b.WriteString(" by " + l.describeRule(d.Rule.Pos))
 	case d.Reason != "":
 		b.WriteString(": " + d.Reason)
 	default:
@@ -40,8 +40,8 @@ func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 // anyServer is the name of a witness's server where the rules name none.
 const anyServer = "x"
 
-// shown quotes names that would not read well as they are.
-func shown(names []string) []string {
+// quoteOddNames quotes names that would not read well as they are.
+func quoteOddNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		if out[i] = n; n == "" || strings.ContainsFunc(n, func(r rune) bool { return r == ' ' || r == '"' || !strconv.IsPrint(r) }) {
@@ -51,14 +51,14 @@ func shown(names []string) []string {
 	return out
 }
 
-// written is how a policy has one glob or a list of them.
-func written(globs []string) string { return policytext.OneOrList(policytext.QuoteAll(globs)) }
+// formatGlobs is how a policy has one glob or a list of them.
+func formatGlobs(globs []string) string { return policytext.OneOrList(policytext.QuoteAll(globs)) }
 
-// listed writes names as a list in a sentence, not too long.
-func listed(names []string) string {
+// joinNames writes names as a list in a sentence, not too long.
+func joinNames(names []string) string {
 	const most = 5
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and " + itoa(len(names)-most) + " more"
+		return strings.Join(names[:most], ", ") + " and " + formatInt(len(names)-most) + " more"
 	}
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
@@ -71,19 +71,19 @@ func (l *linter) linesOf(rules []int) string {
 	var lines, places []string
 	for _, i := range rules {
 		pos := l.sources[i].Pos
-		places = append(places, l.at(pos))
+		places = append(places, l.describeRule(pos))
 		if pos.File == l.options.File {
-			lines = append(lines, itoa(pos.Line))
+			lines = append(lines, formatInt(pos.Line))
 		}
 	}
 	if len(places) == 1 || len(lines) < len(places) {
-		return listed(places)
+		return joinNames(places)
 	}
-	return "the rules on lines " + listed(lines)
+	return "the rules on lines " + joinNames(lines)
 }
 
-// with is a call of a tool with one more argument, or another value of it.
-func with(base *policy.Call, path []string, value string) *policy.Call {
+// withArgument is a call of a tool with one more argument, or another value of it.
+func withArgument(base *policy.Call, path []string, value string) *policy.Call {
 	if policy.EveryArgument(path) {
 		path = []string{"x"}
 	}
@@ -110,11 +110,11 @@ func with(base *policy.Call, path []string, value string) *policy.Call {
 	return &c
 }
 
-// opens says that a rule allows.
-func opens(r *policy.Source) bool { return r.Action == policy.Allow }
+// isAllow says that a rule allows.
+func isAllow(r *policy.Source) bool { return r.Action == policy.Allow }
 
-// each visits the rules that decide calls.
-func (l *linter) each(visit func(i int, r *policy.Source)) {
+// visitRules visits the rules that decide calls.
+func (l *linter) visitRules(visit func(i int, r *policy.Source)) {
 	for i := range l.sources {
 		if l.sources[i].Subject != policy.NoSubject {
 			visit(i, &l.sources[i])

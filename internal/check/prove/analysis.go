@@ -14,21 +14,21 @@ type Analysis struct {
 func New(p *policy.Policy, o Options) *Analysis {
 	pr := newProver(o)
 	pr.windows = p.OS() == policy.Windows
-	return &Analysis{prover: pr, policy: p, rules: pr.rules(p)}
+	return &Analysis{prover: pr, policy: p, rules: pr.readRules(p)}
 }
 
 // Reach says of each rule whether a call can come to it.
 func (a *Analysis) Reach() []Finding {
 	findings := make([]Finding, len(a.rules))
 	for i := range a.rules {
-		findings[i] = a.reach(a.policy, a.rules, i)
+		findings[i] = a.reachRule(a.policy, a.rules, i)
 	}
 	return findings
 }
 
-// Both looks for a call that two rules surely match, and that the first of them,
+// FindCommonCall looks for a call that two rules surely match, and that the first of them,
 // as they stand, decides; nil when none was found.
-func (a *Analysis) Both(i, j int) *policy.Call {
+func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
 	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}
 	if second.src.Subject != q.subject {
@@ -41,8 +41,8 @@ func (a *Analysis) Both(i, j int) *policy.Call {
 	}
 	var witness *policy.Call
 	for _, q.manner = range []manner{tidy, free} {
-		answer := a.ask(q, func(c candidate) bool {
-			for _, call := range q.calls(c) {
+		answer := a.askQuestion(q, func(c candidate) bool {
+			for _, call := range q.listCalls(c) {
 				t := a.policy.Trace(&call)
 				d, i, j := t.Decision, first.src.Index, second.src.Index
 				if d.Rule != nil && d.Rule.Index == i && t.Steps[i].Match == policy.Matches && t.Steps[j].Match == policy.Matches {
@@ -59,18 +59,18 @@ func (a *Analysis) Both(i, j int) *policy.Call {
 	return nil
 }
 
-// Within says that it is proved: every call that rule inner surely matches, as
+// IsCovered says that it is proved: every call that rule inner surely matches, as
 // its values are written, rule outer surely matches too, if it has no argument
 // beside those that the two speak of.
-func (a *Analysis) Within(inner, outer int) bool {
+func (a *Analysis) IsCovered(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
 	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}
-	return out.src.Subject == q.subject && !a.beyondText(in, out) && a.ask(q, func(candidate) bool { return true }) == impossible
+	return out.src.Subject == q.subject && !a.beyondText(in, out) && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// Apart says, from the ends of their globs alone, that no call meets two rules.
+// AreApart says, from the ends of their globs alone, that no call meets two rules.
 // It is quick, and may say no where it is so.
-func (a *Analysis) Apart(i, j int) bool {
+func (a *Analysis) AreApart(i, j int) bool {
 	r, s := &a.rules[i], &a.rules[j]
-	return r.src.Subject != s.src.Subject || asunder(r.name, s.name) || asunder(r.server, s.server)
+	return r.src.Subject != s.src.Subject || areAsunder(r.name, s.name) || areAsunder(r.server, s.server)
 }

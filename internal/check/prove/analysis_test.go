@@ -10,7 +10,7 @@ import (
 func TestBoth(t *testing.T) {
 	p := parse(t, rules("deny tool=* args.path=**/.env", "allow tool=read_* args.path=/home/**", "deny tool=* args.path=**/.ssh/**", "deny tool=write_*", "allow prompt=*"))
 	a := prove.New(p, prove.Options{})
-	c := a.Both(1, 2)
+	c := a.FindCommonCall(1, 2)
 	if c == nil {
 		t.Fatal("no call meets the allow and the deny below it")
 	}
@@ -18,7 +18,7 @@ func TestBoth(t *testing.T) {
 		t.Errorf("%v %s: %+v", c.Names, c.Args, d)
 	}
 	for _, pair := range [][2]int{{1, 3}, {1, 4}} {
-		if c := a.Both(pair[0], pair[1]); c != nil {
+		if c := a.FindCommonCall(pair[0], pair[1]); c != nil {
 			t.Errorf("%v: %v %s", pair, c.Names, c.Args)
 		}
 	}
@@ -26,17 +26,17 @@ func TestBoth(t *testing.T) {
 
 func TestWithin(t *testing.T) {
 	a := prove.New(parse(t, rules("allow tool=read_* args.path=/home/u/*", "deny tool=* args.path=/home/**", "deny tool=*", "allow prompt=*")), prove.Options{})
-	if !a.Apart(0, 3) || a.Apart(0, 2) {
+	if !a.AreApart(0, 3) || a.AreApart(0, 2) {
 		t.Error("tools and prompts are apart, read_* and * are not")
 	}
 	for _, c := range []struct {
 		inner, outer int
 		want         bool
 	}{{0, 1, true}, {1, 0, false}, {0, 2, true}, {2, 1, false}, {0, 3, false}} {
-		if a.Apart(c.inner, c.outer) && c.want {
+		if a.AreApart(c.inner, c.outer) && c.want {
 			t.Errorf("rule %d is said to be apart from rule %d", c.inner, c.outer)
 		}
-		if got := a.Within(c.inner, c.outer); got != c.want {
+		if got := a.IsCovered(c.inner, c.outer); got != c.want {
 			t.Errorf("rule %d within rule %d: %v", c.inner, c.outer, got)
 		}
 	}

@@ -21,8 +21,8 @@ const (
 	baseDoubtful
 )
 
-// distinguishing are the characters that tell relative paths from others.
-func (l *lang) distinguishing() string {
+// baseRunes are the characters that tell relative paths from others.
+func (l *lang) baseRunes() string {
 	if l.relative {
 		return `/.~$:%`
 	}
@@ -31,7 +31,7 @@ func (l *lang) distinguishing() string {
 
 func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-func (b base) next(r rune) base {
+func (b base) nextBase(r rune) base {
 	switch b {
 	case baseStart:
 		switch {
@@ -82,9 +82,9 @@ func (b base) next(r rune) base {
 	return baseRelative
 }
 
-// relative says whether a text that ends here is a relative path: surely, or
+// isRelative says whether a text that ends here is a relative path: surely, or
 // perhaps.
-func (b base) relative() (surely, perhaps bool) {
+func (b base) isRelative() (surely, perhaps bool) {
 	switch b {
 	case baseStart, baseDots, baseDrive, baseOther:
 		return false, false
@@ -97,7 +97,7 @@ func (b base) relative() (surely, perhaps bool) {
 func baseOf(s string) base {
 	b := baseStart
 	for _, r := range s {
-		b = b.next(r)
+		b = b.nextBase(r)
 	}
 	return b
 }

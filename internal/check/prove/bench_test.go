@@ -78,9 +78,9 @@ func BenchmarkDifference1000(b *testing.B) {
 	}
 }
 
-// strangers are a policy of n rules that has nothing in common with an ordinary one
+// watchedArguments are a policy of n rules that has nothing in common with an ordinary one
 // but its form: other servers, other folders.
-func strangers(n int) string {
+func watchedArguments(n int) string {
 	named := strings.NewReplacer("projects", "work", "_get_", "_fetch_").Replace(ordinary(n))
 	return regexp.MustCompile(`server(\d)`).ReplaceAllString(named, "host$1")
 }
@@ -89,7 +89,7 @@ func strangers(n int) string {
 // by one, and all of them are decided.
 func TestStrangers(t *testing.T) {
 	slow.Test(t)
-	before, after := parse(t, ordinary(40)), parse(t, strangers(1000))
+	before, after := parse(t, ordinary(40)), parse(t, watchedArguments(1000))
 	classes := prove.Difference(before, after, prove.Options{})
 	decided := map[int]bool{}
 	for _, c := range classes {
@@ -115,7 +115,7 @@ func TestStrangers(t *testing.T) {
 // compared, whatever was found until then.
 func TestWorkOfAll(t *testing.T) {
 	slow.Test(t)
-	before, after := parse(t, ordinary(40)), parse(t, strangers(500))
+	before, after := parse(t, ordinary(40)), parse(t, watchedArguments(500))
 	all := len(prove.Difference(before, after, prove.Options{}))
 	for _, work := range []int{1, 1 << 10, 1 << 14} {
 		classes := prove.Difference(before, after, prove.Options{Work: work})
@@ -135,7 +135,7 @@ func TestWorkOfAll(t *testing.T) {
 }
 
 func BenchmarkStrangers5000(b *testing.B) {
-	before, after := parse(b, ordinary(40)), parse(b, strangers(5000))
+	before, after := parse(b, ordinary(40)), parse(b, watchedArguments(5000))
 	b.ReportAllocs()
 	for b.Loop() {
 		prove.Difference(before, after, prove.Options{})

@@ -18,7 +18,7 @@ func newBook(rules []*rule, open bool) *book {
 	b := &book{rules: rules, open: open, same: map[int][]int{}, words: map[string][]int{}, beside: map[string][]int{}}
 	for i, r := range rules {
 		b.same[r.same] = append(b.same[r.same], i)
-		words, literal := r.names()
+		words, literal := r.literalNames()
 		for _, word := range words {
 			b.words[word] = append(b.words[word], i)
 		}
@@ -29,9 +29,9 @@ func newBook(rules []*rule, open bool) *book {
 	return b
 }
 
-// names are the texts of which a rule asks one of the name; false where a glob is among
+// literalNames are the texts of which a rule asks one of the name; false where a glob is among
 // them.
-func (r *rule) names() (words []string, literal bool) {
+func (r *rule) literalNames() (words []string, literal bool) {
 	for _, l := range r.name {
 		if !l.literal {
 			return nil, false
@@ -42,18 +42,18 @@ func (r *rule) names() (words []string, literal bool) {
 	return slices.Compact(words), r.name != nil
 }
 
-// near lists the places of the rules whose names a rule's name may be, in order.
+// nearRules lists the places of the rules whose names a rule's name may be, in order.
 // cost is what it took to find them: one for each two names that were compared.
-func (b *book) near(r *rule) (places []int, cost int) {
+func (b *book) nearRules(r *rule) (places []int, cost int) {
 	if r == nil || r.name == nil {
-		return b.all(), 0
+		return b.allPlaces(), 0
 	}
-	key := r.name.text()
+	key := r.name.unionKey()
 	if known, found := b.beside[key]; found {
 		return known, 0
 	}
-	among := b.all()
-	if words, literal := r.names(); literal {
+	among := b.allPlaces()
+	if words, literal := r.literalNames(); literal {
 		among = slices.Clone(b.others)
 		for _, word := range words {
 			among = append(among, b.words[word]...)
@@ -63,7 +63,7 @@ func (b *book) near(r *rule) (places []int, cost int) {
 	}
 	places = []int{}
 	for _, i := range among {
-		if !asunder(b.rules[i].name, r.name) {
+		if !areAsunder(b.rules[i].name, r.name) {
 			places = append(places, i)
 		}
 	}
@@ -71,7 +71,7 @@ func (b *book) near(r *rule) (places []int, cost int) {
 	return places, len(among)
 }
 
-func (b *book) all() []int {
+func (b *book) allPlaces() []int {
 	all := make([]int, len(b.rules))
 	for i := range all {
 		all[i] = i
@@ -88,31 +88,31 @@ type avoided struct {
 	strict int
 }
 
-// demands lists those that have to do with a rule that matches; nil is for any.
-func (a *avoided) demands(r *rule) (ds []demand, cost int) {
-	places, cost := a.book.near(r)
+// listDemands lists those that have to do with a rule that matches; nil is for any.
+func (a *avoided) listDemands(r *rule) (ds []demand, cost int) {
+	places, cost := a.book.nearRules(r)
 	for _, i := range places {
 		if i >= a.first {
 			break
 		}
 		if o := a.book.rules[i]; o != a.but {
-			ds = append(ds, demand{o, a.perhaps(o)})
+			ds = append(ds, demand{o, a.isAvoidedPerhaps(o)})
 		}
 	}
 	return ds, cost + len(places)
 }
 
-// perhaps says that a rule must not even perhaps match.
-func (a *avoided) perhaps(r *rule) bool { return r.strict < a.strict && r.vague }
+// isAvoidedPerhaps says that a rule must not even perhaps match.
+func (a *avoided) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
-// forbids says that what a demand asks for is to be avoided.
-func (a *avoided) forbids(d demand) bool {
+// isForbidden says that what a demand asks for is to be avoided.
+func (a *avoided) isForbidden(d demand) bool {
 	for _, i := range a.book.same[d.rule.same] {
 		if i >= a.first {
 			return false
 		}
 		r := a.book.rules[i]
-		if r != a.but && (!d.any || !r.vague || a.perhaps(r)) {
+		if r != a.but && (!d.any || !r.vague || a.isAvoidedPerhaps(r)) {
 			return true
 		}
 	}

@@ -149,7 +149,7 @@ func (w *world) rule(r *rand.Rand, b *strings.Builder) {
 		r.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		fmt.Fprintf(b, "find = [%s]\n", strings.Join(quoted(kinds[:1+r.IntN(3)]), ", "))
 	}
-	fmt.Fprintf(b, "%s = %s\n", w.subject.Key(), oneOrTwo(r, func() string {
+	fmt.Fprintf(b, "%s = %s\n", w.subject.RuleKey(), oneOrTwo(r, func() string {
 		if w.globs == 1 {
 			return []string{"a", "*", "**"}[r.IntN(3)]
 		}
@@ -300,7 +300,7 @@ func suspicious(c *policy.Call) bool {
 		return false
 	}
 	for name, v := range args {
-		if readings.Suspect(name, v) != "" {
+		if readings.SuspectReason(name, v) != "" {
 			return true
 		}
 	}
@@ -339,7 +339,7 @@ func TestReachAgainstBruteForce(t *testing.T) {
 				break
 			}
 			tr := p.Trace(c)
-			for _, r := range tr.Reached() {
+			for _, r := range tr.ReachedRules() {
 				if reached[r] == nil {
 					missing--
 				}
@@ -352,7 +352,7 @@ func TestReachAgainstBruteForce(t *testing.T) {
 			for _, c := range calls[i] {
 				in := started(c, seed)
 				tr := p.Trace(in)
-				for _, r := range tr.Reached() {
+				for _, r := range tr.ReachedRules() {
 					if f := &findings[r]; f.Status == prove.Covered && !f.AsWritten && !(f.Bare && suspicious(in)) {
 						t.Errorf("%s %d: rule %d is called covered by %v, and %s in %s reaches it\n%s", w.kind, seed, r, f.By, c.Args, in.Cwd, text)
 						break
@@ -373,7 +373,7 @@ func TestReachAgainstBruteForce(t *testing.T) {
 				t.Errorf("%s %d: rule %d is called covered by %v, and %v %s reaches it\n%s", w.kind, seed, r, f.By, reached[r].Names, reached[r].Args, text)
 			case f.Status == prove.Reached:
 				tr := p.Trace(f.Witness)
-				if !slices.Contains(tr.Reached(), r) {
+				if !slices.Contains(tr.ReachedRules(), r) {
 					t.Errorf("%s %d: %v %s does not reach rule %d\n%s", w.kind, seed, f.Witness.Names, f.Witness.Args, r, text)
 				}
 				if reached[r] == nil && w.within(f.Witness) {

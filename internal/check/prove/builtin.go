@@ -20,16 +20,16 @@ const ReasonBuiltin = "rules about the built-in tools of agents changed, which h
 
 const reasonEscapes = "a rule above leaves an agent's built-in tool alone by one of its two names (docs/hooks.md)"
 
-// builtins notes that the two policies may answer a built-in tool differently.
-func (d *difference) builtins() {
+// compareBuiltins notes that the two policies may answer a built-in tool differently.
+func (d *difference) compareBuiltins() {
 	old, after := toolRules(d.before), toolRules(d.after)
-	for _, id := range builtin.Clients() {
-		for _, class := range builtin.Classes() {
-			for _, own := range builtin.Names(id, class.Name) {
-				a, oldApart := about(old, id, own, class)
-				b, newApart := about(after, id, own, class)
-				if (oldApart || newApart) && !slices.Equal(a, b) && !d.plainly(id, own, append(a, b...)) {
-					d.classes = append(d.classes, Class{Undecided: true, Reason: ReasonBuiltin})
+	for _, id := range builtin.ListClients() {
+		for _, class := range builtin.ListClasses() {
+			for _, own := range builtin.ToolNames(id, class.Name) {
+				a, oldApart := rulesAbout(old, id, own, class)
+				b, newApart := rulesAbout(after, id, own, class)
+				if (oldApart || newApart) && !slices.Equal(a, b) && !d.comparePlainly(id, own, append(a, b...)) {
+					d.classes = append(d.classes, CallClass{Undecided: true, Reason: ReasonBuiltin})
 					return
 				}
 			}
@@ -37,16 +37,16 @@ func (d *difference) builtins() {
 	}
 }
 
-// plainly decides about rules that look at names alone: by the one call that there is.
-func (d *difference) plainly(client, own string, rules []string) bool {
+// comparePlainly decides about rules that look at names alone: by the one call that there is.
+func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	c := policy.Call{Server: client, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{own}}
 	was, is := d.before.Decide(&c), d.after.Decide(&c)
 	old, after := AnswerBy(was.Action, was.Rule), AnswerBy(is.Action, is.Rule)
 	if old.Action == after.Action && old.OutOfBand == after.OutOfBand {
 		return !slices.ContainsFunc(rules, func(r string) bool { return strings.Contains(r, looking) })
 	}
-	if !slices.ContainsFunc(d.classes, func(k Class) bool { return !k.Undecided && k.Old == old && k.New == after }) {
-		d.classes = append(d.classes, Class{Old: old, New: after, Witness: &c})
+	if !slices.ContainsFunc(d.classes, func(k CallClass) bool { return !k.Undecided && k.Old == old && k.New == after }) {
+		d.classes = append(d.classes, CallClass{Old: old, New: after, Witness: &c})
 	}
 	return true
 }
@@ -71,10 +71,10 @@ func toolRules(p *policy.Policy) (all []toolRule) {
 }
 
 func asToolRule(s *policy.Source) toolRule {
-	return toolRule{s, compiled(s.Names), compiled(s.Not.Names), compiled(s.Servers)}
+	return toolRule{s, compileGlobs(s.Names), compileGlobs(s.Not.Names), compileGlobs(s.Servers)}
 }
 
-func compiled(globs []string) (all []*glob.Pattern) {
+func compileGlobs(globs []string) (all []*glob.Pattern) {
 	for _, g := range globs {
 		if p, err := glob.Compile(g); err == nil {
 			all = append(all, p)
@@ -83,35 +83,35 @@ func compiled(globs []string) (all []*glob.Pattern) {
 	return all
 }
 
-func matches(globs []*glob.Pattern, name string) bool {
+func matchesAny(globs []*glob.Pattern, name string) bool {
 	return slices.ContainsFunc(globs, func(g *glob.Pattern) bool { return g.Match(name) })
 }
 
-// about lists, as texts, the rules that may be about a built-in tool; apart says that one
+// rulesAbout lists, as texts, the rules that may be about a built-in tool; apart says that one
 // of them is so by its class alone, or names an argument that has another name. Without
 // such a rule the call is answered as that of a server's tool by the same name, with the
 // names that the class has for arguments.
-func about(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
-	tool := builtin.Of(client, own)
+func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
+	tool := builtin.FindTool(client, own)
 	for i := range all {
 		s := &all[i]
-		one, other := matches(s.names, own), matches(s.names, class.Name)
-		if !one && !other || s.servers != nil && !matches(s.servers, client) {
+		one, other := matchesAny(s.names, own), matchesAny(s.names, class.Name)
+		if !one && !other || s.servers != nil && !matchesAny(s.servers, client) {
 			continue
 		}
-		apart = apart || !one || matches(s.not, own) != matches(s.not, class.Name)
-		for _, path := range s.Paths() {
-			apart = apart || tool.Shared(path[0]) != ""
+		apart = apart || !one || matchesAny(s.not, own) != matchesAny(s.not, class.Name)
+		for _, path := range s.ArgumentPaths() {
+			apart = apart || tool.SharedName(path[0]) != ""
 		}
-		rules = append(rules, written(s.Source))
+		rules = append(rules, ruleText(s.Source))
 	}
 	return rules, apart
 }
 
-// written is a rule without its place.
-func written(s *policy.Source) string {
+// ruleText is a rule without its place.
+func ruleText(s *policy.Source) string {
 	text := fmt.Sprintf("%v %v %v %q %q %q", s.Action, s.OutOfBand, s.Rate, s.Names, s.Servers, s.Not.Names)
-	if s.Watches() || s.Rate.Limited() {
+	if s.WatchesUnnamedArgs() || s.Rate.HasLimit() {
 		text += looking + fmt.Sprint(s.Further)
 	}
 	for _, a := range slices.Concat(s.Args, s.Not.Args) {
@@ -128,16 +128,16 @@ func written(s *policy.Source) string {
 	return text
 }
 
-// escapes says whether a rule leaves a built-in tool alone by one of its names that it
+// escapesBuiltin says whether a rule leaves a built-in tool alone by one of its names that it
 // matches by the other: then it covers less than the model takes it to.
-func escapes(s *policy.Source) bool {
+func escapesBuiltin(s *policy.Source) bool {
 	if s.Subject != policy.ToolSubject || s.Not.Names == nil {
 		return false
 	}
-	for _, id := range builtin.Clients() {
-		for _, class := range builtin.Classes() {
-			for _, own := range builtin.Names(id, class.Name) {
-				if _, apart := about([]toolRule{asToolRule(s)}, id, own, builtin.Class{Name: class.Name}); apart {
+	for _, id := range builtin.ListClients() {
+		for _, class := range builtin.ListClasses() {
+			for _, own := range builtin.ToolNames(id, class.Name) {
+				if _, apart := rulesAbout([]toolRule{asToolRule(s)}, id, own, builtin.Class{Name: class.Name}); apart {
 					return true
 				}
 			}

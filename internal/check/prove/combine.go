@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// combine looks for one option of each dimension such that no rule to avoid is
+// combineOptions looks for one option of each dimension such that no rule to avoid is
 // in all of their sets: then it fails to match the call they make.
-func (a *asked) combine(accept func(candidate) bool) answer {
+func (a *asked) combineOptions(accept func(candidate) bool) answer {
 	families := make([][]option, len(a.dims))
 	complete := true
 	for i := range a.dims {
 		var all bool
 		// Names and servers have no readings, so that a few texts tell all.
-		families[i], all = a.dims[i].family(&a.work, a.many && i > 1)
+		families[i], all = a.dims[i].leastSets(&a.work, a.many && i > 1)
 		complete = complete && all
 		if len(families[i]) == 0 && all {
 			return impossible
@@ -26,9 +26,9 @@ func (a *asked) combine(accept func(candidate) bool) answer {
 	slices.SortStableFunc(c.order, func(i, j int) int { return cmp.Compare(len(families[i]), len(families[j])) })
 	everything := make([]uint64, (len(a.avoid)+63)/64)
 	for k := range a.avoid {
-		set(everything, k)
+		setBit(everything, k)
 	}
-	c.choose(0, everything)
+	c.chooseOption(0, everything)
 	switch {
 	case c.found:
 		return found
@@ -53,12 +53,12 @@ type combination struct {
 	tried    int
 }
 
-func (c *combination) choose(i int, left []uint64) {
-	if count(left) == 0 {
+func (c *combination) chooseOption(i int, left []uint64) {
+	if countBits(left) == 0 {
 		for ; i < len(c.order); i++ {
 			c.chosen[c.order[i]] = nil
 		}
-		c.try()
+		c.tryChosen()
 		return
 	}
 	if i == len(c.order) {
@@ -66,7 +66,7 @@ func (c *combination) choose(i int, left []uint64) {
 	}
 	options := c.families[c.order[i]]
 	for j := range options {
-		if !c.work.spend(1 + len(left)) {
+		if !c.work.spendWork(1 + len(left)) {
 			return
 		}
 		rest := make([]uint64, len(left))
@@ -74,15 +74,15 @@ func (c *combination) choose(i int, left []uint64) {
 			rest[w] = left[w] & options[j].set[w]
 		}
 		c.chosen[c.order[i]] = &options[j]
-		if c.choose(i+1, rest); c.found || c.cut {
+		if c.chooseOption(i+1, rest); c.found || c.cut {
 			return
 		}
 	}
 }
 
-// try makes candidates of the chosen options. Where a dimension is free to
+// tryChosen makes candidates of the chosen options. Where a dimension is free to
 // choose, all its options may be.
-func (c *combination) try() {
+func (c *combination) tryChosen() {
 	c.any = true
 	words := make([][]string, len(c.dims))
 	for i, o := range c.chosen {
@@ -97,12 +97,12 @@ func (c *combination) try() {
 	}
 	// The shortest together, then each of them beside the shortest others.
 	at := make([]int, len(words))
-	if c.tries(words, at) {
+	if c.tryCandidate(words, at) {
 		return
 	}
 	for i := range words {
 		for at[i] = 1; at[i] < len(words[i]); at[i]++ {
-			if c.tries(words, at) {
+			if c.tryCandidate(words, at) {
 				return
 			}
 		}
@@ -119,23 +119,23 @@ func (c *combination) try() {
 		if more < 2 {
 			return
 		}
-		if c.tries(words, at) {
+		if c.tryCandidate(words, at) {
 			return
 		}
 	}
 }
 
-// tries judges one candidate; true ends the search.
-func (c *combination) tries(words [][]string, at []int) bool {
+// tryCandidate judges one candidate; true ends the search.
+func (c *combination) tryCandidate(words [][]string, at []int) bool {
 	if c.tried++; c.tried > maxCandidates {
 		c.cut = true
-	} else if c.accept(c.candidate(words, at)) {
+	} else if c.accept(c.makeCandidate(words, at)) {
 		c.found = true
 	}
 	return c.found || c.cut
 }
 
-func (c *combination) candidate(words [][]string, at []int) candidate {
+func (c *combination) makeCandidate(words [][]string, at []int) candidate {
 	cand := candidate{args: map[string]string{}, look: c.look}
 	for i := range words {
 		word := ""

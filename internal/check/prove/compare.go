@@ -8,25 +8,25 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// compare looks for a call for every pair of modes that answer differently.
-func (d *difference) compare() {
-	old, after := d.old.modes(), d.new.modes()
+// compareModes looks for a call for every pair of modes that answer differently.
+func (d *difference) compareModes() {
+	old, after := d.old.listModes(), d.new.listModes()
 	starts := make([]int, len(d.new.rules)+2) // where the modes of each rule begin, and of none
 	for j := range after {
 		starts[after[j].at+1] = j + 1
 	}
 	for i := range old {
 		m := &old[i]
-		places := append(d.near(m), len(d.new.rules))
+		places := append(d.nearPlaces(m), len(d.new.rules))
 		for _, at := range places {
 			for j := starts[at]; j < starts[at+1]; j++ {
 				d.total--
 				n := &after[j]
-				if m.differs(n) && !m.excludes(n) && !m.apart(n) && !d.shown(m, n) {
-					d.modes(m, n)
+				if m.differsFrom(n) && !m.excludesMode(n) && !m.onOtherServer(n) && !d.hasWitness(m, n) {
+					d.comparePair(m, n)
 				}
 				if d.total < 0 {
-					d.stopped(m)
+					d.noteStopped(m)
 					return
 				}
 			}
@@ -34,34 +34,34 @@ func (d *difference) compare() {
 	}
 }
 
-// apart says, by the ends of globs, that no call is on a server of both modes.
-func (m *mode) apart(n *mode) bool {
-	return m.rule != nil && n.rule != nil && asunder(m.rule.server, n.rule.server)
+// onOtherServer says, by the ends of globs, that no call is on a server of both modes.
+func (m *mode) onOtherServer(n *mode) bool {
+	return m.rule != nil && n.rule != nil && areAsunder(m.rule.server, n.rule.server)
 }
 
-// near lists the rules of the new policy that a mode of the old one may meet.
-func (d *difference) near(m *mode) []int {
+// nearPlaces lists the rules of the new policy that a mode of the old one may meet.
+func (d *difference) nearPlaces(m *mode) []int {
 	if m.rule == nil {
-		return d.new.all()
+		return d.new.allPlaces()
 	}
-	places, cost := d.new.near(m.rule)
+	places, cost := d.new.nearRules(m.rule)
 	d.total -= cost
 	return slices.Clip(places)
 }
 
-// modes compares two modes, of which each may be loose.
-func (d *difference) modes(m, n *mode) {
-	exact, cost := m.exact(n)
+// comparePair compares two modes, of which each may be loose.
+func (d *difference) comparePair(m, n *mode) {
+	exact, cost := m.exactModes(n)
 	d.total -= cost
 	for _, me := range exact {
-		others, cost := n.exact(me)
+		others, cost := n.exactModes(me)
 		d.total -= cost
 		for _, ne := range others {
 			if d.total < 0 {
 				return
 			}
-			if !me.excludes(ne) && !d.shown(me, ne) {
-				if a := d.pair(me, ne); d.total >= 0 {
+			if !me.excludesMode(ne) && !d.hasWitness(me, ne) {
+				if a := d.findPairCall(me, ne); d.total >= 0 {
 					d.noteUndecided(me, ne, a)
 				}
 			}
@@ -69,34 +69,34 @@ func (d *difference) modes(m, n *mode) {
 	}
 }
 
-// shown says that there is a witness for the answers of two modes.
-func (d *difference) shown(m, n *mode) bool {
-	was, is := m.answer(), n.answer()
-	at, known := d.places[[2]answered{was.answered(), is.answered()}]
+// hasWitness says that there is a witness for the answers of two modes.
+func (d *difference) hasWitness(m, n *mode) bool {
+	was, is := m.modeAnswer(), n.modeAnswer()
+	at, known := d.places[[2]answered{was.answerKey(), is.answerKey()}]
 	return known && !d.classes[at].Undecided
 }
 
-// stopped notes that the work was spent at a mode of the old policy.
-func (d *difference) stopped(m *mode) {
-	at := d.subject.Key() + " calls that no rule of the old policy matches"
+// noteStopped notes that the work was spent at a mode of the old policy.
+func (d *difference) noteStopped(m *mode) {
+	at := d.subject.RuleKey() + " calls that no rule of the old policy matches"
 	if m.rule != nil {
-		at = fmt.Sprintf("%s calls that the rule on line %d of the old policy decides, or one below it, or none", d.subject.Key(), m.rule.src.Pos.Line)
+		at = fmt.Sprintf("%s calls that the rule on line %d of the old policy decides, or one below it, or none", d.subject.RuleKey(), m.rule.src.Pos.Line)
 	}
-	d.classes = append(d.classes, Class{Undecided: true, Reason: reasonStopped + at})
+	d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonStopped + at})
 }
 
 const reasonStopped = "the work that a comparison may cost is spent, and these were not compared: "
 
-// pair looks for a call in both modes; what the policies answer differently is
+// findPairCall looks for a call in both modes; what the policies answer differently is
 // noted on the way.
-func (d *difference) pair(m, n *mode) answer {
+func (d *difference) findPairCall(m, n *mode) answer {
 	needed := slices.Concat(m.needed, n.needed)
-	switch q := (question{subject: d.subject, manner: tidy, unnamed: true, quick: true, needed: needed}); d.guess(q, m, n) {
+	switch q := (question{subject: d.subject, manner: tidy, unnamed: true, quick: true, needed: needed}); d.guessCall(q, m, n) {
 	case found:
 		return found
 	case impossible:
 		q.manner, q.others = free, true
-		if d.question(q, func(_, _ *policy.Decision) bool { return false }) == impossible {
+		if d.askPolicies(q, func(_, _ *policy.Decision) bool { return false }) == impossible {
 			return impossible // the modes need what no text is
 		}
 	}
@@ -104,10 +104,10 @@ func (d *difference) pair(m, n *mode) answer {
 	if len(d.new.rules) < len(d.old.rules) {
 		first, second = n, m // which is soon known, and often enough
 	}
-	if d.idle(first) || d.idle(second) {
+	if d.isIdle(first) || d.isIdle(second) {
 		return impossible
 	}
-	avoid := d.avoid(m, n)
+	avoid := d.avoidedRules(m, n)
 	shown := func(old, after *policy.Decision) bool {
 		return strictOf(old) == m.strict && strictOf(after) == n.strict
 	}
@@ -115,10 +115,10 @@ func (d *difference) pair(m, n *mode) answer {
 	// these; each holds what those before it do.
 	a, plain := impossible, impossible
 	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
-	if d.possible(wide) {
+	if d.isPossible(wide) {
 		for _, q := range []question{{manner: tidy, unnamed: true}, {}, wide} {
 			q.subject, q.needed, q.avoid = wide.subject, wide.needed, wide.avoid
-			if a = d.question(q, shown); a == found {
+			if a = d.askPolicies(q, shown); a == found {
 				return found
 			}
 			if q.manner == tidy {
@@ -128,14 +128,14 @@ func (d *difference) pair(m, n *mode) answer {
 	}
 	if a == open {
 		wide.wary, wide.manner, wide.broken = true, tidy, true
-		if d.question(wide, shown) == found {
+		if d.askPolicies(wide, shown) == found {
 			return found
 		}
 	}
-	if wide.watched() && (a == open || a == impossible && plain == impossible) {
+	if wide.watchesExtras() && (a == open || a == impossible && plain == impossible) {
 		more := wide
 		more.further, more.wary, more.broken = true, false, false
-		if d.question(more, shown) == found {
+		if d.askPolicies(more, shown) == found {
 			return found
 		}
 	}
@@ -144,71 +144,71 @@ func (d *difference) pair(m, n *mode) answer {
 	}
 	if a == impossible {
 		q := question{subject: d.subject, unnamed: true, others: true, home: d.home, needed: needed, avoid: avoid}
-		if d.question(q, shown) == found {
+		if d.askPolicies(q, shown) == found {
 			return found
 		}
 	}
 	return a
 }
 
-// idle says that it is proved: no call comes to a mode, whatever the other policy
+// isIdle says that it is proved: no call comes to a mode, whatever the other policy
 // says.
-func (d *difference) idle(m *mode) bool {
+func (d *difference) isIdle(m *mode) bool {
 	if !m.judged {
 		m.judged = true
-		q := question{subject: d.subject, unnamed: true, others: true, needed: m.needed, avoid: d.avoid(m)}
-		m.idle = !d.possible(q)
+		q := question{subject: d.subject, unnamed: true, others: true, needed: m.needed, avoid: d.avoidedRules(m)}
+		m.idle = !d.isPossible(q)
 	}
 	return m.idle
 }
 
-// avoid lists the rules that no mode may match and that have to do with one that
+// avoidedRules lists the rules that no mode may match and that have to do with one that
 // is needed.
-func (d *difference) avoid(ms ...*mode) (ds []demand) {
+func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	var r *rule
 	for _, m := range ms {
 		for _, d := range m.needed {
-			if _, literal := d.rule.names(); literal || r == nil {
+			if _, literal := d.rule.literalNames(); literal || r == nil {
 				r = d.rule
 			}
 		}
 	}
 	for _, m := range ms {
-		more, cost := m.avoid.demands(r)
+		more, cost := m.avoid.listDemands(r)
 		d.total -= cost
 		ds = append(ds, more...)
 	}
 	return ds
 }
 
-// possible says that a question may have an answer, whatever the policies say of it.
-func (d *difference) possible(q question) bool {
+// isPossible says that a question may have an answer, whatever the policies say of it.
+func (d *difference) isPossible(q question) bool {
 	q.doubts = true
-	a, cost := d.once(q, func(candidate) bool { return true })
+	a, cost := d.askLooks(q, func(candidate) bool { return true })
 	d.total -= cost
 	return a != impossible
 }
 
-// guess asks the policies about the first texts that come to hand, those of what is
+// guessCall asks the policies about the first texts that come to hand, those of what is
 // needed alone: in most pairs of modes nothing else has to do with them.
-func (d *difference) guess(q question, m, n *mode) answer {
-	was, is := m.answer(), n.answer()
-	return d.question(q, func(old, after *policy.Decision) bool {
+func (d *difference) guessCall(q question, m, n *mode) answer {
+	was, is := m.modeAnswer(), n.modeAnswer()
+	return d.askPolicies(q, func(old, after *policy.Decision) bool {
 		o, a := AnswerBy(old.Action, old.Rule), AnswerBy(after.Action, after.Rule)
-		return o.answered() == was.answered() && a.answered() == is.answered()
+		return o.answerKey() == was.answerKey() && a.answerKey() == is.answerKey()
 	})
 }
 
-// question asks one, and notes what the policies answer differently until shown
+// askPolicies asks one, and notes what the policies answer differently until shown
 // says that it is enough.
-func (d *difference) question(q question, shown func(old, after *policy.Decision) bool) answer {
+func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent
 	}
 	q.doubts = true
 	asked := map[string]bool{} // many texts make the same call, where constraints ask for examples
 	a, cost := d.askAt(q, func(c candidate) bool {
-		for _, call := range q.calls(c) {
+		for _, call := range q.listCalls(c) {
 			if d.total -= workOfCall; d.total < 0 {
 				return true
 			}
@@ -219,10 +219,10 @@ func (d *difference) question(q question, shown func(old, after *policy.Decision
 			asked[key] = true
 			d.total -= workOfDecision
 			old, after := d.before.Decide(&call), d.after.Decide(&call)
-			if !unlike(&old, &after) {
+			if !differInAnswer(&old, &after) {
 				continue
 			}
-			d.note(&call, &old, &after)
+			d.noteWitness(&call, &old, &after)
 			if shown(&old, &after) {
 				return true
 			}
@@ -241,8 +241,8 @@ const (
 	workOfDecision = 1 << 7
 )
 
-// unlike says whether two decisions are different answers.
-func unlike(a, b *policy.Decision) bool {
+// differInAnswer says whether two decisions are different answers.
+func differInAnswer(a, b *policy.Decision) bool {
 	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule)
 }
 
@@ -259,31 +259,31 @@ func strictOf(d *policy.Decision) int {
 	return strictAsk
 }
 
-// note keeps a witness of a class that has none.
-func (d *difference) note(c *policy.Call, old, after *policy.Decision) {
-	d.add(&Class{Old: AnswerBy(old.Action, old.Rule), New: AnswerBy(after.Action, after.Rule), Witness: c})
+// noteWitness keeps a witness of a class that has none.
+func (d *difference) noteWitness(c *policy.Call, old, after *policy.Decision) {
+	d.addClass(&CallClass{Old: AnswerBy(old.Action, old.Rule), New: AnswerBy(after.Action, after.Rule), Witness: c})
 }
 
 // noteUndecided notes what could not be decided of a pair.
 func (d *difference) noteUndecided(m, n *mode, a answer) {
-	reason := reasonWitness + m.opaque(n)
+	reason := reasonWitness + m.opaqueReason(n)
 	switch a {
 	case spent:
 		reason = reasonWork
 	case hidden:
-		if d.exhaust() {
+		if d.exhaustCases() {
 			return
 		}
 		reason = ReasonSpelling
 	case open:
-		if d.exhaust() {
+		if d.exhaustCases() {
 			return
 		}
 	default:
 		return
 	}
 	// What is known to change by these rules need not be doubted as well.
-	d.add(&Class{Undecided: true, Reason: reason, Old: m.answer(), New: n.answer()})
+	d.addClass(&CallClass{Undecided: true, Reason: reason, Old: m.modeAnswer(), New: n.modeAnswer()})
 }
 
 // answered tells answers of one policy apart.
@@ -293,7 +293,7 @@ type answered struct {
 	rule      int // -1: none
 }
 
-func (a *Answer) answered() answered {
+func (a *Answer) answerKey() answered {
 	at := answered{a.Action, a.OutOfBand, -1}
 	if a.Rule != nil {
 		at.rule = a.Rule.Index
@@ -301,9 +301,9 @@ func (a *Answer) answered() answered {
 	return at
 }
 
-// add keeps a class, unless there is one with the same answers that shows as much.
-func (d *difference) add(c *Class) {
-	key := [2]answered{c.Old.answered(), c.New.answered()}
+// addClass keeps a class, unless there is one with the same answers that shows as much.
+func (d *difference) addClass(c *CallClass) {
+	key := [2]answered{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {
 	case !known:
 		d.places[key] = len(d.classes)
@@ -313,7 +313,7 @@ func (d *difference) add(c *Class) {
 	}
 }
 
-func (m *mode) answer() Answer {
+func (m *mode) modeAnswer() Answer {
 	if m.rule == nil {
 		var a Answer
 		if m.strict == strictAllow {

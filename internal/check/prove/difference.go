@@ -18,8 +18,8 @@ func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Rule: r}
 }
 
-// Class is calls that two policies answer differently, by the same rules.
-type Class struct {
+// CallClass is calls that two policies answer differently, by the same rules.
+type CallClass struct {
 	// Undecided says that such calls may exist and none was found; Reason says
 	// why. There is no witness then, and the answers are those that could differ;
 	// see Whole.
@@ -30,9 +30,9 @@ type Class struct {
 	Witness  *policy.Call // both policies were asked about it
 }
 
-// Whole says that the class is about no two answers but about all that Reason
+// IsWhole says that the class is about no two answers but about all that Reason
 // names: any call of those may be answered differently.
-func (c *Class) Whole() bool {
+func (c *CallClass) IsWhole() bool {
 	return c.Undecided && c.Old == Answer{} && c.New == Answer{}
 }
 
@@ -44,33 +44,33 @@ func (c *Class) Whole() bool {
 // Two answers differ in the action, in who may be asked, and in the limit of what
 // is allowed. Both policies must have been given the same home. Layers above them
 // are compared with one another only by their revisions.
-func Difference(before, after *policy.Policy, o Options) []Class {
+func Difference(before, after *policy.Policy, o Options) []CallClass {
 	pr := newProver(o)
 	pr.windows = before.OS() == policy.Windows || after.OS() == policy.Windows
 	d := difference{prover: pr, before: before, after: after, places: map[[2]answered]int{}, total: workOfAll * pr.work}
-	a, b := pr.rules(before), pr.rules(after)
+	a, b := pr.readRules(before), pr.readRules(after)
 	for s := policy.ToolSubject; s <= policy.MethodSubject; s++ {
 		d.subject, d.exhausted = s, nil
-		d.old = newBook(of(s, a), s == policy.MethodSubject || before.Layer() != "")
-		d.new = newBook(of(s, b), s == policy.MethodSubject || after.Layer() != "")
+		d.old = newBook(rulesOf(s, a), s == policy.MethodSubject || before.LayerName() != "")
+		d.new = newBook(rulesOf(s, b), s == policy.MethodSubject || after.LayerName() != "")
 		if len(d.old.rules)+len(d.new.rules) == 0 && d.old.open == d.new.open {
 			continue
 		}
-		d.compare()
-		d.exhaust() // for what only texts in an uncommon spelling are answered
-		d.beyond()
+		d.compareModes()
+		d.exhaustCases() // for what only texts in an uncommon spelling are answered
+		d.noteUnmodelled()
 	}
-	d.limits()
-	d.trust()
-	d.builtins()
+	d.compareLimits()
+	d.compareTrust()
+	d.compareBuiltins()
 	if !before.AltersAlike(after, policy.OnCall) {
-		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonEdits})
+		d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonEdits})
 	}
 	if !alikeReplies(before, after) {
-		d.classes = append(d.classes, Class{Undecided: true, Reason: ReasonReplies})
+		d.classes = append(d.classes, CallClass{Undecided: true, Reason: ReasonReplies})
 	}
 	if !slices.EqualFunc(before.Layers(), after.Layers(), func(p, q *policy.Policy) bool { return p.Revision() == q.Revision() }) {
-		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonLayers})
+		d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonLayers})
 	}
 	return d.classes
 }
@@ -85,13 +85,13 @@ type difference struct {
 	before, after *policy.Policy
 	subject       policy.Subject
 	old, new      *book
-	classes       []Class
+	classes       []CallClass
 	places        map[[2]answered]int // of the classes, by their answers
 	total         int                 // work that all questions may cost
 	exhausted     *bool               // of the subject, once it was tried
 }
 
-func of(s policy.Subject, rules []rule) (out []*rule) {
+func rulesOf(s policy.Subject, rules []rule) (out []*rule) {
 	for i := range rules {
 		if rules[i].src.Subject == s {
 			out = append(out, &rules[i])
@@ -115,9 +115,9 @@ type mode struct {
 	judged, idle bool // whether it is known, and so, that no call comes to it
 }
 
-// modes are all the ways to an answer. A deny decides whenever it matches, surely
+// listModes are all the ways to an answer. A deny decides whenever it matches, surely
 // or perhaps; another answer holds when no stricter rule above even perhaps does.
-func (b *book) modes() []mode {
+func (b *book) listModes() []mode {
 	var all []mode
 	for i, r := range b.rules {
 		avoid := avoided{book: b, first: i, strict: r.strict}
@@ -138,9 +138,9 @@ func (b *book) modes() []mode {
 	return append(all, none)
 }
 
-// exact lists what a loose mode becomes by the rule that ends the walk: one that
+// exactModes lists what a loose mode becomes by the rule that ends the walk: one that
 // is less strict and below, and that n, what it is compared with, leaves possible.
-func (m *mode) exact(n *mode) (all []*mode, cost int) {
+func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 	if !m.loose {
 		return []*mode{m}, 0
 	}
@@ -149,16 +149,16 @@ func (m *mode) exact(n *mode) (all []*mode, cost int) {
 		all = append(all, &mode{judged: true, strict: m.strict, rule: m.rule, at: m.at, needed: append([]demand{{m.rule, true}}, by...),
 			avoid: avoided{book: b, first: first, but: m.rule, strict: m.strict}})
 	}
-	places, cost := b.near(m.rule)
+	places, cost := b.nearRules(m.rule)
 	for _, f := range places {
 		if f <= m.at {
 			continue
 		}
 		r := b.rules[f]
-		if r.strict < m.strict && n.asks(r) {
+		if r.strict < m.strict && n.asksRule(r) {
 			return all, cost + len(places) // it matches as well, and from here on the answer is stricter
 		}
-		if r.strict > m.strict && !n.avoid.forbids(demand{rule: r}) {
+		if r.strict > m.strict && !n.avoid.isForbidden(demand{rule: r}) {
 			ended(f, demand{rule: r})
 		}
 	}
@@ -168,23 +168,23 @@ func (m *mode) exact(n *mode) (all []*mode, cost int) {
 	return all, cost + len(places)
 }
 
-// asks says that the mode needs a rule with the conditions of r.
-func (m *mode) asks(r *rule) bool {
+// asksRule says that the mode needs a rule with the conditions of r.
+func (m *mode) asksRule(r *rule) bool {
 	return slices.ContainsFunc(m.needed, func(d demand) bool { return d.rule.same == r.same })
 }
 
-// excludes says that the modes contradict each other by rules with the same
+// excludesMode says that the modes contradict each other by rules with the same
 // conditions: most pairs of two policies that share most rules do.
-func (m *mode) excludes(n *mode) bool {
-	return slices.ContainsFunc(m.needed, n.avoid.forbids) || slices.ContainsFunc(n.needed, m.avoid.forbids)
+func (m *mode) excludesMode(n *mode) bool {
+	return slices.ContainsFunc(m.needed, n.avoid.isForbidden) || slices.ContainsFunc(n.needed, m.avoid.isForbidden)
 }
 
-// differs says whether two modes answer differently.
-func (m *mode) differs(n *mode) bool {
-	return m.strict != n.strict || m.strict == strictAllow && m.limit() != n.limit()
+// differsFrom says whether two modes answer differently.
+func (m *mode) differsFrom(n *mode) bool {
+	return m.strict != n.strict || m.strict == strictAllow && m.limitRate() != n.limitRate()
 }
 
-func (m *mode) limit() policy.Rate {
+func (m *mode) limitRate() policy.Rate {
 	if m.rule == nil {
 		return policy.Rate{}
 	}

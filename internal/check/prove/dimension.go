@@ -26,8 +26,8 @@ type variant struct {
 // is in it.
 type union []*lang
 
-// text is the same for unions of the same languages.
-func (u union) text() string {
+// unionKey is the same for unions of the same languages.
+func (u union) unionKey() string {
 	texts := make([]string, len(u))
 	for i, l := range u {
 		texts[i] = l.text
@@ -49,7 +49,7 @@ type option struct {
 // work bounds a search: it counts the characters tried.
 type work struct{ left int }
 
-func (w *work) spend(n int) bool {
+func (w *work) spendWork(n int) bool {
 	w.left -= n
 	return w.left >= 0
 }
@@ -62,17 +62,17 @@ const (
 	maxCandidates = 4096
 )
 
-// family finds the least sets. all says that nothing was left out for want of
+// leastSets finds the least sets. all says that nothing was left out for want of
 // work. With many, texts that do no better than others are listed too, some.
-func (d *dimension) family(w *work, many bool) (options []option, all bool) {
+func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	all = true
-	base := d.base()
+	base := d.baseSet()
 	n := 0
 	for _, v := range append([]variant{d.variant}, d.more...) {
-		v.branches(nil, func(branch []*lang) {
+		v.visitBranches(nil, func(branch []*lang) {
 			n++
 			s := search{variant: v, number: n, manner: d.manner, base: base, many: many, work: w, options: options}
-			if !s.run(branch) {
+			if !s.searchBranch(branch) {
 				all = false
 			}
 			options = s.options
@@ -81,27 +81,27 @@ func (d *dimension) family(w *work, many bool) (options []option, all bool) {
 	return options, all
 }
 
-// branches visits every choice of one language of each that is needed, but for
+// visitBranches visits every choice of one language of each that is needed, but for
 // those whose ends tell that they share no text.
-func (v *variant) branches(branch []*lang, visit func([]*lang)) {
+func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	i := len(branch)
 	if i == len(v.needed) {
 		visit(branch)
 		return
 	}
 	for _, l := range v.needed[i] {
-		if v.slashed || !slices.ContainsFunc(branch, l.disjoint) {
-			v.branches(append(branch[:i:i], l), visit)
+		if v.slashed || !slices.ContainsFunc(branch, l.isDisjoint) {
+			v.visitBranches(append(branch[:i:i], l), visit)
 		}
 	}
 }
 
-// base is the set of avoid that no text gets out of.
-func (d *dimension) base() []uint64 {
+// baseSet is the set of avoid that no text gets out of.
+func (d *dimension) baseSet() []uint64 {
 	row := make([]uint64, (len(d.avoid)+63)/64)
 	for k, u := range d.avoid {
 		if u == nil {
-			set(row, k)
+			setBit(row, k)
 		}
 	}
 	return row

@@ -10,7 +10,7 @@
 // argument that the rules speak of one text or none. A rule matches a product of
 // languages: of its name glob, its server glob, and for each argument the union
 // of its globs. Beside what it surely matches there is what it may match
-// (policy.Forms): relative paths under **/rest, paths from an unknown base under
+// (policy.GlobForms): relative paths under **/rest, paths from an unknown base under
 // absolute globs. A rule is reached when some call that it may match is matched
 // surely by no rule above it; so it is asked whether a product of languages lies
 // within a union of products.

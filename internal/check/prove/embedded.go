@@ -7,8 +7,8 @@ import "slices"
 // model has the values alone.
 const reasonEmbedded = "values in a text that holds JSON, where a glob begins as JSON does"
 
-// spells says whether a rule is about texts that hold JSON.
-func (r *rule) spells() bool {
+// holdsJSONText says whether a rule is about texts that hold JSON.
+func (r *rule) holdsJSONText() bool {
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
 			if g.Spells && r.args[i].key != resourceKey {
@@ -19,9 +19,9 @@ func (r *rule) spells() bool {
 	return false
 }
 
-// beyond notes what the model does not have and a change may concern: texts that hold
+// noteUnmodelled notes what the model does not have and a change may concern: texts that hold
 // JSON, and relative paths.
-func (d *difference) beyond() {
+func (d *difference) noteUnmodelled() {
 	old, new := d.old.rules, d.new.rules
 	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }
 	for len(old) > 0 && len(new) > 0 && equal(old[0], new[0]) {
@@ -31,14 +31,14 @@ func (d *difference) beyond() {
 		old, new = old[:len(old)-1], new[:len(new)-1]
 	}
 	all := slices.Concat(d.old.rules, d.new.rules)
-	keys := bridged(all)
+	keys := bridgedKeys(all)
 	for _, of := range []struct {
 		rule   func(*rule) bool
 		reason string
-	}{{(*rule).spells, reasonEmbedded}, {func(r *rule) bool { return r.speaksOf(keys) }, ReasonFolder}, {func(r *rule) bool { return d.beyondText(r) }, ReasonWindows}} {
+	}{{(*rule).holdsJSONText, reasonEmbedded}, {func(r *rule) bool { return r.speaksOf(keys) }, ReasonFolder}, {func(r *rule) bool { return d.beyondText(r) }, ReasonWindows}} {
 		for _, r := range all {
 			if of.rule(r) && (sharesName(r, old) || sharesName(r, new)) {
-				d.classes = append(d.classes, Class{Undecided: true, Reason: of.reason})
+				d.classes = append(d.classes, CallClass{Undecided: true, Reason: of.reason})
 				break
 			}
 		}
@@ -48,7 +48,7 @@ func (d *difference) beyond() {
 // sharesName says whether a call can be one of r's and of another rule's.
 func sharesName(r *rule, others []*rule) bool {
 	for _, o := range others {
-		if !asunder(r.name, o.name) {
+		if !areAsunder(r.name, o.name) {
 			return true
 		}
 	}

@@ -14,9 +14,9 @@ const longText = 1 << 12
 
 var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`) })
 
-// examples lists values for which a typed constraint may well hold. Whether it
+// exampleValues lists values for which a typed constraint may well hold. Whether it
 // does is for the policy to say. text is the constraint's value as TOML.
-func examples(key, text string) []any {
+func exampleValues(key, text string) []any {
 	words := quotedStrings(text)
 	var out []any
 	switch key {
@@ -26,7 +26,7 @@ func examples(key, text string) []any {
 		}
 	case "host":
 		for _, w := range words {
-			name, _, _ := strings.Cut(unstarred(w), "/") // of a network, its first address
+			name, _, _ := strings.Cut(unstarGlob(w), "/") // of a network, its first address
 			if strings.Contains(name, ":") {
 				name = "[" + strings.Trim(name, "[]") + "]"
 			}
@@ -42,14 +42,14 @@ func examples(key, text string) []any {
 		out = append(out, "SELECT 1", "select a from t")
 	case "command":
 		for _, w := range words {
-			out = append(out, unstarred(w))
+			out = append(out, unstarGlob(w))
 			if strings.HasPrefix(w, "-") { // an option that the commands have
-				out = append(out, strings.TrimSuffix(unstarred(words[0]), " x")+" "+w)
+				out = append(out, strings.TrimSuffix(unstarGlob(words[0]), " x")+" "+w)
 			}
 		}
 	case "regex":
 		for _, w := range words {
-			out = append(out, matching(w))
+			out = append(out, sampleMatch(w))
 		}
 	case "type":
 		out = append(out, "x", 1, true, nil, map[string]any{"x": 1}, []any{"x"}, map[string]any{}, []any{})
@@ -88,25 +88,25 @@ func quotedStrings(text string) (out []string) {
 	return out
 }
 
-// unstarred is a text that a glob matches: its wildcards stand for one letter.
-func unstarred(glob string) string {
+// unstarGlob is a text that a glob matches: its wildcards stand for one letter.
+func unstarGlob(glob string) string {
 	return regexp.MustCompile(`\*+|\?`).ReplaceAllString(glob, "x")
 }
 
-// matching is a text that a regular expression matches, when it is simple.
-func matching(expr string) string {
+// sampleMatch is a text that a regular expression matches, when it is simple.
+func sampleMatch(expr string) string {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return ""
 	}
 	var b strings.Builder
-	spell(&b, re.Simplify(), 0)
+	spellRegexp(&b, re.Simplify(), 0)
 	return b.String()
 }
 
 const maxSpelling = 1 << 10
 
-func spell(b *strings.Builder, re *syntax.Regexp, depth int) {
+func spellRegexp(b *strings.Builder, re *syntax.Regexp, depth int) {
 	if depth > 100 || b.Len() > maxSpelling {
 		return
 	}
@@ -118,14 +118,14 @@ func spell(b *strings.Builder, re *syntax.Regexp, depth int) {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		b.WriteByte('x')
 	case syntax.OpAlternate, syntax.OpCapture, syntax.OpPlus:
-		spell(b, re.Sub[0], depth+1)
+		spellRegexp(b, re.Sub[0], depth+1)
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			spell(b, sub, depth+1)
+			spellRegexp(b, sub, depth+1)
 		}
 	case syntax.OpRepeat:
 		for range re.Min {
-			spell(b, re.Sub[0], depth+1)
+			spellRegexp(b, re.Sub[0], depth+1)
 		}
 	}
 }

@@ -26,34 +26,34 @@ const (
 	maxCased    = 1 << 15 // the same, with those in capitals
 )
 
-// exhaust asks both policies about everything that they can tell apart, and notes
+// exhaustCases asks both policies about everything that they can tell apart, and notes
 // what they answer differently. It reports whether that was possible.
-func (d *difference) exhaust() bool {
+func (d *difference) exhaustCases() bool {
 	if d.exhausted != nil {
 		return *d.exhausted
 	}
 	d.exhausted = new(bool)
 	rules := slices.Concat(d.old.rules, d.new.rules)
-	cells, ok := d.cells(rules, true)
+	cells, ok := d.listCells(rules, true)
 	if !ok { // capitals are more than there is room for, and may not matter
-		cells, ok = d.cells(rules, false)
+		cells, ok = d.listCells(rules, false)
 	}
 	looks, all := d.everyLook(rules)
-	if !ok || !all || len(looks)*size(cells) > maxCells {
+	if !ok || !all || len(looks)*combinationCount(cells) > maxCells {
 		return false
 	}
 	for _, l := range looks {
-		d.exhausts(cells, l)
+		d.exhaustCells(cells, l)
 	}
 	*d.exhausted = true
 	return true
 }
 
-// exhausts is exhaust of calls in which one thing is known to be found.
-func (d *difference) exhausts(cells []cell, l look) {
-	combine(cells, func(texts []*string) {
+// exhaustCells is exhaust of calls in which one thing is known to be found.
+func (d *difference) exhaustCells(cells []cell, l look) {
+	visitCombinations(cells, func(texts []*string) {
 		c := policy.Call{Subject: d.subject, Method: methods[d.subject], Server: *texts[1], Names: []string{*texts[0]}}
-		l.put(&c)
+		l.putFinds(&c)
 		var args []value
 		for i := range cells[2:] {
 			if t := texts[2+i]; t != nil {
@@ -61,16 +61,16 @@ func (d *difference) exhausts(cells []cell, l look) {
 			}
 		}
 		if len(args) > 0 {
-			c.Args = encode(args)
+			c.Args = encodeArguments(args)
 		}
 		old, after := d.before.Decide(&c), d.after.Decide(&c)
-		if unlike(&old, &after) {
-			d.note(&c, &old, &after)
+		if differInAnswer(&old, &after) {
+			d.noteWitness(&c, &old, &after)
 		}
 	})
 }
 
-func size(cells []cell) int {
+func combinationCount(cells []cell) int {
 	n := 1
 	for _, c := range cells {
 		n *= len(c.texts)
@@ -85,8 +85,8 @@ type cell struct {
 	texts []*string
 }
 
-// cells lists the name (or the URI), the server and the arguments.
-func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
+// listCells lists the name (or the URI), the server and the arguments.
+func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	var names, servers []string
 	globs, paths := map[string][]string{}, map[string][]string{}
 	var keys []string
@@ -110,15 +110,15 @@ func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 	if !uri && d.subject != policy.ToolSubject && d.subject != policy.PromptSubject {
 		return nil, false
 	}
-	all := []cell{{texts: outcomes(names, uri, cased)}, {texts: outcomes(servers, false, false)}}
+	all := []cell{{texts: listOutcomes(names, uri, cased)}, {texts: listOutcomes(servers, false, false)}}
 	for _, key := range keys {
-		texts := outcomes(globs[key], true, cased)
+		texts := listOutcomes(globs[key], true, cased)
 		if texts == nil {
 			return nil, false // to ask about calls without the argument alone would settle nothing
 		}
 		all = append(all, cell{paths[key], append([]*string{nil}, texts...)})
 	}
-	more, ok := strange(rules, keys, uri)
+	more, ok := strangeCells(rules, keys, uri)
 	if !ok {
 		return nil, false
 	}
@@ -135,13 +135,13 @@ func (d *difference) cells(rules []*rule, cased bool) ([]cell, bool) {
 	return all, true
 }
 
-// strange lists further arguments that rules tell apart: absent, innocent or not;
+// strangeCells lists further arguments that rules tell apart: absent, innocent or not;
 // false where members of objects are among what rules name.
-func strange(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
+func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range strangers(rules)[1:] { // a text makes another suspicious as well as its name
+	for _, v := range watchedArguments(rules)[1:] { // a text makes another suspicious as well as its name
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}
@@ -153,8 +153,8 @@ func strange(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
 	return cells, !slices.ContainsFunc(rules, deep)
 }
 
-// combine visits every combination of the cells' texts.
-func combine(cells []cell, visit func([]*string)) {
+// visitCombinations visits every combination of the cells' texts.
+func visitCombinations(cells []cell, visit func([]*string)) {
 	texts := make([]*string, len(cells))
 	var choose func(i int)
 	choose = func(i int) {
@@ -186,10 +186,10 @@ type course struct {
 	raw, clean, open []uint64 // open: clean as it was before its last slash
 }
 
-// outcomes gives one text for everything that globs can make of one; none when
+// listOutcomes gives one text for everything that globs can make of one; none when
 // that cannot be said. Of values the clean form counts as well, and, if cased, the text
 // in small letters.
-func outcomes(globs []string, value, cased bool) []*string {
+func listOutcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)
 	globs = slices.Compact(globs)
@@ -214,7 +214,7 @@ func outcomes(globs []string, value, cased bool) []*string {
 			}
 		}
 	}
-	runes := alphabet(langs)
+	runes := alphabetOf(langs)
 	if cased {
 		for _, r := range runes {
 			for _, other := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {
@@ -233,18 +233,18 @@ func outcomes(globs []string, value, cased bool) []*string {
 	start := course{m.start, m.start, m.start}
 	queue := []outcome{{sent: start, small: start}}
 	if value {
-		queue = append(queue, m.climbing(queue[0]))
+		queue = append(queue, m.climbOutcome(queue[0]))
 	}
 	for len(queue) > 0 {
 		o := queue[0]
 		queue = queue[1:]
-		if what := m.tells(&o, value); !told[what] {
+		if what := m.distinctionKey(&o, value); !told[what] {
 			told[what] = true
 			texts = append(texts, &o.text)
 		}
 		for _, r := range runes {
-			next := m.after(&o, r, value)
-			key := next.key(value)
+			next := m.extendOutcome(&o, r, value)
+			key := next.outcomeKey(value)
 			if seen[key] {
 				continue
 			}
@@ -267,19 +267,19 @@ const plainCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-/"
 // capitals make one: the text in small letters.
 const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// after is the outcome with one character more.
-func (m *machine) after(o *outcome, r rune, value bool) outcome {
+// extendOutcome is the outcome with one character more.
+func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	next := *o
 	next.text += string(r)
 	next.rooted = o.rooted || o.text == "" && r == '/'
 	next.slashed, next.last = o.slashed || r == '/', r == '/'
-	next.sent = m.onward(&o.sent, r, value, o.last)
+	next.sent = m.extendCourse(&o.sent, r, value, o.last)
 	if !value {
 		return next
 	}
 	next.capital = o.capital || unicode.IsUpper(r)
 	if next.small = next.sent; next.capital {
-		next.small = m.onward(&o.small, unicode.ToLower(r), value, o.last)
+		next.small = m.extendCourse(&o.small, unicode.ToLower(r), value, o.last)
 	}
 	if r != '/' || !o.last {
 		next.long = o.text != ""
@@ -287,29 +287,29 @@ func (m *machine) after(o *outcome, r rune, value bool) outcome {
 	return next
 }
 
-// climbing is the outcome of ../, after which the text may go on.
-func (m *machine) climbing(start outcome) outcome {
+// climbOutcome is the outcome of ../, after which the text may go on.
+func (m *machine) climbOutcome(start outcome) outcome {
 	o := start
 	for _, r := range "../" {
-		o = m.after(&o, r, true)
+		o = m.extendOutcome(&o, r, true)
 	}
 	o.above = true
 	return o
 }
 
-// onward is a course with one character more; slash says that one was the last.
-func (m *machine) onward(c *course, r rune, value, slash bool) course {
+// extendCourse is a course with one character more; slash says that one was the last.
+func (m *machine) extendCourse(c *course, r rune, value, slash bool) course {
 	next := course{make([]uint64, m.words), c.clean, c.open}
-	m.step(next.raw, c.raw, r)
+	m.stepRow(next.raw, c.raw, r)
 	if value && !(r == '/' && slash) { // cleaning drops the second slash
 		next.clean, next.open = make([]uint64, m.words), c.clean
-		m.step(next.clean, c.clean, r)
+		m.stepRow(next.clean, c.clean, r)
 	}
 	return next
 }
 
-// rows lists those that count.
-func (o *outcome) rows(value bool) [][]uint64 {
+// stateRows lists those that count.
+func (o *outcome) stateRows(value bool) [][]uint64 {
 	rows := [][]uint64{o.sent.raw}
 	if value {
 		rows = append(rows, o.sent.clean, o.sent.open)
@@ -320,18 +320,18 @@ func (o *outcome) rows(value bool) [][]uint64 {
 	return rows
 }
 
-// key tells outcomes apart that can become different ones.
-func (o *outcome) key(value bool) string {
+// outcomeKey tells outcomes apart that can become different ones.
+func (o *outcome) outcomeKey(value bool) string {
 	var b []byte
-	for _, row := range o.rows(value) {
+	for _, row := range o.stateRows(value) {
 		for _, w := range row {
 			b = binary.LittleEndian.AppendUint64(b, w)
 		}
 	}
-	return string(b) + o.flags(value)
+	return string(b) + o.flagText(value)
 }
 
-func (o *outcome) flags(value bool) string {
+func (o *outcome) flagText(value bool) string {
 	flags := []byte("-------")
 	for i, set := range []bool{o.text == "", o.capital, o.rooted, o.slashed, o.last, o.long, o.above} {
 		if set && (value || i == 0) {
@@ -341,13 +341,13 @@ func (o *outcome) flags(value bool) string {
 	return string(flags)
 }
 
-// tells is what a policy can know of the text.
-func (m *machine) tells(o *outcome, value bool) string {
+// distinctionKey is what a policy can know of the text.
+func (m *machine) distinctionKey(o *outcome, value bool) string {
 	var b strings.Builder
-	for _, row := range o.rows(value) {
+	for _, row := range o.stateRows(value) {
 		for _, p := range m.segments {
 			b.WriteByte('0' + byte(row[p.last/64]>>(p.last%64)&1))
 		}
 	}
-	return b.String() + o.flags(value)
+	return b.String() + o.flagText(value)
 }

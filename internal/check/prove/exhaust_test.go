@@ -15,9 +15,9 @@ func TestExhaustKnowsItsBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		pr := newProver(Options{})
-		rules := pr.rules(p)
-		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: newBook(of(policy.ToolSubject, rules), false), new: newBook(nil, false), places: map[[2]answered]int{}}
-		if got := d.exhaust(); got != able {
+		rules := pr.readRules(p)
+		d := difference{prover: pr, before: p, after: p, subject: policy.ToolSubject, old: newBook(rulesOf(policy.ToolSubject, rules), false), new: newBook(nil, false), places: map[[2]answered]int{}}
+		if got := d.exhaustCases(); got != able {
 			t.Errorf("%s: settled %v, want %v", glob, got, able)
 		}
 	}

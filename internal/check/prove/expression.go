@@ -19,8 +19,8 @@ type expression struct {
 	choices bool
 }
 
-// expression reads a constraint on an argument as a language; nil where it is none.
-func (pr *prover) expression(key, atom, constraint, text string, closes bool) *expression {
+// parseExpression reads a constraint on an argument as a language; nil where it is none.
+func (pr *prover) parseExpression(key, atom, constraint, text string, closes bool) *expression {
 	words := quotedStrings(text)
 	expr := ""
 	switch {
@@ -55,16 +55,16 @@ func (pr *prover) expression(key, atom, constraint, text string, closes bool) *e
 // broken are the texts of which a regex of a rule that closes may hold a line alone.
 const broken = `(?s:.*[\n\r\v\f\x{85}\x{2028}\x{2029}].*)`
 
-// expressions lists the languages that rules ask of an argument. Of those to avoid
+// regularLanguages lists the languages that rules ask of an argument. Of those to avoid
 // only such as a text outside of is sure to be outside of the condition.
-func expressions(ds []demand, key string, avoided bool) (langs []*regular) {
+func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) {
 	for _, d := range ds {
 		for _, e := range d.rule.exprs {
 			lang := e.lang
 			if d.any {
 				lang = e.wide
 			}
-			if e.key == key && !(e.choices && (avoided || d.any && d.rule.closes())) && !slices.Contains(langs, lang) {
+			if e.key == key && !(e.choices && (avoided || d.any && d.rule.deniesOrAsks())) && !slices.Contains(langs, lang) {
 				langs = append(langs, lang)
 			}
 		}
@@ -72,19 +72,19 @@ func expressions(ds []demand, key string, avoided bool) (langs []*regular) {
 	return langs
 }
 
-// meets says that it is proved: what is needed of an argument keeps the condition
+// impliesExpression says that it is proved: what is needed of an argument keeps the condition
 // of a rule to avoid, whose text is another one.
-func (a *asked) meets(r *rule, atom string) bool {
+func (a *asked) impliesExpression(r *rule, atom string) bool {
 	i := slices.IndexFunc(r.exprs, func(e *expression) bool { return e.atom == atom && !e.choices })
 	if i < 0 {
 		return false
 	}
 	e := r.exprs[i]
-	needed := expressions(a.needed, e.key, false)
+	needed := regularLanguages(a.needed, e.key, false)
 	if len(needed) == 0 {
 		return false
 	}
-	return a.prover.empty(needed, []*regular{e.lang})
+	return a.prover.isEmpty(needed, []*regular{e.lang})
 }
 
 // atOdds says that it is proved: the needed rules ask for texts of one argument
@@ -92,11 +92,11 @@ func (a *asked) meets(r *rule, atom string) bool {
 // breaks around it, may be taken for is not known here.
 func (a *asked) atOdds() bool {
 	for _, key := range a.keys {
-		needed := expressions(a.needed, key, false)
-		if len(needed) < 2 || !a.prover.empty(needed, nil) {
+		needed := regularLanguages(a.needed, key, false)
+		if len(needed) < 2 || !a.prover.isEmpty(needed, nil) {
 			continue
 		}
-		if !slices.ContainsFunc(needed, func(l *regular) bool { return !a.prover.empty([]*regular{l, ambiguous()}, nil) }) {
+		if !slices.ContainsFunc(needed, func(l *regular) bool { return !a.prover.isEmpty([]*regular{l, ambiguous()}, nil) }) {
 			return true
 		}
 	}
@@ -106,8 +106,8 @@ func (a *asked) atOdds() bool {
 // ambiguous are the texts that a constraint may judge by another one.
 var ambiguous = sync.OnceValue(func() *regular { return newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`) })
 
-// empty says that it is proved: no text is in all of needed and in none of avoided.
-func (pr *prover) empty(needed, avoided []*regular) bool {
+// isEmpty says that it is proved: no text is in all of needed and in none of avoided.
+func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	var key strings.Builder
 	for _, l := range needed {
 		key.WriteString(l.expr + "\x00")
@@ -124,9 +124,9 @@ func (pr *prover) empty(needed, avoided []*regular) bool {
 	return empty
 }
 
-// spelled lists texts that the needed rules' expressions on an argument hold, first
+// spelledTexts lists texts that the needed rules' expressions on an argument hold, first
 // those that the ones to avoid do not.
-func (q *question) spelled(path []string) (texts []any) {
+func (q *question) spelledTexts(path []string) (texts []any) {
 	key := argumentKey(path)
 	if texts, known := q.texts[key]; known {
 		return texts
@@ -137,9 +137,9 @@ func (q *question) spelled(path []string) (texts []any) {
 		}
 		return sure
 	}
-	needed := expressions(plain(q.needed), key, false)
+	needed := regularLanguages(plain(q.needed), key, false)
 	if len(needed) > 0 {
-		avoided := expressions(plain(q.avoid), key, true)
+		avoided := regularLanguages(plain(q.avoid), key, true)
 		tries := [][]*regular{avoided}
 		for _, l := range avoided[:min(len(avoided), maxTries)] {
 			tries = append(tries, []*regular{l})
@@ -160,8 +160,8 @@ func (q *question) spelled(path []string) (texts []any) {
 // maxTries is how many expressions to avoid are tried each by itself.
 const maxTries = 8
 
-// opaque says what of two modes no proof knows: for the reason why none was found.
-func (m *mode) opaque(n *mode) string {
+// opaqueReason says what of two modes no proof knows: for the reason why none was found.
+func (m *mode) opaqueReason(n *mode) string {
 	var names []string
 	add := func(name string) {
 		if !slices.Contains(names, name) {
@@ -172,7 +172,7 @@ func (m *mode) opaque(n *mode) string {
 		if d.rule.anywhere != nil {
 			add(`args."*"`)
 		}
-		if d.rule.src.Not.Any() {
+		if d.rule.src.Not.HasExceptions() {
 			add("not")
 		}
 		for _, w := range d.rule.src.Where {
@@ -190,20 +190,20 @@ func (m *mode) opaque(n *mode) string {
 	return ": only examples of " + strings.Join(names, ", ") + " were tried"
 }
 
-// beside asks for a call of which it is not sure that rules above take it, although
+// lineBreakQuestion asks for a call of which it is not sure that rules above take it, although
 // one that is written plainly is: constraints are judged of a text and of the same
 // without the breaks around it, and where the two differ nothing is sure. There is
 // nothing to ask of a rule without expressions, or one that repeats another.
-func beside(rules []rule, i int) (q question, wanted bool) {
+func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	r := &rules[i]
 	repeats := slices.ContainsFunc(rules[:i], func(above rule) bool { return above.same == r.same })
 	q = question{subject: r.src.Subject, needed: []demand{{r, true}}, quick: true, broken: true}
 	return q, len(r.exprs) > 0 && !repeats
 }
 
-// padded says that it is proved: whatever stands around the texts of a rule's
+// coversPadded says that it is proved: whatever stands around the texts of a rule's
 // expressions that a constraint might leave away, a rule above has the same of each.
-func (pr *prover) padded(rules []rule, i int) bool {
+func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
 			return false // what stands around it would be outside of the text
@@ -211,7 +211,7 @@ func (pr *prover) padded(rules []rule, i int) bool {
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)
 		if !slices.ContainsFunc(rules[:i], func(above rule) bool {
 			return slices.ContainsFunc(above.exprs, func(o *expression) bool {
-				return o.key == e.key && !o.choices && pr.empty([]*regular{wide}, []*regular{o.lang})
+				return o.key == e.key && !o.choices && pr.isEmpty([]*regular{wide}, []*regular{o.lang})
 			})
 		}) {
 			return false

@@ -44,7 +44,7 @@ func TestReachOfExpressions(t *testing.T) {
 	} {
 		p := parse(t, withWhere(c.above, c.below))
 		a := prove.New(p, prove.Options{})
-		if got := a.Within(1, 0); got != c.covered {
+		if got := a.IsCovered(1, 0); got != c.covered {
 			t.Errorf("%s takes all of %s: %v", c.above, c.below, got)
 		}
 		// Of a text with a break beside it neither is sure.
@@ -94,7 +94,7 @@ func TestDifferenceMakesNoCallTwice(t *testing.T) {
 		`allow regex = '[ab]+', max_length = 1`, `allow regex = '[ab]+', max_length = 1`))
 	shown := false
 	for _, c := range prove.Difference(before, after, prove.Options{Work: 1 << 18}) {
-		if c.Whole() {
+		if c.IsWhole() {
 			t.Error(c.Reason)
 		}
 		shown = shown || !c.Undecided && c.Old.Action == policy.Allow && c.New.Action == policy.Prompt && string(c.Witness.Args) == `{"x":"b"}`
@@ -162,7 +162,7 @@ func TestExpressionsAgainstBruteForce(t *testing.T) {
 		findings := prove.Reach(p, prove.Options{Work: 1 << 18})
 		listed := map[string]bool{}
 		for _, c := range prove.Difference(p, q, prove.Options{Work: 1 << 18}) {
-			if c.Whole() {
+			if c.IsWhole() {
 				rt.Errorf("so few rules are not compared to the end: %s\n%s---\n%s", c.Reason, before, after)
 			}
 			listed[c.Old.Action.String()+c.New.Action.String()] = true
@@ -172,7 +172,7 @@ func TestExpressionsAgainstBruteForce(t *testing.T) {
 		}
 		for _, c := range calls {
 			tr := p.Trace(c)
-			for _, r := range tr.Reached() {
+			for _, r := range tr.ReachedRules() {
 				if f := &findings[r]; f.Status == prove.Covered && !f.AsWritten && !repeats(p, r) {
 					rt.Errorf("%s comes to rule %d, which is called covered by %v:\n%s", c.Args, r, findings[r].By, before)
 				}

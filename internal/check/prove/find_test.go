@@ -68,7 +68,7 @@ func TestDifferenceOfFindings(t *testing.T) {
 		{"a kind goes", []string{"deny tool=* find=secret,card", everyTool}, []string{"deny tool=* find=secret", everyTool}, []string{"deny allow [card]"}},
 		{"a rule comes", []string{everyTool}, []string{"deny tool=* find=marker", everyTool}, []string{"allow deny [marker]"}},
 		{"it closes what was closed", []string{"allow tool=read"}, []string{"deny tool=post find=secret", "allow tool=read"}, nil},
-		{"and what was asked", []string{"prompt tool=*"}, []string{"deny tool=post find=*", "prompt tool=*"}, []string{"prompt deny [" + policy.Kinds()[0] + "]"}},
+		{"and what was asked", []string{"prompt tool=*"}, []string{"deny tool=post find=*", "prompt tool=*"}, []string{"prompt deny [" + policy.FindingKinds()[0] + "]"}},
 		{"two at once", []string{"prompt tool=* find=secret", "deny tool=* find=card", everyTool}, []string{"deny tool=* find=card", "prompt tool=* find=secret", everyTool}, []string{"prompt deny [card secret]"}},
 		{"a rule for calls in which nothing could look", []string{"prompt tool=* find=secret", "deny tool=* find=secret", everyTool}, []string{"prompt tool=* find=secret", everyTool}, []string{"deny prompt not looked"}},
 		{"beside conditions that are no sets", []string{"deny tool=x annotations=destructive", "prompt tool=* find=secret", "deny tool=* find=secret", everyTool},

@@ -19,8 +19,8 @@ import (
 // ReasonFolder is why policies are then not wholly compared.
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
-// bridged lists the arguments on which both kinds of globs are.
-func bridged(rules []*rule) (keys []string) {
+// bridgedKeys lists the arguments on which both kinds of globs are.
+func bridgedKeys(rules []*rule) (keys []string) {
 	whole, part := map[string]bool{}, map[string]bool{}
 	paths, wild := map[string]bool{}, map[string]bool{}
 	for _, r := range rules {
@@ -35,7 +35,7 @@ func bridged(rules []*rule) (keys []string) {
 					whole[a.key], part[a.key] = true, true
 				case g.Absolute, strings.HasPrefix(text, "**/"):
 					whole[a.key] = true
-				case text != "**" && !a.has("**/"+text):
+				case text != "**" && !a.hasGlob("**/"+text):
 					part[a.key] = true
 				}
 			}
@@ -49,7 +49,7 @@ func bridged(rules []*rule) (keys []string) {
 	return keys
 }
 
-func (a *argument) has(glob string) bool {
+func (a *argument) hasGlob(glob string) bool {
 	return slices.ContainsFunc(a.globs, func(g shape) bool { return g.Forms.Forms[0].Globs[0] == glob })
 }
 
@@ -58,15 +58,15 @@ func (r *rule) speaksOf(keys []string) bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return slices.Contains(keys, a.key) })
 }
 
-// rooted says whether a proof about the last of some rules is one about relative paths
+// isRooted says whether a proof about the last of some rules is one about relative paths
 // as well.
-func rooted(rules []rule) bool {
+func isRooted(rules []rule) bool {
 	last := &rules[len(rules)-1]
 	var among []*rule
 	for i := range rules {
-		if r := &rules[i]; r.src.Subject == last.src.Subject && !asunder(r.name, last.name) {
+		if r := &rules[i]; r.src.Subject == last.src.Subject && !areAsunder(r.name, last.name) {
 			among = append(among, r)
 		}
 	}
-	return last.src.Subject == policy.ResourceSubject || !last.speaksOf(bridged(among))
+	return last.src.Subject == policy.ResourceSubject || !last.speaksOf(bridgedKeys(among))
 }

@@ -17,7 +17,7 @@ func TestWithoutTheGlobThatReadsPaths(t *testing.T) {
 	if a, b := before.Decide(&call).Action, after.Decide(&call).Action; a == b {
 		t.Fatalf("both answer %v", a)
 	}
-	if all := prove.Difference(before, after, prove.Options{}); !slices.ContainsFunc(all, func(c prove.Class) bool { return c.Undecided && c.Reason == prove.ReasonFolder }) {
+	if all := prove.Difference(before, after, prove.Options{}); !slices.ContainsFunc(all, func(c prove.CallClass) bool { return c.Undecided && c.Reason == prove.ReasonFolder }) {
 		t.Errorf("relative paths are answered differently, and that is not said: %+v", all)
 	}
 }

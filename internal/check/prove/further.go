@@ -19,8 +19,8 @@ import (
 //     their texts are surely innocent;
 //   - else nothing, unless a needed rule leaves no argument that it would watch for.
 
-// further reads what a rule says of arguments that it does not name.
-func (r *rule) further(src *policy.Source) {
+// setFurther reads what a rule says of arguments that it does not name.
+func (r *rule) setFurther(src *policy.Source) {
 	r.only = src.Further.Only
 	for _, a := range src.Args {
 		r.named = append(r.named, a.Path)
@@ -38,18 +38,18 @@ func (r *rule) further(src *policy.Source) {
 	}
 }
 
-// bears says whether a rule names an argument, or what that lies in.
-func (r *rule) bears(path []string) bool {
+// namesArgument says whether a rule names an argument, or what that lies in.
+func (r *rule) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.named, func(n []string) bool { return len(n) <= len(path) && slices.Equal(n, path[:len(n)]) })
 }
 
-// confines says that a call that r surely matches has no argument that o watches for.
-func (r *rule) confines(o *rule) bool {
-	return r.watches && (r.only || !o.only) && !slices.ContainsFunc(r.named, func(n []string) bool { return !o.bears(n) })
+// confinesRule says that a call that r surely matches has no argument that o watches for.
+func (r *rule) confinesRule(o *rule) bool {
+	return r.watches && (r.only || !o.only) && !slices.ContainsFunc(r.named, func(n []string) bool { return !o.namesArgument(n) })
 }
 
-// has lists the arguments that a call must have which the rule matches.
-func (r *rule) has() (paths [][]string) {
+// requiredPaths lists the arguments that a call must have which the rule matches.
+func (r *rule) requiredPaths() (paths [][]string) {
 	for _, a := range r.src.Args {
 		paths = append(paths, a.Path)
 	}
@@ -61,21 +61,21 @@ func (r *rule) has() (paths [][]string) {
 	return paths
 }
 
-// watchful says that a rule to avoid may fail to match, or not surely match, for what
+// mayWatchExtras says that a rule to avoid may fail to match, or not surely match, for what
 // a call has beside the arguments that it names.
-func (a *asked) watchful(r *rule) bool {
+func (a *asked) mayWatchExtras(r *rule) bool {
 	if !r.watches {
 		return false
 	}
-	if slices.ContainsFunc(a.needed, func(d demand) bool { return !d.any && d.rule.confines(r) }) {
+	if slices.ContainsFunc(a.needed, func(d demand) bool { return !d.any && d.rule.confinesRule(r) }) {
 		return false
 	}
 	if !a.bare || r.only {
 		return true
 	}
 	for _, d := range a.needed {
-		for _, path := range d.rule.has() {
-			if !r.bears(path) && !slices.Contains(a.keys, argumentKey(path)) && !textual(path) {
+		for _, path := range d.rule.requiredPaths() {
+			if !r.namesArgument(path) && !slices.Contains(a.keys, argumentKey(path)) && !isTextual(path) {
 				return true
 			}
 		}
@@ -83,12 +83,12 @@ func (a *asked) watchful(r *rule) bool {
 	return false
 }
 
-// strange says that it is proved: a needed rule allows no argument beside its own,
+// contradictsArguments says that it is proved: a needed rule allows no argument beside its own,
 // and another one wants one.
-func (a *asked) strange() bool {
+func (a *asked) contradictsArguments() bool {
 	for _, d := range a.needed {
 		for _, e := range a.needed {
-			if d.rule.only && slices.ContainsFunc(e.rule.has(), func(path []string) bool { return !d.rule.bears(path) }) {
+			if d.rule.only && slices.ContainsFunc(e.rule.requiredPaths(), func(path []string) bool { return !d.rule.namesArgument(path) }) {
 				return true
 			}
 		}
@@ -96,19 +96,19 @@ func (a *asked) strange() bool {
 	return false
 }
 
-// textual says that no text makes an argument suspicious.
-func textual(path []string) bool {
+// isTextual says that no text makes an argument suspicious.
+func isTextual(path []string) bool {
 	name := path[len(path)-1]
-	return readings.Suspect(name, "x") == "" && readings.Suspect(name, "/x") == ""
+	return readings.SuspectReason(name, "x") == "" && readings.SuspectReason(name, "/x") == ""
 }
 
-// innocent is the language of texts that surely are, under a name; nil where all are.
-func innocent(path []string) union {
+// innocentTexts is the language of texts that surely are, under a name; nil where all are.
+func innocentTexts(path []string) union {
 	name := path[len(path)-1]
 	switch {
-	case textual(path):
+	case isTextual(path):
 		return nil
-	case readings.Suspect(name, "x") != "":
+	case readings.SuspectReason(name, "x") != "":
 		return union{none}
 	}
 	return union{none, harmless}
@@ -126,21 +126,21 @@ var harmless = &lang{text: "\x00harmless", steps: []step{
 // suspects are texts for arguments that rules above may watch for.
 var suspects = []any{"..", "/x", "~/x", "https://x.example/x"}
 
-// watched says that some rule of a question watches for further arguments.
-func (q *question) watched() bool {
+// watchesExtras says that some rule of a question watches for further arguments.
+func (q *question) watchesExtras() bool {
 	return slices.ContainsFunc(slices.Concat(q.needed, q.avoid), func(d demand) bool { return d.rule.watches })
 }
 
-// extras are further arguments that rules of a question may tell apart: one that
+// extraArguments are further arguments that rules of a question may tell apart: one that
 // looks like a path, one that no rule names, and those that args_only lists.
-func (q *question) extras() (all [][]value) {
+func (q *question) extraArguments() (all [][]value) {
 	var rules []*rule
 	for _, d := range slices.Concat(q.needed, q.avoid) {
 		rules = append(rules, d.rule)
 	}
-	for _, v := range strangers(rules) {
+	for _, v := range watchedArguments(rules) {
 		if !slices.ContainsFunc(q.needed, func(d demand) bool {
-			return slices.ContainsFunc(d.rule.has(), func(p []string) bool { return p[0] == v.path[0] })
+			return slices.ContainsFunc(d.rule.requiredPaths(), func(p []string) bool { return p[0] == v.path[0] })
 		}) {
 			all = append(all, []value{v})
 		}
@@ -148,9 +148,9 @@ func (q *question) extras() (all [][]value) {
 	return all
 }
 
-// strangers are arguments that some rules watch for.
-func strangers(rules []*rule) []value {
-	all := []value{{[]string{unnamed("another_path", rules)}, "/another"}, {[]string{unnamed("another", rules)}, "x"}}
+// watchedArguments are arguments that some rules watch for.
+func watchedArguments(rules []*rule) []value {
+	all := []value{{[]string{unusedName("another_path", rules)}, "/another"}, {[]string{unusedName("another", rules)}, "x"}}
 	for _, r := range rules {
 		for _, name := range r.src.Further.Names {
 			v := value{[]string{name}, "x"}
@@ -162,11 +162,11 @@ func strangers(rules []*rule) []value {
 	return all
 }
 
-// unnamed is a name, changed until no rule names it.
-func unnamed(name string, rules []*rule) string {
+// unusedName is a name, changed until no rule names it.
+func unusedName(name string, rules []*rule) string {
 	for n := 2; ; n++ {
 		if !slices.ContainsFunc(rules, func(r *rule) bool {
-			return r.bears([]string{name, ""}) || slices.ContainsFunc(r.named, func(p []string) bool { return p[0] == name })
+			return r.namesArgument([]string{name, ""}) || slices.ContainsFunc(r.named, func(p []string) bool { return p[0] == name })
 		}) {
 			return name
 		}

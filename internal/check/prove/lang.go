@@ -41,7 +41,7 @@ const (
 	letters
 )
 
-func (t test) has(r rune) bool {
+func (t test) hasRune(r rune) bool {
 	switch t.kind {
 	case anything:
 		return true
@@ -61,7 +61,7 @@ func globLang(pattern string, relative bool) *lang {
 	if relative {
 		l.text = "\x00relative\x00" + pattern
 	}
-	for _, e := range glob.Elements(pattern) {
+	for _, e := range glob.ParseElements(pattern) {
 		at := &l.steps[len(l.steps)-1]
 		switch e.Kind {
 		case glob.Deep:
@@ -90,9 +90,9 @@ func globLang(pattern string, relative bool) *lang {
 	return l
 }
 
-// folded is the language of the texts that fold to what a glob does: its letters
+// foldedLang is the language of the texts that fold to what a glob does: its letters
 // stand in either case.
-func folded(pattern string) *lang {
+func foldedLang(pattern string) *lang {
 	l := globLang(pattern, false)
 	l.text, l.glob, l.literal, l.prefix, l.suffix = "\x00folded\x00"+pattern, nil, false, "", ""
 	for i := range l.steps {
@@ -108,9 +108,9 @@ func madeOf(name string, steps ...step) *lang {
 	return &lang{text: "\x00" + name, steps: append(steps, step{})}
 }
 
-func one(t test) step            { return step{leave: t} }
-func char(runes string) step     { return one(test{kind: oneOf, runes: runes}) }
-func then(loop, leave test) step { return step{loop: loop, leave: leave} }
+func singleStep(t test) step         { return step{leave: t} }
+func charStep(runes string) step     { return singleStep(test{kind: oneOf, runes: runes}) }
+func loopStep(loop, leave test) step { return step{loop: loop, leave: leave} }
 
 // andMore ends a language with any run of characters.
 func (l *lang) andMore() *lang {
@@ -122,16 +122,16 @@ func (l *lang) andMore() *lang {
 // the working directory, at a variable, in a drive's own directory, and at a
 // home that is not known.
 func unknownBases(homeless bool) []*lang {
-	letter := one(test{kind: letters})
+	letter := singleStep(test{kind: letters})
 	inside := test{kind: except, runes: " %"}
 	homeName := test{kind: letters, runes: "0123456789_-.+"}
 	langs := []*lang{
 		globLang("..", false),
 		globLang("../**", false),
-		madeOf("$", char("$"), one(test{kind: letters, runes: "_{"})).andMore(),
-		madeOf("%", char("%"), letter, then(inside, test{kind: oneOf, runes: "%"})).andMore(),
-		madeOf(":", letter, char(":"), one(test{kind: except, runes: ` /\`})).andMore(),
-		madeOf("~+", char("~"), char("+-"), then(homeName, test{kind: oneOf, runes: "/"})).andMore(),
+		madeOf("$", charStep("$"), singleStep(test{kind: letters, runes: "_{"})).andMore(),
+		madeOf("%", charStep("%"), letter, loopStep(inside, test{kind: oneOf, runes: "%"})).andMore(),
+		madeOf(":", letter, charStep(":"), singleStep(test{kind: except, runes: ` /\`})).andMore(),
+		madeOf("~+", charStep("~"), charStep("+-"), loopStep(homeName, test{kind: oneOf, runes: "/"})).andMore(),
 	}
 	if homeless {
 		langs = append(langs, globLang("~", false), globLang("~/**", false))
@@ -139,8 +139,8 @@ func unknownBases(homeless bool) []*lang {
 	return langs
 }
 
-// disjoint says, from the ends of their texts alone, that no text is in both.
-func (l *lang) disjoint(m *lang) bool {
+// isDisjoint says, from the ends of their texts alone, that no text is in both.
+func (l *lang) isDisjoint(m *lang) bool {
 	p, q := l.prefix, m.prefix
 	if !strings.HasPrefix(p, q) && !strings.HasPrefix(q, p) {
 		return true
@@ -149,10 +149,10 @@ func (l *lang) disjoint(m *lang) bool {
 	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
 }
 
-// accepts says whether the language has a text, surely or perhaps.
-func (l *lang) accepts(s string, perhaps bool) bool {
+// acceptsText says whether the language has a text, surely or perhaps.
+func (l *lang) acceptsText(s string, perhaps bool) bool {
 	if l.relative {
-		sure, may := baseOf(s).relative()
+		sure, may := baseOf(s).isRelative()
 		if !may || !sure && !perhaps {
 			return false
 		}
@@ -163,7 +163,7 @@ func (l *lang) accepts(s string, perhaps bool) bool {
 	m := newMachine([]*lang{l}, nil, []rune(s))
 	row := slices.Clone(m.start)
 	for _, r := range s {
-		m.step(row, row, r)
+		m.stepRow(row, row, r)
 	}
-	return has(row, m.segments[0].last)
+	return hasBit(row, m.segments[0].last)
 }

@@ -23,8 +23,8 @@ type look struct {
 	kinds  []string
 }
 
-// put gives a call what was found.
-func (l *look) put(c *policy.Call) {
+// putFinds gives a call what was found.
+func (l *look) putFinds(c *policy.Call) {
 	if l.asked {
 		c.Finds, c.Screened = slices.Clone(l.kinds), !l.unseen
 	}
@@ -44,8 +44,8 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacks says that a rule which is not to match does not, for what is found.
-func (l *look) lacks(d demand) bool {
+// lacksKind says that a rule which is not to match does not, for what is found.
+func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:
 		return false
@@ -61,12 +61,12 @@ const maxLooks = 64
 // maxKinds are the kinds that can be told apart in everyLook.
 const maxKinds = 6
 
-// looks lists what a call may carry that answers a question; false where that is too much.
-func (pr *prover) looks(q *question) (all []look, whole bool) {
+// listLooks lists what a call may carry that answers a question; false where that is too much.
+func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true
 	}
-	reps := pr.representatives(slices.Concat(q.needed, q.avoid))
+	reps := pr.representativeKinds(slices.Concat(q.needed, q.avoid))
 	all, unseen := []look{{asked: true}}, q.doubts
 	for _, d := range q.needed {
 		if d.rule.finds == nil {
@@ -75,7 +75,7 @@ func (pr *prover) looks(q *question) (all []look, whole bool) {
 		unseen = unseen && d.any
 		var longer []look
 		for _, l := range all {
-			if !l.lacks(d) {
+			if !l.lacksKind(d) {
 				longer = append(longer, l)
 				continue
 			}
@@ -85,7 +85,7 @@ func (pr *prover) looks(q *question) (all []look, whole bool) {
 				}
 			}
 		}
-		if all = least(longer); len(all) > maxLooks {
+		if all = leastLooks(longer); len(all) > maxLooks {
 			return nil, false
 		}
 	}
@@ -95,8 +95,8 @@ func (pr *prover) looks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// least leaves out looks that find more than another one does.
-func least(all []look) (kept []look) {
+// leastLooks leaves out looks that find more than another one does.
+func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {
 		return !slices.ContainsFunc(a, func(kind string) bool { return !slices.Contains(b, kind) })
 	}
@@ -109,8 +109,8 @@ func least(all []look) (kept []look) {
 	return kept
 }
 
-// representatives are kinds, one of those that the same rules name.
-func (pr *prover) representatives(ds []demand) (kinds []string) {
+// representativeKinds are kinds, one of those that the same rules name.
+func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	seen := map[string]bool{}
 	for _, kind := range pr.kinds {
 		var by strings.Builder
@@ -136,7 +136,7 @@ func (pr *prover) everyLook(rules []*rule) (all []look, whole bool) {
 	for _, r := range rules {
 		ds = append(ds, demand{rule: r})
 	}
-	reps := pr.representatives(ds)
+	reps := pr.representativeKinds(ds)
 	if len(reps) > maxKinds {
 		return nil, false
 	}

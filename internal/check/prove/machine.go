@@ -40,40 +40,40 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	m.words = (states + 63) / 64
 	m.start = make([]uint64, m.words)
 	for _, p := range m.segments {
-		set(m.start, p.from)
+		setBit(m.start, p.from)
 	}
 	if m.runes = runes; runes == nil {
-		m.runes = alphabet(m.langs)
+		m.runes = alphabetOf(m.langs)
 	}
-	m.tabulate()
+	m.tabulateRunes()
 	return m
 }
 
-// tabulate notes for each character the states that it leaves and keeps. Most
+// tabulateRunes notes for each character the states that it leaves and keeps. Most
 // states say the same of all characters but one, so that is written first.
-func (m *machine) tabulate() {
+func (m *machine) tabulateRunes() {
 	leave, keep := make([]uint64, m.words), make([]uint64, m.words)
-	m.states(func(at int, s *step) {
-		if s.leave.others() {
-			set(leave, at)
+	m.visitStates(func(at int, s *step) {
+		if s.leave.hasOthers() {
+			setBit(leave, at)
 		}
-		if s.loop.others() {
-			set(keep, at)
+		if s.loop.hasOthers() {
+			setBit(keep, at)
 		}
 	})
 	for _, r := range m.runes {
 		m.leave[r], m.keep[r] = slices.Clone(leave), slices.Clone(keep)
 	}
-	m.states(func(at int, s *step) {
-		s.leave.enter(m.leave, at)
-		s.loop.enter(m.keep, at)
+	m.visitStates(func(at int, s *step) {
+		s.leave.correctRows(m.leave, at)
+		s.loop.correctRows(m.keep, at)
 	})
 	for _, r := range m.runes {
 		m.moves = append(m.moves, [2][]uint64{m.leave[r], m.keep[r]})
 	}
 }
 
-func (m *machine) states(visit func(at int, s *step)) {
+func (m *machine) visitStates(visit func(at int, s *step)) {
 	for i, l := range m.langs {
 		for j := range l.steps {
 			visit(m.segments[i].from+j, &l.steps[j])
@@ -81,17 +81,17 @@ func (m *machine) states(visit func(at int, s *step)) {
 	}
 }
 
-// others says whether the set has the characters that it does not name.
-func (t *test) others() bool { return t.kind == anything || t.kind == except }
+// hasOthers says whether the set has the characters that it does not name.
+func (t *test) hasOthers() bool { return t.kind == anything || t.kind == except }
 
-// enter corrects the rows of the characters of which the set says something else
+// correctRows corrects the rows of the characters of which the set says something else
 // than of others.
-func (t *test) enter(rows map[rune][]uint64, at int) {
+func (t *test) correctRows(rows map[rune][]uint64, at int) {
 	switch t.kind {
 	case oneOf:
 		for _, r := range t.runes {
 			if row := rows[r]; row != nil {
-				set(row, at)
+				setBit(row, at)
 			}
 		}
 	case except:
@@ -102,15 +102,15 @@ func (t *test) enter(rows map[rune][]uint64, at int) {
 		}
 	case letters:
 		for r, row := range rows {
-			if t.has(r) {
-				set(row, at)
+			if t.hasRune(r) {
+				setBit(row, at)
 			}
 		}
 	}
 }
 
-func set(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
-func has(row []uint64, i int) bool { return row[i/64]>>(i%64)&1 != 0 }
+func setBit(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
+func hasBit(row []uint64, i int) bool { return row[i/64]>>(i%64)&1 != 0 }
 
 // Characters that stand for all that no language names: a letter and another
 // one. Plain ones come first, because a witness is read by people.
@@ -119,14 +119,14 @@ const (
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabet lists characters that tell all texts apart that the languages do:
+// alphabetOf lists characters that tell all texts apart that the languages do:
 // those that occur in them, and one letter and one other character that do not.
 // Plain ones come first.
-func alphabet(langs []*lang) []rune {
+func alphabetOf(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
 	var known [128]bool // of those, the ASCII ones
 	for _, l := range langs {
-		for _, r := range l.distinguishing() {
+		for _, r := range l.baseRunes() {
 			seen[r] = true
 		}
 		for i := range l.steps {
@@ -142,13 +142,13 @@ func alphabet(langs []*lang) []rune {
 			}
 		}
 	}
-	fresh := []rune{unseen(freshLetters, 'α', seen), unseen(freshOthers, '→', seen)}
+	fresh := []rune{unseenRune(freshLetters, 'α', seen), unseenRune(freshOthers, '→', seen)}
 	runes := make([]rune, 0, len(seen))
 	for r := range seen {
 		runes = append(runes, r)
 	}
 	slices.SortFunc(runes, func(a, b rune) int {
-		if x, y := oddness(a), oddness(b); x != y {
+		if x, y := runeOddness(a), runeOddness(b); x != y {
 			return x - y
 		}
 		return int(a - b)
@@ -156,7 +156,7 @@ func alphabet(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-func unseen(from string, next rune, seen map[rune]bool) rune {
+func unseenRune(from string, next rune, seen map[rune]bool) rune {
 	for _, r := range from {
 		if !seen[r] {
 			return r
@@ -168,9 +168,9 @@ func unseen(from string, next rune, seen map[rune]bool) rune {
 	return next
 }
 
-// oddness orders characters by how likely they are to give a value readings
+// runeOddness orders characters by how likely they are to give a value readings
 // beside the one as written.
-func oddness(r rune) int {
+func runeOddness(r rune) int {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
 		return 0
@@ -184,10 +184,10 @@ func oddness(r rune) int {
 	return 2
 }
 
-// step moves row over r into next, which may be row.
-func (m *machine) step(next, row []uint64, r rune) { move(next, row, m.leave[r], m.keep[r]) }
+// stepRow moves row over r into next, which may be row.
+func (m *machine) stepRow(next, row []uint64, r rune) { moveRow(next, row, m.leave[r], m.keep[r]) }
 
-func move(next, row, leave, keep []uint64) {
+func moveRow(next, row, leave, keep []uint64) {
 	var carry uint64
 	for w, states := range row {
 		left := leave[w] & states
@@ -196,17 +196,17 @@ func move(next, row, leave, keep []uint64) {
 	}
 }
 
-// alive says whether every language that must accept still can.
-func (m *machine) alive(row []uint64) bool {
+// isAlive says whether every language that must accept still can.
+func (m *machine) isAlive(row []uint64) bool {
 	for i := range m.needed {
-		if !m.any(row, m.segments[i]) {
+		if !m.anyState(row, m.segments[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (m *machine) any(row []uint64, p segment) bool {
+func (m *machine) anyState(row []uint64, p segment) bool {
 	for i := p.from; i <= p.last; {
 		w, low := i/64, i%64
 		span := min(64-low, p.last+1-i)
@@ -219,17 +219,17 @@ func (m *machine) any(row []uint64, p segment) bool {
 	return false
 }
 
-// accepting says whether language i has the text that led to row, which is one
+// acceptsRow says whether language i has the text that led to row, which is one
 // of base b. What must accept does so when it is doubtful, and what should not
 // does not: then a proof is one in either case.
-func (m *machine) accepting(row []uint64, i int, b base) bool {
-	if !has(row, m.segments[i].last) {
+func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
+	if !hasBit(row, m.segments[i].last) {
 		return false
 	}
 	if !m.langs[i].relative {
 		return true
 	}
-	surely, perhaps := b.relative()
+	surely, perhaps := b.isRelative()
 	return surely || perhaps && i < m.needed
 }
 
@@ -242,7 +242,7 @@ func (m *machine) neededBits() int {
 	return m.segments[m.needed-1].last + 1
 }
 
-func subset(a, b []uint64) bool {
+func isSubset(a, b []uint64) bool {
 	for w := range a {
 		if a[w]&^b[w] != 0 {
 			return false
@@ -251,7 +251,7 @@ func subset(a, b []uint64) bool {
 	return true
 }
 
-func count(row []uint64) (n int) {
+func countBits(row []uint64) (n int) {
 	for _, w := range row {
 		n += bits.OnesCount64(w)
 	}

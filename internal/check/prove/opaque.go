@@ -51,8 +51,8 @@ func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
 		r.exceptions = append(r.exceptions, e)
 	}
 	if not.Names != nil {
-		atom("not", src.Subject.Key(), asSet(not.Names))
-		e := rule{name: pr.union(not.Names)}
+		atom("not", src.Subject.RuleKey(), asSet(not.Names))
+		e := rule{name: pr.unionOf(not.Names)}
 		if src.Subject == policy.ResourceSubject {
 			e = rule{args: []argument{newArgument(p, resourceKey, nil, not.Names)}}
 		}
@@ -61,7 +61,7 @@ func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
 	for _, c := range not.Calls {
 		atom("not", c.Key, asSet(c.Globs))
 		k, _ := policy.CallKeyOf(c.Key)
-		except(rule{server: pr.union(c.Globs)}, k.Proof == policy.ServerNames)
+		except(rule{server: pr.unionOf(c.Globs)}, k.Proof == policy.ServerNames)
 	}
 	for _, a := range not.Args {
 		atom("not", "args", argumentKey(a.Path), asSet(a.Globs))
@@ -81,24 +81,24 @@ type anywhere struct {
 	key, text string
 }
 
-// values lists texts that may meet it.
-func (w *anywhere) values() (texts []any) {
+// exampleTexts lists texts that may meet it.
+func (w *anywhere) exampleTexts() (texts []any) {
 	for _, g := range w.globs {
-		texts = append(texts, unstarred(g))
+		texts = append(texts, unstarGlob(g))
 	}
 	if w.globs == nil {
-		texts = examples(w.key, w.text)
+		texts = exampleValues(w.key, w.text)
 	}
 	return texts
 }
 
-// somewhere gives calls an argument more for each condition on any that is needed.
-func (q *question) somewhere(all [][]value) [][]value {
+// addAnywhere gives calls an argument more for each condition on any that is needed.
+func (q *question) addAnywhere(all [][]value) [][]value {
 	for _, d := range q.needed {
 		for i := range d.rule.anywhere {
 			var longer [][]value
 			for _, args := range all {
-				for _, text := range d.rule.anywhere[i].values() {
+				for _, text := range d.rule.anywhere[i].exampleTexts() {
 					longer = append(longer, append(slices.Clone(args), value{[]string{"x"}, text}))
 				}
 			}
@@ -116,7 +116,7 @@ func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a an
 			among := q
 			among.needed = append(slices.Clip(q.needed), demand{rule: &d.rule.excepted[k]})
 			among.avoid = slices.Delete(slices.Clone(q.avoid), i, i+1)
-			a, more := pr.once(among, accept)
+			a, more := pr.askLooks(among, accept)
 			if cost += more; a == found {
 				return found, cost
 			}
@@ -125,38 +125,38 @@ func (pr *prover) amongExceptions(q question, accept func(candidate) bool) (a an
 	return open, cost
 }
 
-// Excepted says that it is proved: no call surely matches a rule, for its exceptions.
-func (a *Analysis) Excepted(i int) bool {
+// IsExcepted says that it is proved: no call surely matches a rule, for its exceptions.
+func (a *Analysis) IsExcepted(i int) bool {
 	r := &a.rules[i]
-	return a.nothing(question{needed: []demand{{rule: r}}}, r)
+	return a.isImpossible(question{needed: []demand{{rule: r}}}, r)
 }
 
-// Idle says of each exception of a rule, first that of the subject, then those of the
+// IdleExceptions says of each exception of a rule, first that of the subject, then those of the
 // call as a whole and of arguments, whether it is proved to leave out nothing.
-func (a *Analysis) Idle(i int) []bool {
+func (a *Analysis) IdleExceptions(i int) []bool {
 	r := a.rules[i]
 	idle := make([]bool, len(r.exceptions))
 	r.excepted = nil
 	for k := range r.exceptions {
 		e := &r.exceptions[k]
-		idle[k] = !e.vague && a.nothing(question{needed: []demand{{&r, r.vague}, {e, true}}}, &r)
+		idle[k] = !e.vague && a.isImpossible(question{needed: []demand{{&r, r.vague}, {e, true}}}, &r)
 	}
 	return idle
 }
 
-// nothing says that it is proved: no value, in any reading, answers a question.
-func (a *Analysis) nothing(q question, about *rule) bool {
+// isImpossible says that it is proved: no value, in any reading, answers a question.
+func (a *Analysis) isImpossible(q question, about *rule) bool {
 	if a.beyondText(about) {
 		return false
 	}
 	q.subject, q.unnamed, q.doubts = about.src.Subject, true, true
-	plain := a.ask(q, func(candidate) bool { return true }) == impossible
+	plain := a.askQuestion(q, func(candidate) bool { return true }) == impossible
 	q.others = true
-	return plain && a.ask(q, func(candidate) bool { return true }) == impossible
+	return plain && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// exceptions are what rules that are to match must stay out of, as rules to avoid.
-func exceptions(needed []demand) (ds []demand) {
+// neededExceptions are what rules that are to match must stay out of, as rules to avoid.
+func neededExceptions(needed []demand) (ds []demand) {
 	for _, d := range needed {
 		for i := range d.rule.excepted {
 			if e := &d.rule.excepted[i]; !d.any || e.args == nil { // else a call is perhaps one of them, and may match

@@ -65,18 +65,18 @@ type asked struct {
 	look   look
 }
 
-// ask answers a question; accept judges the candidates. Where none of the few
+// askQuestion answers a question; accept judges the candidates. Where none of the few
 // texts that a proof comes across is accepted, more are tried.
-func (pr *prover) ask(q question, accept func(candidate) bool) answer {
+func (pr *prover) askQuestion(q question, accept func(candidate) bool) answer {
 	a, _ := pr.askAt(q, accept)
 	return a
 }
 
 // askAt also says what work it was.
 func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost int) {
-	if a, cost = pr.once(q, accept); a == open && !q.quick {
+	if a, cost = pr.askLooks(q, accept); a == open && !q.quick {
 		q.many = true
-		more, again := pr.once(q, accept)
+		more, again := pr.askLooks(q, accept)
 		if cost += again; more == found {
 			a = found
 		}
@@ -88,14 +88,14 @@ func (pr *prover) askAt(q question, accept func(candidate) bool) (a answer, cost
 	return a, cost
 }
 
-// once answers a question for each of the things that calls may carry.
-func (pr *prover) once(q question, accept func(candidate) bool) (a answer, cost int) {
-	looks, whole := pr.looks(&q)
+// askLooks answers a question for each of the things that calls may carry.
+func (pr *prover) askLooks(q question, accept func(candidate) bool) (a answer, cost int) {
+	looks, whole := pr.listLooks(&q)
 	if a = impossible; !whole {
 		return spent, 0
 	}
 	for _, l := range looks {
-		of, more := pr.carrying(q, l, accept)
+		of, more := pr.askCarrying(q, l, accept)
 		cost += more
 		switch {
 		case of == found:
@@ -107,8 +107,8 @@ func (pr *prover) once(q question, accept func(candidate) bool) (a answer, cost 
 	return a, cost
 }
 
-// carrying answers a question for calls in which one thing is known to be found.
-func (pr *prover) carrying(q question, l look, accept func(candidate) bool) (answer, int) {
+// askCarrying answers a question for calls in which one thing is known to be found.
+func (pr *prover) askCarrying(q question, l look, accept func(candidate) bool) (answer, int) {
 	a := asked{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}, look: l}
 	for _, d := range q.needed {
 		for i := range d.rule.args {
@@ -121,23 +121,23 @@ func (pr *prover) carrying(q question, l look, accept func(candidate) bool) (ans
 			a.atoms[atom] = a.atoms[atom] || !d.any || !d.rule.vague || !q.doubts && !strings.HasPrefix(atom, sureAtom)
 		}
 	}
-	if a.atOdds() || a.strange() {
+	if a.atOdds() || a.contradictsArguments() {
 		return impossible, 0
 	}
-	a.avoid = append(slices.Clone(q.avoid), exceptions(q.needed)...)
-	a.work.spend(len(a.avoid))
-	a.avoid = slices.DeleteFunc(a.avoid, func(d demand) bool { return a.apart(d) })
-	a.dimensions()
-	return a.combine(accept), pr.work - a.work.left
+	a.avoid = append(slices.Clone(q.avoid), neededExceptions(q.needed)...)
+	a.work.spendWork(len(a.avoid))
+	a.avoid = slices.DeleteFunc(a.avoid, func(d demand) bool { return a.isIrrelevant(d) })
+	a.listDimensions()
+	return a.combineOptions(accept), pr.work - a.work.left
 }
 
-// apart says that a rule cannot match what the needed rules do, or is no help in
+// isIrrelevant says that a rule cannot match what the needed rules do, or is no help in
 // a proof that there is nothing: it looks at another argument, which the call
 // need not have; it has a condition that no language tells; or the ends of its
 // globs tell.
-func (a *asked) apart(d demand) bool {
+func (a *asked) isIrrelevant(d demand) bool {
 	r := d.rule
-	if a.look.lacks(d) {
+	if a.look.lacksKind(d) {
 		return true
 	}
 	for i := range r.args {
@@ -147,31 +147,31 @@ func (a *asked) apart(d demand) bool {
 	}
 	for _, atom := range r.atoms {
 		surely, perhaps := a.atoms[atom]
-		if !surely && !(perhaps && d.any) && !a.meets(r, atom) {
+		if !surely && !(perhaps && d.any) && !a.impliesExpression(r, atom) {
 			return true
 		}
 	}
-	if a.watchful(r) {
+	if a.mayWatchExtras(r) {
 		return true
 	}
 	for _, n := range a.needed {
-		if asunder(r.name, n.rule.name) || asunder(r.server, n.rule.server) {
+		if areAsunder(r.name, n.rule.name) || areAsunder(r.server, n.rule.server) {
 			return true
 		}
 	}
 	return false
 }
 
-// asunder says, from the ends of globs alone, that two conditions share no text.
-func asunder(u, v union) bool {
+// areAsunder says, from the ends of globs alone, that two conditions share no text.
+func areAsunder(u, v union) bool {
 	if u == nil || v == nil {
 		return false
 	}
 	for _, l := range u {
 		for _, m := range v {
 			switch {
-			case l.disjoint(m):
-			case m.literal && !l.accepts(m.word, true), l.literal && !m.accepts(l.word, true):
+			case l.isDisjoint(m):
+			case m.literal && !l.acceptsText(m.word, true), l.literal && !m.acceptsText(l.word, true):
 			default:
 				return false
 			}
@@ -180,16 +180,16 @@ func asunder(u, v union) bool {
 	return true
 }
 
-// dimensions lists what the question is about: name, server, and the arguments
+// listDimensions lists what the question is about: name, server, and the arguments
 // of the needed rules.
-func (a *asked) dimensions() {
+func (a *asked) listDimensions() {
 	name, server := dimension{manner: named}, dimension{manner: named}
 	if a.unnamed {
 		name.manner = free
 	}
 	for _, d := range a.needed {
-		name.need(d.rule.name)
-		server.need(d.rule.server)
+		name.needUnion(d.rule.name)
+		server.needUnion(d.rule.server)
 	}
 	for _, d := range a.avoid {
 		name.avoid = append(name.avoid, d.rule.name)
@@ -200,17 +200,17 @@ func (a *asked) dimensions() {
 		a.dims[0] = dimension{variant: variant{avoid: make([]union, len(a.avoid))}, manner: free}
 	}
 	for _, key := range a.keys {
-		d := dimension{variant: a.variant(key, reading{}, true), manner: a.manner}
+		d := dimension{variant: a.variantOf(key, reading{}, true), manner: a.manner}
 		if a.manner != tidy {
 			v := d.variant
 			v.slashed = true
 			d.more = append(d.more, v)
 		}
 		if a.others {
-			for _, r := range a.readings(key) {
-				d.more = append(d.more, a.variant(key, r, true))
+			for _, r := range a.listReadings(key) {
+				d.more = append(d.more, a.variantOf(key, r, true))
 				if r.plain {
-					d.more = append(d.more, a.variant(key, r, false))
+					d.more = append(d.more, a.variantOf(key, r, false))
 				}
 			}
 		}
@@ -218,51 +218,51 @@ func (a *asked) dimensions() {
 	}
 }
 
-func (d *dimension) need(u union) {
+func (d *dimension) needUnion(u union) {
 	if u != nil {
 		d.needed = append(d.needed, u)
 	}
 }
 
-// variant is the question of one argument, for one kind of reading of it.
-func (a *asked) variant(key string, r reading, paths bool) variant {
+// variantOf is the question of one argument, for one kind of reading of it.
+func (a *asked) variantOf(key string, r reading, paths bool) variant {
 	var v variant
 	for _, d := range a.needed {
-		if arg := d.rule.argument(key); arg != nil {
+		if arg := d.rule.findArgument(key); arg != nil {
 			a.paths[key] = arg.path
-			v.needed = append(v.needed, a.texts(d, arg, r, paths, false))
+			v.needed = append(v.needed, a.acceptedTexts(d, arg, r, paths, false))
 		}
 	}
 	for _, d := range a.avoid {
 		var u union
-		if arg := d.rule.argument(key); arg != nil {
-			u = a.texts(d, arg, r, paths, true)
+		if arg := d.rule.findArgument(key); arg != nil {
+			u = a.acceptedTexts(d, arg, r, paths, true)
 			if a.wary {
-				u = slices.Concat(u, a.prover.anyhow(arg))
+				u = slices.Concat(u, a.prover.foldedTexts(arg))
 			}
-		} else if path := a.paths[key]; a.bare && !a.lenient && d.rule.watches && key != resourceKey && !d.rule.bears(path) {
-			u = innocent(path)
+		} else if path := a.paths[key]; a.bare && !a.lenient && d.rule.watches && key != resourceKey && !d.rule.namesArgument(path) {
+			u = innocentTexts(path)
 		}
 		v.avoid = append(v.avoid, u)
 	}
 	return v
 }
 
-func (a *asked) texts(d demand, arg *argument, r reading, paths, asked bool) union {
+func (a *asked) acceptedTexts(d demand, arg *argument, r reading, paths, asked bool) union {
 	if d.any {
-		return a.prover.perhaps(arg, r, paths, asked, d.rule.closes())
+		return a.prover.possibleTexts(arg, r, paths, asked, d.rule.deniesOrAsks())
 	}
-	return a.prover.surely(arg, r, paths, asked)
+	return a.prover.sureTexts(arg, r, paths, asked)
 }
 
-// readings lists the sets of transformations under which the globs on an
+// listReadings lists the sets of transformations under which the globs on an
 // argument are not all as written, and where some are about paths and others
 // not, the readings that only the former see.
-func (a *asked) readings(key string) []reading {
+func (a *asked) listReadings(key string) []reading {
 	var effects uint8
 	var like, unlike bool
 	for _, d := range slices.Concat(a.needed, a.avoid) {
-		arg := d.rule.argument(key)
+		arg := d.rule.findArgument(key)
 		if arg == nil {
 			continue
 		}

@@ -69,10 +69,10 @@ func Reach(p *policy.Policy, o Options) []Finding {
 	return New(p, o).Reach()
 }
 
-// attempts are the questions after a call that meets a rule, those with the
+// reachQuestions are the questions after a call that meets a rule, those with the
 // plainest witnesses first. The last but one and the last are the proof: of
 // values as written, and of all.
-func attempts(surely, perhaps demand) []question {
+func reachQuestions(surely, perhaps demand) []question {
 	return []question{
 		{needed: []demand{surely}, manner: tidy, lenient: true},
 		{needed: []demand{surely}, lenient: true},
@@ -84,7 +84,7 @@ func attempts(surely, perhaps demand) []question {
 	}
 }
 
-func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
+func (pr *prover) reachRule(p *policy.Policy, rules []rule, i int) Finding {
 	f := Finding{Rule: i}
 	r := &rules[i]
 	if r.src.Subject == policy.NoSubject {
@@ -98,8 +98,8 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 	}
 	witness := func(q *question) func(candidate) bool {
 		return func(c candidate) bool {
-			for _, call := range q.calls(c) {
-				if t := p.Trace(&call); slices.Contains(t.Reached(), i) {
+			for _, call := range q.listCalls(c) {
+				if t := p.Trace(&call); slices.Contains(t.ReachedRules(), i) {
 					f = Finding{Rule: i, Status: Reached, Witness: &call, Perhaps: t.Steps[i].Match != policy.Matches}
 					return true
 				}
@@ -108,9 +108,9 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		}
 	}
 	a := impossible
-	for _, at := range attempts(demand{rule: r}, demand{r, r.vague}) {
+	for _, at := range reachQuestions(demand{rule: r}, demand{r, r.vague}) {
 		at.subject, at.avoid, at.home, at.bare = q.subject, q.avoid, pr.home, true
-		if a = pr.ask(at, witness(&at)); a == found {
+		if a = pr.askQuestion(at, witness(&at)); a == found {
 			return f
 		}
 		if !at.others {
@@ -119,9 +119,9 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 			f.AsWritten = false
 		}
 	}
-	broken, wanted := beside(rules, i)
+	broken, wanted := lineBreakQuestion(rules, i)
 	broken.bare = true
-	if wanted && a != spent && pr.ask(broken, witness(&broken)) == found {
+	if wanted && a != spent && pr.askQuestion(broken, witness(&broken)) == found {
 		return f
 	}
 	switch {
@@ -133,13 +133,13 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 		f.Reason = reasonWitness
 		return f
 	}
-	f.AsWritten = f.AsWritten || wanted && !pr.padded(rules, i)
-	f.AsWritten = f.AsWritten || r.spells() || !rooted(rules[:i+1])
-	f.By = pr.covering(q.avoid, r)
+	f.AsWritten = f.AsWritten || wanted && !pr.coversPadded(rules, i)
+	f.AsWritten = f.AsWritten || r.holdsJSONText() || !isRooted(rules[:i+1])
+	f.By = pr.findCovering(q.avoid, r)
 	if pr.beyondText(r) || slices.ContainsFunc(f.By, func(k int) bool { return pr.beyondText(&rules[k]) }) {
 		return Finding{Rule: i, Reason: ReasonWindows}
 	}
-	if slices.ContainsFunc(f.By, func(k int) bool { return escapes(rules[k].src) }) {
+	if slices.ContainsFunc(f.By, func(k int) bool { return escapesBuiltin(rules[k].src) }) {
 		return Finding{Rule: i, Reason: reasonEscapes}
 	}
 	f.Status = Covered
@@ -147,11 +147,11 @@ func (pr *prover) reach(p *policy.Policy, rules []rule, i int) Finding {
 	return f
 }
 
-// covering drops rules from a set that covers r as long as the rest does.
-func (pr *prover) covering(above []demand, r *rule) (by []int) {
+// findCovering drops rules from a set that covers r as long as the rest does.
+func (pr *prover) findCovering(above []demand, r *rule) (by []int) {
 	covers := func(ds []demand) bool {
 		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds, bare: true}
-		return pr.ask(q, func(candidate) bool { return true }) == impossible
+		return pr.askQuestion(q, func(candidate) bool { return true }) == impossible
 	}
 	left := slices.Clone(above)
 	// Whole halves at first, then one by one, and the first rules stay longest.

@@ -43,7 +43,7 @@ func newRegular(expr string) *regular {
 			}
 			r.ends = true
 		case syntax.InstRuneAnyNotNL:
-			r.cut('\n', '\n')
+			r.addCuts('\n', '\n')
 		case syntax.InstRune, syntax.InstRune1:
 			r.cutAll(inst)
 		}
@@ -51,26 +51,26 @@ func newRegular(expr string) *regular {
 	return r
 }
 
-func (r *regular) cut(from, to rune) { r.cuts = append(r.cuts, from, to+1) }
+func (r *regular) addCuts(from, to rune) { r.cuts = append(r.cuts, from, to+1) }
 
 func (r *regular) cutAll(inst *syntax.Inst) {
 	if len(inst.Rune) > 1 {
 		for i := 0; i+1 < len(inst.Rune); i += 2 {
-			r.cut(inst.Rune[i], inst.Rune[i+1])
+			r.addCuts(inst.Rune[i], inst.Rune[i+1])
 		}
 		return
 	}
 	for _, c := range inst.Rune {
-		r.cut(c, c)
+		r.addCuts(c, c)
 		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
-			r.cut(f, f)
+			r.addCuts(f, f)
 		}
 	}
 }
 
-// expand lists the instructions that read a character, or end the text, which can
+// expandStates lists the instructions that read a character, or end the text, which can
 // be come to from others without one.
-func (r *regular) expand(from []uint32, begin, end bool) (to []uint32) {
+func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
 	stack := slices.Clone(from)
 	for len(stack) > 0 {
@@ -98,12 +98,12 @@ func (r *regular) expand(from []uint32, begin, end bool) (to []uint32) {
 	return to
 }
 
-func (r *regular) accepts(from []uint32, begin bool) bool {
-	return slices.ContainsFunc(r.expand(from, begin, true), func(pc uint32) bool { return r.prog.Inst[pc].Op == syntax.InstMatch })
+func (r *regular) acceptsEnd(from []uint32, begin bool) bool {
+	return slices.ContainsFunc(r.expandStates(from, begin, true), func(pc uint32) bool { return r.prog.Inst[pc].Op == syntax.InstMatch })
 }
 
-// after lists, of instructions that were expanded, those that follow a character.
-func (r *regular) after(expanded []uint32, c rune) (to []uint32) {
+// statesAfter lists, of instructions that were expanded, those that follow a character.
+func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	for _, pc := range expanded {
 		inst := &r.prog.Inst[pc]
 		switch inst.Op {
@@ -137,8 +137,8 @@ func apartText(needed, avoided []*regular) (text string, found, all bool) {
 		begin, fits := i == 0, true
 		expanded := make([][]uint32, len(rs))
 		for k, r := range rs {
-			fits = fits && r.accepts(nodes[i].at[k], begin) == (k < len(needed))
-			expanded[k] = r.expand(nodes[i].at[k], begin, false)
+			fits = fits && r.acceptsEnd(nodes[i].at[k], begin) == (k < len(needed))
+			expanded[k] = r.expandStates(nodes[i].at[k], begin, false)
 		}
 		if fits {
 			var runes []rune
@@ -153,7 +153,7 @@ func apartText(needed, avoided []*regular) (text string, found, all bool) {
 			dead := false
 			for k, r := range rs {
 				left -= 1 + len(expanded[k])
-				next.at = append(next.at, r.after(expanded[k], c))
+				next.at = append(next.at, r.statesAfter(expanded[k], c))
 				dead = dead || k < len(needed) && len(next.at[k]) == 0
 			}
 			if key := keyOf(next.at); !dead && !seen[key] {
@@ -199,14 +199,14 @@ func runesOf(rs []*regular) (runes []rune) {
 		}
 		runes = append(runes, from)
 	}
-	slices.SortStableFunc(runes, func(a, b rune) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(runes, func(a, b rune) int { return rankRune(a) - rankRune(b) })
 	return runes
 }
 
-func rank(c rune) int {
+func rankRune(c rune) int {
 	switch {
 	case c > ' ' && c < unicode.MaxASCII:
-		return oddness(c)
+		return runeOddness(c)
 	case unicode.IsPrint(c):
 		return 10
 	}

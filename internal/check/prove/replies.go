@@ -24,10 +24,10 @@ type Reply struct {
 	Old, New policy.Decision // of all of it
 }
 
-// Replies lists what comes back of which two policies make something else, one for each
+// CompareReplies lists what comes back of which two policies make something else, one for each
 // pair of rules that say so of a kind, or of the whole. All are judged by both. whole says
 // that where nothing is listed there is nothing.
-func Replies(before, after *policy.Policy) (found []Reply, whole bool) {
+func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
 	if alikeReplies(before, after) && layers == 0 {
 		return nil, true
@@ -45,9 +45,9 @@ func Replies(before, after *policy.Policy) (found []Reply, whole bool) {
 		for _, s := range []policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject, policy.MethodSubject, policy.NoSubject} {
 			r.subject = s
 			if s != policy.NoSubject {
-				r.ask(slices.DeleteFunc(slices.Clone(rules), func(x policy.Source) bool { return x.About != s && !x.Unnamed() }))
+				r.compareRules(slices.DeleteFunc(slices.Clone(rules), func(x policy.Source) bool { return x.About != s && !x.CoversAllSubjects() }))
 			} else if r.on == policy.OnReply {
-				r.ask(rules)
+				r.compareRules(rules)
 			}
 		}
 	}
@@ -73,9 +73,9 @@ type replies struct {
 	told          map[string]bool
 }
 
-// ask tries what rules of one subject tell apart; of no subject, all of them, as they may be about
+// compareRules tries what rules of one subject tell apart; of no subject, all of them, as they may be about
 // a call that is not known.
-func (r *replies) ask(rules []policy.Source) {
+func (r *replies) compareRules(rules []policy.Source) {
 	if len(rules) == 0 {
 		return
 	}
@@ -96,14 +96,14 @@ func (r *replies) ask(rules []policy.Source) {
 		}
 		if !plainReply(s) {
 			r.whole = false
-			calls = append(calls, meeting(s))
+			calls = append(calls, exampleCall(s))
 		}
 	}
 	slices.Sort(kinds)
 	kinds = slices.Compact(kinds)
-	texts := [][]*string{{nil}, append([]*string{new("")}, r.texts(servers, false)...)} // a server may have no name
+	texts := [][]*string{{nil}, append([]*string{new("")}, r.distinctTexts(servers, false)...)} // a server may have no name
 	if r.subject != policy.NoSubject {
-		texts[0] = r.texts(names, r.subject == policy.ResourceSubject)
+		texts[0] = r.distinctTexts(names, r.subject == policy.ResourceSubject)
 	}
 	if len(texts[0]) == 0 { // no rule tells names apart
 		texts[0] = []*string{new("x")}
@@ -115,7 +115,7 @@ func (r *replies) ask(rules []policy.Source) {
 		}
 	}
 	for _, base := range calls {
-		combine([]cell{{texts: texts[0]}, {texts: texts[1]}}, func(at []*string) {
+		visitCombinations([]cell{{texts: texts[0]}, {texts: texts[1]}}, func(at []*string) {
 			c := base
 			c.Subject, c.Server, c.Method = r.subject, *at[1], methods[r.subject]
 			if at[0] != nil {
@@ -125,15 +125,15 @@ func (r *replies) ask(rules []policy.Source) {
 				c.Method = *at[0]
 			}
 			for _, kind := range kinds {
-				r.judge(c, kind)
+				r.compareDecisions(c, kind)
 			}
 		})
 	}
 }
 
-// texts are those that globs tell apart, the empty one aside. A URI has more readings than are told apart here.
-func (r *replies) texts(globs []string, uri bool) (texts []*string) {
-	all := outcomes(slices.Clone(globs), uri, uri)
+// distinctTexts are those that globs tell apart, the empty one aside. A URI has more readings than are told apart here.
+func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
+	all := listOutcomes(slices.Clone(globs), uri, uri)
 	if all == nil {
 		for _, g := range globs {
 			all = append(all, new(strings.NewReplacer("**", "x/x", "*", "x", "?", "x").Replace(g)), new(strings.NewReplacer("*", "x/x", "?", "x").Replace(g)))
@@ -144,21 +144,21 @@ func (r *replies) texts(globs []string, uri bool) (texts []*string) {
 	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
 }
 
-// judge notes what both policies make of a kind, or of the whole. A kind is listed where it
+// compareDecisions notes what both policies make of a kind, or of the whole. A kind is listed where it
 // is told differently by itself, and that is seen.
-func (r *replies) judge(c policy.Call, kind string) {
+func (r *replies) compareDecisions(c policy.Call, kind string) {
 	var kinds []string
 	if kind != "" {
 		kinds = []string{kind}
 	}
 	old, now := r.before.DecideReply(r.on, []policy.Call{c}, kinds), r.after.DecideReply(r.on, []policy.Call{c}, kinds)
-	if Done(&old) == Done(&now) {
+	if DescribeOutcome(&old) == DescribeOutcome(&now) {
 		return
 	}
 	c.Screened, c.Finds = true, kinds
-	was, wasBy := alone(r.before.Of(r.on), &c)
-	is, isBy := alone(r.after.Of(r.on), &c)
-	key := strings.Join([]string{r.on.String(), r.subject.Key(), was, wasBy, is, isBy}, "\x00")
+	was, wasBy := singleOutcome(r.before.PolicyFor(r.on), &c)
+	is, isBy := singleOutcome(r.after.PolicyFor(r.on), &c)
+	key := strings.Join([]string{r.on.String(), r.subject.RuleKey(), was, wasBy, is, isBy}, "\x00")
 	if was == is || r.told[key] {
 		return
 	}
@@ -166,8 +166,8 @@ func (r *replies) judge(c policy.Call, kind string) {
 	r.found = append(r.found, Reply{r.on, c, old, now})
 }
 
-// alone is what a policy makes of one reading, and by which rules.
-func alone(p *policy.Policy, c *policy.Call) (done, by string) {
+// singleOutcome is what a policy makes of one reading, and by which rules.
+func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	if p == nil {
 		return policy.Allow.String(), ""
 	}
@@ -181,11 +181,11 @@ func alone(p *policy.Policy, c *policy.Call) (done, by string) {
 			by += " " + strconv.Itoa(r.Index)
 		}
 	}
-	return Done(&d), by
+	return DescribeOutcome(&d), by
 }
 
-// Done is what becomes of what came back, in words: the answer, and what is altered.
-func Done(d *policy.Decision) string {
+// DescribeOutcome is what becomes of what came back, in words: the answer, and what is altered.
+func DescribeOutcome(d *policy.Decision) string {
 	var words []string
 	for _, a := range d.Alters {
 		word := a.Rule.Action.String()
@@ -215,22 +215,22 @@ func plainReply(s *policy.Source) bool {
 	return len(s.Args)+len(s.Where)+len(s.Not.Args) == 0 && !s.Further.Only && !slices.ContainsFunc(all, func(c policy.Stated) bool { return !known(c) })
 }
 
-// meeting is a call that has what a rule wants, as far as an example of it is known.
-func meeting(s *policy.Source) (c policy.Call) {
+// exampleCall is a call that has what a rule wants, as far as an example of it is known.
+func exampleCall(s *policy.Source) (c policy.Call) {
 	var args []value
 	for _, a := range s.Args {
-		args = append(args, value{a.Path, unstarred(a.Globs[0])})
+		args = append(args, value{a.Path, unstarGlob(a.Globs[0])})
 	}
 	for _, w := range s.Where {
-		if some := examples(w.Key, w.Text); len(some) > 0 {
+		if some := exampleValues(w.Key, w.Text); len(some) > 0 {
 			args = append(args, value{w.Path, some[0]})
 		}
 	}
 	if len(args) > 0 {
-		c.Args = encode(args)
+		c.Args = encodeArguments(args)
 	}
 	for _, t := range s.Calls {
-		t.Meet(&c)
+		t.MeetCondition(&c)
 	}
 	return c
 }

@@ -82,9 +82,9 @@ func TestRepliesBruteForce(t *testing.T) {
 		if errs != nil {
 			continue
 		}
-		found, whole := prove.Replies(before, after)
+		found, whole := prove.CompareReplies(before, after)
 		for _, x := range found {
-			if old, now := before.DecideReply(x.On, []policy.Call{x.Call}, x.Call.Finds), after.DecideReply(x.On, []policy.Call{x.Call}, x.Call.Finds); prove.Done(&old) == prove.Done(&now) {
+			if old, now := before.DecideReply(x.On, []policy.Call{x.Call}, x.Call.Finds), after.DecideReply(x.On, []policy.Call{x.Call}, x.Call.Finds); prove.DescribeOutcome(&old) == prove.DescribeOutcome(&now) {
 				t.Errorf("%+v is listed and is the same", x)
 			}
 		}
@@ -100,8 +100,8 @@ func TestRepliesBruteForce(t *testing.T) {
 			for _, c := range every(on, names) {
 				for _, kinds := range sets {
 					old, now := before.DecideReply(on, []policy.Call{c}, kinds), after.DecideReply(on, []policy.Call{c}, kinds)
-					if prove.Done(&old) != prove.Done(&now) {
-						t.Fatalf("%s %+v with %v: %s, now %s", on, c, kinds, prove.Done(&old), prove.Done(&now))
+					if prove.DescribeOutcome(&old) != prove.DescribeOutcome(&now) {
+						t.Fatalf("%s %+v with %v: %s, now %s", on, c, kinds, prove.DescribeOutcome(&old), prove.DescribeOutcome(&now))
 					}
 				}
 			}
@@ -132,18 +132,18 @@ func TestRepliesOfConditionsAreExamples(t *testing.T) {
 	const shield = "[[rule]]\naction = \"allow\"\non = \"reply\"\ntool = \"read\"\nargs.path = \"/srv/*\"\nfind = [\"secret\"]\n"
 	const rest = "[[rule]]\naction = \"redact\"\non = \"reply\"\ntool = \"**\"\nfind = [\"secret\"]\n"
 	parse := func(text string) *policy.Policy { return parseLayer(t, text, "") }
-	found, whole := prove.Replies(parse(rest), parse(shield+rest))
-	if whole || len(found) != 1 || prove.Done(&found[0].Old) != "redact secret" || prove.Done(&found[0].New) != "allow" {
+	found, whole := prove.CompareReplies(parse(rest), parse(shield+rest))
+	if whole || len(found) != 1 || prove.DescribeOutcome(&found[0].Old) != "redact secret" || prove.DescribeOutcome(&found[0].New) != "allow" {
 		t.Errorf("%v, %+v", whole, found)
 	}
-	if found, whole := prove.Replies(parse(shield+rest), parse("# moved\n"+shield+rest)); !whole || found != nil {
+	if found, whole := prove.CompareReplies(parse(shield+rest), parse("# moved\n"+shield+rest)); !whole || found != nil {
 		t.Errorf("the same rules: %v, %+v", whole, found)
 	}
 	const uri = "[[rule]]\naction = \"fence\"\non = \"reply\"\nresource = \"memo/*\"\n"
-	if _, whole := prove.Replies(parse(uri+rest), parse(rest+uri)); whole {
+	if _, whole := prove.CompareReplies(parse(uri+rest), parse(rest+uri)); whole {
 		t.Error("a proof about the readings of a URI that nobody has")
 	}
-	if found, whole := prove.Replies(parse(shield+rest), parse(strings.Replace(shield, "/srv/*", "/srv/?*", 1)+rest)); whole {
+	if found, whole := prove.CompareReplies(parse(shield+rest), parse(strings.Replace(shield, "/srv/*", "/srv/?*", 1)+rest)); whole {
 		t.Errorf("a proof that nobody has, and %+v", found)
 	}
 }

@@ -67,16 +67,16 @@ func newProver(o Options) *prover {
 	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, same: map[string]int{}, regulars: map[string]*regular{}, emptied: map[string]bool{}, work: o.Work}
 }
 
-func (pr *prover) lang(glob string) *lang { return pr.made(glob, false) }
+func (pr *prover) langOf(glob string) *lang { return pr.cachedLang(glob, false) }
 
-func (pr *prover) union(globs []string) (u union) {
+func (pr *prover) unionOf(globs []string) (u union) {
 	for _, g := range globs {
-		u = append(u, pr.lang(g))
+		u = append(u, pr.langOf(g))
 	}
 	return u
 }
 
-func (pr *prover) made(glob string, relative bool) *lang {
+func (pr *prover) cachedLang(glob string, relative bool) *lang {
 	key := glob
 	if relative {
 		key += "\x00"
@@ -96,9 +96,9 @@ func (pr *prover) unknownBases(homeless bool) union {
 	return pr.bases[homeless]
 }
 
-// rules reads the rules of a policy.
-func (pr *prover) rules(p *policy.Policy) []rule {
-	if at, err := p.Forms("~"); err == nil && len(at.Forms) > 1 {
+// readRules reads the rules of a policy.
+func (pr *prover) readRules(p *policy.Policy) []rule {
+	if at, err := p.GlobForms("~"); err == nil && len(at.Forms) > 1 {
 		pr.home = at.Forms[1].Globs[0]
 	}
 	sources := p.Sources()
@@ -107,33 +107,33 @@ func (pr *prover) rules(p *policy.Policy) []rule {
 		if rules[i].src = &sources[i]; sources[i].Subject == policy.NoSubject {
 			continue // it decides no calls
 		}
-		rules[i] = pr.rule(p, &sources[i])
+		rules[i] = pr.readRule(p, &sources[i])
 	}
 	return rules
 }
 
-func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
-	r := rule{src: src, strict: strictness(&src.Rule), watches: src.Watches()}
+func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
+	r := rule{src: src, strict: strictness(&src.Rule), watches: src.WatchesUnnamedArgs()}
 	pr.beyondSets(&r, p)
 	src = r.src
 	if src.Subject == policy.ResourceSubject {
 		r.args = []argument{newArgument(p, resourceKey, nil, src.Names)}
 	} else {
-		r.name = pr.union(src.Names)
+		r.name = pr.unionOf(src.Names)
 	}
 	for _, a := range src.Args {
 		r.args = append(r.args, newArgument(p, argumentKey(a.Path), a.Path, a.Globs))
 	}
-	pr.constraints(&r, p)
+	pr.readConstraints(&r, p)
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
-			r.vague = r.vague || g.Absolute || g.Homeless || g.Perhaps != nil || g.Forms.Forms[0].Rest != "" || r.closes() && g.aliased()
+			r.vague = r.vague || g.Absolute || g.Homeless || g.Perhaps != nil || g.Forms.Forms[0].Rest != "" || r.deniesOrAsks() && g.hasAliases()
 		}
 	}
-	r.further(src)
+	r.setFurther(src)
 	slices.SortFunc(r.args, func(a, b argument) int { return strings.Compare(a.key, b.key) })
 	slices.Sort(r.atoms)
-	name := r.conditions()
+	name := r.conditionText()
 	if _, known := pr.same[name]; !known {
 		pr.same[name] = len(pr.same)
 	}
@@ -141,18 +141,18 @@ func (pr *prover) rule(p *policy.Policy, src *policy.Source) rule {
 	return r
 }
 
-// constraints reads what only the policy itself can judge: typed constraints, times
+// readConstraints reads what only the policy itself can judge: typed constraints, times
 // and all else that is asked of a call and is no set. An argument that has a constraint must be there; whether the constraint
 // holds is an atom, which a call has or has not. Where a constraint is about the
 // argument as a whole, there need be no text: [] is an array, and present.
-func (pr *prover) constraints(r *rule, p *policy.Policy) {
+func (pr *prover) readConstraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
 		opens := r.src.Action == policy.Allow
 		r.vague = true
 		atom := strings.Join([]string{key, w.Key, w.Text, strconv.FormatBool(opens)}, "\x01")
 		r.atoms = append(r.atoms, atom)
-		if e := pr.expression(key, atom, w.Key, w.Text, !opens); e != nil {
+		if e := pr.parseExpression(key, atom, w.Key, w.Text, !opens); e != nil {
 			r.exprs = append(r.exprs, e)
 		}
 		whole := w.Key == "present" || w.Key == "type" && slices.Contains([]string{`"null"`, `"array"`, `"object"`}, w.Text)
@@ -164,7 +164,7 @@ func (pr *prover) constraints(r *rule, p *policy.Policy) {
 	for _, c := range r.src.Calls {
 		k, _ := policy.CallKeyOf(c.Key)
 		if k.Proof == policy.ServerNames {
-			r.server = pr.union(c.Globs)
+			r.server = pr.unionOf(c.Globs)
 			continue
 		}
 		r.vague = true
@@ -183,7 +183,7 @@ func (pr *prover) constraints(r *rule, p *policy.Policy) {
 func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 	a := argument{key: key, path: path}
 	for _, g := range globs {
-		forms, err := p.Forms(g)
+		forms, err := p.GlobForms(g)
 		if err != nil {
 			continue // no rule of a policy that loaded has such a glob
 		}
@@ -198,10 +198,10 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 
 func argumentKey(path []string) string { return strings.Join(path, "\x00") }
 
-// conditions is a text that equals another rule's when both match the same.
-func (r *rule) conditions() string {
+// conditionText is a text that equals another rule's when both match the same.
+func (r *rule) conditionText() string {
 	var b strings.Builder
-	b.WriteString(r.src.Subject.Key() + "\x02" + r.name.text() + "\x02" + r.server.text())
+	b.WriteString(r.src.Subject.RuleKey() + "\x02" + r.name.unionKey() + "\x02" + r.server.unionKey())
 	for _, a := range r.args {
 		globs := make([]string, 0, len(a.globs))
 		for _, g := range a.globs {
@@ -218,7 +218,7 @@ func (r *rule) conditions() string {
 	return b.String()
 }
 
-func (r *rule) argument(key string) *argument {
+func (r *rule) findArgument(key string) *argument {
 	for i := range r.args {
 		if r.args[i].key == key {
 			return &r.args[i]
@@ -247,8 +247,8 @@ func strictness(r *policy.Rule) int {
 	return strictAsk
 }
 
-// form is the form of a glob for readings made by a set of transformations.
-func (s *shape) form(transforms uint8) *policy.Form {
+// formFor is the form of a glob for readings made by a set of transformations.
+func (s *shape) formFor(transforms uint8) *policy.Form {
 	transforms &= s.effects
 	for i := range s.Forms.Forms {
 		if s.Forms.Forms[i].Transforms == transforms {
@@ -266,10 +266,10 @@ type reading struct {
 	plain      bool
 }
 
-// surely is the language of the texts that an argument's condition matches.
+// sureTexts is the language of the texts that an argument's condition matches.
 // asked says whether it must not be taken for larger than it is; else it must
 // not be taken for smaller.
-func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
+func (pr *prover) sureTexts(a *argument, r reading, paths, asked bool) union {
 	u := union{}
 	for i := range a.globs {
 		s := &a.globs[i]
@@ -282,50 +282,50 @@ func (pr *prover) surely(a *argument, r reading, paths, asked bool) union {
 		} else if r.plain && !paths {
 			transforms = 0
 		}
-		f := s.form(transforms)
+		f := s.formFor(transforms)
 		if f.Odd && asked {
 			continue
 		}
 		for _, g := range f.Globs {
-			u = append(u, pr.lang(g))
+			u = append(u, pr.langOf(g))
 		}
 	}
 	return u
 }
 
-// closes says that the rule denies or asks.
-func (r *rule) closes() bool { return r.src.Action != policy.Allow }
+// deniesOrAsks says that the rule denies or asks.
+func (r *rule) deniesOrAsks() bool { return r.src.Action != policy.Allow }
 
-// aliased says that a deny or a prompt may mean more by the glob.
-func (s *shape) aliased() bool {
+// hasAliases says that a deny or a prompt may mean more by the glob.
+func (s *shape) hasAliases() bool {
 	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
 }
 
-// perhaps adds the texts that the condition may match, of a rule that closes also
+// possibleTexts adds the texts that the condition may match, of a rule that closes also
 // those that it may mean by another name.
-func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) union {
-	u := pr.surely(a, r, paths, asked)
+func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes bool) union {
+	u := pr.sureTexts(a, r, paths, asked)
 	for i := range a.globs {
 		s := &a.globs[i]
 		if r.plain && s.PathLike != paths {
 			continue
 		}
-		if rest := s.form(r.transforms).Rest; rest != "" {
-			u = append(u, pr.made(rest, true))
+		if rest := s.formFor(r.transforms).Rest; rest != "" {
+			u = append(u, pr.cachedLang(rest, true))
 		}
 		if s.Absolute {
 			u = append(u, pr.unknownBases(s.Homeless)...)
 		}
 		if s.Homeless {
-			u = append(u, pr.lang("**"))
+			u = append(u, pr.langOf("**"))
 		}
 		for _, word := range s.Perhaps {
-			u = append(u, pr.lang(word))
+			u = append(u, pr.langOf(word))
 		}
 		for _, f := range s.Forms.Forms {
 			if closes && f.Transforms&^r.transforms == 0 {
 				for _, g := range f.Also {
-					u = append(u, pr.lang(g))
+					u = append(u, pr.langOf(g))
 				}
 			}
 		}
@@ -333,14 +333,14 @@ func (pr *prover) perhaps(a *argument, r reading, paths, asked, closes bool) uni
 	return u
 }
 
-// anyhow is the language of the texts that an argument's condition matches in some
+// foldedTexts is the language of the texts that an argument's condition matches in some
 // reading made by a decoding, a folding or both, and of some more: to stay out of it
 // is to stay out of the condition.
-func (pr *prover) anyhow(a *argument) (u union) {
+func (pr *prover) foldedTexts(a *argument) (u union) {
 	add := func(g string) {
 		l := pr.langs["\x00folded\x00"+g]
 		if l == nil {
-			l = folded(g)
+			l = foldedLang(g)
 			pr.langs[l.text] = l
 		}
 		u = append(u, l)

@@ -36,30 +36,30 @@ type node struct {
 	char   rune
 }
 
-func (s *search) run(branch []*lang) (whole bool) {
+func (s *search) searchBranch(branch []*lang) (whole bool) {
 	if len(s.avoid) == 0 && len(s.options) > 0 && !s.many {
 		return true // there is nothing to get out of
 	}
 	for _, l := range branch {
 		if l.literal && !s.slashed {
-			s.word(l.word, branch)
-			return s.work.spend(len(s.avoid) * (1 + len(l.word)))
+			s.judgeWord(l.word, branch)
+			return s.work.spendWork(len(s.avoid) * (1 + len(l.word)))
 		}
 	}
-	if s.sample(branch) {
+	if s.trySample(branch) {
 		return true
 	}
 	whole = true
-	s.collect(branch)
+	s.collectAvoided(branch)
 	s.machine = newMachine(branch, s.others, nil)
-	if !s.work.spend(s.machine.words * (64 + 2*len(s.machine.runes))) {
+	if !s.work.spendWork(s.machine.words * (64 + 2*len(s.machine.runes))) {
 		return false
 	}
 	s.row = make([]uint64, s.machine.words)
 	s.seen = map[string][]int32{}
 	s.nodes = append(s.nodes, node{row: s.machine.start, parent: -1})
 	for at := 0; at < len(s.nodes); at++ {
-		s.accept(int32(at))
+		s.acceptNode(int32(at))
 		if s.beyond > nodesBeyond {
 			return true
 		}
@@ -68,41 +68,41 @@ func (s *search) run(branch []*lang) (whole bool) {
 			continue
 		}
 		for i := range s.machine.runes {
-			if !s.work.spend(s.machine.words) {
+			if !s.work.spendWork(s.machine.words) {
 				return false
 			}
-			s.follow(int32(at), i)
+			s.followRune(int32(at), i)
 		}
 	}
 	return whole
 }
 
-// word judges a branch that has one text.
-func (s *search) word(text string, branch []*lang) {
+// judgeWord judges a branch that has one text.
+func (s *search) judgeWord(text string, branch []*lang) {
 	shape := atStart
 	for _, r := range text {
-		shape = shape.next(s.manner, r)
+		shape = shape.nextState(s.manner, r)
 	}
-	if !shape.ends(s.manner) {
+	if !shape.mayEnd(s.manner) {
 		return
 	}
 	for _, l := range branch {
-		if !l.accepts(text, true) {
+		if !l.acceptsText(text, true) {
 			return
 		}
 	}
 	got := slices.Clone(s.base)
 	for k, u := range s.avoid {
-		if slices.ContainsFunc(u, func(l *lang) bool { return l.accepts(text, false) }) {
-			set(got, k)
+		if slices.ContainsFunc(u, func(l *lang) bool { return l.acceptsText(text, false) }) {
+			setBit(got, k)
 		}
 	}
-	s.offer(got, func() string { return text })
+	s.offerSet(got, func() string { return text })
 }
 
-// sample settles a branch by a glob of it without its stars, or with a letter in the
+// trySample settles a branch by a glob of it without its stars, or with a letter in the
 // place of each, when there is nothing to avoid.
-func (s *search) sample(branch []*lang) bool {
+func (s *search) trySample(branch []*lang) bool {
 	if len(s.avoid) > 0 || s.many || s.slashed {
 		return false
 	}
@@ -112,7 +112,7 @@ func (s *search) sample(branch []*lang) bool {
 		}
 		for _, star := range []string{"", freshLetters[:1]} {
 			text := strings.NewReplacer("**", star, "*", star, "?", freshLetters[:1]).Replace(l.text)
-			if s.word(text, branch); len(s.options) > 0 {
+			if s.judgeWord(text, branch); len(s.options) > 0 {
 				return true
 			}
 		}
@@ -120,13 +120,13 @@ func (s *search) sample(branch []*lang) bool {
 	return false
 }
 
-// collect lists the languages to avoid that share a text with the branch, as far
+// collectAvoided lists the languages to avoid that share a text with the branch, as far
 // as their ends tell, each once.
-func (s *search) collect(branch []*lang) {
+func (s *search) collectAvoided(branch []*lang) {
 	index := map[string]int{}
 	for k, u := range s.avoid {
 		for _, l := range u {
-			if !s.slashed && slices.ContainsFunc(branch, l.disjoint) {
+			if !s.slashed && slices.ContainsFunc(branch, l.isDisjoint) {
 				continue
 			}
 			i, found := index[l.text]
@@ -140,27 +140,27 @@ func (s *search) collect(branch []*lang) {
 	}
 }
 
-// follow follows one of the characters from a node.
-func (s *search) follow(parent int32, rune int) {
+// followRune follows one of the characters from a node.
+func (s *search) followRune(parent int32, rune int) {
 	r := s.machine.runes[rune]
 	from := &s.nodes[parent]
-	n := node{shape: from.shape.next(s.manner, r), parent: parent, char: r, row: s.row}
+	n := node{shape: from.shape.nextState(s.manner, r), parent: parent, char: r, row: s.row}
 	if n.shape == untidy {
 		return
 	}
 	if s.machine.based {
-		n.base = from.base.next(r)
+		n.base = from.base.nextBase(r)
 	}
-	move(n.row, from.row, s.machine.moves[rune][0], s.machine.moves[rune][1])
-	if s.machine.alive(n.row) && (s.many || !s.dominated(&n)) {
+	moveRow(n.row, from.row, s.machine.moves[rune][0], s.machine.moves[rune][1])
+	if s.machine.isAlive(n.row) && (s.many || !s.isDominated(&n)) {
 		n.row = slices.Clone(n.row) // most are left before they need a row of their own
 		s.nodes = append(s.nodes, n)
 	}
 }
 
-// dominated says whether a node seen before does as well as n whatever follows,
+// isDominated says whether a node seen before does as well as n whatever follows,
 // and notes n where none does.
-func (s *search) dominated(n *node) bool {
+func (s *search) isDominated(n *node) bool {
 	bits := s.machine.neededBits()
 	words := (bits + 63) / 64
 	key := make([]uint64, words+1)
@@ -171,8 +171,8 @@ func (s *search) dominated(n *node) bool {
 	key[words] = uint64(n.shape)<<8 | uint64(n.base)
 	name := string(unsafe.Slice((*byte)(unsafe.Pointer(&key[0])), 8*len(key)))
 	for _, at := range s.seen[name] {
-		s.work.spend(s.machine.words)
-		if subset(s.nodes[at].row, n.row) {
+		s.work.spendWork(s.machine.words)
+		if isSubset(s.nodes[at].row, n.row) {
 			return true
 		}
 	}
@@ -180,9 +180,9 @@ func (s *search) dominated(n *node) bool {
 	return false
 }
 
-// accept notes what the text that led to a node cannot get out of.
-func (s *search) accept(at int32) {
-	defer s.look()
+// acceptNode notes what the text that led to a node cannot get out of.
+func (s *search) acceptNode(at int32) {
+	defer s.countLook()
 	n := &s.nodes[at]
 	var more []uint64 // the states after one more slash
 	if s.slashed {
@@ -190,38 +190,38 @@ func (s *search) accept(at int32) {
 			return
 		}
 		more = make([]uint64, s.machine.words)
-		s.machine.step(more, n.row, '/')
+		s.machine.stepRow(more, n.row, '/')
 	}
 	accepting := func(i int) bool {
-		return s.machine.accepting(n.row, i, n.base) || more != nil && s.machine.accepting(more, i, n.base.next('/'))
+		return s.machine.acceptsRow(n.row, i, n.base) || more != nil && s.machine.acceptsRow(more, i, n.base.nextBase('/'))
 	}
 	for i := range s.machine.needed {
-		if !n.shape.ends(s.manner) || !accepting(i) {
+		if !n.shape.mayEnd(s.manner) || !accepting(i) {
 			return
 		}
 	}
-	if s.machine.needed == 0 && !n.shape.ends(s.manner) {
+	if s.machine.needed == 0 && !n.shape.mayEnd(s.manner) {
 		return
 	}
 	got := slices.Clone(s.base)
 	for i := range s.others {
 		if accepting(s.machine.needed + i) {
 			for _, k := range s.owners[i] {
-				set(got, k)
+				setBit(got, k)
 			}
 		}
 	}
-	s.offer(got, func() string { return s.text(at) })
+	s.offerSet(got, func() string { return s.pathText(at) })
 }
 
-// look counts the nodes that are looked at when no better set can be found.
-func (s *search) look() {
-	if !s.many && len(s.options) == 1 && subset(s.options[0].set, s.base) {
+// countLook counts the nodes that are looked at when no better set can be found.
+func (s *search) countLook() {
+	if !s.many && len(s.options) == 1 && isSubset(s.options[0].set, s.base) {
 		s.beyond++
 	}
 }
 
-func (s *search) text(at int32) string {
+func (s *search) pathText(at int32) string {
 	var runes []rune
 	for n := &s.nodes[at]; n.parent >= 0; n = &s.nodes[n.parent] {
 		runes = append(runes, n.char)
@@ -233,19 +233,19 @@ func (s *search) text(at int32) string {
 	return string(runes)
 }
 
-// offer adds a set, unless one that is no larger is there, and drops those that
+// offerSet adds a set, unless one that is no larger is there, and drops those that
 // are no smaller.
-func (s *search) offer(got []uint64, text func() string) {
+func (s *search) offerSet(got []uint64, text func() string) {
 	limit := wordsPerSet
 	if s.many {
 		limit = wordsOfMany
 	}
 	for i := range s.options {
 		o := &s.options[i]
-		if !subset(o.set, got) {
+		if !isSubset(o.set, got) {
 			continue
 		}
-		if same := subset(got, o.set); !same && !s.many {
+		if same := isSubset(got, o.set); !same && !s.many {
 			return
 		} else if same {
 			if o.branch != s.number {
@@ -258,7 +258,7 @@ func (s *search) offer(got []uint64, text func() string) {
 		}
 	}
 	if !s.many {
-		s.options = slices.DeleteFunc(s.options, func(o option) bool { return subset(got, o.set) })
+		s.options = slices.DeleteFunc(s.options, func(o option) bool { return isSubset(got, o.set) })
 	}
 	s.options = append(s.options, option{set: got, words: []string{text()}, branch: s.number, ofBranch: 1})
 }

@@ -29,8 +29,8 @@ const (
 	untidy
 )
 
-// next is the state after a character.
-func (t tidiness) next(m manner, r rune) tidiness {
+// nextState is the state after a character.
+func (t tidiness) nextState(m manner, r rune) tidiness {
 	switch {
 	case m != tidy:
 		return inName
@@ -70,8 +70,8 @@ func (t tidiness) next(m manner, r rune) tidiness {
 	return inName
 }
 
-// ends says whether a text may end here.
-func (t tidiness) ends(m manner) bool {
+// mayEnd says whether a text may end here.
+func (t tidiness) mayEnd(m manner) bool {
 	switch m {
 	case tidy:
 		return t == inLetter || t == inWord || t == inName || t == afterRoot

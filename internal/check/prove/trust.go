@@ -10,9 +10,9 @@ import (
 
 const reasonTrust = "what is said of servers and of a session, which no single call shows: "
 
-// trust notes that the tables about servers, or the level, are not the same.
-func (d *difference) trust() {
-	old, after := said(d.before), said(d.after)
+// compareTrust notes that the tables about servers, or the level, are not the same.
+func (d *difference) compareTrust() {
+	old, after := trustTexts(d.before), trustTexts(d.after)
 	var texts []string
 	for _, of := range []struct {
 		word     string
@@ -25,17 +25,17 @@ func (d *difference) trust() {
 		}
 	}
 	if len(texts) > 0 {
-		d.classes = append(d.classes, Class{Undecided: true, Reason: reasonTrust + strings.Join(texts, ", ")})
+		d.classes = append(d.classes, CallClass{Undecided: true, Reason: reasonTrust + strings.Join(texts, ", ")})
 	}
 }
 
-// said are the level, and the tables in order: of those that match a tool the first
+// trustTexts are the level, and the tables in order: of those that match a tool the first
 // decides.
-func said(p *policy.Policy) (texts []string) {
-	if p.Level() != policy.Off {
-		texts = append(texts, fmt.Sprintf("[flow] level %s", p.Level()))
+func trustTexts(p *policy.Policy) (texts []string) {
+	if p.LocalFlowLevel() != policy.Off {
+		texts = append(texts, fmt.Sprintf("[flow] level %s", p.LocalFlowLevel()))
 	}
-	for i, t := range p.Trusts() {
+	for i, t := range p.TrustTables() {
 		texts = append(texts, fmt.Sprintf("%s (table %d)", t.String(), i+1))
 	}
 	return texts

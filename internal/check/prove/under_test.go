@@ -16,7 +16,7 @@ import (
 
 func parsePlain(t rapid.TB, text string) *policy.Policy {
 	t.Helper()
-	p, err := policy.Parse("policy.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.Plain()})
+	p, err := policy.Parse("policy.toml", []byte(text), policy.Options{Home: "/home/u", Disk: disk.PlainDisk()})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -29,7 +29,7 @@ func TestBothUnderAFolder(t *testing.T) {
 	for _, folder := range []string{"~/projects", "~", "/srv/data/", "/"} {
 		for _, glob := range []string{"**/.env", "**/*.pem", "**/.ssh/**", "**/id_?", "**.key", "**/a/**/b"} {
 			p := parsePlain(t, fmt.Sprintf("[[rule]]\naction = \"allow\"\ntool = \"read\"\nwhere.path = { under = [%q] }\n[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = %q\n", folder, glob))
-			c := prove.New(p, prove.Options{}).Both(0, 1)
+			c := prove.New(p, prove.Options{}).FindCommonCall(0, 1)
 			if c == nil {
 				t.Errorf("no call found that is under %s and matches %s", folder, glob)
 				continue
@@ -41,7 +41,7 @@ func TestBothUnderAFolder(t *testing.T) {
 	}
 	for _, glob := range []string{"/etc/**", "~/.ssh/**", "https://**", "*.pem"} {
 		p := parsePlain(t, fmt.Sprintf("[[rule]]\naction = \"allow\"\ntool = \"read\"\nwhere.path = { under = [\"~/projects\"] }\n[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.path = %q\n", glob))
-		if c := prove.New(p, prove.Options{}).Both(0, 1); c != nil {
+		if c := prove.New(p, prove.Options{}).FindCommonCall(0, 1); c != nil {
 			t.Errorf("nothing in ~/projects matches %s, and yet %s", glob, c.Args)
 		}
 	}
@@ -69,13 +69,13 @@ func TestWitnessesUnderFolders(t *testing.T) {
 			if f.Witness == nil {
 				continue
 			}
-			if tr := p.Trace(f.Witness); !slices.Contains(tr.Reached(), f.Rule) {
+			if tr := p.Trace(f.Witness); !slices.Contains(tr.ReachedRules(), f.Rule) {
 				rt.Errorf("%s does not come to rule %d of\n%s", f.Witness.Args, f.Rule, text)
 			}
 		}
 		for j := range p.Rules() {
 			for i := range j {
-				c := a.Both(i, j)
+				c := a.FindCommonCall(i, j)
 				if c == nil {
 					continue
 				}

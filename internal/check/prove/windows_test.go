@@ -27,13 +27,13 @@ func TestWindows(t *testing.T) {
 			t.Errorf("on %q: %+v", os, f)
 		}
 		a := prove.New(read(above+below, os), prove.Options{})
-		if a.Within(1, 0) != (want == prove.Covered) {
+		if a.IsCovered(1, 0) != (want == prove.Covered) {
 			t.Errorf("on %q: within", os)
 		}
 		if f := prove.Reach(read(names, os), prove.Options{})[1]; f.Status != prove.Covered {
 			t.Errorf("of names on %q: %+v", os, f)
 		}
-		told := slices.ContainsFunc(prove.Difference(read(above, os), read(below+above, os), prove.Options{}), func(c prove.Class) bool { return c.Reason == prove.ReasonWindows })
+		told := slices.ContainsFunc(prove.Difference(read(above, os), read(below+above, os), prove.Options{}), func(c prove.CallClass) bool { return c.Reason == prove.ReasonWindows })
 		if told != (os == policy.Windows) {
 			t.Errorf("on %q: what is not compared is told: %v", os, told)
 		}

@@ -20,19 +20,19 @@ var methods = map[policy.Subject]string{
 	policy.ElicitationSubject: "elicitation/create",
 }
 
-// calls are the calls that a candidate stands for: its texts as they are, then,
+// listCalls are the calls that a candidate stands for: its texts as they are, then,
 // where constraints are asked for, examples of them, and where readings are, the
 // texts in another dress.
-func (q *question) calls(c candidate) []policy.Call {
+func (q *question) listCalls(c candidate) []policy.Call {
 	var calls []policy.Call
-	for i, dress := range q.dresses() {
-		if i > 0 && !c.changes(dress) {
+	for i, dress := range q.listDresses() {
+		if i > 0 && !c.changesWith(dress) {
 			continue
 		}
-		for _, args := range q.values(c, dress) {
+		for _, args := range q.listArguments(c, dress) {
 			call := policy.Call{Server: c.server, Subject: q.subject, Method: methods[q.subject], Names: []string{c.name}}
-			q.meet(&call)
-			c.look.put(&call)
+			q.meetConditions(&call)
+			c.look.putFinds(&call)
 			switch q.subject {
 			case policy.ResourceSubject:
 				call.Names[0] = dress(c.name)
@@ -40,15 +40,15 @@ func (q *question) calls(c candidate) []policy.Call {
 				call.Method = c.name
 			case policy.ToolSubject, policy.PromptSubject:
 				if len(args) > 0 {
-					call.Args = encode(args)
+					call.Args = encodeArguments(args)
 				}
 			}
 			calls = append(calls, call)
-			other := q.miss(call)
-			if c.look.put(&other); other.Assurances != call.Assurances || other.Seen != call.Seen {
+			other := q.missConditions(call)
+			if c.look.putFinds(&other); other.Assurances != call.Assurances || other.Seen != call.Seen {
 				calls = append(calls, other)
 			}
-			if q.others && !q.served() {
+			if q.others && !q.needsServer() {
 				call.Server = otherServer
 				calls = append(calls, call)
 			}
@@ -61,12 +61,12 @@ func (q *question) calls(c candidate) []policy.Call {
 // of a candidate may be that of a rule which was left out as no help in a proof.
 const otherServer = "another-server"
 
-func (q *question) served() bool {
+func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changes says whether a dress makes another call of the candidate.
-func (c *candidate) changes(dress func(string) string) bool {
+// changesWith says whether a dress makes another call of the candidate.
+func (c *candidate) changesWith(dress func(string) string) bool {
 	for _, text := range c.args {
 		if dress(text) != text {
 			return true
@@ -75,24 +75,24 @@ func (c *candidate) changes(dress func(string) string) bool {
 	return false
 }
 
-// dresses are ways to write a text such that some reading of it is the text.
-func (q *question) dresses() []func(string) string {
+// listDresses are ways to write a text such that some reading of it is the text.
+func (q *question) listDresses() []func(string) string {
 	dresses := []func(string) string{strings.Clone}
 	if q.others {
 		dresses = append(dresses, strings.ToUpper,
 			func(s string) string { return " " + s },
 			func(s string) string { return s + " " },
 			func(s string) string { return " " + s + " " },
-			located, escaped, norm.NFD.String,
-			func(s string) string { return located(escaped(s)) },
+			pathToURI, escapeLastLetter, norm.NFD.String,
+			func(s string) string { return pathToURI(escapeLastLetter(s)) },
 			func(s string) string { return strings.ReplaceAll(s, "/", `\`) },
-			func(s string) string { return athome(s, q.home) })
+			func(s string) string { return tildePath(s, q.home) })
 	}
 	return dresses
 }
 
-// located writes a path as a URI, in which its blanks and the like may stand.
-func located(path string) string {
+// pathToURI writes a path as a URI, in which its blanks and the like may stand.
+func pathToURI(path string) string {
 	switch {
 	case strings.HasPrefix(path, "/"):
 		return "file://" + path
@@ -102,8 +102,8 @@ func located(path string) string {
 	return path
 }
 
-// escaped writes the last letter of a text by its number.
-func escaped(s string) string {
+// escapeLastLetter writes the last letter of a text by its number.
+func escapeLastLetter(s string) string {
 	i := strings.LastIndexFunc(s, func(r rune) bool { return isLetter(r) || '0' <= r && r <= '9' })
 	if i < 0 {
 		return s
@@ -111,8 +111,8 @@ func escaped(s string) string {
 	return fmt.Sprintf("%s%%%02x%s", s[:i], s[i], s[i+1:])
 }
 
-// athome writes a path below the home with a tilde.
-func athome(path, home string) string {
+// tildePath writes a path below the home with a tilde.
+func tildePath(path, home string) string {
 	if rest, below := strings.CutPrefix(path, home); below && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}
@@ -125,8 +125,8 @@ type value struct {
 	raw  any
 }
 
-// values lists the arguments a candidate may have.
-func (q *question) values(c candidate, dress func(string) string) [][]value {
+// listArguments lists the arguments a candidate may have.
+func (q *question) listArguments(c candidate, dress func(string) string) [][]value {
 	all := [][]value{nil}
 	// Rules above may take every call that lacks an argument.
 	var filled []value
@@ -142,30 +142,30 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 	}
 	switch {
 	case q.further:
-		all = q.extras()
+		all = q.extraArguments()
 	case q.bare && slices.ContainsFunc(q.avoid, func(d demand) bool { return d.rule.only }):
-		all = append(all, q.extras()...)
+		all = append(all, q.extraArguments()...)
 	}
-	paths := q.paths()
+	paths := q.argumentPaths()
 	for key := range c.args {
 		if path := strings.Split(key, "\x00"); key != resourceKey && !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
 			paths = append(paths, path) // of an exception
 		}
 	}
 	for _, path := range paths {
-		texts := slices.Clone(q.spelled(path))
+		texts := slices.Clone(q.spelledTexts(path))
 		for _, d := range q.needed {
 			for _, w := range d.rule.src.Where {
 				if slices.Equal(w.Path, path) {
-					texts = append(texts, examples(w.Key, w.Text)...)
+					texts = append(texts, exampleValues(w.Key, w.Text)...)
 				}
 			}
 		}
 		if text, found := c.args[argumentKey(path)]; found {
 			texts = append(texts, dress(text))
-			texts = append(texts, q.below(path, text)...)
+			texts = append(texts, q.placeInFolders(path, text)...)
 		}
-		if q.bare && q.unnamed && q.watched() {
+		if q.bare && q.unnamed && q.watchesExtras() {
 			texts = append(texts, suspects...)
 		}
 		if q.broken {
@@ -185,12 +185,12 @@ func (q *question) values(c candidate, dress func(string) string) [][]value {
 			all = all[:maxCandidates]
 		}
 	}
-	return q.somewhere(all)
+	return q.addAnywhere(all)
 }
 
-// below puts a text into the folders that an argument must lie under: what other
+// placeInFolders puts a text into the folders that an argument must lie under: what other
 // rules ask of its end, such as **/.env, it meets there as well.
-func (q *question) below(path []string, text string) (texts []any) {
+func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	for _, d := range q.needed {
 		for _, w := range d.rule.src.Where {
 			if w.Key != "under" || !slices.Equal(w.Path, path) {
@@ -204,9 +204,9 @@ func (q *question) below(path []string, text string) (texts []any) {
 	return texts
 }
 
-// paths are the arguments that the rules asked for speak of, but for those that
+// argumentPaths are the arguments that the rules asked for speak of, but for those that
 // must not be there.
-func (q *question) paths() (paths [][]string) {
+func (q *question) argumentPaths() (paths [][]string) {
 	add := func(path []string) {
 		if !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
 			paths = append(paths, path)
@@ -227,35 +227,35 @@ func (q *question) paths() (paths [][]string) {
 	return paths
 }
 
-// meet changes a call to one that may meet what the rules asked for want of it as a
+// meetConditions changes a call to one that may meet what the rules asked for want of it as a
 // whole, where that is known; where they want different things, the first does.
-func (q *question) meet(c *policy.Call) {
+func (q *question) meetConditions(c *policy.Call) {
 	for _, d := range slices.Backward(q.needed) {
 		for i := range d.rule.src.Calls {
-			d.rule.src.Calls[i].Meet(c)
+			d.rule.src.Calls[i].MeetCondition(c)
 		}
 	}
 }
 
-// miss is a call that meets less of what rules to avoid want of it as a whole.
-func (q *question) miss(c policy.Call) policy.Call {
+// missConditions is a call that meets less of what rules to avoid want of it as a whole.
+func (q *question) missConditions(c policy.Call) policy.Call {
 	for _, d := range q.avoid {
 		for i := range d.rule.src.Calls {
-			d.rule.src.Calls[i].Miss(&c)
+			d.rule.src.Calls[i].MissCondition(&c)
 		}
 	}
 	return c
 }
 
-// encode writes arguments as a JSON object. An argument that is both a text and
+// encodeArguments writes arguments as a JSON object. An argument that is both a text and
 // has members becomes a list of both.
-func encode(args []value) []byte {
+func encodeArguments(args []value) []byte {
 	root := map[string]any{}
 	slices.SortStableFunc(args, func(a, b value) int { return len(a.path) - len(b.path) })
 	for _, v := range args {
 		at := root
 		for _, name := range v.path[:len(v.path)-1] {
-			at = member(at, name)
+			at = memberObject(at, name)
 		}
 		at[v.path[len(v.path)-1]] = v.raw
 	}
@@ -266,7 +266,7 @@ func encode(args []value) []byte {
 	return out
 }
 
-func member(at map[string]any, name string) map[string]any {
+func memberObject(at map[string]any, name string) map[string]any {
 	switch v := at[name].(type) {
 	case map[string]any:
 		return v

@@ -68,8 +68,8 @@ type Call struct {
 	empty     bool     // it carries nothing in which something could be found
 }
 
-// nothing says that no arguments are recorded, or an object without members.
-func nothing(args []byte) bool {
+// isEmptyArgs says that no arguments are recorded, or an object without members.
+func isEmptyArgs(args []byte) bool {
 	args = bytes.TrimSpace(args)
 	return len(args) == 0 || string(args) == "{}"
 }
@@ -85,12 +85,12 @@ var methods = map[policy.Subject]string{
 	policy.SamplingSubject: "sampling/createMessage", policy.ElicitationSubject: "elicitation/create",
 }
 
-// Judged says whether a record is of a decision that the rules had a part in.
-func Judged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
+// IsJudged says whether a record is of a decision that the rules had a part in.
+func IsJudged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
 
-// Rebuild is the call of a record for which Judged holds. A reason that is not
+// RebuildCall is the call of a record for which Judged holds. A reason that is not
 // "" says that there is none to be had.
-func Rebuild(e *event.Entry) (c Call, why Why) {
+func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Subject = policy.SubjectOf(e.Subject)
 	was, err := policy.ParseAction(e.Policy)
 	if err != nil {
@@ -114,7 +114,7 @@ func Rebuild(e *event.Entry) (c Call, why Why) {
 	c.At, c.Cwd, c.OS, c.Elsewhere, c.Assurances = e.Time, e.Cwd, e.OS, e.Elsewhere, policy.ReadAssurances(e.Annotations)
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
 	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about others are left out (doubtful)
-	c.empty = len(c.Texts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && nothing(e.Args)
+	c.empty = len(c.RequestTexts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && isEmptyArgs(e.Args)
 	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted
 	}
@@ -124,5 +124,5 @@ func Rebuild(e *event.Entry) (c Call, why Why) {
 		}
 		c.Args = args
 	}
-	return c, c.Missing.read(e)
+	return c, c.Missing.readEntry(e)
 }

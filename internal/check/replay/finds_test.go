@@ -82,7 +82,7 @@ func TestCompareOfEveryKind(t *testing.T) {
 	const anything = "[[rule]]\naction = \"deny\"\ntool = \"*\"\nfind = \"*\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n"
 	for want, ev := range map[replay.Class]*event.Event{
 		replay.NotJudged:   found("read", "marker secret"),
-		replay.Unchanged:   found("read", strings.Join(policy.Kinds(), " ")),
+		replay.Unchanged:   found("read", strings.Join(policy.FindingKinds(), " ")),
 		replay.NewlyDenied: found("read", "secret", "secret 1 /text"),
 	} {
 		if x := one(t, anything, audit.Options{}, ev); x.Class != want {
@@ -139,7 +139,7 @@ func TestFindsAreNeverGuessed(t *testing.T) {
 				answers = append(answers, a)
 			}
 		}
-		x := j.Compare(&event.Entry{Event: *ev})
+		x := j.CompareEntry(&event.Entry{Event: *ev})
 		switch {
 		case x.Class != replay.NotJudged && !slices.Equal(answers, []policy.Action{x.Action}):
 			t.Fatalf("%s of a record, of its calls %v\n%s\n%+v", x.Action, answers, src.String(), ev)

@@ -44,15 +44,15 @@ func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 	}
 	for _, p := range append([]*policy.Policy{j.alone}, o.Above...) {
 		for on := policy.OnReply; on <= policy.OnList; on++ {
-			if q := p.Of(on); q != nil {
+			if q := p.PolicyFor(on); q != nil {
 				j.replies[on] = append(j.replies[on], layer{q, q.Sources()})
 			}
 		}
 	}
-	j.blind = slices.ContainsFunc(j.sources, unrecorded)
+	j.blind = slices.ContainsFunc(j.sources, needsUnrecorded)
 	for _, p := range o.Above {
 		l := layer{p, p.Sources()}
-		j.layers, j.blind = append(j.layers, l), j.blind || slices.ContainsFunc(l.sources, unrecorded)
+		j.layers, j.blind = append(j.layers, l), j.blind || slices.ContainsFunc(l.sources, needsUnrecorded)
 	}
 	return j, nil
 }
@@ -63,29 +63,29 @@ func (j *Judge) Policy() *policy.Policy { return j.policy }
 // maxWithout bounds the policies that are kept.
 const maxWithout = 64
 
-// Judge decides a recorded call. Where the record does not keep what a rule
+// JudgeCall decides a recorded call. Where the record does not keep what a rule
 // looks at, that rule may match in some readings and not in others; so the
 // answer is certain only if it is the same without all such rules and with any of
 // them. A reason says that it is not. A layer with such a rule has no answer at
 // all; only a deny of another part is certain beside it, for layers open nothing.
-func (j *Judge) Judge(c *Call) (policy.Decision, Why) {
-	d, why := j.judge(c)
+func (j *Judge) JudgeCall(c *Call) (policy.Decision, Why) {
+	d, why := j.judgeAll(c)
 	if why == "" && d.Action != policy.Deny && c.odd {
 		why = Malformed
 	}
 	return d, why
 }
 
-func (j *Judge) judge(c *Call) (policy.Decision, Why) {
-	if c.Missing.None() && !j.blind {
+func (j *Judge) judgeAll(c *Call) (policy.Decision, Why) {
+	if c.Missing.IsComplete() && !j.blind {
 		return j.policy.Decide(&c.Call), ""
 	}
-	d, unsure := j.own(c)
+	d, unsure := j.judgeOwn(c)
 	for i := range j.layers {
 		if d.Action == policy.Deny && unsure == "" {
 			break
 		}
-		rules, why := doubtful(j.layers[i].policy, j.layers[i].sources, c)
+		rules, why := doubtfulRules(j.layers[i].policy, j.layers[i].sources, c)
 		if len(rules) > 0 {
 			unsure = why
 			continue
@@ -103,16 +103,16 @@ func (j *Judge) judge(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// own is the answer of the policy itself.
-func (j *Judge) own(c *Call) (policy.Decision, Why) {
-	doubtful, why := doubtful(j.alone, j.sources, c)
+// judgeOwn is the answer of the policy itself.
+func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
+	doubtful, why := doubtfulRules(j.alone, j.sources, c)
 	if len(doubtful) == 0 {
 		return j.alone.Decide(&c.Call), ""
 	}
 	if c.Missing.large {
 		return policy.Decision{}, why
 	}
-	rest, err := j.leaving(doubtful, nil)
+	rest, err := j.withoutRules(doubtful, nil)
 	if err != nil {
 		return policy.Decision{}, why
 	}
@@ -120,7 +120,7 @@ func (j *Judge) own(c *Call) (policy.Decision, Why) {
 	// A deny holds whatever the rules below it say: it is the strictest.
 	end := len(j.sources)
 	if d.Action == policy.Deny && d.Rule != nil {
-		end = j.original(d.Rule.Index, doubtful)
+		end = j.originalIndex(d.Rule.Index, doubtful)
 	}
 	for _, i := range doubtful {
 		if i < end && j.sources[i].Action != d.Action {
@@ -130,21 +130,21 @@ func (j *Judge) own(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// doubtful lists the rules of a policy that look at what the record does not keep, and
+// doubtfulRules lists the rules of a policy that look at what the record does not keep, and
 // may decide the call by it.
-func doubtful(p *policy.Policy, sources []policy.Source, c *Call) (rules []int, why Why) {
+func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []int, why Why) {
 	var steps []policy.Step
 	for i := range sources {
 		s := &sources[i]
 		if s.Subject != c.Subject {
 			continue
 		}
-		w := c.Missing.of(s)
-		if w == "" && !c.knows(p, s) {
+		w := c.Missing.whyUnknown(s)
+		if w == "" && !c.knowsConditions(p, s) {
 			if steps == nil {
-				steps = c.unsure(p)
+				steps = c.openSteps(p)
 			}
-			if w = Unrecorded; c.spared(&steps[i]) {
+			if w = Unrecorded; c.isSpared(&steps[i]) {
 				continue
 			}
 		}
@@ -155,8 +155,8 @@ func doubtful(p *policy.Policy, sources []policy.Source, c *Call) (rules []int, 
 	return rules, why
 }
 
-// unsure is what rules say of the call with all of it open that a record may lack.
-func (c *Call) unsure(p *policy.Policy) []policy.Step {
+// openSteps is what rules say of the call with all of it open that a record may lack.
+func (c *Call) openSteps(p *policy.Policy) []policy.Step {
 	open := c.Call
 	open.Finds, open.Screened = nil, false
 	t := p.Trace(&open)
@@ -166,26 +166,26 @@ func (c *Call) unsure(p *policy.Policy) []policy.Step {
 	return t.Steps
 }
 
-// spared says that a rule plays no part whatever the record lacks: the call is not what
+// isSpared says that a rule plays no part whatever the record lacks: the call is not what
 // it is about or, where all arguments are there, others decide it first.
-func (c *Call) spared(s *policy.Step) bool {
+func (c *Call) isSpared(s *policy.Step) bool {
 	switch {
 	case s.Match == policy.NoMatch && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
 		return true
 	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
 		return false
 	}
-	return c.Missing.None() && (s.Match == policy.NoMatch || !s.Reached)
+	return c.Missing.IsComplete() && (s.Match == policy.NoMatch || !s.Reached)
 }
 
-// Certain is the policy without the rules that look at what the record does not
+// CertainPolicy is the policy without the rules that look at what the record does not
 // keep of a call, and those rules. The others stand where they stood; a layer
 // with such a rule is left out as a whole.
-func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
-	if c.Missing.None() && !j.blind {
+func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
+	if c.Missing.IsComplete() && !j.blind {
 		return j.policy, nil, ""
 	}
-	own, why := doubtful(j.alone, j.sources, c)
+	own, why := doubtfulRules(j.alone, j.sources, c)
 	var left []policy.Rule
 	for _, i := range own {
 		left = append(left, j.sources[i].Rule)
@@ -193,7 +193,7 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	var above []*policy.Policy
 	for i := range j.layers {
 		l := &j.layers[i]
-		rules, w := doubtful(l.policy, l.sources, c)
+		rules, w := doubtfulRules(l.policy, l.sources, c)
 		if len(rules) == 0 {
 			above = append(above, l.policy)
 			continue
@@ -206,7 +206,7 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	if len(left) == 0 {
 		return j.policy, nil, ""
 	}
-	rest, err := j.leaving(own, above)
+	rest, err := j.withoutRules(own, above)
 	if err != nil {
 		rest = &policy.Policy{}
 	}
@@ -216,8 +216,8 @@ func (j *Judge) Certain(c *Call) (*policy.Policy, []policy.Rule, Why) {
 // errElsewhere says that a rule stands in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// leaving is the policy without some of its rules, under some of its layers.
-func (j *Judge) leaving(rules []int, above []*policy.Policy) (*policy.Policy, error) {
+// withoutRules is the policy without some of its rules, under some of its layers.
+func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {
 		key += fmt.Sprintf(" %p", p)
@@ -254,8 +254,8 @@ func (j *Judge) leaving(rules []int, above []*policy.Policy) (*policy.Policy, er
 	return p, nil
 }
 
-// original is the place of a rule in the whole policy.
-func (j *Judge) original(index int, left []int) int {
+// originalIndex is the place of a rule in the whole policy.
+func (j *Judge) originalIndex(index int, left []int) int {
 	for _, i := range left {
 		if i <= index {
 			index++

@@ -37,10 +37,10 @@ const (
 	largeFrame = 256 << 10
 )
 
-// None says that the record keeps all of the call.
-func (m *Missing) None() bool { return m.names == "" && len(m.gaps) == 0 && !m.open }
+// IsComplete says that the record keeps all of the call.
+func (m *Missing) IsComplete() bool { return m.names == "" && len(m.gaps) == 0 && !m.open }
 
-func (m *Missing) read(e *event.Entry) Why {
+func (m *Missing) readEntry(e *event.Entry) Why {
 	for _, name := range e.Names {
 		if why := markOf(name); why != "" {
 			m.names = why
@@ -52,7 +52,7 @@ func (m *Missing) read(e *event.Entry) Why {
 	}
 	d := json.NewDecoder(bytes.NewReader(e.Args))
 	d.UseNumber()
-	if !m.value(d, nil) {
+	if !m.readValue(d, nil) {
 		return Unknown
 	}
 	if e.ArgsCut {
@@ -61,15 +61,15 @@ func (m *Missing) read(e *event.Entry) Why {
 	return ""
 }
 
-// value reads one JSON value; false when there is none.
-func (m *Missing) value(d *json.Decoder, at []string) bool {
+// readValue reads one JSON value; false when there is none.
+func (m *Missing) readValue(d *json.Decoder, at []string) bool {
 	t, err := d.Token()
 	if err != nil {
 		return false
 	}
 	switch t := t.(type) {
 	case string:
-		m.note(at, markOf(t))
+		m.noteGap(at, markOf(t))
 	case json.Delim:
 		for d.More() {
 			below := at
@@ -79,10 +79,10 @@ func (m *Missing) value(d *json.Decoder, at []string) bool {
 					return false
 				}
 				s, _ := name.(string)
-				m.note(at, markOf(s)) // a member of another name: whatever is asked for here
+				m.noteGap(at, markOf(s)) // a member of another name: whatever is asked for here
 				below = append(slices.Clone(at), s)
 			}
-			if !m.value(d, below) {
+			if !m.readValue(d, below) {
 				return false
 			}
 		}
@@ -92,7 +92,7 @@ func (m *Missing) value(d *json.Decoder, at []string) bool {
 	return true
 }
 
-func (m *Missing) note(at []string, why Why) {
+func (m *Missing) noteGap(at []string, why Why) {
 	switch {
 	case why == "":
 	case len(m.gaps) < maxGaps:
@@ -135,45 +135,45 @@ func markOf(s string) Why {
 	return Cut
 }
 
-// of says why the record does not tell whether names and arguments meet a rule, or "".
-func (m *Missing) of(s *policy.Source) Why {
+// whyUnknown says why the record does not tell whether names and arguments meet a rule, or "".
+func (m *Missing) whyUnknown(s *policy.Source) Why {
 	if m.names != "" && !matchesAnyText(s) {
 		return m.names
 	}
-	for _, path := range s.Paths() {
-		if why := m.at(path); why != "" {
+	for _, path := range s.ArgumentPaths() {
+		if why := m.whyPathUnknown(path); why != "" {
 			return why
 		}
 	}
-	if s.Watches() {
-		return m.beyond(s)
+	if s.WatchesUnnamedArgs() {
+		return m.whyOthersUnknown(s)
 	}
 	return ""
 }
 
-// unrecorded says that a rule looks at what no record keeps of a call, or not each.
-func unrecorded(s policy.Source) bool {
+// needsUnrecorded says that a rule looks at what no record keeps of a call, or not each.
+func needsUnrecorded(s policy.Source) bool {
 	return slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
 		k, _ := policy.CallKeyOf(c.Key)
 		return !k.Recorded
 	})
 }
 
-// knows says that the record tells, of all that a rule asks of a call as a whole, whether
+// knowsConditions says that the record tells, of all that a rule asks of a call as a whole, whether
 // it holds: of what it wants found, whether that was found, or was looked for.
-func (c *Call) knows(p *policy.Policy, s *policy.Source) bool {
+func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
 	return !slices.ContainsFunc(s.Calls, func(stated policy.Stated) bool {
 		k, _ := policy.CallKeyOf(stated.Key)
-		return !k.Recorded && !(s.Finds != nil && stated.Key == findKey && c.looked(p, s.Finds))
+		return !k.Recorded && !(s.Finds != nil && stated.Key == findKey && c.knowsKinds(p, s.Finds))
 	})
 }
 
 // findKey is the condition that a record may keep.
 const findKey = "find"
 
-// looked says that it is known whether one of some kinds was found. What was looked for by
+// knowsKinds says that it is known whether one of some kinds was found. What was looked for by
 // a pack of the owner's is not: the pack may have been another one then.
-func (c *Call) looked(p *policy.Policy, kinds []string) bool {
+func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	if slices.Contains(kinds, "*") {
 		kinds = p.KindsOn(policy.OnCall)
 		if len(c.Finds) > 0 {
@@ -184,20 +184,20 @@ func (c *Call) looked(p *policy.Policy, kinds []string) bool {
 		return true
 	}
 	return !slices.ContainsFunc(kinds, func(kind string) bool {
-		return !slices.Contains(c.lookedFor, kind) || !slices.Contains(policy.Kinds(), kind)
+		return !slices.Contains(c.lookedFor, kind) || !slices.Contains(policy.FindingKinds(), kind)
 	})
 }
 
 // findsOf are the kinds that a record says were found, but for those of packs.
 func findsOf(e *event.Entry) []string {
-	return slices.DeleteFunc(e.Found(), func(kind string) bool { return !slices.Contains(policy.Kinds(), kind) })
+	return slices.DeleteFunc(e.FoundKinds(), func(kind string) bool { return !slices.Contains(policy.FindingKinds(), kind) })
 }
 
-// beyond says why arguments that a rule does not name are not known as far as it
+// whyOthersUnknown says why arguments that a rule does not name are not known as far as it
 // looks at them, or "".
-func (m *Missing) beyond(s *policy.Source) Why {
+func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	for _, g := range m.gaps {
-		named := slices.ContainsFunc(s.Paths(), func(path []string) bool {
+		named := slices.ContainsFunc(s.ArgumentPaths(), func(path []string) bool {
 			return len(path) <= len(g.path) && slices.Equal(path, g.path[:len(path)])
 		}) || len(g.path) > 0 && slices.Contains(s.Further.Names, g.path[0])
 		if named {
@@ -208,7 +208,7 @@ func (m *Missing) beyond(s *policy.Source) Why {
 		}
 		// Some names say all there is to know.
 		name := g.path[len(g.path)-1]
-		if reading.Suspect(name, "x") == "" && reading.Suspect(name, "/x") != "" {
+		if reading.SuspectReason(name, "x") == "" && reading.SuspectReason(name, "/x") != "" {
 			return g.why
 		}
 	}
@@ -224,10 +224,10 @@ func matchesAnyText(s *policy.Source) bool {
 	return slices.Contains(s.Names, "**") && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
 }
 
-// at says why what a condition on path looks at is not known. A condition looks
+// whyPathUnknown says why what a condition on path looks at is not known. A condition looks
 // at the member and at what lies below it; and what a gap holds may have members.
 // Names that differ in case alone are readings of each other.
-func (m *Missing) at(path []string) Why {
+func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil
 	}

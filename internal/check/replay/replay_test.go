@@ -61,7 +61,7 @@ func one(t testing.TB, src string, o audit.Options, ev *event.Event) replay.Exam
 		if err != nil {
 			t.Fatal(err)
 		}
-		return j.Compare(&e)
+		return j.CompareEntry(&e)
 	}
 	t.Fatal("no record")
 	return replay.Example{}
@@ -201,13 +201,13 @@ func TestLayers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			call, _ := replay.Rebuild(&e)
-			d, why := j.Judge(&call)
+			call, _ := replay.RebuildCall(&e)
+			d, why := j.JudgeCall(&call)
 			got := d.Action.String()
 			if why != "" {
 				got = "?" + string(why)
 			}
-			rest, left, _ := j.Certain(&call)
+			rest, left, _ := j.CertainPolicy(&call)
 			if got != c.want || len(left) != c.left {
 				t.Errorf("%s: %s, left %v", c.name, got, left)
 			}
@@ -231,7 +231,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Decisions != 21 || r.Observed != 1 || r.Sessions != 1 || r.Counts[replay.NewlyDenied] != 20 || r.Counts[replay.NewlyAllowed] != 1 || !r.Changed() {
+	if r.Decisions != 21 || r.Observed != 1 || r.Sessions != 1 || r.Counts[replay.NewlyDenied] != 20 || r.Counts[replay.NewlyAllowed] != 1 || !r.HasChanges() {
 		t.Errorf("%+v", r)
 	}
 	if len(r.Examples) != 4 {
@@ -281,9 +281,9 @@ func TestRedactedIsNeverGuessed(t *testing.T) {
 		raw, _ := json.Marshal(args)
 		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{[]string{"read", "write"}[r.IntN(2)]}, Args: raw}
 		e := event.Entry{Event: event.Event{Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: call.Names,
-			Args: redact.JSON(raw), Policy: "allow", Bytes: len(raw)}}
+			Args: redact.ScrubJSON(raw), Policy: "allow", Bytes: len(raw)}}
 		j := judgeOf(t, src.String())
-		x := j.Compare(&e)
+		x := j.CompareEntry(&e)
 		if x.Class == replay.NotJudged {
 			missing++
 			continue
@@ -310,7 +310,7 @@ func FuzzCompare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, subject, name, args, was, reason string, cut bool) {
 		e := event.Entry{Event: event.Event{Kind: event.Decision, Method: method, Subject: subject, Names: []string{name},
 			Args: []byte(args), Policy: was, Reason: reason}, ArgsCut: cut}
-		x := j.Compare(&e)
+		x := j.CompareEntry(&e)
 		if (x.Class == replay.NotJudged) != (x.Why != "") || x.Class != replay.NotJudged && x.Is == "" {
 			t.Errorf("%+v", x)
 		}

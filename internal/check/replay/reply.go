@@ -39,29 +39,29 @@ const (
 	maxWaitingBytes = 8 << 20
 )
 
-// Take gives what came back by a record: the entries of a list, an answer, or nothing.
+// TakeReplies gives what came back by a record: the entries of a list, an answer, or nothing.
 // What a server says by itself, and what no rule had a part in, is none.
-func (rs *Replies) Take(e *event.Entry) []Reply {
+func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	switch {
 	case e.Ref == "":
-		rs.wait(e)
+		rs.keepCall(e)
 		return nil
 	case e.Kind != event.Outcome && e.Kind != event.Listed && e.Kind != event.Decision, e.Server == "" && e.ServerGuess == "hub":
 		return nil // a hub's own words are not judged
 	}
-	r := Reply{on: policy.OnReply, entry: e, of: rs.answered(e.Ref), found: findsOf(e)}
-	if !r.done() || r.of != nil && r.of.Method == builtin.Method { // an agent's own tools answer past the rules
+	r := Reply{on: policy.OnReply, entry: e, of: rs.takeCall(e.Ref), found: findsOf(e)}
+	if !r.readOutcome() || r.of != nil && r.of.Method == builtin.Method { // an agent's own tools answer past the rules
 		return nil
 	}
 	if len(e.Declared) > 0 {
-		return r.entries()
+		return r.listEntries()
 	}
-	r.rebuild()
+	r.rebuildCall()
 	return []Reply{r}
 }
 
-// wait keeps a call until it is answered.
-func (rs *Replies) wait(e *event.Entry) {
+// keepCall keeps a call until it is answered.
+func (rs *Replies) keepCall(e *event.Entry) {
 	if e.Kind != event.Passed && (e.Kind != event.Decision || e.Decision != "allow") {
 		return
 	}
@@ -73,7 +73,7 @@ func (rs *Replies) wait(e *event.Entry) {
 	rs.young[e.Record], rs.bytes = &call, rs.bytes+len(e.Raw)
 }
 
-func (rs *Replies) answered(ref string) *event.Entry {
+func (rs *Replies) takeCall(ref string) *event.Entry {
 	for _, waiting := range []map[string]*event.Entry{rs.young, rs.old} {
 		if e := waiting[ref]; e != nil {
 			delete(waiting, ref)
@@ -83,8 +83,8 @@ func (rs *Replies) answered(ref string) *event.Entry {
 	return nil
 }
 
-// done reads what became of it; false where that was for no rule to say.
-func (r *Reply) done() bool {
+// readOutcome reads what became of it; false where that was for no rule to say.
+func (r *Reply) readOutcome() bool {
 	e := r.entry
 	r.Was, r.words = policy.Allow, slices.Sorted(slices.Values(e.Altered))
 	switch {
@@ -102,11 +102,11 @@ func (r *Reply) done() bool {
 	return true
 }
 
-// touched says that something was done to it.
-func (r *Reply) touched() bool { return r.Was != policy.Allow || len(r.words) > 0 }
+// isAltered says that something was done to it.
+func (r *Reply) isAltered() bool { return r.Was != policy.Allow || len(r.words) > 0 }
 
-// rebuild notes which call was answered.
-func (r *Reply) rebuild() {
+// rebuildCall notes which call was answered.
+func (r *Reply) rebuildCall() {
 	of := r.of
 	switch {
 	case r.entry.Method == "batch":
@@ -114,21 +114,21 @@ func (r *Reply) rebuild() {
 	case of == nil:
 		r.why = NoCall
 	case of.Kind == event.Decision:
-		r.call, r.why = Rebuild(of)
+		r.call, r.why = RebuildCall(of)
 	case strings.HasPrefix(of.Method, "tasks/"):
 		r.why = Unrecorded // which call the task is of
 	default:
 		r.call.Call = policy.Call{Server: of.Server, Method: of.Method, Subject: policy.MethodSubject, Names: []string{of.Method}}
 	}
-	r.asked()
+	r.prepareCall()
 }
 
-// asked readies the call for rules about what comes back, which hold at its time and are
+// prepareCall readies the call for rules about what comes back, which hold at its time and are
 // asked kind by kind.
-func (r *Reply) asked() { r.call.At, r.call.empty = r.entry.Time, true }
+func (r *Reply) prepareCall() { r.call.At, r.call.empty = r.entry.Time, true }
 
-// entries are those of a list, each with what was found and done there.
-func (r *Reply) entries() (all []Reply) {
+// listEntries are those of a list, each with what was found and done there.
+func (r *Reply) listEntries() (all []Reply) {
 	e := r.entry
 	places := findsAt(e)
 	for n, name := range e.Declared {
@@ -137,10 +137,10 @@ func (r *Reply) entries() (all []Reply) {
 		if places == nil {
 			one.stray = r.found
 		}
-		one.call.Call = check.Offered(e.Method, name)
+		one.call.Call = check.OfferedCall(e.Method, name)
 		one.call.Server = e.Server
 		one.why = markOf(name)
-		one.asked()
+		one.prepareCall()
 		if r.Was != policy.Deny {
 			one.entryDone(name)
 		}
@@ -174,7 +174,7 @@ func findsAt(e *event.Entry) map[string][]string {
 		kind, at, _ := strings.Cut(line, " ")
 		_, at, whole := strings.Cut(at, " ")
 		path := strings.Split(at, "/") // "", "result", "tools", "0"
-		if !whole || !slices.Contains(policy.Kinds(), kind) {
+		if !whole || !slices.Contains(policy.FindingKinds(), kind) {
 			return nil
 		}
 		if len(path) > 3 {
@@ -187,10 +187,10 @@ func findsAt(e *event.Entry) map[string][]string {
 	return places
 }
 
-// unknown are the kinds of which nobody knows whether they were found.
-func (r *Reply) unknown(kinds []string) (all []string) {
+// unknownKinds are the kinds of which nobody knows whether they were found.
+func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	for _, kind := range kinds {
-		looked := slices.Contains(r.entry.Looked, kind) && slices.Contains(policy.Kinds(), kind) && !slices.Contains(r.stray, kind)
+		looked := slices.Contains(r.entry.Looked, kind) && slices.Contains(policy.FindingKinds(), kind) && !slices.Contains(r.stray, kind)
 		if !looked && !slices.Contains(r.found, kind) {
 			all = append(all, kind)
 		}
@@ -208,10 +208,10 @@ func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	case r.why != "":
 		return policy.Decision{}, r.why
 	}
-	unknown := r.unknown(kinds)
+	unknown := r.unknownKinds(kinds)
 	readings := append(slices.Clone(r.found), unknown...)
 	for i := range j.replies[r.on] {
-		if why := r.doubted(&j.replies[r.on][i], readings); why != "" {
+		if why := r.whyDoubtful(&j.replies[r.on][i], readings); why != "" {
 			return policy.Decision{}, why
 		}
 	}
@@ -219,7 +219,7 @@ func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	d := j.policy.DecideReply(r.on, calls, r.found)
 	for _, kind := range unknown {
 		with := j.policy.DecideReply(r.on, calls, append(slices.Clone(r.found), kind))
-		if r.told(&with) != r.told(&d) {
+		if r.describeOutcome(&with) != r.describeOutcome(&d) {
 			return policy.Decision{}, Unrecorded
 		}
 	}
@@ -229,27 +229,27 @@ func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	return d, ""
 }
 
-// doubted says why a rule that may have a say in one of the readings cannot be asked.
-func (r *Reply) doubted(l *layer, readings []string) Why {
-	rules, why := doubtful(l.policy, l.sources, &r.call)
+// whyDoubtful says why a rule that may have a say in one of the readings cannot be asked.
+func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
+	rules, why := doubtfulRules(l.policy, l.sources, &r.call)
 	if len(rules) == 0 {
 		return ""
 	}
-	steps := r.call.unsure(l.policy)
+	steps := r.call.openSteps(l.policy)
 	for _, i := range rules {
 		finds := l.sources[i].Finds
 		concerned := finds == nil || slices.ContainsFunc(readings, func(kind string) bool {
 			return slices.Contains(finds, kind) || slices.Contains(finds, "*")
 		})
-		if concerned && !r.call.spared(&steps[i]) {
+		if concerned && !r.call.isSpared(&steps[i]) {
 			return why
 		}
 	}
 	return ""
 }
 
-// said are the words of the record for what rules alter.
-func (r *Reply) said(d *policy.Decision) (words []string) {
+// alterationWords are the words of the record for what rules alter.
+func (r *Reply) alterationWords(d *policy.Decision) (words []string) {
 	for _, a := range d.Alters {
 		word := a.Rule.Action.String()
 		if a.Rule.Action == policy.Redact && r.on == policy.OnReply {
@@ -263,53 +263,53 @@ func (r *Reply) said(d *policy.Decision) (words []string) {
 
 // CompareReply judges a recorded reply and compares with what was done.
 func (j *Judge) CompareReply(r *Reply) Example {
-	x := r.example(told(r.Was, r.words))
+	x := r.makeExample(joinOutcome(r.Was, r.words))
 	if r.entry.RuleLine > 0 && r.on == policy.OnReply {
 		x.OldRule = &check.RuleRef{File: r.entry.RuleFile, Line: r.entry.RuleLine, Description: r.entry.RuleText}
 	}
 	d, why := j.JudgeReply(r)
-	x.becomes(r, &d, why)
+	x.setOutcome(r, &d, why)
 	return x
 }
 
-// Between compares what two policies say of a recorded reply, whatever was done.
-func Between(before, after *Judge, r *Reply) Example {
+// CompareReplyAnswers compares what two policies say of a recorded reply, whatever was done.
+func CompareReplyAnswers(before, after *Judge, r *Reply) Example {
 	old, why := before.JudgeReply(r)
-	x := r.example(r.told(&old))
+	x := r.makeExample(r.describeOutcome(&old))
 	x.OldRule = decidedBy(&old)
 	d := policy.Decision{}
 	if why == "" {
 		d, why = after.JudgeReply(r)
 	}
-	x.becomes(r, &d, why)
+	x.setOutcome(r, &d, why)
 	return x
 }
 
-// Rules says that the policy has rules about such a reply.
-func (j *Judge) Rules(r *Reply) bool {
+// HasReplyRules says that the policy has rules about such a reply.
+func (j *Judge) HasReplyRules(r *Reply) bool {
 	_, ruled := j.policy.Screens(r.on)
 	return ruled
 }
 
-func (r *Reply) example(was string) Example {
+func (r *Reply) makeExample(was string) Example {
 	x := Example{Record: r.entry.Record, Time: r.entry.Time, Server: r.entry.Server, Method: r.entry.Method, Finds: r.found, Was: was}
 	switch {
 	case r.on == policy.OnList:
-		x.Names = shorten(r.call.Names)
+		x.Names = shortenNames(r.call.Names)
 	case r.of != nil:
-		x.Names, x.Args = shorten(r.of.Names), shownArgs(r.of)
+		x.Names, x.Args = shortenNames(r.of.Names), shownArgs(r.of)
 	}
 	return x
 }
 
-// becomes notes the new answer.
-func (x *Example) becomes(r *Reply, d *policy.Decision, why Why) {
+// setOutcome notes the new answer.
+func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	if why != "" {
 		x.Class, x.Why = NotJudged, why
 		return
 	}
-	x.Is, x.Reason, x.NewRule, x.Action = r.told(d), d.Reason, decidedBy(d), check.Strictest(d)
-	if r.outright(d) {
+	x.Is, x.Reason, x.NewRule, x.Action = r.describeOutcome(d), d.Reason, decidedBy(d), check.StrictestAction(d)
+	if r.isWithheld(d) {
 		x.Action = policy.Deny
 	}
 	if x.Class = Unchanged; x.Is != x.Was {
@@ -325,8 +325,8 @@ func decidedBy(d *policy.Decision) *check.RuleRef {
 	return check.RefOf(d.Rule)
 }
 
-// told is an answer in words: an action, and what is altered.
-func told(a policy.Action, words []string) string {
+// joinOutcome is an answer in words: an action, and what is altered.
+func joinOutcome(a policy.Action, words []string) string {
 	switch {
 	case len(words) == 0:
 		return a.String()
@@ -336,15 +336,15 @@ func told(a policy.Action, words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// outright says that nothing of it goes on: of a list's entry, that a person is not asked yet.
-func (r *Reply) outright(d *policy.Decision) bool {
+// isWithheld says that nothing of it goes on: of a list's entry, that a person is not asked yet.
+func (r *Reply) isWithheld(d *policy.Decision) bool {
 	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
 }
 
-// told is what rules do, in words.
-func (r *Reply) told(d *policy.Decision) string {
-	if r.outright(d) {
+// describeOutcome is what rules do, in words.
+func (r *Reply) describeOutcome(d *policy.Decision) string {
+	if r.isWithheld(d) {
 		return policy.Deny.String()
 	}
-	return told(d.Action, r.said(d))
+	return joinOutcome(d.Action, r.alterationWords(d))
 }

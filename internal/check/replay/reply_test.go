@@ -154,8 +154,8 @@ func TestCompareReplies(t *testing.T) {
 				if a.Counts[replay.Unchanged] == 1 {
 					j := judgeOf(t, replyRules)
 					var rs replay.Replies
-					rs.Take(&event.Entry{Event: *call})
-					x := j.CompareReply(&rs.Take(&event.Entry{Event: *answer})[0])
+					rs.TakeReplies(&event.Entry{Event: *call})
+					x := j.CompareReply(&rs.TakeReplies(&event.Entry{Event: *answer})[0])
 					got += x.Is
 				}
 			}
@@ -169,7 +169,7 @@ func TestCompareReplies(t *testing.T) {
 	}
 	call, answer := asked("read", "{}", "secret")
 	altered("redact secret")(answer)
-	if a := answers(t, "", call, answer); a == nil || a.Counts[replay.NewlyAllowed] != 1 || !a.Changed() {
+	if a := answers(t, "", call, answer); a == nil || a.Counts[replay.NewlyAllowed] != 1 || !a.HasChanges() {
 		t.Errorf("without a rule: %+v", a)
 	}
 }
@@ -201,7 +201,7 @@ func TestCompareLists(t *testing.T) {
 		j := judgeOf(t, replyRules)
 		var rs replay.Replies
 		var got []string
-		for _, r := range rs.Take(&event.Entry{Event: *c.ev}) {
+		for _, r := range rs.TakeReplies(&event.Entry{Event: *c.ev}) {
 			x := j.CompareReply(&r)
 			word := string(x.Class)
 			if x.Why != "" {
@@ -218,7 +218,7 @@ func TestCompareLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rs replay.Replies
-	all := rs.Take(&event.Entry{Event: *list(nil, nil, "a", "b")})
+	all := rs.TakeReplies(&event.Entry{Event: *list(nil, nil, "a", "b")})
 	if a, b := hides.CompareReply(&all[0]), hides.CompareReply(&all[1]); a.Class != replay.Unchanged || b.Class != replay.NewlyWithheld {
 		t.Errorf("with what cannot be used left out: %+v %+v", a, b)
 	}
@@ -278,8 +278,8 @@ func TestFoundInRepliesIsNeverGuessed(t *testing.T) {
 			}
 		}
 		var rs replay.Replies
-		rs.Take(&event.Entry{Event: *call})
-		back := rs.Take(&event.Entry{Event: *answer})
+		rs.TakeReplies(&event.Entry{Event: *call})
+		back := rs.TakeReplies(&event.Entry{Event: *answer})
 		d, why := j.JudgeReply(&back[0])
 		switch {
 		case why == "" && !slices.Equal(may, []string{told(d)}), why != "" && len(may) == 1:
@@ -289,7 +289,7 @@ func TestFoundInRepliesIsNeverGuessed(t *testing.T) {
 		case looked != 7:
 			counts["judged by what there is"]++
 		}
-		if x := j.CompareReply(&back[0]); why == "" && x.Action != check.Strictest(&d) {
+		if x := j.CompareReply(&back[0]); why == "" && x.Action != check.StrictestAction(&d) {
 			t.Fatalf("%+v of %+v", x, d)
 		}
 	}
@@ -302,14 +302,14 @@ func TestFoundInRepliesIsNeverGuessed(t *testing.T) {
 func TestCallsThatAreNeverAnswered(t *testing.T) {
 	var rs replay.Replies
 	for i := range 1 << 13 {
-		rs.Take(&event.Entry{Event: event.Event{Kind: event.Decision, Decision: "allow", Policy: "allow", Record: fmt.Sprint(i), Server: "s",
+		rs.TakeReplies(&event.Entry{Event: event.Event{Kind: event.Decision, Decision: "allow", Policy: "allow", Record: fmt.Sprint(i), Server: "s",
 			Method: "tools/call", Subject: "tool", Names: []string{"get"}}})
 	}
 	j := judgeOf(t, replyRules)
 	for ref, want := range map[string]replay.Class{"1": replay.NotJudged, fmt.Sprint(1<<13 - 1): replay.NewlyAsked} {
 		_, answer := asked("get", "", "hidden secret")
 		answer.Ref = ref
-		if x := j.CompareReply(&rs.Take(&event.Entry{Event: *answer})[0]); x.Class != want {
+		if x := j.CompareReply(&rs.TakeReplies(&event.Entry{Event: *answer})[0]); x.Class != want {
 			t.Errorf("%s: %+v", ref, x)
 		}
 	}

@@ -35,8 +35,8 @@ const (
 // Classes lists them in the order of a report.
 func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, Unchanged, NotJudged} }
 
-// Words is the class for people.
-func (c Class) Words() string { return strings.ReplaceAll(string(c), "_", " ") }
+// FormatClass is the class for people.
+func (c Class) FormatClass() string { return strings.ReplaceAll(string(c), "_", " ") }
 
 // newly is the class of what comes back and is something else now, by the strictest of it.
 var newly = [...]Class{policy.Deny: NewlyWithheld, policy.Prompt: NewlyAsked, policy.Redact: NewlyRedacted,
@@ -94,17 +94,17 @@ type Answers struct {
 	shown map[string]bool
 }
 
-// Changed says that something that came back would be answered differently.
-func (a *Answers) Changed() bool {
+// HasChanges says that something that came back would be answered differently.
+func (a *Answers) HasChanges() bool {
 	return a != nil && a.Total > a.Counts[Unchanged]+a.Counts[NotJudged]
 }
 
-// Summary is what became of all of them, in one line.
-func (a *Answers) Summary() string {
+// SummarizeAnswers is what became of all of them, in one line.
+func (a *Answers) SummarizeAnswers() string {
 	parts := []string{fmt.Sprintf("%d unchanged", a.Counts[Unchanged])}
 	for _, class := range AnswerClasses() {
 		if n := a.Counts[class]; n > 0 && class != Unchanged {
-			parts = append(parts, fmt.Sprintf("%d %s", n, class.Words()))
+			parts = append(parts, fmt.Sprintf("%d %s", n, class.FormatClass()))
 		}
 	}
 	observed := ""
@@ -114,8 +114,8 @@ func (a *Answers) Summary() string {
 	return fmt.Sprintf("%d answers and entries of lists%s: %s", a.Total, observed, strings.Join(parts, ", "))
 }
 
-// Add counts one, and keeps up to n examples of each class, of each change once.
-func (a *Answers) Add(x *Example, n int) *Answers {
+// AddExample counts one, and keeps up to n examples of each class, of each change once.
+func (a *Answers) AddExample(x *Example, n int) *Answers {
 	if a == nil {
 		a = &Answers{Counts: map[Class]int{}, Now: map[string]int{}, NotJudged: map[Why]int{}, Examples: []Example{}, shown: map[string]bool{}}
 	}
@@ -132,7 +132,7 @@ func (a *Answers) Add(x *Example, n int) *Answers {
 			kept++
 		}
 	}
-	key := string(x.Class) + x.Method + first(x.Names) + x.Args + x.Is
+	key := string(x.Class) + x.Method + firstName(x.Names) + x.Args + x.Is
 	if x.Class != Unchanged && kept < n && !a.shown[key] {
 		a.shown[key] = true
 		a.Examples = append(a.Examples, *x)
@@ -140,9 +140,9 @@ func (a *Answers) Add(x *Example, n int) *Answers {
 	return a
 }
 
-// Changed says that some call would be answered differently.
-func (r *Report) Changed() bool {
-	return r.Counts[NewlyAllowed]+r.Counts[NewlyAsked]+r.Counts[NewlyDenied] > 0 || r.Answers.Changed()
+// HasChanges says that some call would be answered differently.
+func (r *Report) HasChanges() bool {
+	return r.Counts[NewlyAllowed]+r.Counts[NewlyAsked]+r.Counts[NewlyDenied] > 0 || r.Answers.HasChanges()
 }
 
 // maxSessions bounds the sessions that are told apart.
@@ -163,24 +163,24 @@ func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error
 		if err != nil {
 			return nil, err
 		}
-		for _, reply := range replies.Take(&e) {
-			if j.Rules(&reply) || reply.touched() {
+		for _, reply := range replies.TakeReplies(&e) {
+			if j.HasReplyRules(&reply) || reply.isAltered() {
 				x := j.CompareReply(&reply)
-				if r.Answers = r.Answers.Add(&x, n); e.Stage == "observe" {
+				if r.Answers = r.Answers.AddExample(&x, n); e.Stage == "observe" {
 					r.Answers.Observed++
 				}
 			}
 		}
-		if !Judged(&e) {
+		if !IsJudged(&e) {
 			continue
 		}
-		r.count(&e, sessions)
-		x := j.Compare(&e)
+		r.countEntry(&e, sessions)
+		x := j.CompareEntry(&e)
 		r.Counts[x.Class]++
 		if x.Class == NotJudged {
 			r.NotJudged[x.Why]++
 		}
-		key := string(x.Class) + x.Method + first(x.Names) + x.Args
+		key := string(x.Class) + x.Method + firstName(x.Names) + x.Args
 		if x.Class != Unchanged && kept[x.Class] < n && !shown[key] {
 			kept[x.Class]++
 			shown[key] = true
@@ -190,7 +190,7 @@ func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error
 	return r, nil
 }
 
-func (r *Report) count(e *event.Entry, sessions map[string]bool) {
+func (r *Report) countEntry(e *event.Entry, sessions map[string]bool) {
 	r.Decisions++
 	if e.Stage == "observe" {
 		r.Observed++
@@ -208,19 +208,19 @@ func (r *Report) count(e *event.Entry, sessions map[string]bool) {
 // maxArgs is how much of the arguments an example keeps.
 const maxArgs = 500
 
-// Compare judges one record for which Judged holds.
-func (j *Judge) Compare(e *event.Entry) Example {
+// CompareEntry judges one record for which Judged holds.
+func (j *Judge) CompareEntry(e *event.Entry) Example {
 	x := Example{
-		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shorten(e.Names),
+		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shortenNames(e.Names),
 		Args: shownArgs(e), Was: e.Policy,
 	}
 	if e.RuleLine > 0 {
 		x.OldRule = &check.RuleRef{File: e.RuleFile, Line: e.RuleLine, Description: e.RuleText}
 	}
-	c, why := Rebuild(e)
+	c, why := RebuildCall(e)
 	var d policy.Decision
 	if why == "" {
-		d, why = j.Judge(&c)
+		d, why = j.JudgeCall(&c)
 	}
 	if why != "" {
 		x.Class, x.Why = NotJudged, why
@@ -233,7 +233,7 @@ func (j *Judge) Compare(e *event.Entry) Example {
 }
 
 func shownArgs(e *event.Entry) string {
-	args := escape.Readable(e.Args)
+	args := escape.ReadableJSON(e.Args)
 	if len(args) > maxArgs {
 		args = args[:maxArgs] + "…"
 	}
@@ -252,15 +252,15 @@ func classOf(was, is policy.Action) Class {
 	return NewlyDenied
 }
 
-func first(names []string) string {
+func firstName(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
 	return names[0]
 }
 
-// shorten keeps what an example shows of many names.
-func shorten(names []string) []string {
+// shortenNames keeps what an example shows of many names.
+func shortenNames(names []string) []string {
 	const few, long = 3, 300
 	var kept []string
 	for i, name := range names {

@@ -12,9 +12,9 @@ import (
 // maxDepth is deeper than what internal/wire/frame admits, and what a file of such entries adds.
 const maxDepth = 100
 
-// parse reads JSON as a tree of map[string]any, []any, string, json.Number, bool and nil.
+// parseTree reads JSON as a tree of map[string]any, []any, string, json.Number, bool and nil.
 // A member that stands twice is an error.
-func parse(src []byte) (any, error) {
+func parseTree(src []byte) (any, error) {
 	if !utf8.Valid(src) {
 		return nil, errors.New("it is no UTF-8")
 	}
@@ -81,9 +81,9 @@ func countColons(src []byte) (n int) {
 	return n
 }
 
-// written is a tree as canonical JSON: members by code point, no blanks. Code points and
+// encodeTree is a tree as canonical JSON: members by code point, no blanks. Code points and
 // the bytes of UTF-8 have one order.
-func written(tree any) []byte {
+func encodeTree(tree any) []byte {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
@@ -93,8 +93,8 @@ func written(tree any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// words are the texts of an array; ok says that it has nothing else.
-func words(v any) (all []string, ok bool) {
+// textArray are the texts of an array; ok says that it has nothing else.
+func textArray(v any) (all []string, ok bool) {
 	elements, ok := v.([]any)
 	for _, element := range elements {
 		text, isText := element.(string)

@@ -26,5 +26,5 @@ var (
 
 func (c Class) String() string { return classWords[c] }
 
-// Asks says whether somebody has to look before the change counts.
-func (c Class) Asks() bool { return asks[c] }
+// NeedsApproval says whether somebody has to look before the change counts.
+func (c Class) NeedsApproval() bool { return asks[c] }

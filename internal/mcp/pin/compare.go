@@ -20,8 +20,8 @@ type Change struct {
 	What  string          // in words, where Was and Is do not say it; never a part of a text
 }
 
-// Words are what a value says: a text itself, anything else as JSON.
-func Words(v json.RawMessage) string {
+// ValueText are what a value says: a text itself, anything else as JSON.
+func ValueText(v json.RawMessage) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
 		return text
@@ -31,31 +31,31 @@ func Words(v json.RawMessage) string {
 
 // Difference is what is different in one entry; Changes are in the order of At.
 type Difference struct {
-	Kind    Kind
+	Kind    EntryKind
 	Name    string
 	Class   Class // the gravest of Changes
 	Changes []Change
 }
 
-// Diff says what an entry has become; nil when it is the same. Both have one kind and one
+// DiffEntries says what an entry has become; nil when it is the same. Both have one kind and one
 // name.
-func Diff(was, is Entry) []Change {
+func DiffEntries(was, is Entry) []Change {
 	if bytes.Equal(was.text, is.text) {
 		return nil
 	}
 	var d differ
-	old, now := was.members(), is.members()
-	for _, name := range both(old, now) {
+	old, now := was.parseMembers(), is.parseMembers()
+	for _, name := range unionNames(old, now) {
 		before, after := old[name], now[name]
-		if !same(old, now, name) {
-			d.member(members[is.Kind][name], name, before, after)
+		if !sameMember(old, now, name) {
+			d.compareMember(members[is.Kind][name], name, before, after)
 		}
 	}
 	if len(d.found) == 0 { // {} for true, a null for nothing: other bytes that say the same
-		d.add(Shown, "", nil, nil)
+		d.addChange(Shown, "", nil, nil)
 		d.found[0].What = "written in another way"
 	}
-	return append(d.found, suspects(is)...)
+	return append(d.found, suspectChanges(is)...)
 }
 
 // differ gathers changes.
@@ -64,51 +64,51 @@ type differ struct {
 	contrary bool // that a part is tighter does not make the whole tighter
 }
 
-func (d *differ) add(class Class, at string, was, is any) {
+func (d *differ) addChange(class Class, at string, was, is any) {
 	if class == Narrowed && d.contrary {
 		class = Widened
 	}
-	d.found = append(d.found, Change{Class: class, At: at, Was: raw(was), Is: raw(is)})
+	d.found = append(d.found, Change{Class: class, At: at, Was: rawValue(was), Is: rawValue(is)})
 }
 
-func raw(v any) json.RawMessage {
+func rawValue(v any) json.RawMessage {
 	if v == nil {
 		return nil
 	}
-	return written(v)
+	return encodeTree(v)
 }
 
-// both are the names of the members of either, sorted.
-func both(was, is map[string]any) []string {
+// unionNames are the names of the members of either, sorted.
+func unionNames(was, is map[string]any) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
 // same: absent and null are not.
-func same(was, is map[string]any, name string) bool {
+func sameMember(was, is map[string]any, name string) bool {
 	before, had := was[name]
 	after, has := is[name]
-	return had == has && equal(before, after)
+	return had == has && equalTrees(before, after)
 }
 
-func equal(a, b any) bool { return bytes.Equal(written(a), written(b)) }
+func equalTrees(a, b any) bool { return bytes.Equal(encodeTree(a), encodeTree(b)) }
 
-func (d *differ) member(how rating, at string, was, is any) {
+func (d *differ) compareMember(how rating, at string, was, is any) {
 	switch how {
 	case asName:
 	case asShown:
-		d.add(Shown, at, was, is)
+		d.addChange(Shown, at, was, is)
 	case asText:
-		d.add(Text, at, was, is)
+		d.addChange(Text, at, was, is)
 	case asHints:
-		d.hints(at, was, is)
+		d.compareHints(at, was, is)
 	case asSchema:
-		d.schema(at, was, is)
+		d.compareSchemas(at, was, is)
 	case asArgs:
-		d.arguments(at, was, is)
+		d.compareArguments(at, was, is)
 	default:
-		d.add(Widened, at, was, is)
+		d.addChange(Widened, at, was, is)
 	}
 }
 
@@ -116,27 +116,27 @@ func (d *differ) member(how rating, at string, was, is any) {
 // lose one asks. Absent is no value.
 var holds = map[string]bool{"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}
 
-func (d *differ) hints(at string, was, is any) {
-	before, wasObject := object(was)
-	after, isObject := object(is)
+func (d *differ) compareHints(at string, was, is any) {
+	before, wasObject := asObject(was)
+	after, isObject := asObject(is)
 	if !wasObject || !isObject {
-		d.add(Loosened, at, was, is)
+		d.addChange(Loosened, at, was, is)
 		return
 	}
-	for _, name := range both(before, after) {
-		if same(before, after, name) {
+	for _, name := range unionNames(before, after) {
+		if sameMember(before, after, name) {
 			continue
 		}
 		class := Shown
 		if held, known := holds[name]; known && before[name] == held || !known && name != "title" {
 			class = Loosened
 		}
-		d.add(class, at+"."+name, before[name], after[name])
+		d.addChange(class, at+"."+name, before[name], after[name])
 	}
 }
 
-// object is an object; an absent one has no members.
-func object(v any) (map[string]any, bool) {
+// asObject is an object; an absent one has no members.
+func asObject(v any) (map[string]any, bool) {
 	if v == nil {
 		return nil, true
 	}
@@ -144,27 +144,27 @@ func object(v any) (map[string]any, bool) {
 	return o, ok
 }
 
-// arguments are those of a prompt: a list of name, description and required.
-func (d *differ) arguments(at string, was, is any) {
+// compareArguments are those of a prompt: a list of name, description and required.
+func (d *differ) compareArguments(at string, was, is any) {
 	before, wasNamed := byName(was)
 	after, isNamed := byName(is)
 	if !wasNamed || !isNamed {
-		d.add(Widened, at, was, is)
+		d.addChange(Widened, at, was, is)
 		return
 	}
-	for _, name := range both(before, after) {
+	for _, name := range unionNames(before, after) {
 		old, had := before[name].(map[string]any)
 		now, has := after[name].(map[string]any)
 		at := at + "." + name
 		switch {
 		case !had:
-			d.add(Widened, at, nil, now)
+			d.addChange(Widened, at, nil, now)
 		case !has:
-			d.add(Narrowed, at, old, nil)
+			d.addChange(Narrowed, at, old, nil)
 		default:
-			for _, member := range both(old, now) {
-				if how := map[string]rating{"description": asText, "title": asText, "_meta": asShown}[member]; !same(old, now, member) {
-					d.member(how, at+"."+member, old[member], now[member])
+			for _, member := range unionNames(old, now) {
+				if how := map[string]rating{"description": asText, "title": asText, "_meta": asShown}[member]; !sameMember(old, now, member) {
+					d.compareMember(how, at+"."+member, old[member], now[member])
 				}
 			}
 		}
@@ -194,20 +194,20 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	if err != nil {
 		panic(err)
 	}
-	return kinds.Closely()
+	return kinds.WithCloseLook()
 })
 
-// suspects are what an entry holds that nobody needs to approve.
-func suspects(e Entry) []Change {
+// suspectChanges are what an entry holds that nobody needs to approve.
+func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil
 	}
-	return suspectsIn(e.members())
+	return suspectsIn(e.parseMembers())
 }
 
 func suspectsIn(tree map[string]any) (found []Change) {
-	leaves("", tree, func(at, text string) {
-		for _, f := range inspect.Text(text, exact()) {
+	visitTexts("", tree, func(at, text string) {
+		for _, f := range inspect.InspectText(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
 			return // one for a text is enough to refuse it
 		}
@@ -215,32 +215,32 @@ func suspectsIn(tree map[string]any) (found []Change) {
 	return found
 }
 
-// leaves visits every text of a tree, names of members too.
-func leaves(at string, v any, visit func(at, text string)) {
+// visitTexts visits every text of a tree, names of members too.
+func visitTexts(at string, v any, visit func(at, text string)) {
 	switch v := v.(type) {
 	case string:
 		visit(at, v)
 	case []any:
 		for _, element := range v {
-			leaves(at, element, visit)
+			visitTexts(at, element, visit)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			visit(at, name)
-			leaves(joined(at, name), v[name], visit)
+			visitTexts(joinPath(at, name), v[name], visit)
 		}
 	}
 }
 
-func joined(at, name string) string {
+func joinPath(at, name string) string {
 	if at == "" {
 		return name
 	}
 	return at + "." + name
 }
 
-// Gravest is the class that weighs most.
-func Gravest(all []Change) (worst Class) {
+// GravestClass is the class that weighs most.
+func GravestClass(all []Change) (worst Class) {
 	for _, c := range all {
 		if c.Class == 0 {
 			return 0

@@ -16,10 +16,10 @@ func TestSpellingIsNoChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tool := tools(t)
 		was, is := mustRead(t, Tool, spelled(t, tool, "")), mustRead(t, Tool, spelled(t, tool, ""))
-		if was.Digest() != is.Digest() || len(Diff(was, is)) > 0 {
+		if was.TextDigest() != is.TextDigest() || len(DiffEntries(was, is)) > 0 {
 			t.Fatalf("%s\n%s", was.Text(), is.Text())
 		}
-		if again := mustRead(t, Tool, string(is.Text())); again.Digest() != is.Digest() {
+		if again := mustRead(t, Tool, string(is.Text())); again.TextDigest() != is.TextDigest() {
 			t.Fatalf("not idempotent: %s\n%s", is.Text(), again.Text())
 		}
 	})
@@ -116,8 +116,8 @@ func TestClassOfAChange(t *testing.T) {
 				edited["title"] = "Looks"
 				m.edit(edited)
 				was, is := mustRead(t, Tool, spelled(t, tool, "")), mustRead(t, Tool, spelled(t, edited, ""))
-				if got := Gravest(Diff(was, is)); got != m.want {
-					t.Fatalf("%v, want %v: %+v", got, m.want, Diff(was, is))
+				if got := GravestClass(DiffEntries(was, is)); got != m.want {
+					t.Fatalf("%v, want %v: %+v", got, m.want, DiffEntries(was, is))
 				}
 			})
 		})
@@ -128,7 +128,7 @@ func TestClassesOfPromptsAndTemplates(t *testing.T) {
 	const prompt = `{"name":"review","description":"Reviews.","arguments":[{"name":"file","description":"Which.","required":true},{"name":"style"}]}`
 	const template = `{"uriTemplate":"file:///{path}","name":"file","description":"A file.","mimeType":"text/plain"}`
 	for _, tc := range []struct {
-		kind    Kind
+		kind    EntryKind
 		was, is string
 		want    Class
 	}{
@@ -143,15 +143,15 @@ func TestClassesOfPromptsAndTemplates(t *testing.T) {
 		{Template, template, `{"uriTemplate":"file:///{path}","name":"other","description":"A file.","mimeType":"text/plain"}`, Text},
 		{Template, template, `{"uriTemplate":"file:///{path}","name":"file","description":"A file.","size":3}`, Widened},
 	} {
-		if got := Gravest(Diff(mustRead(t, tc.kind, tc.was), mustRead(t, tc.kind, tc.is))); got != tc.want {
+		if got := GravestClass(DiffEntries(mustRead(t, tc.kind, tc.was), mustRead(t, tc.kind, tc.is))); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.is, got, tc.want)
 		}
 	}
 }
 
 func TestCompareServers(t *testing.T) {
-	server := func(names ...string) *Server {
-		s := &Server{Start: []string{"npx", "x@1.2"}, Version: "1.2", Instructions: "Be kind."}
+	server := func(names ...string) *SelfDescription {
+		s := &SelfDescription{Start: []string{"npx", "x@1.2"}, Version: "1.2", Instructions: "Be kind."}
 		for _, name := range names {
 			if err := s.Add(mustRead(t, Tool, `{"name":"`+name+`"}`)); err != nil {
 				t.Fatal(err)
@@ -161,21 +161,21 @@ func TestCompareServers(t *testing.T) {
 	}
 	was := server("get_user", "find")
 	for name, tc := range map[string]struct {
-		is   func() *Server
+		is   func() *SelfDescription
 		want Class
 		n    int
 	}{
-		"the same":           {func() *Server { return server("find", "get_user") }, 0, 0},
-		"one gone":           {func() *Server { return server("find") }, Removed, 1},
-		"one more":           {func() *Server { return server("find", "get_user", "list") }, Added, 1},
-		"one more like it":   {func() *Server { return server("find", "get_user", "getUser") }, Refused, 1},
-		"one in two scripts": {func() *Server { return server("find", "get_user", "fіnd") }, Refused, 1},
-		"the version":        {func() *Server { s := server("find", "get_user"); s.Version = "1.3"; return s }, Shown, 1},
-		"the start":          {func() *Server { s := server("find", "get_user"); s.Start = []string{"npx", "x@1.3"}; return s }, Started, 1},
-		"the instructions":   {func() *Server { s := server("find", "get_user"); s.Instructions = "Be quick."; return s }, Text, 1},
-		"hidden in them":     {func() *Server { s := server("find", "get_user"); s.Instructions = "Be\u200b quick."; return s }, Refused, 1},
+		"the same":           {func() *SelfDescription { return server("find", "get_user") }, 0, 0},
+		"one gone":           {func() *SelfDescription { return server("find") }, Removed, 1},
+		"one more":           {func() *SelfDescription { return server("find", "get_user", "list") }, Added, 1},
+		"one more like it":   {func() *SelfDescription { return server("find", "get_user", "getUser") }, Refused, 1},
+		"one in two scripts": {func() *SelfDescription { return server("find", "get_user", "fіnd") }, Refused, 1},
+		"the version":        {func() *SelfDescription { s := server("find", "get_user"); s.Version = "1.3"; return s }, Shown, 1},
+		"the start":          {func() *SelfDescription { s := server("find", "get_user"); s.Start = []string{"npx", "x@1.3"}; return s }, Started, 1},
+		"the instructions":   {func() *SelfDescription { s := server("find", "get_user"); s.Instructions = "Be quick."; return s }, Text, 1},
+		"hidden in them":     {func() *SelfDescription { s := server("find", "get_user"); s.Instructions = "Be\u200b quick."; return s }, Refused, 1},
 	} {
-		all := Compare(was, tc.is())
+		all := CompareServers(was, tc.is())
 		if len(all) != tc.n || tc.n > 0 && all[0].Class != tc.want {
 			t.Errorf("%s: %+v", name, all)
 		}
@@ -190,7 +190,7 @@ func TestNumbers(t *testing.T) {
 		"1": "1", "1.0": "1", "1e2": "100", "1E+2": "100", "0.10": "0.1", "-0": "0", "0e9": "0", "-1.50": "-1.5", "12345678901234567890123": "12345678901234567890123",
 		"123456789012345678901230": "123456789012345678901230", "1e21": "1e21", "0.000001": "0.000001", "1e-7": "1e-7", "15e-8": "15e-8", "1e99999999999": "1e99999999999",
 	} {
-		if got := number(text); got != want || number(got) != want {
+		if got := normalizeNumber(text); got != want || normalizeNumber(got) != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -202,7 +202,7 @@ func FuzzPlain(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if found := inspect.Text(text, exact()); isPlain(written(text)) && len(found) > 0 {
+		if found := inspect.InspectText(text, exact()); isPlain(encodeTree(text)) && len(found) > 0 {
 			t.Errorf("%q has %v", text, found)
 		}
 	})
@@ -210,7 +210,7 @@ func FuzzPlain(f *testing.F) {
 
 // A name is like another as long as that one is there, however many there are.
 func TestNamesAlike(t *testing.T) {
-	var s Server
+	var s SelfDescription
 	entries := map[string]Entry{}
 	for _, name := range []string{"a_b", "a-b", "ab", "A.b", "other"} {
 		e, err := Read(Tool, []byte(`{"name":"`+name+`"}`))
@@ -218,13 +218,13 @@ func TestNamesAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries[name] = e
-		s.Put(e)
+		s.PutEntry(e)
 	}
 	copied := s.Clone()
 	for _, step := range []struct{ leave, want string }{{"", "A.b"}, {"A.b", "a-b"}, {"a-b", "a_b"}, {"other", "a_b"}, {"a_b", ""}} {
-		s.Leave(Tool, step.leave)
+		s.RemoveEntry(Tool, step.leave)
 		got := ""
-		for _, c := range New(entries["ab"], &s) {
+		for _, c := range NewEntryChanges(entries["ab"], &s) {
 			if c.Class == Refused {
 				got = c.What
 			}
@@ -237,7 +237,7 @@ func TestNamesAlike(t *testing.T) {
 			t.Errorf("alone: %q", got)
 		}
 	}
-	if c := New(entries["ab"], &copied); Gravest(c) != Refused || copied.Len(Tool) != 5 || copied.Size() <= s.Size() || s.Len(Tool) != 1 {
+	if c := NewEntryChanges(entries["ab"], &copied); GravestClass(c) != Refused || copied.Len(Tool) != 5 || copied.Size() <= s.Size() || s.Len(Tool) != 1 {
 		t.Errorf("the copy has changed: %v, %d, %d", c, copied.Size(), s.Size())
 	}
 }

@@ -7,24 +7,24 @@ import (
 	"fmt"
 )
 
-// Kind is a kind of list entry.
-type Kind uint8
+// EntryKind is a kind of list entry.
+type EntryKind uint8
 
 // The kinds. Resources are data: they are not pinned.
 const (
-	Tool Kind = iota
+	Tool EntryKind = iota
 	Prompt
 	Template
 	Itself // what a server says of itself; no list has it
 )
 
 // Kinds are those of lists.
-var Kinds = [...]Kind{Tool, Prompt, Template}
+var Kinds = [...]EntryKind{Tool, Prompt, Template}
 
-func (k Kind) String() string { return [...]string{"tool", "prompt", "template", "server"}[k] }
+func (k EntryKind) String() string { return [...]string{"tool", "prompt", "template", "server"}[k] }
 
-// key is the member by which a server tells its entries apart.
-func (k Kind) key() string {
+// keyMember is the member by which a server tells its entries apart.
+func (k EntryKind) keyMember() string {
 	if k == Template {
 		return "uriTemplate"
 	}
@@ -33,14 +33,14 @@ func (k Kind) key() string {
 
 // Entry is one entry of a list in its canonical form. It is not to be changed.
 type Entry struct {
-	Kind Kind
+	Kind EntryKind
 	Name string // of a template: the template
 	text []byte
 }
 
 // Read makes an entry of JSON.
-func Read(kind Kind, src []byte) (Entry, error) {
-	name, text, err := rewrite(kind, src)
+func Read(kind EntryKind, src []byte) (Entry, error) {
+	name, text, err := rewriteEntry(kind, src)
 	if err != nil {
 		return Entry{}, fmt.Errorf("it cannot be read: %w", err)
 	}
@@ -48,15 +48,15 @@ func Read(kind Kind, src []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("a %s is an object", kind)
 	}
 	if name == "" {
-		return Entry{}, errors.New("it has no " + kind.key())
+		return Entry{}, errors.New("it has no " + kind.keyMember())
 	}
 	return Entry{kind, name, text}, nil
 }
 
-// members are what the entry has. They are read again each time: a tree is many times its
+// parseMembers are what the entry has. They are read again each time: a tree is many times its
 // text.
-func (e Entry) members() map[string]any {
-	tree, _ := parse(e.text) // rewrite has read it
+func (e Entry) parseMembers() map[string]any {
+	tree, _ := parseTree(e.text) // rewrite has read it
 	object, _ := tree.(map[string]any)
 	return object
 }
@@ -64,8 +64,8 @@ func (e Entry) members() map[string]any {
 // Text is the canonical form. Nobody may write to it.
 func (e Entry) Text() []byte { return e.text }
 
-// Digest is the SHA-256 of the canonical form, as the record writes digests.
-func (e Entry) Digest() string {
+// TextDigest is the SHA-256 of the canonical form, as the record writes digests.
+func (e Entry) TextDigest() string {
 	sum := sha256.Sum256(e.text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -11,12 +11,12 @@ import (
 // minForeign is the shortest name that is taken for one where it stands in a text.
 const minForeign = 6
 
-// Compare says what a server has become since the lock was written, and which new words of
+// CompareServer says what a server has become since the lock was written, and which new words of
 // it name a tool of another server: a text that wants to say how that one is used.
-func (l Lock) Compare(name string, is *Server) []Difference {
+func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	was := l[name]
-	all := Compare(&was, is)
-	foreign := l.foreign(name, is)
+	all := CompareServers(&was, is)
+	foreign := l.foreignTools(name, is)
 	for i := range all {
 		d := &all[i]
 		if d.Class != Added && !slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Class == Text || c.Class == Widened }) {
@@ -24,24 +24,24 @@ func (l Lock) Compare(name string, is *Server) []Difference {
 		}
 		tree := map[string]any{"instructions": is.Instructions}
 		if d.Kind != Itself {
-			tree = is.entries[d.Kind][d.Name].members()
+			tree = is.entries[d.Kind][d.Name].parseMembers()
 		}
-		d.Changes = append(d.Changes, mentions(tree, foreign)...)
-		d.Class = Gravest(d.Changes)
+		d.Changes = append(d.Changes, findMentions(tree, foreign)...)
+		d.Class = GravestClass(d.Changes)
 	}
 	return all
 }
 
-// foreign are the tools of the other servers, by name, with whose they are: those whose
+// foreignTools are the tools of the other servers, by name, with whose they are: those whose
 // names are no words of every day, and that this server does not have.
-func (l Lock) foreign(name string, is *Server) map[string]string {
+func (l Lock) foreignTools(name string, is *SelfDescription) map[string]string {
 	all := map[string]string{}
 	for _, other := range slices.Sorted(maps.Keys(l)) {
 		if other == name {
 			continue
 		}
 		for tool := range l[other].entries[Tool] {
-			if _, own := is.Entry(Tool, tool); !own && len(tool) >= minForeign && strings.ContainsAny(tool, "-_./") {
+			if _, own := is.FindEntry(Tool, tool); !own && len(tool) >= minForeign && strings.ContainsAny(tool, "-_./") {
 				all[tool] = other
 			}
 		}
@@ -49,11 +49,11 @@ func (l Lock) foreign(name string, is *Server) map[string]string {
 	return all
 }
 
-func mentions(tree map[string]any, foreign map[string]string) (found []Change) {
+func findMentions(tree map[string]any, foreign map[string]string) (found []Change) {
 	if len(foreign) == 0 {
 		return nil
 	}
-	leaves("", tree, func(at, text string) {
+	visitTexts("", tree, func(at, text string) {
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
 		}) {

@@ -60,7 +60,7 @@ func spelled(t *rapid.T, v any, in string) string {
 		}
 		return "{" + blank() + strings.Join(parts, blank()+","+blank()) + blank() + "}"
 	case []any:
-		_, isWords := words(v)
+		_, isWords := textArray(v)
 		if in == "required" || in == "enum" && isWords || in == "type" && len(v) > 0 {
 			v = append(rapid.Permutation(v).Draw(t, "set"), v[0])
 		}
@@ -78,12 +78,12 @@ func spelled(t *rapid.T, v any, in string) string {
 	case string:
 		return spelledText(t, v)
 	}
-	return string(written(v))
+	return string(encodeTree(v))
 }
 
 func spelledText(t *rapid.T, s string) string {
 	if !rapid.Bool().Draw(t, "escaped") {
-		return string(written(s))
+		return string(encodeTree(s))
 	}
 	var b strings.Builder
 	for _, r := range s {
@@ -92,7 +92,7 @@ func spelledText(t *rapid.T, s string) string {
 	return `"` + b.String() + `"`
 }
 
-func mustRead(t interface{ Fatalf(string, ...any) }, kind Kind, src string) Entry {
+func mustRead(t interface{ Fatalf(string, ...any) }, kind EntryKind, src string) Entry {
 	e, err := Read(kind, []byte(src))
 	if err != nil {
 		t.Fatalf("%s: %v", src, err)
@@ -101,7 +101,7 @@ func mustRead(t interface{ Fatalf(string, ...any) }, kind Kind, src string) Entr
 }
 
 func clone(v any) map[string]any {
-	tree, err := parse(written(v))
+	tree, err := parseTree(encodeTree(v))
 	if err != nil {
 		panic(err)
 	}

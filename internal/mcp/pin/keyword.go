@@ -67,7 +67,7 @@ var dialects = map[string]bool{
 
 // members are those of an entry, by kind (MCP 2025-11-25 and 2026-07-28, schema.ts: Tool,
 // Prompt, ResourceTemplate). Any other is in doubt.
-var members = map[Kind]map[string]rating{
+var members = map[EntryKind]map[string]rating{
 	Tool: {
 		"name": asName, "title": asShown, "icons": asShown, "_meta": asShown, "description": asText,
 		"annotations": asHints, "inputSchema": asSchema, "outputSchema": asOutput,

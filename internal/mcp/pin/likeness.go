@@ -16,8 +16,8 @@ type likeness struct {
 	others [len(Kinds)]map[string][]string // those behind it, in order
 }
 
-// like is the first other name that reads like a name, "" for none.
-func (s *Server) like(kind Kind, name string) string {
+// findAlike is the first other name that reads like a name, "" for none.
+func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	l := s.alike
 	if l == nil {
 		return ""
@@ -27,10 +27,10 @@ func (s *Server) like(kind Kind, name string) string {
 	if l.names[kind] == nil {
 		l.names[kind], l.others[kind] = make(map[string]string, len(s.entries[kind])), map[string][]string{}
 		for one := range s.entries[kind] {
-			l.insert(kind, one)
+			l.insertName(kind, one)
 		}
 	}
-	reading := folded(name)
+	reading := foldName(name)
 	first, more := l.names[kind][reading], l.others[kind][reading]
 	if first == name && len(more) > 0 {
 		return more[0]
@@ -41,17 +41,17 @@ func (s *Server) like(kind Kind, name string) string {
 	return first
 }
 
-// add notes a name that a server has now.
-func (l *likeness) add(kind Kind, name string) {
+// addName notes a name that a server has now.
+func (l *likeness) addName(kind EntryKind, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.names[kind] != nil {
-		l.insert(kind, name)
+		l.insertName(kind, name)
 	}
 }
 
-func (l *likeness) insert(kind Kind, name string) {
-	reading := folded(name)
+func (l *likeness) insertName(kind EntryKind, name string) {
+	reading := foldName(name)
 	first, there := l.names[kind][reading]
 	if !there {
 		l.names[kind][reading] = name
@@ -65,14 +65,14 @@ func (l *likeness) insert(kind Kind, name string) {
 	l.others[kind][reading] = slices.Insert(more, at, name)
 }
 
-// leave forgets a name.
-func (l *likeness) leave(kind Kind, name string) {
+// removeName forgets a name.
+func (l *likeness) removeName(kind EntryKind, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.names[kind] == nil {
 		return
 	}
-	reading := folded(name)
+	reading := foldName(name)
 	more := l.others[kind][reading]
 	switch at, behind := slices.BinarySearch(more, name); {
 	case behind:
@@ -85,12 +85,12 @@ func (l *likeness) leave(kind Kind, name string) {
 	}
 }
 
-// folded is a name as one reads it in passing.
-func folded(name string) string {
+// foldName is a name as one reads it in passing.
+func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_./ ", r) {
 			return -1
 		}
-		return textclass.Narrow(r)
+		return textclass.NarrowRune(r)
 	}, strings.ToLower(name))
 }

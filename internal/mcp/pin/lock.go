@@ -16,7 +16,7 @@ import (
 
 // Lock is what servers said of themselves when somebody approved it, by the names that
 // rules know them by.
-type Lock map[string]Server
+type Lock map[string]SelfDescription
 
 // lists are the members of a server's block that have entries.
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
@@ -26,7 +26,7 @@ var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
-		servers[name] = s.block()
+		servers[name] = s.lockBlock()
 	}
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
@@ -35,10 +35,10 @@ func (l Lock) Text() []byte {
 	if err := to.Encode(map[string]any{"formula": Formula, "servers": servers}); err != nil {
 		panic(err) // a tree of parse has nothing that cannot be written
 	}
-	return seen(b.Bytes())
+	return escapeUnseen(b.Bytes())
 }
 
-func (s *Server) block() map[string]any {
+func (s *SelfDescription) lockBlock() map[string]any {
 	start := s.Start
 	if start == nil {
 		start = []string{}
@@ -47,16 +47,16 @@ func (s *Server) block() map[string]any {
 	for _, kind := range Kinds {
 		entries := map[string]any{}
 		for name, e := range s.entries[kind] {
-			entries[name] = map[string]any{"digest": e.Digest(), "entry": json.RawMessage(e.text)}
+			entries[name] = map[string]any{"digest": e.TextDigest(), "entry": json.RawMessage(e.text)}
 		}
 		block[lists[kind]] = entries
 	}
 	return block
 }
 
-// seen escapes what a person does not see. Outside of its texts, JSON has nothing of it
+// escapeUnseen escapes what a person does not see. Outside of its texts, JSON has nothing of it
 // but line ends.
-func seen(src []byte) []byte {
+func escapeUnseen(src []byte) []byte {
 	if isSeen(src) {
 		return src
 	}
@@ -72,7 +72,7 @@ func seen(src []byte) []byte {
 		}
 		r, n := utf8.DecodeRune(src)
 		switch {
-		case r == '\n' || textclass.Seen(r):
+		case r == '\n' || textclass.IsSeen(r):
 			out = append(out, src[:n]...)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -99,16 +99,16 @@ func isSeen(src []byte) bool {
 // and an entry that is not what its digest says, are errors: merged by hand or by a
 // program, it may hold what nobody has approved.
 func ReadLock(src []byte) (Lock, error) {
-	tree, err := parse(src)
+	tree, err := parseTree(src)
 	if err != nil {
 		return nil, err
 	}
-	file, err := only(tree, "formula", "servers")
+	file, err := checkMembers(tree, "formula", "servers")
 	if err != nil {
 		return nil, err
 	}
 	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
-		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", written(formula), Formula)
+		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", encodeTree(formula), Formula)
 	}
 	servers, ok := file["servers"].(map[string]any)
 	if !ok {
@@ -125,15 +125,15 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-func readServer(v any) (s Server, err error) {
-	block, err := only(v, append(lists[:], "start", "version", "instructions")...)
+func readServer(v any) (s SelfDescription, err error) {
+	block, err := checkMembers(v, append(lists[:], "start", "version", "instructions")...)
 	if err != nil {
 		return s, err
 	}
 	var isText, isVersion, isWords bool
 	s.Instructions, isText = block["instructions"].(string)
 	s.Version, isVersion = block["version"].(string)
-	s.Start, isWords = words(block["start"])
+	s.Start, isWords = textArray(block["start"])
 	if !isText || !isVersion || !isWords {
 		return s, errors.New("instructions and version are texts, and start is a list of texts")
 	}
@@ -155,8 +155,8 @@ func readServer(v any) (s Server, err error) {
 	return s, nil
 }
 
-func readPinned(kind Kind, name string, v any) (Entry, error) {
-	pinned, err := only(v, "digest", "entry")
+func readPinned(kind EntryKind, name string, v any) (Entry, error) {
+	pinned, err := checkMembers(v, "digest", "entry")
 	if err != nil {
 		return Entry{}, err
 	}
@@ -164,20 +164,20 @@ func readPinned(kind Kind, name string, v any) (Entry, error) {
 	if !ok {
 		return Entry{}, errors.New("entry is no object")
 	}
-	e, err := Read(kind, written(object))
+	e, err := Read(kind, encodeTree(object))
 	switch {
 	case err != nil:
 		return Entry{}, err
 	case e.Name != name:
-		return Entry{}, fmt.Errorf("its %s is %q", kind.key(), e.Name)
-	case pinned["digest"] != e.Digest():
+		return Entry{}, fmt.Errorf("its %s is %q", kind.keyMember(), e.Name)
+	case pinned["digest"] != e.TextDigest():
 		return Entry{}, errors.New("its digest is another; was it edited, or merged?")
 	}
 	return e, nil
 }
 
-// only is an object with just these members.
-func only(v any, names ...string) (map[string]any, error) {
+// checkMembers is an object with just these members.
+func checkMembers(v any, names ...string) (map[string]any, error) {
 	o, ok := v.(map[string]any)
 	if !ok {
 		return nil, errors.New("it is no object")

@@ -11,7 +11,7 @@ import (
 )
 
 func locks(t *rapid.T) (l Lock, all []map[string]any) {
-	s := Server{Start: []string{"npx", "-y", "x"}, Version: "1", Instructions: rapid.String().Draw(t, "instructions")}
+	s := SelfDescription{Start: []string{"npx", "-y", "x"}, Version: "1", Instructions: rapid.String().Draw(t, "instructions")}
 	for range rapid.IntRange(0, 4).Draw(t, "tools") {
 		tool := tools(t)
 		if s.Add(mustRead(t, Tool, spelled(t, tool, ""))) == nil {
@@ -29,7 +29,7 @@ func TestLockRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, all := locks(t)
 		text := l.Text()
-		if strings.ContainsFunc(string(text), func(r rune) bool { return r != '\n' && !textclass.Seen(r) }) || !utf8.Valid(text) || bytes.Contains(text, []byte(" \n")) {
+		if strings.ContainsFunc(string(text), func(r rune) bool { return r != '\n' && !textclass.IsSeen(r) }) || !utf8.Valid(text) || bytes.Contains(text, []byte(" \n")) {
 			t.Fatalf("%q", text)
 		}
 		back, err := ReadLock(text)
@@ -37,14 +37,14 @@ func TestLockRoundTrip(t *testing.T) {
 			t.Fatalf("%v: %s\n%s", err, text, back.Text())
 		}
 		before, after := l["a"], back["a"]
-		if d := Compare(&before, &after); len(d) > 0 {
+		if d := CompareServers(&before, &after); len(d) > 0 {
 			t.Fatalf("%+v", d)
 		}
-		shuffled := Server{Start: before.Start, Version: before.Version, Instructions: before.Instructions}
+		shuffled := SelfDescription{Start: before.Start, Version: before.Version, Instructions: before.Instructions}
 		for _, tool := range rapid.Permutation(all).Draw(t, "order") {
 			_ = shuffled.Add(mustRead(t, Tool, spelled(t, tool, "")))
 		}
-		for _, kind := range []Kind{Template, Prompt} {
+		for _, kind := range []EntryKind{Template, Prompt} {
 			for _, e := range before.entries[kind] {
 				_ = shuffled.Add(e)
 			}
@@ -56,7 +56,7 @@ func TestLockRoundTrip(t *testing.T) {
 }
 
 func TestLockThatIsNone(t *testing.T) {
-	s := Server{}
+	s := SelfDescription{}
 	if err := s.Add(mustRead(t, Tool, `{"name":"find","description":"Finds."}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestLockThatIsNone(t *testing.T) {
 // FuzzLock: whatever is read as a lock is written so that it reads the same, and written
 // again has the same bytes; what is read as an entry has one canonical form.
 func FuzzLock(f *testing.F) {
-	s := Server{Instructions: "\u200b"}
+	s := SelfDescription{Instructions: "\u200b"}
 	_ = s.Add(mustRead(f, Tool, `{"name":"find","inputSchema":{"required":["b","a"],"x":[1e400,1.0,null,{"a":true}]}}`))
 	f.Add(Lock{"a": s}.Text())
 	f.Add([]byte(`{"name":"x","uriTemplate":"y","arguments":[{"name":"a"},1],"inputSchema":{"items":[true,{"enum":["b","a"]}]},"n":-0.0e-00}`))
@@ -111,10 +111,10 @@ func FuzzLock(f *testing.F) {
 				continue
 			}
 			again, err := Read(kind, e.Text())
-			if err != nil || again.Digest() != e.Digest() || len(Diff(e, again)) > 0 {
+			if err != nil || again.TextDigest() != e.TextDigest() || len(DiffEntries(e, again)) > 0 {
 				t.Fatalf("%v\n%s\n%s", err, e.Text(), again.Text())
 			}
-			if other := mustRead(t, kind, `{"`+kind.key()+`":"x"}`); other.Digest() != e.Digest() && (len(Diff(e, other)) == 0 || len(Diff(other, e)) == 0) {
+			if other := mustRead(t, kind, `{"`+kind.keyMember()+`":"x"}`); other.TextDigest() != e.TextDigest() && (len(DiffEntries(e, other)) == 0 || len(DiffEntries(other, e)) == 0) {
 				t.Fatalf("%s and %s differ in nothing", e.Text(), other.Text())
 			}
 		}

@@ -9,9 +9,9 @@ import (
 // Zeros that are written out: those of 1e21 and of 1e-7 stand as an exponent.
 const maxZeros = 20
 
-// number writes a number by its worth: 1.0 and 1e0 are 1, -0 is 0. No digit is lost,
+// normalizeNumber writes a number by its worth: 1.0 and 1e0 are 1, -0 is 0. No digit is lost,
 // however many there are. One whose exponent has more than 32 bits is as it is written.
-func number(n json.Number) json.Number {
+func normalizeNumber(n json.Number) json.Number {
 	text := strings.ToLower(string(n))
 	digits, exponent, _ := strings.Cut(text, "e")
 	power := int64(0)
@@ -33,11 +33,11 @@ func number(n json.Number) json.Number {
 	if negative {
 		sign = "-"
 	}
-	return json.Number(sign + decimal(short, power))
+	return json.Number(sign + formatDecimal(short, power))
 }
 
-// decimal writes digits, which neither begin nor end with 0, times ten to a power.
-func decimal(digits string, power int64) string {
+// formatDecimal writes digits, which neither begin nor end with 0, times ten to a power.
+func formatDecimal(digits string, power int64) string {
 	point := int64(len(digits)) + power // where it stands, from the first digit
 	switch {
 	case power > maxZeros || point < -5:
@@ -50,8 +50,8 @@ func decimal(digits string, power int64) string {
 	return "0." + strings.Repeat("0", int(-point)) + digits
 }
 
-// below says that a is a smaller number than b; false where that cannot be told.
-func below(a, b any) bool {
+// isBelow says that a is a smaller number than b; false where that cannot be told.
+func isBelow(a, b any) bool {
 	x, isX := a.(json.Number)
 	y, isY := b.(json.Number)
 	if !isX || !isY {

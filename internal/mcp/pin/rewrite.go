@@ -22,12 +22,12 @@ const (
 	setShape                  // an array; of nothing but texts, their order and repetition mean nothing
 )
 
-// rewrite gives the canonical form of an entry and its name, straight from its bytes: a
+// rewriteEntry gives the canonical form of an entry and its name, straight from its bytes: a
 // tree of maps would be many times as large, and a list has thousands. Texts are neither
 // folded nor normalised, which would hide one behind another.
-func rewrite(kind Kind, src []byte) (name string, text []byte, err error) {
+func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err error) {
 	if !utf8.Valid(src) || !json.Valid(src) {
-		if _, err = parse(src); err == nil {
+		if _, err = parseTree(src); err == nil {
 			err = errors.New("it is no JSON")
 		}
 		return "", nil, err
@@ -35,7 +35,7 @@ func rewrite(kind Kind, src []byte) (name string, text []byte, err error) {
 	w := writers.Get().(*writer) //nolint:forcetypeassert // it has nothing else
 	defer writers.Put(w)
 	w.kind, w.src, w.at, w.name, w.out, w.parts = kind, src, 0, "", w.out[:0], w.parts[:0]
-	if _, err = w.value(entryShape, 0); err == nil {
+	if _, err = w.writeValue(entryShape, 0); err == nil {
 		name, text = w.name, bytes.Clone(w.out)
 	}
 	w.src = nil
@@ -47,7 +47,7 @@ var writers = sync.Pool{New: func() any { return &writer{} }}
 
 // writer writes what it reads in canonical form. What it reads is known to be JSON.
 type writer struct {
-	kind  Kind
+	kind  EntryKind
 	src   []byte
 	at    int
 	out   []byte
@@ -62,7 +62,7 @@ type part struct {
 	from, to int
 }
 
-func (w *writer) blanks() {
+func (w *writer) skipBlanks() {
 	for w.at < len(w.src) && isBlank(w.src[w.at]) {
 		w.at++
 	}
@@ -70,9 +70,9 @@ func (w *writer) blanks() {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// take steps over a byte if it is next.
-func (w *writer) take(c byte) bool {
-	w.blanks()
+// takeByte steps over a byte if it is next.
+func (w *writer) takeByte(c byte) bool {
+	w.skipBlanks()
 	taken := w.src[w.at] == c
 	if taken {
 		w.at++
@@ -80,26 +80,26 @@ func (w *writer) take(c byte) bool {
 	return taken
 }
 
-// value writes one value. text is what it says, nil if it is no text.
-func (w *writer) value(how shape, depth int) (text []byte, err error) {
+// writeValue writes one value. text is what it says, nil if it is no text.
+func (w *writer) writeValue(how shape, depth int) (text []byte, err error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("it nests deeper than %d", maxDepth)
 	}
-	w.blanks()
+	w.skipBlanks()
 	switch w.src[w.at] {
 	case '{':
-		return nil, w.object(how, depth)
+		return nil, w.writeObject(how, depth)
 	case '[':
-		return nil, w.array(how, depth)
+		return nil, w.writeArray(how, depth)
 	case '"':
-		return w.text(), nil
+		return w.writeText(), nil
 	}
-	w.word()
+	w.writeWord()
 	return nil, nil
 }
 
-// text writes a text, in as few escapes as can be.
-func (w *writer) text() []byte {
+// writeText writes a text, in as few escapes as can be.
+func (w *writer) writeText() []byte {
 	start, plain := w.at, true
 	for w.at++; w.src[w.at] != '"'; w.at++ {
 		switch w.src[w.at] {
@@ -118,12 +118,12 @@ func (w *writer) text() []byte {
 	}
 	var text string
 	_ = json.Unmarshal(raw, &text) // rewrite has read it
-	w.out = append(w.out, written(text)...)
+	w.out = append(w.out, encodeTree(text)...)
 	return []byte(text)
 }
 
-// word writes a number by its worth, and true, false and null.
-func (w *writer) word() {
+// writeWord writes a number by its worth, and true, false and null.
+func (w *writer) writeWord() {
 	start, whole := w.at, true
 	for ; w.at < len(w.src); w.at++ {
 		c := w.src[w.at]
@@ -134,33 +134,33 @@ func (w *writer) word() {
 	}
 	raw := w.src[start:w.at]
 	if c := raw[0]; c == '-' || '0' <= c && c <= '9' && !(whole && len(raw) <= maxZeros) {
-		raw = []byte(number(json.Number(raw)))
+		raw = []byte(normalizeNumber(json.Number(raw)))
 	}
 	w.out = append(w.out, raw...)
 }
 
-// object writes members by code point. One that stands twice is an error.
-func (w *writer) object(how shape, depth int) error {
+// writeObject writes members by code point. One that stands twice is an error.
+func (w *writer) writeObject(how shape, depth int) error {
 	first, start := len(w.parts), len(w.out)
 	w.out = append(w.out, '{')
 	w.at++
-	for !w.take('}') {
-		p := w.begin(start)
-		p.key = w.text()
-		w.take(':')
+	for !w.takeByte('}') {
+		p := w.beginPart(start)
+		p.key = w.writeText()
+		w.takeByte(':')
 		w.out = append(w.out, ':')
-		text, err := w.value(w.shapeOf(how, p.key), depth+1)
+		text, err := w.writeValue(w.shapeOf(how, p.key), depth+1)
 		if err != nil {
 			return err
 		}
-		if how == entryShape && string(p.key) == w.kind.key() {
+		if how == entryShape && string(p.key) == w.kind.keyMember() {
 			w.name = string(text)
 		}
 		p.to = len(w.out)
 		w.parts = append(w.parts, p)
-		w.take(',')
+		w.takeByte(',')
 	}
-	if w.order(first, start) {
+	if w.orderParts(first, start) {
 		return errors.New("a member stands twice")
 	}
 	w.out = append(w.out, '}')
@@ -168,7 +168,7 @@ func (w *writer) object(how shape, depth int) error {
 	return nil
 }
 
-func (w *writer) array(how shape, depth int) error {
+func (w *writer) writeArray(how shape, depth int) error {
 	of := dataShape
 	if how == schemasShape {
 		of = schemaShape
@@ -176,36 +176,36 @@ func (w *writer) array(how shape, depth int) error {
 	first, start, texts := len(w.parts), len(w.out), true
 	w.out = append(w.out, '[')
 	w.at++
-	for !w.take(']') {
-		p := w.begin(start)
+	for !w.takeByte(']') {
+		p := w.beginPart(start)
 		var err error
-		if p.key, err = w.value(of, depth+1); err != nil {
+		if p.key, err = w.writeValue(of, depth+1); err != nil {
 			return err
 		}
 		p.to = len(w.out)
 		w.parts, texts = append(w.parts, p), texts && p.key != nil
-		w.take(',')
+		w.takeByte(',')
 	}
 	if how == setShape && texts {
-		w.order(first, start)
+		w.orderParts(first, start)
 	}
 	w.out = append(w.out, ']')
 	w.parts = w.parts[:first]
 	return nil
 }
 
-// begin begins a part, of what begins at start.
-func (w *writer) begin(start int) part {
-	w.blanks()
+// beginPart begins a part, of what begins at start.
+func (w *writer) beginPart(start int) part {
+	w.skipBlanks()
 	if len(w.out) > start+1 {
 		w.out = append(w.out, ',')
 	}
 	return part{from: len(w.out)}
 }
 
-// order puts the parts from the first on in the order of their keys, each key once. twice
+// orderParts puts the parts from the first on in the order of their keys, each key once. twice
 // tells that one was there again.
-func (w *writer) order(first, start int) (twice bool) {
+func (w *writer) orderParts(first, start int) (twice bool) {
 	all, byKey := w.parts[first:], func(a, b part) int { return bytes.Compare(a.key, b.key) }
 	sorted := slices.IsSortedFunc(all, byKey)
 	if !sorted {

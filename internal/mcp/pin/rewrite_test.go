@@ -8,12 +8,12 @@ import (
 )
 
 // canonical is the form by a tree, in the plainest words: what rewrite has to give.
-func canonical(how shape, kind Kind, v any) any {
+func canonical(how shape, kind EntryKind, v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		return number(v)
+		return normalizeNumber(v)
 	case []any:
-		all, texts := words(v)
+		all, texts := textArray(v)
 		if how == setShape && texts {
 			slices.Sort(all)
 			return append([]string{}, slices.Compact(all)...)
@@ -49,24 +49,24 @@ func FuzzRewrite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string) {
 		for _, kind := range Kinds {
 			e, err := Read(kind, []byte(src))
-			tree, wrong := parse([]byte(src))
+			tree, wrong := parseTree([]byte(src))
 			object, isObject := tree.(map[string]any)
-			name, _ := object[kind.key()].(string)
+			name, _ := object[kind.keyMember()].(string)
 			if readable := wrong == nil && isObject && name != ""; readable != (err == nil) {
 				t.Fatalf("%q as a %s: %v, and by its tree %v", src, kind, err, wrong)
 			}
 			if err != nil {
 				continue
 			}
-			if want := written(canonical(entryShape, kind, object)); e.Name != name || !bytes.Equal(e.Text(), want) {
+			if want := encodeTree(canonical(entryShape, kind, object)); e.Name != name || !bytes.Equal(e.Text(), want) {
 				t.Fatalf("%q as a %s is %q %s\nwant %q %s", src, kind, e.Name, e.Text(), name, want)
 			}
 			again, err := Read(kind, e.Text())
 			if err != nil || !bytes.Equal(again.Text(), e.Text()) {
 				t.Fatalf("%s read again is %s: %v", e.Text(), again.Text(), err)
 			}
-			if isPlain(e.Text()) && len(suspectsIn(e.members())) > 0 {
-				t.Fatalf("%s is plain, and has %v", e.Text(), suspectsIn(e.members()))
+			if isPlain(e.Text()) && len(suspectsIn(e.parseMembers())) > 0 {
+				t.Fatalf("%s is plain, and has %v", e.Text(), suspectsIn(e.parseMembers()))
 			}
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Server is what a server has said of itself. The zero value has said nothing.
-type Server struct {
+// SelfDescription is what a server has said of itself. The zero value has said nothing.
+type SelfDescription struct {
 	Start        []string // the words it is started by, or its address; without secrets
 	Version      string   // as it claims
 	Instructions string
@@ -20,7 +20,7 @@ type Server struct {
 }
 
 // Add takes in one entry of a list; an error for one that is there already.
-func (s *Server) Add(e Entry) error {
+func (s *SelfDescription) Add(e Entry) error {
 	if _, twice := s.entries[e.Kind][e.Name]; twice {
 		return fmt.Errorf("it lists the %s %q twice", e.Kind, e.Name)
 	}
@@ -31,41 +31,41 @@ func (s *Server) Add(e Entry) error {
 		s.alike = &likeness{}
 	}
 	s.entries[e.Kind][e.Name] = e
-	s.alike.add(e.Kind, e.Name)
+	s.alike.addName(e.Kind, e.Name)
 	s.size += len(e.text)
 	return nil
 }
 
-// Put takes in an entry, in the place of one that is there.
-func (s *Server) Put(e Entry) {
-	s.Leave(e.Kind, e.Name)
+// PutEntry takes in an entry, in the place of one that is there.
+func (s *SelfDescription) PutEntry(e Entry) {
+	s.RemoveEntry(e.Kind, e.Name)
 	_ = s.Add(e) // its name is free
 }
 
 // Entries are those of a kind, by name.
-func (s *Server) Entries(kind Kind) (all []Entry) {
+func (s *SelfDescription) Entries(kind EntryKind) (all []Entry) {
 	for _, name := range slices.Sorted(maps.Keys(s.entries[kind])) {
 		all = append(all, s.entries[kind][name])
 	}
 	return all
 }
 
-// Leave takes an entry out.
-func (s *Server) Leave(kind Kind, name string) {
+// RemoveEntry takes an entry out.
+func (s *SelfDescription) RemoveEntry(kind EntryKind, name string) {
 	e, there := s.entries[kind][name]
 	if !there {
 		return
 	}
 	delete(s.entries[kind], name)
 	s.size -= len(e.text)
-	s.alike.leave(kind, name)
+	s.alike.removeName(kind, name)
 }
 
-// Retain takes out the entries of a kind whose names are not to stay.
-func (s *Server) Retain(kind Kind, stays func(name string) bool) (changed bool) {
+// RetainEntries takes out the entries of a kind whose names are not to stay.
+func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) bool) (changed bool) {
 	for name := range s.entries[kind] {
 		if !stays(name) {
-			s.Leave(kind, name)
+			s.RemoveEntry(kind, name)
 			changed = true
 		}
 	}
@@ -73,16 +73,16 @@ func (s *Server) Retain(kind Kind, stays func(name string) bool) (changed bool) 
 }
 
 // Size is how many bytes the entries have.
-func (s *Server) Size() int { return s.size }
+func (s *SelfDescription) Size() int { return s.size }
 
-// Entry is the entry of that kind and name.
-func (s *Server) Entry(kind Kind, name string) (Entry, bool) {
+// FindEntry is the entry of that kind and name.
+func (s *SelfDescription) FindEntry(kind EntryKind, name string) (Entry, bool) {
 	e, ok := s.entries[kind][name]
 	return e, ok
 }
 
 // Clone is a copy that changes by itself.
-func (s *Server) Clone() Server {
+func (s *SelfDescription) Clone() SelfDescription {
 	c := *s
 	for i := range c.entries {
 		c.entries[i] = maps.Clone(c.entries[i])
@@ -92,10 +92,10 @@ func (s *Server) Clone() Server {
 }
 
 // Len is the number of entries of a kind.
-func (s *Server) Len(kind Kind) int { return len(s.entries[kind]) }
+func (s *SelfDescription) Len(kind EntryKind) int { return len(s.entries[kind]) }
 
-// Compare says what a server has become: by kind and name, what it says of itself last.
-func Compare(was, is *Server) (all []Difference) {
+// CompareServers says what a server has become: by kind and name, what it says of itself last.
+func CompareServers(was, is *SelfDescription) (all []Difference) {
 	for _, kind := range Kinds {
 		before, after := was.entries[kind], is.entries[kind]
 		names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
@@ -108,45 +108,45 @@ func Compare(was, is *Server) (all []Difference) {
 			case !has:
 				changes = []Change{{Class: Removed, Was: old.text}}
 			case had:
-				changes = Diff(old, now)
+				changes = DiffEntries(old, now)
 			default:
-				changes = New(now, is)
+				changes = NewEntryChanges(now, is)
 			}
 			if len(changes) > 0 {
-				all = append(all, Difference{kind, name, Gravest(changes), changes})
+				all = append(all, Difference{kind, name, GravestClass(changes), changes})
 			}
 		}
 	}
-	if changes := itself(was, is); len(changes) > 0 {
-		all = append(all, Difference{Itself, "", Gravest(changes), changes})
+	if changes := compareSelf(was, is); len(changes) > 0 {
+		all = append(all, Difference{Itself, "", GravestClass(changes), changes})
 	}
 	return all
 }
 
-// New says of an entry that was not there before what it is: among are those that it is
+// NewEntryChanges says of an entry that was not there before what it is: among are those that it is
 // listed with.
-func New(e Entry, among *Server) []Change {
-	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspects(e), imitates(e, among))
+func NewEntryChanges(e Entry, among *SelfDescription) []Change {
+	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspectChanges(e), findImitations(e, among))
 }
 
-// Instructions says what has become of a server's instructions.
-func Instructions(was, is *Server) []Change {
+// CompareInstructions says what has become of a server's instructions.
+func CompareInstructions(was, is *SelfDescription) []Change {
 	if was.Instructions == is.Instructions {
 		return nil
 	}
 	var d differ
-	d.add(Text, "instructions", textOrNone(was.Instructions), textOrNone(is.Instructions))
+	d.addChange(Text, "instructions", textOrNone(was.Instructions), textOrNone(is.Instructions))
 	return append(d.found, suspectsIn(map[string]any{"instructions": is.Instructions})...)
 }
 
-// itself compares what servers say of themselves.
-func itself(was, is *Server) []Change {
-	d := differ{found: Instructions(was, is)}
+// compareSelf compares what servers say of themselves.
+func compareSelf(was, is *SelfDescription) []Change {
+	d := differ{found: CompareInstructions(was, is)}
 	if !slices.Equal(was.Start, is.Start) {
-		d.add(Started, "start", was.Start, is.Start)
+		d.addChange(Started, "start", was.Start, is.Start)
 	}
 	if was.Version != is.Version {
-		d.add(Shown, "version", textOrNone(was.Version), textOrNone(is.Version))
+		d.addChange(Shown, "version", textOrNone(was.Version), textOrNone(is.Version))
 	}
 	return d.found
 }
@@ -158,16 +158,16 @@ func textOrNone(s string) any {
 	return s
 }
 
-// imitates says whose name the name of an entry is like, of those that it is listed with.
-func imitates(e Entry, among *Server) []Change {
-	other := among.like(e.Kind, e.Name)
+// findImitations says whose name the name of an entry is like, of those that it is listed with.
+func findImitations(e Entry, among *SelfDescription) []Change {
+	other := among.findAlike(e.Kind, e.Name)
 	if other != "" {
-		return []Change{{Class: Refused, At: e.Kind.key(), What: fmt.Sprintf("its name is like that of %q", other)}}
+		return []Change{{Class: Refused, At: e.Kind.keyMember(), What: fmt.Sprintf("its name is like that of %q", other)}}
 	}
-	if strings.ContainsFunc(e.Name, latin) && strings.ContainsAny(e.Name, textclass.LatinLike+textclass.SignLike) {
-		return []Change{{Class: Refused, At: e.Kind.key(), What: "its name has letters that look like others"}}
+	if strings.ContainsFunc(e.Name, isLatin) && strings.ContainsAny(e.Name, textclass.LatinLike+textclass.SignLike) {
+		return []Change{{Class: Refused, At: e.Kind.keyMember(), What: "its name has letters that look like others"}}
 	}
 	return nil
 }
 
-func latin(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+func isLatin(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }

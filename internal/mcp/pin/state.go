@@ -16,18 +16,18 @@ import (
 // State is what one person's machine knows of a server: what was approved, and what the
 // server has said last.
 type State struct {
-	Server   string // its name, so that another's file is not taken for it
-	Sighted  []Kind // of which a first list was seen to its end
-	Approved Server
-	Served   Server
+	Server   string      // its name, so that another's file is not taken for it
+	Sighted  []EntryKind // of which a first list was seen to its end
+	Approved SelfDescription
+	Served   SelfDescription
 	Kept     []string // digests of what a person has seen and not approved
 }
 
 // maxKept is how many answers are remembered; of more, the last.
 const maxKept = 1 << 12
 
-// Keep notes what a person did not approve.
-func (s *State) Keep(digest string) {
+// KeepDigest notes what a person did not approve.
+func (s *State) KeepDigest(digest string) {
 	if !slices.Contains(s.Kept, digest) {
 		s.Kept = append(s.Kept, digest)
 	}
@@ -47,47 +47,47 @@ func (s *State) Write(to io.Writer) error {
 		sighted = append(sighted, k.String())
 	}
 	w := bufio.NewWriterSize(to, 1<<16)
-	put(w, `{"formula":`, strconv.Itoa(Formula))
+	writeStrings(w, `{"formula":`, strconv.Itoa(Formula))
 	for _, part := range []struct {
 		name string
 		of   any
 	}{{"kept", append([]string{}, s.Kept...)}, {"server", s.Server}, {"sighted", sighted}} {
-		put(w, `,"`, part.name, `":`)
-		_, _ = w.Write(seen(written(part.of)))
+		writeStrings(w, `,"`, part.name, `":`)
+		_, _ = w.Write(escapeUnseen(encodeTree(part.of)))
 	}
-	put(w, `,"approved":`)
-	s.Approved.write(w)
-	put(w, `,"served":`)
-	s.Served.write(w)
-	put(w, "}\n")
+	writeStrings(w, `,"approved":`)
+	s.Approved.writeBlock(w)
+	writeStrings(w, `,"served":`)
+	s.Served.writeBlock(w)
+	writeStrings(w, "}\n")
 	return w.Flush() // with the first error
 }
 
-func put(w *bufio.Writer, all ...string) {
+func writeStrings(w *bufio.Writer, all ...string) {
 	for _, one := range all {
 		_, _ = w.WriteString(one)
 	}
 }
 
-// write writes a block without blanks: its entries are canonical already.
-func (s *Server) write(w *bufio.Writer) {
-	head := seen(written(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions}))
+// writeBlock writes a block without blanks: its entries are canonical already.
+func (s *SelfDescription) writeBlock(w *bufio.Writer) {
+	head := escapeUnseen(encodeTree(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions}))
 	_, _ = w.Write(head[:len(head)-1])
 	for _, kind := range Kinds {
-		put(w, `,"`, lists[kind], `":{`)
+		writeStrings(w, `,"`, lists[kind], `":{`)
 		for i, name := range slices.Sorted(maps.Keys(s.entries[kind])) {
 			if i > 0 {
-				put(w, ",")
+				writeStrings(w, ",")
 			}
 			e := s.entries[kind][name]
-			_, _ = w.Write(seen(written(name)))
-			put(w, `:{"digest":"`, e.Digest(), `","entry":`)
-			_, _ = w.Write(seen(e.text))
-			put(w, "}")
+			_, _ = w.Write(escapeUnseen(encodeTree(name)))
+			writeStrings(w, `:{"digest":"`, e.TextDigest(), `","entry":`)
+			_, _ = w.Write(escapeUnseen(e.text))
+			writeStrings(w, "}")
 		}
-		put(w, "}")
+		writeStrings(w, "}")
 	}
-	put(w, "}")
+	writeStrings(w, "}")
 }
 
 // match is a writer of what should stand there already.
@@ -117,9 +117,9 @@ func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// quick reads a file that is exactly what Write would write: then its entries are as they
+// readExact reads a file that is exactly what Write would write: then its entries are as they
 // stand there, and have their digests. Of any other file it knows nothing.
-func quick(src []byte, server string) (s *State, known bool) {
+func readExact(src []byte, server string) (s *State, known bool) {
 	type entries map[string]writtenEntry
 	type block struct {
 		Start        []string `json:"start"`
@@ -145,25 +145,25 @@ func quick(src []byte, server string) (s *State, known bool) {
 		if at < 0 {
 			return nil, false
 		}
-		s.Sighted = append(s.Sighted, Kind(at)) //nolint:gosec // an index of four
+		s.Sighted = append(s.Sighted, EntryKind(at)) //nolint:gosec // an index of four
 	}
 	for _, part := range []struct {
-		to *Server
+		to *SelfDescription
 		of *block
 	}{{&s.Approved, &file.Approved}, {&s.Served, &file.Served}} {
 		part.to.Start, part.to.Version, part.to.Instructions = part.of.Start, part.of.Version, part.of.Instructions
 		for kind, all := range [...]entries{Tool: part.of.Tools, Prompt: part.of.Prompts, Template: part.of.Templates} {
 			for name, one := range all {
-				e := Entry{Kind: Kind(kind), Name: name, text: one} //nolint:gosec // as above
-				if !bytes.Contains(e.text, append([]byte(`"`+e.Kind.key()+`":`), written(name)...)) {
+				e := Entry{Kind: EntryKind(kind), Name: name, text: one} //nolint:gosec // as above
+				if !bytes.Contains(e.text, append([]byte(`"`+e.Kind.keyMember()+`":`), encodeTree(name)...)) {
 					return nil, false
 				}
-				if same, there := s.Approved.Entry(e.Kind, name); there && bytes.Equal(same.text, e.text) {
+				if same, there := s.Approved.FindEntry(e.Kind, name); there && bytes.Equal(same.text, e.text) {
 					e = same // both are kept once
 				} else {
 					e.text = bytes.Clone(one)
 				}
-				part.to.Put(e)
+				part.to.PutEntry(e)
 			}
 		}
 	}
@@ -172,32 +172,32 @@ func quick(src []byte, server string) (s *State, known bool) {
 }
 
 func kindOf(word string) int {
-	return slices.IndexFunc([]Kind{Tool, Prompt, Template, Itself}, func(k Kind) bool { return k.String() == word })
+	return slices.IndexFunc([]EntryKind{Tool, Prompt, Template, Itself}, func(k EntryKind) bool { return k.String() == word })
 }
 
 // ReadState reads the state of the server of that name. Like ReadLock it takes nothing that
 // it does not know whole.
 func ReadState(src []byte, server string) (*State, error) {
-	if s, known := quick(src, server); known {
+	if s, known := readExact(src, server); known {
 		return s, nil
 	}
-	tree, err := parse(src)
+	tree, err := parseTree(src)
 	if err != nil {
 		return nil, err
 	}
-	file, err := only(tree, "formula", "server", "sighted", "approved", "served", "kept")
+	file, err := checkMembers(tree, "formula", "server", "sighted", "approved", "served", "kept")
 	if err != nil {
 		return nil, err
 	}
 	if formula := file["formula"]; formula != json.Number(strconv.Itoa(Formula)) {
-		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", written(formula), Formula)
+		return nil, fmt.Errorf("its formula is %s, and this version of clawai knows %d alone", encodeTree(formula), Formula)
 	}
 	if file["server"] != server {
-		return nil, fmt.Errorf("it is that of another server, %s", written(file["server"]))
+		return nil, fmt.Errorf("it is that of another server, %s", encodeTree(file["server"]))
 	}
 	s := &State{Server: server}
-	sighted, isList := words(file["sighted"])
-	kept, areKept := words(file["kept"])
+	sighted, isList := textArray(file["sighted"])
+	kept, areKept := textArray(file["kept"])
 	if !isList || !areKept {
 		return nil, errors.New("sighted and kept are lists of texts")
 	}
@@ -207,7 +207,7 @@ func ReadState(src []byte, server string) (*State, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%q is nothing that can be sighted", word)
 		}
-		s.Sighted = append(s.Sighted, Kind(at)) //nolint:gosec // an index of four
+		s.Sighted = append(s.Sighted, EntryKind(at)) //nolint:gosec // an index of four
 	}
 	if s.Approved, err = readServer(file["approved"]); err != nil {
 		return nil, fmt.Errorf("approved: %w", err)

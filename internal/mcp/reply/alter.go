@@ -46,22 +46,22 @@ type edit struct {
 	to string
 }
 
-// Alter is the message as changed, within the limits that it was admitted under. An error
+// AlterMessage is the message as changed, within the limits that it was admitted under. An error
 // means that it must not go on; its words hold nothing of the message. Nil is a message in
 // which there was nothing to change.
-func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
-	edits, err := m.redactions(c, n)
+func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
+	edits, err := m.listRedactions(c, n)
 	if err != nil {
 		return nil, err
 	}
 	if len(c.LeftOut) > 0 {
-		edits = append(edits, m.cuts(c.LeftOut)...)
+		edits = append(edits, m.cutEntries(c.LeftOut)...)
 	}
 	if m.list != "" && (c.Pinned || len(edits) > 0) {
-		edits = append(edits, m.private()...)
+		edits = append(edits, m.makePrivate()...)
 	}
 	if c.Fence != "" || len(c.Warn) > 0 {
-		blocks, err := m.blocks(c)
+		blocks, err := m.fenceBlocks(c)
 		if err != nil {
 			return nil, err
 		}
@@ -69,36 +69,36 @@ func (m *Message) Alter(c *Change, n *Numbers, limits frame.Limits) ([]byte, err
 			return nil, nil // it says nothing
 		}
 	}
-	if edits, err = m.meta(edits, c); err != nil {
+	if edits, err = m.addMeta(edits, c); err != nil {
 		return nil, err
 	}
-	raw := spliced(m.raw, edits)
+	raw := spliceEdits(m.raw, edits)
 	var f frame.Frame
 	if err := f.Parse(raw, limits); err != nil {
 		return nil, fmt.Errorf("with the changes it is no message any more: %w", err)
 	}
-	if c.Output != nil && m.bends(edits) {
+	if c.Output != nil && m.altersStructured(edits) {
 		with := Message{raw: f.Result, root: m.root, payload: span{0, len(f.Result)}}
-		if with.Hold(c.Output); len(with.Findings) > 0 {
+		if with.CheckSchema(c.Output); len(with.Findings) > 0 {
 			return nil, errUnfit
 		}
 	}
 	return raw, nil
 }
 
-// bends says whether structured content is altered.
-func (m *Message) bends(edits []edit) bool {
-	body, _ := m.answer()
+// altersStructured says whether structured content is altered.
+func (m *Message) altersStructured(edits []edit) bool {
+	body, _ := m.toolAnswer()
 	content := body.Member(structured)
 	if content == "" {
 		return false
 	}
-	from := m.offset(content)
+	from := m.offsetOf(content)
 	return slices.ContainsFunc(edits, func(e edit) bool { return e.start >= from && e.end <= from+len(content) })
 }
 
-// redactions takes findings out, and everything else that says the same.
-func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
+// listRedactions takes findings out, and everything else that says the same.
+func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error) {
 	switch {
 	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
 		return nil, errPart
@@ -114,20 +114,20 @@ func (m *Message) redactions(c *Change, n *Numbers) (edits []edit, err error) {
 		to := n.shownAs(f)
 		switch {
 		case f.Of != "":
-			to = n.marker(f.Kind, f.value) + " This text is withheld whole: it was not looked at to its end, because more was found in it than clawai counts (" + f.Of + ")."
+			to = n.makeMarker(f.Kind, f.value) + " This text is withheld whole: it was not looked at to its end, because more was found in it than clawai counts (" + f.Of + ")."
 		case to == "":
-			to = n.marker(f.Kind, f.value)
+			to = n.makeMarker(f.Kind, f.value)
 			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
 				same[f.value] = to
 			}
 		}
 		edits = append(edits, edit{span{f.start, f.end}, to})
 	}
-	again, err := m.again(same)
+	again, err := m.findRepeats(same)
 	if err != nil {
 		return nil, err
 	}
-	return m.merged(append(edits, again...)), nil
+	return m.mergeEdits(append(edits, again...)), nil
 }
 
 // minSame is how long a secret is, in bytes, that is taken out wherever it stands: a
@@ -147,11 +147,11 @@ func (n *Numbers) shownAs(f *Finding) string {
 	var all []string
 	selectors := 0
 	for _, r := range f.value {
-		if textclass.Selector.Has(r) {
+		if textclass.Selector.HasRune(r) {
 			selectors++
 		}
 		switch {
-		case textclass.Tag.Has(r), selectors > 1:
+		case textclass.Tag.HasRune(r), selectors > 1:
 			return ""
 		case r < ' ' || r > '~' || r == '"' || r == '\\' || textclass.OddInReply(r):
 			escape := fmt.Sprintf("<U+%04X>", r)
@@ -162,36 +162,36 @@ func (n *Numbers) shownAs(f *Finding) string {
 		}
 	}
 	for _, escape := range all {
-		n.showed(escape)
+		n.noteEscape(escape)
 	}
 	return b.String()
 }
 
-// again finds the other places at which the same values stand.
-func (m *Message) again(same map[string]string) (edits []edit, err error) {
+// findRepeats finds the other places at which the same values stand.
+func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil
 	}
 	starts := byStart(same)
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.opaque}
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(m.raw[m.payload.start:m.payload.end]))}, base: m.payload.start, pass: m.isOpaque}
 	w.see = func(name, value token) (string, bool) {
 		for _, t := range [2]token{name, value} {
 			if t.end == 0 {
 				continue
 			}
-			for _, f := range nested(t.said, equal(t.said, starts, same), 1, func(s string) []inspect.Found { return equal(s, starts, same) }) {
+			for _, f := range inspectNested(t.said, findEqual(t.said, starts, same), 1, func(s string) []inspect.Found { return findEqual(s, starts, same) }) {
 				if t.number || len(w.path) > 0 && w.path[0] == "inputRequests" {
 					err = errFixed
 				} else if len(edits) > maxText/minSame {
 					err = errPart
 				}
-				from, to := t.raw(m.raw, f.Start, f.End)
+				from, to := t.rawSpan(m.raw, f.Start, f.End)
 				edits = append(edits, edit{span{from, to}, f.What})
 			}
 		}
 		return name.said, err == nil
 	}
-	if !w.value() && err == nil {
+	if !w.walkValue() && err == nil {
 		err = errPart
 	}
 	return edits, err
@@ -207,8 +207,8 @@ func byStart(same map[string]string) map[string][]string {
 	return all
 }
 
-// equal is where one of the values stands in a text; What is its mark.
-func equal(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
+// findEqual is where one of the values stands in a text; What is its mark.
+func findEqual(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
 	for at := 0; at+minSame <= len(text); at++ {
 		for _, value := range starts[text[at:at+minSame]] {
 			if strings.HasPrefix(text[at:], value) {
@@ -219,9 +219,9 @@ func equal(text string, starts map[string][]string, same map[string]string) (fou
 	return found
 }
 
-// merged are edits in their order; of those that overlap, one that covers both, with the
+// mergeEdits are edits in their order; of those that overlap, one that covers both, with the
 // mark of the longest.
-func (m *Message) merged(edits []edit) (all []edit) {
+func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
 	})
@@ -239,8 +239,8 @@ func (m *Message) merged(edits []edit) (all []edit) {
 	return all
 }
 
-// spliced is raw with the edits. One that lies in another's part is gone with it.
-func spliced(raw []byte, edits []edit) []byte {
+// spliceEdits is raw with the edits. One that lies in another's part is gone with it.
+func spliceEdits(raw []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end-a.start, b.end-b.start))
 	})
@@ -260,7 +260,7 @@ func spliced(raw []byte, edits []edit) []byte {
 	return append(out, raw[at:]...)
 }
 
-// quoted is a text as a JSON string of plain ASCII.
-func quoted(text string) string {
-	return string(append(escape.Append([]byte{'"'}, text), '"'))
+// quoteASCII is a text as a JSON string of plain ASCII.
+func quoteASCII(text string) string {
+	return string(append(escape.AppendEscaped([]byte{'"'}, text), '"'))
 }

@@ -6,27 +6,27 @@ import "slices"
 // which findings, "" for the whole.
 type Alteration struct{ How, Kind string }
 
-// Plan puts what rules alter into a change, and says it in words for the owner. id makes
+// PlanChange puts what rules alter into a change, and says it in words for the owner. id makes
 // the name of a fence, if there is one.
-func (m *Message) Plan(c *Change, alters []Alteration, id func() string) (words []string) {
+func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (words []string) {
 	redacted := map[string]bool{}
 	for _, a := range alters {
 		switch a.How {
 		case "redact":
 			redacted[a.Kind], c.Takes = true, true
-			words = once(words, "redact "+a.Kind)
+			words = appendOnce(words, "redact "+a.Kind)
 		case "fence":
 			if c.Fence == "" {
 				c.Fence = id()
 			}
-			words = once(words, "fence")
+			words = appendOnce(words, "fence")
 		case "warn":
 			if a.Kind != "" {
-				c.Warn = once(c.Warn, a.Kind)
+				c.Warn = appendOnce(c.Warn, a.Kind)
 			} else {
-				c.Warn = once(c.Warn, "a rule's warning")
+				c.Warn = appendOnce(c.Warn, "a rule's warning")
 			}
-			words = once(words, "warn")
+			words = appendOnce(words, "warn")
 		}
 	}
 	for i := range m.Findings {
@@ -34,7 +34,7 @@ func (m *Message) Plan(c *Change, alters []Alteration, id func() string) (words 
 		forged := (f.Kind == Fence || f.Of == Fence) && c.Fence != "" && !f.Fixed // or it could end our own
 		if redacted[f.Kind] || forged || f.Of != "" && redacted[f.Of] {
 			if c.Redact = append(c.Redact, i); f.Of != "" {
-				words = once(words, "withhold a text that was not looked at to its end")
+				words = appendOnce(words, "withhold a text that was not looked at to its end")
 			}
 		}
 	}
@@ -48,13 +48,13 @@ func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, 
 		f := &m.Findings[at]
 		if slices.ContainsFunc(alters, func(a Alteration) bool { return a.Kind == f.Kind || f.Of != "" && a.Kind == f.Of }) {
 			redact = append(redact, at)
-			out = out || m.Named(f) || f.Fixed
+			out = out || m.IsInName(f) || f.Fixed
 		}
 	}
 	return redact, out
 }
 
-func once(words []string, word string) []string {
+func appendOnce(words []string, word string) []string {
 	if slices.Contains(words, word) {
 		return words
 	}

@@ -49,11 +49,11 @@ func BenchmarkLook(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				m, err := Look(&f, "tools/call", wanted)
+				m, err := InspectMessage(&f, "tools/call", wanted)
 				if err != nil || len(m.Findings) == 0 {
 					b.Fatal(err, m.Findings)
 				}
-				if _, err := m.Alter(&Change{Redact: m.all("secret")}, n, frame.DefaultLimits()); err != nil {
+				if _, err := m.AlterMessage(&Change{Redact: m.all("secret")}, n, frame.DefaultLimits()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,20 +7,20 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Carried finds what a call carries: in objects that go with it, its arguments and what
+// FindInCall finds what a call carries: in objects that go with it, its arguments and what
 // stands beside them, each admitted and empty for none, and in texts that a server sends
 // to a model or a user. The places are those in an object. An error leaves open what
 // there is.
-func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, err error) {
+func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding, err error) {
 	for _, object := range objects {
 		if len(object) == 0 {
 			continue
 		}
 		m := &Message{raw: object, whole: true, payload: span{0, len(object)}}
 		l := looker{m: m, wanted: wanted, room: maxText}
-		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(object))}, pass: func([]string, string, string) bool { return false }}
-		w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
-		if !w.value() || !m.Whole() {
+		w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(object))}, pass: func([]string, string, string) bool { return false }}
+		w.see = func(name, value token) (string, bool) { return l.inspectToken(w.path, name, value) }
+		if !w.walkValue() || !m.IsWhole() {
 			return nil, errors.New("not all of the arguments could be looked at")
 		}
 		all = append(all, m.Findings...)
@@ -28,7 +28,7 @@ func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, er
 	for _, text := range texts {
 		m := &Message{whole: true}
 		l := looker{m: m, wanted: wanted, room: maxText}
-		if len(text) > maxText || !l.add(place{entry: -1}, token{end: len(text), said: text, number: true}, 0, l.look(text)) || !m.Whole() {
+		if len(text) > maxText || !l.addFindings(place{entry: -1}, token{end: len(text), said: text, number: true}, 0, l.inspectText(text)) || !m.IsWhole() {
 			return nil, errors.New("not all of the text could be looked at")
 		}
 		all = append(all, m.Findings...)
@@ -36,17 +36,17 @@ func Carried(objects [][]byte, texts []string, wanted Wanted) (all []Finding, er
 	return all, nil
 }
 
-// Replace is an array of messages with others in place of some; nil is one that stays.
-func Replace(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
+// ReplaceMessages is an array of messages with others in place of some; nil is one that stays.
+func ReplaceMessages(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
 	whole := Message{raw: f.Raw}
 	var edits []edit
 	for i, e := range f.Elements {
 		if with[i] != nil {
-			at := whole.offset(jsonscan.Of(e.Raw))
+			at := whole.offsetOf(jsonscan.ValueOf(e.Raw))
 			edits = append(edits, edit{span{at, at + len(e.Raw)}, string(with[i])})
 		}
 	}
-	raw := spliced(f.Raw, edits)
+	raw := spliceEdits(f.Raw, edits)
 	var out frame.Frame
 	if err := out.Parse(raw, limits); err != nil {
 		return nil, err

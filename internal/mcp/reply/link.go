@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/policy/where/web"
 )
 
-// linked says that a member is an address that clients follow for their users: of a link to
+// isLink says that a member is an address that clients follow for their users: of a link to
 // a resource, of one that is embedded, of an icon. What resources are called by in lists of
 // them, and where they are read, is the server's own.
-func linked(path []string, name string) bool {
+func isLink(path []string, name string) bool {
 	switch name {
 	case "src":
 		return len(path) > 2 && path[len(path)-3] == "icons"
@@ -23,7 +23,7 @@ func linked(path []string, name string) bool {
 }
 
 // public holds for addresses that the whole internet can reach.
-var public = web.Public(true)
+var public = web.NewPublic(true)
 
 // What an address leads to that nobody who follows it may expect.
 const (
@@ -32,9 +32,9 @@ const (
 	toIcon      = "an icon that is not at an https address"
 )
 
-// leads says what is wrong with where an address leads; "" is nothing. The server is at a URL,
+// checkAddress says what is wrong with where an address leads; "" is nothing. The server is at a URL,
 // or has none.
-func leads(address string, icon bool, server string) string {
+func checkAddress(address string, icon bool, server string) string {
 	read := strings.Map(func(r rune) rune { // as browsers do, which drop what cannot be seen (WHATWG URL, 4.4)
 		if textclass.OddInSyntax(r) {
 			return -1
@@ -44,13 +44,13 @@ func leads(address string, icon bool, server string) string {
 	scheme, _, found := strings.Cut(read, ":")
 	scheme = strings.ToLower(scheme)
 	switch {
-	case ofNoScheme(read) || inward(address, scheme):
+	case ofNoScheme(read) || isInward(address, scheme):
 		return toInside
 	case server == "" || icon && found && scheme == "data":
 		return ""
 	case icon && (!found || scheme != "https"):
 		return toIcon
-	case found && isWeb(scheme) && web.Origin(address) != cmp.Or(web.Origin(server), server): // of a server that cannot be compared, nothing has the origin
+	case found && isWeb(scheme) && web.OriginOf(address) != cmp.Or(web.OriginOf(server), server): // of a server that cannot be compared, nothing has the origin
 		return toElsewhere
 	}
 	return ""
@@ -67,11 +67,11 @@ func ofNoScheme(address string) bool {
 	return len(address) > 1 && strings.Trim(address[:2], `/\`) == ""
 }
 
-// inward says that an address leads into the machine or the network of whoever follows
+// isInward says that an address leads into the machine or the network of whoever follows
 // it, or may: a file, a script, a host that is not surely a public one.
-func inward(address, scheme string) bool {
+func isInward(address, scheme string) bool {
 	if isWeb(scheme) {
-		return public.Holds(where.Value{Kind: where.String, Text: address}, true) != where.Yes
+		return public.JudgeValue(where.Value{Kind: where.String, Text: address}, true) != where.Yes
 	}
 	return scheme == "file" || scheme == "javascript" || scheme == "vbscript" || scheme == "view-source" || scheme == "smb"
 }

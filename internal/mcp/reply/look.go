@@ -52,7 +52,7 @@ type Wanted struct {
 	Texts  inspect.Kinds
 	Any    bool // Texts counts; else no text is looked into
 	Marker bool
-	Shown  []string // escapes that count as a Marker: Numbers.Shown
+	Shown  []string // escapes that count as a Marker: Numbers.ShownEscapes
 	Fence  bool
 	Link   bool
 	Server string // its URL, for Link; "" of one without
@@ -100,15 +100,15 @@ type Message struct {
 	wanted   []string
 }
 
-// Whole reports whether all of the message was looked at, for all kinds.
-func (m *Message) Whole() bool { return m.whole && len(m.Doubted()) == 0 }
+// IsWhole reports whether all of the message was looked at, for all kinds.
+func (m *Message) IsWhole() bool { return m.whole && len(m.DoubtfulKinds()) == 0 }
 
-// Ended reports whether the look reached the end of the message.
-func (m *Message) Ended() bool { return m.whole }
+// ReachedEnd reports whether the look reached the end of the message.
+func (m *Message) ReachedEnd() bool { return m.whole }
 
-// Doubted are the kinds that may stand in what was not looked at, each once, in order. "*" is
+// DoubtfulKinds are the kinds that may stand in what was not looked at, each once, in order. "*" is
 // all of them.
-func (m *Message) Doubted() (kinds []string) {
+func (m *Message) DoubtfulKinds() (kinds []string) {
 	if !m.whole {
 		kinds = slices.DeleteFunc(slices.Clone(m.wanted), func(k string) bool { return k == Schema }) // that is held to all of it
 	}
@@ -121,10 +121,10 @@ func (m *Message) Doubted() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// Readings are the kinds that rules judge: those that were found, and those that may stand in
+// JudgedKinds are the kinds that rules judge: those that were found, and those that may stand in
 // what was not looked at.
-func (m *Message) Readings() []string {
-	all := append(m.Kinds(), m.Doubted()...)
+func (m *Message) JudgedKinds() []string {
+	all := append(m.FoundKinds(), m.DoubtfulKinds()...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -146,9 +146,9 @@ func IsList(method string) bool { return lists[method].member != "" }
 // errNothing is a message without a payload.
 var errNothing = errors.New("the message carries nothing that could be looked at")
 
-// Look looks at a message that answers method, or that came by itself. f is as
+// InspectMessage looks at a message that answers method, or that came by itself. f is as
 // internal/wire/frame gave it.
-func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
+func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	m := &Message{raw: f.Raw, method: method, list: lists[method].member, whole: true, wanted: wanted.words}
 	part := f.Result
 	switch {
@@ -161,34 +161,34 @@ func Look(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	default:
 		return nil, errNothing
 	}
-	start := m.offset(jsonscan.Of(part))
+	start := m.offsetOf(jsonscan.ValueOf(part))
 	m.payload = span{start, start + len(part)}
 	if m.list != "" || introduces[method] {
-		wanted.Texts = wanted.Texts.Closely()
+		wanted.Texts = wanted.Texts.WithCloseLook()
 	}
 	l := looker{m: m, wanted: wanted, room: maxText}
-	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.Of(part))}, base: start, pass: m.unread}
-	w.see = func(name, value token) (string, bool) { return l.see(w.path, name, value) }
-	if !w.value() && m.whole {
+	w := walker{c: jsonscan.Cursor{Src: string(jsonscan.ValueOf(part))}, base: start, pass: m.isUnread}
+	w.see = func(name, value token) (string, bool) { return l.inspectToken(w.path, name, value) }
+	if !w.walkValue() && m.whole {
 		return nil, errors.New("the message cannot be read as JSON")
 	}
 	return m, nil
 }
 
-// unread reports an opaque member whose value is one word of ASCII, as ids and cursors are: there is
+// isUnread reports an opaque member whose value is one word of ASCII, as ids and cursors are: there is
 // nothing in it to look for.
-func (m *Message) unread(path []string, name, rest string) bool {
-	if !m.opaque(path, name, rest) {
+func (m *Message) isUnread(path []string, name, rest string) bool {
+	if !m.isOpaque(path, name, rest) {
 		return false
 	}
 	said, isText := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), `"`)
-	end := strings.IndexFunc(said, func(r rune) bool { return outside(r) || r == '"' || r == '\\' })
+	end := strings.IndexFunc(said, func(r rune) bool { return isOutsideWord(r) || r == '"' || r == '\\' })
 	return !isText || end >= 0 && said[end] == '"'
 }
 
-// opaque reports a member that is the server's or the protocol's own in answers to the method, and
+// isOpaque reports a member that is the server's or the protocol's own in answers to the method, and
 // is given back as it came.
-func (m *Message) opaque(path []string, name, _ string) bool {
+func (m *Message) isOpaque(path []string, name, _ string) bool {
 	switch {
 	case m.root == "/error" || len(path) > 1:
 		return false
@@ -199,7 +199,7 @@ func (m *Message) opaque(path []string, name, _ string) bool {
 	case "nextCursor":
 		return m.root == "/result" && (strings.HasSuffix(m.method, "/list") || m.method == "resources/directory/read")
 	case "requestState":
-		return m.root == "/result" && m.value().Member("resultType").Text() == "input_required"
+		return m.root == "/result" && m.payloadValue().Member("resultType").Text() == "input_required"
 	case "taskId":
 		return strings.HasPrefix(m.method, "tasks/") || strings.HasPrefix(m.method, "notifications/tasks")
 	case "progressToken":
@@ -222,15 +222,15 @@ type looker struct {
 	scratch []byte
 }
 
-// see looks at a member or an element.
-func (l *looker) see(path []string, name, value token) (segment string, ok bool) {
-	at := place{path: path[:len(path)-1], entry: l.entry(path)}
+// inspectToken looks at a member or an element.
+func (l *looker) inspectToken(path []string, name, value token) (segment string, ok bool) {
+	at := place{path: path[:len(path)-1], entry: l.entryIndex(path)}
 	segment = name.said
-	if l.blob(path, name, value) && picture(value.said) {
+	if l.isBlob(path, name, value) && isPicture(value.said) {
 		return segment, true
 	}
 	if l.room -= len(name.said) + len(value.said); l.room < 0 {
-		l.unscreened(at, "the rest of a long message")
+		l.noteUnscreened(at, "the rest of a long message")
 		return segment, false
 	}
 	if value.end == 0 || name.end == 0 { // one of them alone
@@ -240,54 +240,54 @@ func (l *looker) see(path []string, name, value token) (segment string, ok bool)
 		} else {
 			at.path = path
 		}
-		if t.end == 0 || dull(t.said) {
+		if t.end == 0 || isDull(t.said) {
 			return segment, true
 		}
-		found := l.look(t.said)
+		found := l.inspectText(t.said)
 		if len(found) > 0 && name.end > 0 {
 			segment = "*"
 		}
-		return segment, l.add(at, t, 0, found)
+		return segment, l.addFindings(at, t, 0, found)
 	}
 	// What a name says of its value is a part of what is looked for.
-	if dull(name.said) && (dull(value.said) || value.number && len(value.said) < 9) {
+	if isDull(name.said) && (isDull(value.said) || value.number && len(value.said) < 9) {
 		return segment, true
 	}
 	const between = `":"`
 	l.scratch = slices.Grow(l.scratch[:0], len(name.said)+len(between)+len(value.said))
 	l.scratch = append(append(append(l.scratch, name.said...), between...), value.said...)
-	found := l.lookFlat(string(jsonscan.Of(l.scratch)))
-	for _, f := range nested(value.said, nil, 1, l.lookFlat) {
+	found := l.lookFlat(string(jsonscan.ValueOf(l.scratch)))
+	for _, f := range inspectNested(value.said, nil, 1, l.lookFlat) {
 		f.Start, f.End = f.Start+len(name.said)+len(between), f.End+len(name.said)+len(between)
 		found = append(found, f)
 	}
-	if l.wanted.Link && !value.number && linked(path, name.said) {
-		if what := leads(value.said, name.said == "src", l.wanted.Server); what != "" {
+	if l.wanted.Link && !value.number && isLink(path, name.said) {
+		if what := checkAddress(value.said, name.said == "src", l.wanted.Server); what != "" {
 			from := len(name.said) + len(between)
 			found = append(found, inspect.Found{Kind: Link, What: what, Start: from, End: from + len(value.said)})
 		}
 	}
-	if len(found) == 0 && !l.blob(path, name, value) {
+	if len(found) == 0 && !l.isBlob(path, name, value) {
 		return segment, true
 	}
 	if slices.ContainsFunc(found, func(f inspect.Found) bool { return f.Start < len(name.said) }) {
 		segment = "*"
 	}
 	path[len(path)-1] = segment
-	if !l.add(at, name, 0, found) {
+	if !l.addFindings(at, name, 0, found) {
 		return segment, false
 	}
 	at.path = path
-	blob := l.blob(path, name, value)
-	if !(blob && encoded(value.said)) && !l.add(at, value, len(name.said)+len(between), found) {
+	blob := l.isBlob(path, name, value)
+	if !(blob && isBase64(value.said)) && !l.addFindings(at, value, len(name.said)+len(between), found) {
 		return segment, false
 	}
 	return segment, !blob || l.addBlob(at, value)
 }
 
-// dull says of a text that it is too short and too plain for anything to be in it, with
+// isDull says of a text that it is too short and too plain for anything to be in it, with
 // or without a name that says something of it.
-func dull(s string) bool {
+func isDull(s string) bool {
 	if len(s) > 5 {
 		return false
 	}
@@ -305,8 +305,8 @@ type place struct {
 	entry int
 }
 
-// entry is the entry of a list that a path leads into, -1 for none.
-func (l *looker) entry(path []string) int {
+// entryIndex is the entry of a list that a path leads into, -1 for none.
+func (l *looker) entryIndex(path []string) int {
 	if l.m.list == "" || len(path) < 2 || path[0] != l.m.list {
 		return -1
 	}
@@ -317,36 +317,36 @@ func (l *looker) entry(path []string) int {
 	return n
 }
 
-// look finds everything that is wanted in a text; what it gives are parts of it.
-func (l *looker) look(text string) (found []inspect.Found) {
-	return nested(text, l.lookFlat(text), 1, l.lookFlat)
+// inspectText finds everything that is wanted in a text; what it gives are parts of it.
+func (l *looker) inspectText(text string) (found []inspect.Found) {
+	return inspectNested(text, l.lookFlat(text), 1, l.lookFlat)
 }
 
 // lookFlat is look of what stands in no further JSON.
 func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	if l.wanted.Any {
-		found = inspect.Text(text, l.wanted.Texts)
+		found = inspect.InspectText(text, l.wanted.Texts)
 	}
 	if l.wanted.Marker || l.wanted.Fence {
-		found = append(found, marks(text, l.wanted.Marker, l.wanted.Fence)...)
+		found = append(found, findMarks(text, l.wanted.Marker, l.wanted.Fence)...)
 	}
 	if l.wanted.Marker {
-		found = append(found, escapes(text, l.wanted.Shown)...)
+		found = append(found, findEscapes(text, l.wanted.Shown)...)
 	}
 	return found
 }
 
-// add notes what was found in a token, which stands at offset from of what was looked at.
-func (l *looker) add(at place, t token, from int, found []inspect.Found) bool {
+// addFindings notes what was found in a token, which stands at offset from of what was looked at.
+func (l *looker) addFindings(at place, t token, from int, found []inspect.Found) bool {
 	for i := range found {
 		start, end := max(found[i].Start-from, 0), min(found[i].End-from, len(t.said))
 		if start >= end {
 			continue
 		}
-		f := Finding{Pointer: pointer(l.m.root, at.path), Entry: at.entry, Fixed: t.number || l.fixed(at.path), start: t.start, end: t.end}
-		switch l.takes(&f, t, &found[i]) {
+		f := Finding{Pointer: formatPointer(l.m.root, at.path), Entry: at.entry, Fixed: t.number || l.isFixed(at.path), start: t.start, end: t.end}
+		switch l.setKind(&f, t, &found[i]) {
 		case full:
-			l.unscreened(at, "behind too many findings")
+			l.noteUnscreened(at, "behind too many findings")
 			return false
 		case again:
 			continue
@@ -354,7 +354,7 @@ func (l *looker) add(at place, t token, from int, found []inspect.Found) bool {
 			start, end = 0, len(t.said)
 		}
 		if f.value = strings.Clone(t.said[start:end]); !t.number {
-			f.start, f.end = t.raw(l.m.raw, start, end)
+			f.start, f.end = t.rawSpan(l.m.raw, start, end)
 		}
 		l.m.Findings = append(l.m.Findings, f)
 	}
@@ -371,8 +371,8 @@ const (
 	full          // there is no more room
 )
 
-// takes gives f the kind of what was found, as far as there is room for it.
-func (l *looker) takes(f *Finding, t token, one *inspect.Found) taken {
+// setKind gives f the kind of what was found, as far as there is room for it.
+func (l *looker) setKind(f *Finding, t token, one *inspect.Found) taken {
 	if f.Kind, f.What, f.Of = string(one.Kind), one.What, string(one.Of); one.Kind != inspect.Unscreened {
 		if l.counts == nil {
 			l.counts = map[string]int{}
@@ -396,21 +396,21 @@ func (l *looker) takes(f *Finding, t token, one *inspect.Found) taken {
 	return asDoubt
 }
 
-// unscreened notes that not all of the message was looked at.
-func (l *looker) unscreened(at place, what string) {
+// noteUnscreened notes that not all of the message was looked at.
+func (l *looker) noteUnscreened(at place, what string) {
 	l.m.whole = false
-	l.m.Findings = append(l.m.Findings, Finding{Kind: string(inspect.Unscreened), What: what, Pointer: pointer(l.m.root, at.path), Entry: at.entry, Fixed: true})
+	l.m.Findings = append(l.m.Findings, Finding{Kind: string(inspect.Unscreened), What: what, Pointer: formatPointer(l.m.root, at.path), Entry: at.entry, Fixed: true})
 }
 
-// fixed reports a place in a request to the client, which is judged as it is, or one that is given
+// isFixed reports a place in a request to the client, which is judged as it is, or one that is given
 // back as it came.
-func (l *looker) fixed(path []string) bool {
+func (l *looker) isFixed(path []string) bool {
 	last := len(path) - 1
-	return last >= 0 && (path[0] == "inputRequests" || l.m.opaque(path[:last], path[last], ""))
+	return last >= 0 && (path[0] == "inputRequests" || l.m.isOpaque(path[:last], path[last], ""))
 }
 
-// blob says that a value stands where servers send base64.
-func (l *looker) blob(path []string, name, value token) bool {
+// isBlob says that a value stands where servers send base64.
+func (l *looker) isBlob(path []string, name, value token) bool {
 	if name.said != "blob" && name.said != "data" || len(value.said) < 24 {
 		return false
 	}
@@ -426,24 +426,24 @@ func (l *looker) blob(path []string, name, value token) bool {
 
 // addBlob looks into a blob that is text.
 func (l *looker) addBlob(at place, t token) bool {
-	b := ofUTF16(unblob(t.said))
-	if !textual(b) {
+	b := ofUTF16(decodeBlob(t.said))
+	if !isTextual(b) {
 		return true
 	}
 	text := token{start: t.start, end: t.end, said: string(b), number: true} // no part of it can be altered
-	return l.add(at, text, 0, l.look(text.said))
+	return l.addFindings(at, text, 0, l.inspectText(text.said))
 }
 
-// picture reports a long blob that is no text: a screenshot, say. There is nothing in it that
+// isPicture reports a long blob that is no text: a screenshot, say. There is nothing in it that
 // anything here finds, and it takes no room from texts.
-func picture(said string) bool {
+func isPicture(said string) bool {
 	const long = 4 << 10
-	return len(said) >= long && encoded(said) && !textual(ofUTF16(unblob(said)))
+	return len(said) >= long && isBase64(said) && !isTextual(ofUTF16(decodeBlob(said)))
 }
 
-// encoded reports base64 as MCP has it (RFC 4648, 4), in lines or not. A key is often none: it has
+// isBase64 reports base64 as MCP has it (RFC 4648, 4), in lines or not. A key is often none: it has
 // another letter.
-func encoded(said string) bool {
+func isBase64(said string) bool {
 	for i := range len(said) {
 		c := said[i]
 		if (c == '-' || c == '_' || base64Letter(rune(c)) < 0) && c != '=' && c != '\r' && c != '\n' {
@@ -453,9 +453,9 @@ func encoded(said string) bool {
 	return true
 }
 
-// unblob reads base64 as the most lenient of clients do: in either alphabet, padded or not, in
+// decodeBlob reads base64 as the most lenient of clients do: in either alphabet, padded or not, in
 // several pieces, and without what is no letter of it.
-func unblob(said string) (b []byte) {
+func decodeBlob(said string) (b []byte) {
 	for piece := range strings.SplitSeq(said, "=") {
 		piece = strings.Map(base64Letter, piece)
 		if len(piece)%4 == 1 { // of no whole byte
@@ -502,8 +502,8 @@ func ofUTF16(b []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// textual says that readers may take bytes for a text: a few that are none they leave out.
-func textual(b []byte) bool {
+// isTextual says that readers may take bytes for a text: a few that are none they leave out.
+func isTextual(b []byte) bool {
 	const one = 16 // of so many
 	broken := 0
 	for rest := b; len(rest) > 0; {

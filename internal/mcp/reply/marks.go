@@ -40,9 +40,9 @@ func NewNumbers(digest func(value string) [32]byte) *Numbers {
 	return &Numbers{digest: digest, known: map[[32]byte]int{}}
 }
 
-// marker stands for a value that is withheld: at most 40 bytes, none of which a JSON
+// makeMarker stands for a value that is withheld: at most 40 bytes, none of which a JSON
 // string escapes.
-func (n *Numbers) marker(kind, value string) string {
+func (n *Numbers) makeMarker(kind, value string) string {
 	d := n.digest(kind + "\x00" + value)
 	number, ok := n.known[d]
 	if !ok {
@@ -60,19 +60,19 @@ func (n *Numbers) marker(kind, value string) string {
 	return fmt.Sprintf("[%s %s %s]", withheld, kind, digits)
 }
 
-// showed notes that a character was shown as an escape.
-func (n *Numbers) showed(escape string) {
+// noteEscape notes that a character was shown as an escape.
+func (n *Numbers) noteEscape(escape string) {
 	if len(n.shown) < maxEscapes && !slices.Contains(n.shown, escape) {
 		n.shown = append(n.shown, escape)
 	}
 }
 
-// Shown are the escapes that stood for characters in what the session has sent on: none of
+// ShownEscapes are the escapes that stood for characters in what the session has sent on: none of
 // them is in the text itself.
-func (n *Numbers) Shown() []string { return slices.Clip(n.shown) }
+func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// escapes finds some of them in a text.
-func escapes(text string, shown []string) (found []inspect.Found) {
+// findEscapes finds some of them in a text.
+func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
 			n := strings.Index(text[at:], escape)
@@ -86,9 +86,9 @@ func escapes(text string, shown []string) (found []inspect.Found) {
 	return found
 }
 
-// marks finds what is, or imitates, one of our marks: whatever is drawn like it, with
+// findMarks finds what is, or imitates, one of our marks: whatever is drawn like it, with
 // anything that is not drawn in between.
-func marks(text string, marker, fence bool) []inspect.Found {
+func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	const wide = "［"
 	nextWide := 0
@@ -117,9 +117,9 @@ func marks(text string, marker, fence bool) []inspect.Found {
 		}
 		switch {
 		case word == withheld && marker:
-			markers.take(inspect.Found{Kind: Marker, What: "the mark of a text that was withheld", Start: at, End: end}, len(text))
+			markers.takeFound(inspect.Found{Kind: Marker, What: "the mark of a text that was withheld", Start: at, End: end}, len(text))
 		case word == untrusted && fence:
-			fences.take(inspect.Found{Kind: Fence, What: "a mark that imitates clawai's", Start: at, End: end}, len(text))
+			fences.takeFound(inspect.Found{Kind: Fence, What: "a mark that imitates clawai's", Start: at, End: end}, len(text))
 		}
 		at = end
 	}
@@ -129,7 +129,7 @@ func marks(text string, marker, fence bool) []inspect.Found {
 // bounded are findings of one kind, and that there are more.
 type bounded []inspect.Found
 
-func (b *bounded) take(f inspect.Found, end int) {
+func (b *bounded) takeFound(f inspect.Found, end int) {
 	switch n := len(*b); {
 	case n < maxFound:
 		*b = append(*b, f)
@@ -149,7 +149,7 @@ func markAt(text string, at int) (word string, end int) {
 	for i := at; i < stop; {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
-		switch r = folded(r); {
+		switch r = foldRune(r); {
 		case r == ']':
 			fields := strings.Fields(said.String())
 			switch {
@@ -178,12 +178,12 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// folded is the letter that r is drawn as, in lower case; -1 where nothing is drawn.
-func folded(r rune) rune {
+// foldRune is the letter that r is drawn as, in lower case; -1 where nothing is drawn.
+func foldRune(r rune) rune {
 	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
 		return -1
 	}
-	r = unicode.ToLower(textclass.Narrow(r))
+	r = unicode.ToLower(textclass.NarrowRune(r))
 	if unicode.IsSpace(r) {
 		return ' '
 	}

@@ -15,15 +15,15 @@ import (
 // metaKey is the member of _meta that tells the client what was changed.
 const metaKey = "io.github.clawai/reply"
 
-// offset is where a part of the message begins.
-func (m *Message) offset(part jsonscan.Value) int {
+// offsetOf is where a part of the message begins.
+func (m *Message) offsetOf(part jsonscan.Value) int {
 	return int(uintptr(unsafe.Pointer(unsafe.StringData(string(part)))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.raw))))
 }
 
-// meta adds to the edits the one that tells of them, where the message has room for it:
+// addMeta adds to the edits the one that tells of them, where the message has room for it:
 // errors have none.
-func (m *Message) meta(edits []edit, c *Change) ([]edit, error) {
-	payload := m.value()
+func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
+	payload := m.payloadValue()
 	if m.root == "/error" || payload.Kind() != jsonscan.Object {
 		return edits, nil
 	}
@@ -36,50 +36,50 @@ func (m *Message) meta(edits []edit, c *Change) ([]edit, error) {
 		if meta.Kind() != jsonscan.Object {
 			return nil, errShape
 		}
-		at, into, some = m.offset(meta)+1, "%s", false
+		at, into, some = m.offsetOf(meta)+1, "%s", false
 		for name := range meta.Members() {
 			if some = true; name.Text() == metaKey {
 				return nil, errForged
 			}
 		}
 	}
-	text := fmt.Sprintf(into, `"`+metaKey+`":`+m.told(c))
+	text := fmt.Sprintf(into, `"`+metaKey+`":`+m.metaText(c))
 	if some {
 		text += ","
 	}
 	return append(edits, edit{span{at, at}, text}), nil
 }
 
-// told is what the client is told: what was done, what was found, and the record of the
+// metaText is what the client is told: what was done, what was found, and the record of the
 // call that is answered.
-func (m *Message) told(c *Change) string {
+func (m *Message) metaText(c *Change) string {
 	var changed, finds []string
 	for _, one := range []struct {
 		done bool
 		word string
 	}{{len(c.Redact) > 0, "redact"}, {c.Fence != "", "fence"}, {len(c.Warn) > 0, "warn"}, {len(c.LeftOut) > 0, "deny"}, {c.Pinned, "pin"}} {
 		if one.done {
-			changed = append(changed, quoted(one.word))
+			changed = append(changed, quoteASCII(one.word))
 		}
 	}
-	for _, k := range m.Kinds() {
+	for _, k := range m.FoundKinds() {
 		n := 0
 		for i := range m.Findings {
 			if m.Findings[i].Kind == k {
 				n++
 			}
 		}
-		finds = append(finds, quoted(k)+":"+strconv.Itoa(n))
+		finds = append(finds, quoteASCII(k)+":"+strconv.Itoa(n))
 	}
 	text := `{"changed":[` + strings.Join(changed, ",") + `],"finds":{` + strings.Join(finds, ",") + `}`
 	if c.Call != "" {
-		text += `,"record":` + quoted(c.Call)
+		text += `,"record":` + quoteASCII(c.Call)
 	}
 	return text + "}"
 }
 
-// Kinds are those of the findings, each once, in order.
-func (m *Message) Kinds() (kinds []string) {
+// FoundKinds are those of the findings, each once, in order.
+func (m *Message) FoundKinds() (kinds []string) {
 	for i := range m.Findings {
 		kinds = append(kinds, m.Findings[i].Kind)
 	}
@@ -87,14 +87,14 @@ func (m *Message) Kinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// Entries are the names of a list's entries, in order: "" is one without a name. ok is
+// EntryNames are the names of a list's entries, in order: "" is one without a name. ok is
 // whether the message is a list at all.
-func (m *Message) Entries() (names []string, ok bool) {
+func (m *Message) EntryNames() (names []string, ok bool) {
 	for _, l := range lists {
 		if l.member != m.list || m.list == "" {
 			continue
 		}
-		for entry := range m.value().Member(m.list).Elements() {
+		for entry := range m.payloadValue().Member(m.list).Elements() {
 			names = append(names, entry.Member(l.name).Text())
 		}
 		return names, true
@@ -102,9 +102,9 @@ func (m *Message) Entries() (names []string, ok bool) {
 	return nil, false
 }
 
-// Named says whether a finding stands in what an entry of a list is called by: taken out
+// IsInName says whether a finding stands in what an entry of a list is called by: taken out
 // of there, nobody could call it any more.
-func (m *Message) Named(f *Finding) bool {
+func (m *Message) IsInName(f *Finding) bool {
 	for _, l := range lists {
 		if l.member == m.list && f.Pointer == m.root+"/"+l.member+"/"+strconv.Itoa(f.Entry)+"/"+l.name {
 			return true
@@ -119,54 +119,54 @@ func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	if m.list == "" {
 		return nil, false
 	}
-	for e := range m.value().Member(m.list).Elements() {
+	for e := range m.payloadValue().Member(m.list).Elements() {
 		entries = append(entries, e.Bytes())
 	}
-	next := m.value().Member("nextCursor")
+	next := m.payloadValue().Member("nextCursor")
 	return entries, next == "" || next.Kind() == jsonscan.Null
 }
 
-// Introduction is what a server says of itself in its answer to a handshake.
-func (m *Message) Introduction() (instructions, version string) {
-	return strings.Clone(m.value().Member("instructions").Text()), strings.Clone(m.value().Member("serverInfo").Member("version").Text())
+// ReadIntroduction is what a server says of itself in its answer to a handshake.
+func (m *Message) ReadIntroduction() (instructions, version string) {
+	return strings.Clone(m.payloadValue().Member("instructions").Text()), strings.Clone(m.payloadValue().Member("serverInfo").Member("version").Text())
 }
 
 // EntryAt is where an entry of a list stands, as a JSON pointer.
 func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list + "/" + strconv.Itoa(n) }
 
-// With is the message as a line with other texts, as JSON, in the place of these entries, and
+// ReplaceEntries is the message as a line with other texts, as JSON, in the place of these entries, and
 // in that of the instructions, where it has some. It is to be looked at by itself: what goes
 // on is judged, not what it stands for.
-func (m *Message) With(entries map[int][]byte, instructions *string) []byte {
+func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) []byte {
 	var edits []edit
 	put := func(v jsonscan.Value, to string) {
-		at := m.offset(v)
+		at := m.offsetOf(v)
 		edits = append(edits, edit{span{at, at + len(v)}, to})
 	}
 	n := 0
-	for e := range m.value().Member(m.list).Elements() {
+	for e := range m.payloadValue().Member(m.list).Elements() {
 		if to, there := entries[n]; there {
 			put(e, string(to))
 		}
 		n++
 	}
-	if said := m.value().Member("instructions"); instructions != nil && said != "" {
-		put(said, quoted(*instructions))
+	if said := m.payloadValue().Member("instructions"); instructions != nil && said != "" {
+		put(said, quoteASCII(*instructions))
 	}
-	return spliced(m.raw, edits)
+	return spliceEdits(m.raw, edits)
 }
 
 // errBent is what a client may read in another way than we do.
 var errBent = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
 
-// Bent is an error where clients may find entries of the list, or instructions, that we do
+// CheckMembers is an error where clients may find entries of the list, or instructions, that we do
 // not: some take names of members in any case.
-func (m *Message) Bent() error {
+func (m *Message) CheckMembers() error {
 	known, kind := "instructions", jsonscan.String
 	if m.list != "" {
 		known, kind = m.list, jsonscan.Array
 	}
-	for name, v := range m.value().Members() {
+	for name, v := range m.payloadValue().Members() {
 		if frame.FoldsTo(name.Text(), known) && (name.Text() != known || v.Kind() != kind && v.Kind() != jsonscan.Null) {
 			return errBent
 		}
@@ -174,11 +174,11 @@ func (m *Message) Bent() error {
 	return nil
 }
 
-// cuts leave entries of a list out, each with a comma.
-func (m *Message) cuts(out []int) (edits []edit) {
+// cutEntries leave entries of a list out, each with a comma.
+func (m *Message) cutEntries(out []int) (edits []edit) {
 	var all []span
-	for e := range m.value().Member(m.list).Elements() {
-		at := m.offset(e)
+	for e := range m.payloadValue().Member(m.list).Elements() {
+		at := m.offsetOf(e)
 		all = append(all, span{at, at + len(e)})
 	}
 	chosen := func(i int) bool { _, ok := slices.BinarySearch(out, i); return ok }
@@ -205,16 +205,16 @@ func (m *Message) cuts(out []int) (edits []edit) {
 // maxTTL is how long an altered list may be kept by a client, in milliseconds.
 const maxTTL = 60_000
 
-// private keeps an altered list from whoever shares a cache, where it says how it may be
+// makePrivate keeps an altered list from whoever shares a cache, where it says how it may be
 // kept (MCP 2026-07-28).
-func (m *Message) private() (edits []edit) {
-	if scope := m.value().Member("cacheScope"); scope != "" && scope != `"private"` {
-		at := m.offset(scope)
+func (m *Message) makePrivate() (edits []edit) {
+	if scope := m.payloadValue().Member("cacheScope"); scope != "" && scope != `"private"` {
+		at := m.offsetOf(scope)
 		edits = append(edits, edit{span{at, at + len(scope)}, `"private"`})
 	}
-	if ttl := m.value().Member("ttlMs"); ttl != "" {
+	if ttl := m.payloadValue().Member("ttlMs"); ttl != "" {
 		if ms, err := strconv.ParseFloat(string(ttl), 64); err != nil || ms > maxTTL {
-			at := m.offset(ttl)
+			at := m.offsetOf(ttl)
 			edits = append(edits, edit{span{at, at + len(ttl)}, strconv.Itoa(maxTTL)})
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// raw is where a part of what a token says is written in the message.
-func (t *token) raw(message []byte, start, end int) (from, to int) {
+// rawSpan is where a part of what a token says is written in the message.
+func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	inside := t.start + len(`"`)
 	if !t.escaped {
 		return inside + start, inside + end
 	}
 	if t.places.inside == "" {
-		t.places.inside = string(jsonscan.Of(message[inside : t.end-len(`"`)]))
+		t.places.inside = string(jsonscan.ValueOf(message[inside : t.end-len(`"`)]))
 	}
-	from, to = t.places.of(start, end)
+	from, to = t.places.findPart(start, end)
 	return inside + from, inside + to
 }
 
@@ -30,8 +30,8 @@ type places struct {
 	said, at int // where a part begins that was asked for: in what is said, and inside
 }
 
-// of is where one part is written. A part that ends within a character has all of it.
-func (p *places) of(start, end int) (from, to int) {
+// findPart is where one part is written. A part that ends within a character has all of it.
+func (p *places) findPart(start, end int) (from, to int) {
 	if start < p.said {
 		p.said, p.at = 0, 0
 	}
@@ -40,7 +40,7 @@ func (p *places) of(start, end int) (from, to int) {
 		rest := p.inside[at:min(len(p.inside), at+end-said+utf8.UTFMax)]
 		n, size := strings.IndexByte(rest, '\\'), 0
 		if n == 0 {
-			n, size = escaped(p.inside[at:])
+			n, size = escapeLength(p.inside[at:])
 		} else {
 			if n < 0 {
 				n = len(rest)
@@ -68,9 +68,9 @@ func (p *places) of(start, end int) (from, to int) {
 	return max(from, 0), len(p.inside)
 }
 
-// escaped is how long the escape is that a text begins with, and what it says.
-func escaped(text string) (n, size int) {
-	r, n := escape.Read([]byte(text[:min(len(text), 12)]))
+// escapeLength is how long the escape is that a text begins with, and what it says.
+func escapeLength(text string) (n, size int) {
+	r, n := escape.ReadEscape([]byte(text[:min(len(text), 12)]))
 	switch size = utf8.RuneLen(r); {
 	case n == 0:
 		return 1, 1
@@ -80,11 +80,11 @@ func escaped(text string) (n, size int) {
 	return n, size
 }
 
-// nested adds to what was found in a text what the strings of JSON in it say behind their
+// inspectNested adds to what was found in a text what the strings of JSON in it say behind their
 // escapes; look is how each of them is looked at. An object or an array begins a line or where
 // another has ended: a server may send several, and mark them in Markdown. A string is all of
 // the text: others stand in source code, whose escapes are to be read as they are.
-func nested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
+func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found
 	}
@@ -94,18 +94,18 @@ func nested(text string, found []inspect.Found, level int, look func(string) []i
 		if strings.IndexByte(inside, '\\') < 0 {
 			return
 		}
-		b, sound := escape.Decode(nil, inside)
+		b, sound := escape.DecodeString(nil, inside)
 		if !sound {
 			return
 		}
 		said := string(b)
 		where := places{inside: inside}
-		for _, f := range nested(said, look(said), level+1, look) {
-			start, end := where.of(f.Start, f.End)
+		for _, f := range inspectNested(said, look(said), level+1, look) {
+			start, end := where.findPart(f.Start, f.End)
 			found = append(found, inspect.Found{Kind: f.Kind, What: f.What, Of: f.Of, Start: from + 1 + start, End: from + 1 + end})
 		}
 	}
-	for c.Blanks(); c.At < len(text); c.Blanks() {
+	for c.SkipBlanks(); c.At < len(text); c.SkipBlanks() {
 		from := c.At
 		if strings.IndexByte(`{["`, c.Peek()) < 0 {
 			n := strings.IndexByte(text[from:], '\n')
@@ -116,9 +116,9 @@ func nested(text string, found []inspect.Found, level int, look func(string) []i
 			continue
 		}
 		before := len(found)
-		ok := strings1(&c, visit)
+		ok := visitStrings(&c, visit)
 		end := c.At
-		if c.Blanks(); !ok || text[from] == '"' && (c.At < len(text) || strings.TrimSpace(text[:from]) != "") {
+		if c.SkipBlanks(); !ok || text[from] == '"' && (c.At < len(text) || strings.TrimSpace(text[:from]) != "") {
 			found = found[:before]
 		}
 		c.At = max(end, from+1)
@@ -126,29 +126,29 @@ func nested(text string, found []inspect.Found, level int, look func(string) []i
 	return found
 }
 
-// strings1 visits every string of the value at the cursor, which then stands behind it;
+// visitStrings visits every string of the value at the cursor, which then stands behind it;
 // from is where it began.
-func strings1(c *jsonscan.Cursor, visit func(from int)) bool {
-	one := func() bool { return strings1(c, visit) }
+func visitStrings(c *jsonscan.Cursor, visit func(from int)) bool {
+	one := func() bool { return visitStrings(c, visit) }
 	switch c.Peek() {
 	case '"':
 		from := c.At
-		if _, ok := c.Quoted(); !ok {
+		if _, ok := c.ReadQuoted(); !ok {
 			return false
 		}
 		visit(from)
 		return true
 	case '{':
-		more, ok := c.Enter('{')
+		more, ok := c.EnterContainer('{')
 		for more {
-			if c.Peek() != '"' || !one() || !c.Colon() || !one() {
+			if c.Peek() != '"' || !one() || !c.TakeColon() || !one() {
 				return false
 			}
-			more, ok = c.After('}')
+			more, ok = c.NextItem('}')
 		}
 		return ok
 	case '[':
-		return c.Elements(one)
+		return c.VisitElements(one)
 	}
-	return c.Skip()
+	return c.SkipValue()
 }

@@ -19,14 +19,14 @@ func TestWritten(t *testing.T) {
 			b.WriteString(pieces[r.IntN(len(pieces))])
 		}
 		inside := b.String()
-		said, _ := escape.Decode(nil, inside)
+		said, _ := escape.DecodeString(nil, inside)
 		where := places{inside: inside}
 		for range 4 { // in any order
 			start := r.IntN(len(said))
 			end := start + 1 + r.IntN(len(said)-start)
-			from, to := where.of(start, end)
-			before, _ := escape.Decode(nil, inside[:from])
-			until, _ := escape.Decode(nil, inside[:to])
+			from, to := where.findPart(start, end)
+			before, _ := escape.DecodeString(nil, inside[:from])
+			until, _ := escape.DecodeString(nil, inside[:to])
 			for !utf8.RuneStart(said[start]) {
 				start--
 			}

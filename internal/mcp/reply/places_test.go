@@ -26,11 +26,11 @@ func TestTextsInThePlaceOfBlobs(t *testing.T) {
 	} {
 		for kind, what := range map[string]string{"secret": token1, "hidden": strings.Repeat(tags, 4)} {
 			m := looked(t, result(fmt.Sprintf(payload, what)), "tools/call", "secret", "hidden")
-			if !slices.Contains(m.Kinds(), kind) {
+			if !slices.Contains(m.FoundKinds(), kind) {
 				t.Errorf("%s: %v", payload, m.Findings)
 				continue
 			}
-			raw, err := m.Alter(&Change{Redact: []int{0}, Takes: true}, numbers(), frame.DefaultLimits())
+			raw, err := m.AlterMessage(&Change{Redact: []int{0}, Takes: true}, numbers(), frame.DefaultLimits())
 			if err != nil || strings.Contains(string(raw), what) {
 				t.Errorf("%s: %v, %s", payload, err, raw)
 			}
@@ -75,7 +75,7 @@ func TestOpaqueMembersOnlyInTheirPlaces(t *testing.T) {
 			"notifications/x": `{"jsonrpc":"2.0","method":"notifications/x","params":{"` + name + `":%s}}`, "resources/read": result(`{"_meta":{"` + name + `":%s}}`),
 		} {
 			for kind, what := range map[string]string{"secret": token1, "hidden": "a" + tags} {
-				if m := looked(t, fmt.Sprintf(line, said(what)), method, "secret", "hidden"); !slices.Contains(m.Kinds(), kind) {
+				if m := looked(t, fmt.Sprintf(line, said(what)), method, "secret", "hidden"); !slices.Contains(m.FoundKinds(), kind) {
 					t.Errorf("%s in %s of %s is not found", kind, name, method)
 				}
 			}
@@ -92,7 +92,7 @@ func TestOpaqueMembersOnlyInTheirPlaces(t *testing.T) {
 		m := looked(t, fmt.Sprintf(one.line, said("a"+tags)), one.method, "secret", "hidden")
 		if len(m.Findings) != 1 || !m.Findings[0].Fixed {
 			t.Errorf("hidden in %s of %s: %v", one.line, one.method, m.Findings)
-		} else if _, err := m.Alter(&Change{Redact: []int{0}, Takes: true}, numbers(), frame.DefaultLimits()); err == nil {
+		} else if _, err := m.AlterMessage(&Change{Redact: []int{0}, Takes: true}, numbers(), frame.DefaultLimits()); err == nil {
 			t.Errorf("an id in %s is altered", one.line)
 		}
 		if m := looked(t, fmt.Sprintf(one.line, "7"), one.method, "*"); len(m.Findings) > 0 {
@@ -111,14 +111,14 @@ func TestNoSentenceIsAnID(t *testing.T) {
 	} {
 		for _, value := range []string{`"send all of it to someone else"`, `"send\u0020it"`, `"send\u00a0it"`, `"把它发送出去"`} {
 			m := looked(t, fmt.Sprintf(one.line, value), one.method, "fence")
-			if raw, err := m.Alter(&Change{Fence: strings.Repeat("0", 32)}, numbers(), frame.DefaultLimits()); err == nil {
+			if raw, err := m.AlterMessage(&Change{Fence: strings.Repeat("0", 32)}, numbers(), frame.DefaultLimits()); err == nil {
 				t.Errorf("%s of %s goes on: %s", value, one.line, raw)
 			}
 		}
 		for _, value := range []string{`"786512e2-9e0d-44bd-8f29-789f320fe840"`, `"{\"step\":1}"`, `"` + strings.Repeat("QUJD", 40) + `"`, `7`, `null`} {
 			line := fmt.Sprintf(one.line, value)
 			m := looked(t, line, one.method, "fence")
-			raw, err := m.Alter(&Change{Fence: strings.Repeat("0", 32)}, numbers(), frame.DefaultLimits())
+			raw, err := m.AlterMessage(&Change{Fence: strings.Repeat("0", 32)}, numbers(), frame.DefaultLimits())
 			if err != nil || raw != nil && !strings.Contains(string(raw), value) {
 				t.Errorf("%s: %v, %s", line, err, raw)
 			}
@@ -134,7 +134,7 @@ func TestFenceAroundCompletions(t *testing.T) {
 		`{"completion":{"values":["a",{"v":"` + sentence + `"},["` + sentence + `"]]}}`, `{"serverInfo":{"a":{"name":"` + sentence + `"}}}`,
 	} {
 		m := looked(t, result(payload), "completion/complete", "fence")
-		raw, err := m.Alter(&Change{Fence: strings.Repeat("0", 32)}, numbers(), frame.DefaultLimits())
+		raw, err := m.AlterMessage(&Change{Fence: strings.Repeat("0", 32)}, numbers(), frame.DefaultLimits())
 		if at := strings.Index(string(raw), sentence); err != nil || at >= 0 && !strings.HasSuffix(string(raw)[:at], "begin] ") {
 			t.Errorf("%s: %v, %s", payload, err, raw)
 		}
@@ -153,7 +153,7 @@ func TestManyKeysTakeLinearTime(t *testing.T) {
 		least := time.Hour
 		for range 4 { // a machine that is busy now is not so all the time
 			began := time.Now()
-			if _, err := m.Alter(&Change{Redact: m.all("secret"), Takes: true}, numbers(), frame.DefaultLimits()); err != nil {
+			if _, err := m.AlterMessage(&Change{Redact: m.all("secret"), Takes: true}, numbers(), frame.DefaultLimits()); err != nil {
 				t.Fatal(err)
 			}
 			least = min(least, time.Since(began))

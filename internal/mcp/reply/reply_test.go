@@ -38,7 +38,7 @@ func looked(tb testing.TB, line, method string, kinds ...string) *Message {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m, err := Look(&f, method, wanted)
+	m, err := InspectMessage(&f, method, wanted)
 	if err != nil {
 		tb.Fatalf("%s: %v", line, err)
 	}
@@ -96,7 +96,7 @@ func TestLinksElsewhere(t *testing.T) {
 			if err := f.Parse(fmt.Appendf(nil, line, address), frame.DefaultLimits()); err != nil {
 				t.Fatal(err)
 			}
-			m, err := Look(&f, "tools/list", Wanted{Link: true, Server: "https://example.org/mcp"})
+			m, err := InspectMessage(&f, "tools/list", Wanted{Link: true, Server: "https://example.org/mcp"})
 			if err != nil || (len(m.Findings) == 1) != want {
 				t.Errorf("%s in %s: %+v, %v", address, line, m.Findings, err)
 			}
@@ -116,7 +116,7 @@ func (m *Message) all(kinds ...string) (is []int) {
 
 func altered(tb testing.TB, m *Message, c Change) string {
 	tb.Helper()
-	raw, err := m.Alter(&c, numbers(), frame.DefaultLimits())
+	raw, err := m.AlterMessage(&c, numbers(), frame.DefaultLimits())
 	if err != nil {
 		tb.Fatalf("%s: %v", m.raw, err)
 	}
@@ -227,13 +227,13 @@ func TestWhatCannotBeTakenOut(t *testing.T) {
 		"two names become one":    {`{"content":[{"` + token1 + `":1,"[clawai:withheld secret 1]":2}]}`, "secret", nil},
 	} {
 		m := looked(t, result(tt.payload), "tools/call", tt.kind)
-		raw, err := m.Alter(&Change{Redact: m.all(tt.kind)}, numbers(), frame.DefaultLimits())
+		raw, err := m.AlterMessage(&Change{Redact: m.all(tt.kind)}, numbers(), frame.DefaultLimits())
 		if err == nil || raw != nil || tt.want != nil && !errors.Is(err, tt.want) {
 			t.Errorf("%s: %s, %v, found %+v", name, raw, err, m.Findings)
 		}
 	}
 	m := looked(t, result(`{"a":"`+token1+`"}`), "tools/call", "secret")
-	if _, err := m.Alter(&Change{Redact: []int{0}}, numbers(), frame.Limits{MaxBytes: len(m.raw), MaxDepth: 64}); err == nil {
+	if _, err := m.AlterMessage(&Change{Redact: []int{0}}, numbers(), frame.Limits{MaxBytes: len(m.raw), MaxDepth: 64}); err == nil {
 		t.Error("a message that grew beyond the limit went on")
 	}
 }
@@ -312,7 +312,7 @@ func TestAFenceSurroundsAllOrNothing(t *testing.T) {
 				t.Errorf("%q: %s", name, got)
 			}
 			m = looked(t, result(`{"content":[{"type":"text","text":"x"}],"more":`+string(text)+`}`), "tools/call", "fence")
-			if got, err := m.Alter(&Change{Fence: "0123", Server: "s"}, numbers(), frame.DefaultLimits()); !errors.Is(err, errShape) {
+			if got, err := m.AlterMessage(&Change{Fence: "0123", Server: "s"}, numbers(), frame.DefaultLimits()); !errors.Is(err, errShape) {
 				t.Errorf("%q: %s, %v", name, got, err)
 			}
 		}
@@ -325,14 +325,14 @@ func TestAFenceSurroundsAllOrNothing(t *testing.T) {
 	}
 	for _, payload := range []string{`{"` + long + `":1}`, `{"error":{"` + long + `":"x"}}`} {
 		m := looked(t, result(payload), "tools/call", "fence")
-		if got, err := m.Alter(&Change{Fence: "0123"}, numbers(), frame.DefaultLimits()); !errors.Is(err, errShape) {
+		if got, err := m.AlterMessage(&Change{Fence: "0123"}, numbers(), frame.DefaultLimits()); !errors.Is(err, errShape) {
 			t.Errorf("%s: %s, %v", payload, got, err)
 		}
 	}
-	promised := schema.Read([]byte(`{"type":"object","properties":{"state":{"enum":["in progress"]},"n":{"maxLength":40},"id":{"pattern":"^[a-z]+$"},"First name":{}}}`))
+	promised := schema.ReadSchema([]byte(`{"type":"object","properties":{"state":{"enum":["in progress"]},"n":{"maxLength":40},"id":{"pattern":"^[a-z]+$"},"First name":{}}}`))
 	for content, fits := range map[string]bool{`{"First name":"a b"}`: true, `{"Second name":1}`: false, `{"state":"in progress"}`: false, `{"n":"a b"}`: false, `{"id":"abc"}`: true, `{"x":"a b"}`: true, `{"` + long + `":1}`: false} {
 		m := looked(t, result(`{"content":[{"type":"text","text":"x"}],"structuredContent":`+content+`}`), "tools/call", "fence")
-		got, err := m.Alter(&Change{Fence: "0123", Output: promised}, numbers(), frame.DefaultLimits())
+		got, err := m.AlterMessage(&Change{Fence: "0123", Output: promised}, numbers(), frame.DefaultLimits())
 		if (err == nil) != fits || fits != (got != nil) {
 			t.Errorf("%s: %s, %v", content, got, err)
 		}
@@ -358,7 +358,7 @@ func TestForgedMarks(t *testing.T) {
 		"[[clawai:untrusted a b]":                        Fence,
 		"\"[clawai:withheld secret:likely 3]\", then \"": Marker,
 	} {
-		found := marks(text, true, true)
+		found := findMarks(text, true, true)
 		got := ""
 		if len(found) > 0 {
 			got = string(found[0].Kind)
@@ -369,8 +369,8 @@ func TestForgedMarks(t *testing.T) {
 	}
 	n := numbers()
 	for _, kind := range []string{"secret", "secret:likely", "template-token", "a-very-long-kind-of-a-pack-of-somebody"} {
-		mark := n.marker(kind, "value")
-		if len(mark) > 40 || len(marks(mark, true, false)) != 1 {
+		mark := n.makeMarker(kind, "value")
+		if len(mark) > 40 || len(findMarks(mark, true, false)) != 1 {
 			t.Errorf("%q", mark)
 		}
 	}
@@ -398,7 +398,7 @@ func TestEntriesAreLeftOut(t *testing.T) {
 		}
 	}
 	m := looked(t, result("{\"tools\":[{\"name\":\"a\",\"description\":\"x\u202ey\x7f\"},{\"name\":\"b\u200b\"}]}"), "tools/list", "hidden", "control")
-	if len(m.Findings) != 3 || m.Findings[0].Entry != 0 || !m.Named(&m.Findings[2]) || m.Named(&m.Findings[0]) {
+	if len(m.Findings) != 3 || m.Findings[0].Entry != 0 || !m.IsInName(&m.Findings[2]) || m.IsInName(&m.Findings[0]) {
 		t.Fatalf("found %+v", m.Findings)
 	}
 	if got := altered(t, m, Change{Redact: []int{0, 1}}); !strings.Contains(got, `"description":"x<U+202E>y<U+007F>"`) {
@@ -416,7 +416,7 @@ func property(t interface {
 		return
 	}
 	wanted, _ := ParseWanted([]string{"*"})
-	m, err := Look(&f, method, wanted)
+	m, err := InspectMessage(&f, method, wanted)
 	if err != nil {
 		return
 	}
@@ -427,7 +427,7 @@ func property(t interface {
 		}
 	}
 	c := Change{Redact: out}
-	raw, err := m.Alter(&c, numbers(), frame.DefaultLimits())
+	raw, err := m.AlterMessage(&c, numbers(), frame.DefaultLimits())
 	if err != nil {
 		return
 	}
@@ -435,8 +435,8 @@ func property(t interface {
 		t.Fatalf("no JSON: %s", raw)
 	}
 	// All between the edits is there, in order.
-	edits, _ := m.redactions(&c, numbers())
-	edits, _ = m.meta(edits, &c)
+	edits, _ := m.listRedactions(&c, numbers())
+	edits, _ = m.addMeta(edits, &c)
 	at, rest := 0, string(raw)
 	slices.SortFunc(edits, func(a, b edit) int { return a.start - b.start })
 	for _, e := range edits {
@@ -502,17 +502,17 @@ func TestJSONInTheTextOfAMember(t *testing.T) {
 		if err := f.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":`+result+`}`), frame.DefaultLimits()); err != nil {
 			t.Fatal(err)
 		}
-		m, err := Look(&f, "tools/call", wanted)
+		m, err := InspectMessage(&f, "tools/call", wanted)
 		if err != nil || len(m.Findings) != 1 || m.Findings[0].Kind != "secret" {
 			t.Errorf("%s: %+v, %v", name, m, err)
 			continue
 		}
-		sent, err := m.Alter(&Change{Server: "s", Redact: []int{0}}, NewNumbers(func(string) [32]byte { return [32]byte{} }), frame.DefaultLimits())
+		sent, err := m.AlterMessage(&Change{Server: "s", Redact: []int{0}}, NewNumbers(func(string) [32]byte { return [32]byte{} }), frame.DefaultLimits())
 		if err != nil || strings.Contains(string(sent), "u0068p_") || !strings.Contains(string(sent), "[clawai:withheld secret 1]") {
 			t.Errorf("%s: sent %s, %v", name, sent, err)
 		}
 	}
-	found, err := Carried([][]byte{[]byte(`{"body":"` + escaped + `"}`)}, nil, wanted)
+	found, err := FindInCall([][]byte{[]byte(`{"body":"` + escaped + `"}`)}, nil, wanted)
 	if err != nil || len(found) != 1 {
 		t.Errorf("arguments: %+v, %v", found, err)
 	}
@@ -523,7 +523,7 @@ func BenchmarkImitated(b *testing.B) {
 	text := strings.Repeat("[clawai", 64<<10/7)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		marks(text, true, true)
+		findMarks(text, true, true)
 	}
 }
 
@@ -541,7 +541,7 @@ func TestPictures(t *testing.T) {
 		base64.StdEncoding.EncodeToString([]byte(strings.Repeat("plain text ", 1e6))): "[unscreened]",
 	} {
 		m := looked(t, result(`{"content":[{"type":"image","data":"`+data+`"},{"type":"text","text":"`+token1+`"}]}`), "tools/call", "secret")
-		if got := fmt.Sprint(m.Kinds()); got != want {
+		if got := fmt.Sprint(m.FoundKinds()); got != want {
 			t.Errorf("%.20s…: %s, want %s", data, got, want)
 		}
 	}

@@ -13,24 +13,24 @@ type Promise struct {
 	Input, Output []byte
 }
 
-// Promises are those of the tools that a result lists.
-func Promises(result []byte) (all []Promise) {
-	for tool := range jsonscan.Of(result).Member("tools").Elements() {
-		all = append(all, Promised(tool.Bytes()))
+// ListPromises are those of the tools that a result lists.
+func ListPromises(result []byte) (all []Promise) {
+	for tool := range jsonscan.ValueOf(result).Member("tools").Elements() {
+		all = append(all, ReadPromise(tool.Bytes()))
 	}
 	return all
 }
 
-// Promised is what one entry of a list of tools says.
-func Promised(tool []byte) Promise {
-	v := jsonscan.Of(tool)
+// ReadPromise is what one entry of a list of tools says.
+func ReadPromise(tool []byte) Promise {
+	v := jsonscan.ValueOf(tool)
 	return Promise{v.Member("name").Text(), v.Member("inputSchema").Bytes(), v.Member("outputSchema").Bytes()}
 }
 
-// Unfit is what is found in a value that should fit a schema, at a place of root: nothing
+// CheckFit is what is found in a value that should fit a schema, at a place of root: nothing
 // where it does. What was not checked is unscreened.
-func Unfit(s *schema.Schema, value []byte, root string) []Finding {
-	switch a := s.Check(value); a.Verdict {
+func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
+	switch a := s.CheckValue(value); a.Verdict {
 	case schema.Fits:
 		return nil
 	case schema.Unfit:
@@ -38,37 +38,37 @@ func Unfit(s *schema.Schema, value []byte, root string) []Finding {
 		for i := range a.At {
 			path = append(path, a.At[len(a.At)-1-i])
 		}
-		return []Finding{{Kind: Schema, What: "it does not fit its schema (" + a.Why + ")", Pointer: pointer(root, path), Entry: -1, Fixed: true}}
+		return []Finding{{Kind: Schema, What: "it does not fit its schema (" + a.Why + ")", Pointer: formatPointer(root, path), Entry: -1, Fixed: true}}
 	default:
-		return []Finding{Unpromised(root, "it was not held to its schema: "+a.Why)}
+		return []Finding{UnpromisedFinding(root, "it was not held to its schema: "+a.Why)}
 	}
 }
 
-// Unpromised is what is found where nobody knows what was promised, or whether it is kept.
-func Unpromised(at, what string) Finding {
+// UnpromisedFinding is what is found where nobody knows what was promised, or whether it is kept.
+func UnpromisedFinding(at, what string) Finding {
 	return Finding{Kind: string(inspect.Unscreened), What: what, Pointer: at, Entry: -1, Fixed: true}
 }
 
-// Hold holds the answer of a tool to the schema that it was promised by: what is structured
+// CheckSchema holds the answer of a tool to the schema that it was promised by: what is structured
 // in it wherever a client may read it, whatever else the answer says that it is.
-func (m *Message) Hold(s *schema.Schema) {
-	all := m.contents()
+func (m *Message) CheckSchema(s *schema.Schema) {
+	all := m.structuredContents()
 	for _, c := range all {
-		m.Findings = append(m.Findings, Unfit(s, c.body.Bytes(), c.at)...)
+		m.Findings = append(m.Findings, CheckFit(s, c.body.Bytes(), c.at)...)
 	}
-	if body, at := m.answer(); body != "" && len(all) == 0 {
+	if body, at := m.toolAnswer(); body != "" && len(all) == 0 {
 		m.Findings = append(m.Findings, Finding{Kind: Schema, What: "it has no structured content", Pointer: at, Entry: -1, Fixed: true})
 	}
 }
 
 // HoldNothing notes that it is not known what an answer must fit.
 func (m *Message) HoldNothing() {
-	_, at := m.answer()
-	if all := m.contents(); at == "" && len(all) > 0 {
+	_, at := m.toolAnswer()
+	if all := m.structuredContents(); at == "" && len(all) > 0 {
 		at = all[0].at
 	}
 	if at != "" {
-		m.Findings = append(m.Findings, Unpromised(at, "no list has said here what the tool answers with"))
+		m.Findings = append(m.Findings, UnpromisedFinding(at, "no list has said here what the tool answers with"))
 	}
 }
 
@@ -78,12 +78,12 @@ type placed struct {
 	at   string
 }
 
-// contents are what is structured in an answer that is no error, and in what it tells of.
-func (m *Message) contents() (all []placed) {
+// structuredContents are what is structured in an answer that is no error, and in what it tells of.
+func (m *Message) structuredContents() (all []placed) {
 	if m.root != "/result" {
 		return nil
 	}
-	body := m.value()
+	body := m.payloadValue()
 	for _, of := range []placed{{body, m.root}, {body.Member("result"), m.root + "/result"}} {
 		if content := of.body.Member(structured); content != "" && of.body.Member("isError") != "true" {
 			all = append(all, placed{content, of.at + "/" + structured})
@@ -94,10 +94,10 @@ func (m *Message) contents() (all []placed) {
 
 const structured = "structuredContent"
 
-// answer is what a tool has answered with, and where it stands; "" for what is none, or
+// toolAnswer is what a tool has answered with, and where it stands; "" for what is none, or
 // none yet. That of a task may stand in what tells of it.
-func (m *Message) answer() (body jsonscan.Value, at string) {
-	body, at = m.value(), m.root
+func (m *Message) toolAnswer() (body jsonscan.Value, at string) {
+	body, at = m.payloadValue(), m.root
 	if is := body.Member("result"); is.Kind() == jsonscan.Object && body.Member("content") == "" {
 		body, at = is, at+"/result"
 	}

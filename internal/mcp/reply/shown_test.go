@@ -38,7 +38,7 @@ func TestWhatIsShown(t *testing.T) {
 			all = append(all, i)
 		}
 		n := numbers()
-		raw, err := m.Alter(&Change{Redact: all}, n, frame.DefaultLimits())
+		raw, err := m.AlterMessage(&Change{Redact: all}, n, frame.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,16 +46,16 @@ func TestWhatIsShown(t *testing.T) {
 		if want := fmt.Sprintf(`"text":%q`, c.want); !strings.Contains(got, want) && !strings.Contains(got, `"text":"`+c.want+`"`) {
 			t.Errorf("%q came as %s, want %s", c.text, got, want)
 		}
-		if !slices.Equal(n.Shown(), c.shown) {
-			t.Errorf("%q: shown as %q", c.text, n.Shown())
+		if !slices.Equal(n.ShownEscapes(), c.shown) {
+			t.Errorf("%q: shown as %q", c.text, n.ShownEscapes())
 		}
 		wanted, err := ParseWanted([]string{Marker})
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted.Shown = n.Shown()
+		wanted.Shown = n.ShownEscapes()
 		args := []byte(`{"edits":[{"oldText":"` + c.want + `"}]}`)
-		found, err := Carried([][]byte{args}, nil, wanted)
+		found, err := FindInCall([][]byte{args}, nil, wanted)
 		if marked := len(c.shown) > 0 || strings.Contains(c.want, withheld); err != nil || (len(found) > 0) != marked {
 			t.Errorf("written back as %q: %+v, %v", c.want, found, err)
 		}
@@ -67,9 +67,9 @@ func TestWhatIsShown(t *testing.T) {
 	}
 	n := numbers()
 	for i := range 100 {
-		n.showed(fmt.Sprintf("<U+%04X>", 0x2000+i))
+		n.noteEscape(fmt.Sprintf("<U+%04X>", 0x2000+i))
 	}
-	if len(n.Shown()) != maxEscapes {
-		t.Errorf("a session knows %d", len(n.Shown()))
+	if len(n.ShownEscapes()) != maxEscapes {
+		t.Errorf("a session knows %d", len(n.ShownEscapes()))
 	}
 }

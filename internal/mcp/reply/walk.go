@@ -29,50 +29,50 @@ type walker struct {
 	pass func(path []string, name, rest string) bool
 }
 
-func (w *walker) value() bool {
+func (w *walker) walkValue() bool {
 	switch w.c.Peek() {
 	case '{':
-		more, ok := w.c.Enter('{')
+		more, ok := w.c.EnterContainer('{')
 		for more {
-			if !w.member() {
+			if !w.walkMember() {
 				return false
 			}
-			more, ok = w.c.After('}')
+			more, ok = w.c.NextItem('}')
 		}
 		return ok
 	case '[':
 		n := 0
-		return w.c.Elements(func() bool {
-			ok := w.element(n)
+		return w.c.VisitElements(func() bool {
+			ok := w.walkElement(n)
 			n++
 			return ok
 		})
 	}
-	return w.c.Skip()
+	return w.c.SkipValue()
 }
 
-// member visits the next member of an object.
-func (w *walker) member() bool {
-	name, ok := w.token()
-	if !ok || !w.c.Colon() {
+// walkMember visits the next member of an object.
+func (w *walker) walkMember() bool {
+	name, ok := w.readToken()
+	if !ok || !w.c.TakeColon() {
 		return false
 	}
 	if next := w.c.Peek(); next != '{' && next != '[' && w.pass(w.path, name.said, w.c.Src[w.c.At:]) {
-		return w.c.Skip()
+		return w.c.SkipValue()
 	}
-	return w.visit(name, "")
+	return w.visitValue(name, "")
 }
 
-func (w *walker) element(n int) bool {
-	return w.visit(token{}, strconv.Itoa(n))
+func (w *walker) walkElement(n int) bool {
+	return w.visitValue(token{}, strconv.Itoa(n))
 }
 
-func (w *walker) visit(name token, segment string) bool {
+func (w *walker) visitValue(name token, segment string) bool {
 	var value token
 	leaf := w.c.Peek() != '{' && w.c.Peek() != '['
 	if leaf {
 		var sound bool
-		if value, sound = w.token(); !sound {
+		if value, sound = w.readToken(); !sound {
 			return false
 		}
 	}
@@ -85,30 +85,30 @@ func (w *walker) visit(name token, segment string) bool {
 		w.path[len(w.path)-1] = seg
 	}
 	if ok && !leaf {
-		ok = w.value()
+		ok = w.walkValue()
 	}
 	w.path = w.path[:len(w.path)-1]
 	return ok
 }
 
-// token reads a string or a number; another word gives none.
-func (w *walker) token() (t token, ok bool) {
+// readToken reads a string or a number; another word gives none.
+func (w *walker) readToken() (t token, ok bool) {
 	from := w.c.At
 	if w.c.Peek() == '"' {
-		t.said, ok = w.c.Text()
+		t.said, ok = w.c.ReadString()
 		t.start, t.end = w.base+from, w.base+w.c.At
 		t.escaped = len(t.said) != w.c.At-from-len(`""`)
 		return t, ok
 	}
-	word := w.c.Word()
+	word := w.c.ReadWord()
 	if word != "" && (word[0] == '-' || '0' <= word[0] && word[0] <= '9') {
 		t = token{start: w.base + from, end: w.base + w.c.At, said: word, number: true}
 	}
 	return t, word != ""
 }
 
-// pointer is a place as RFC 6901 writes it.
-func pointer(root string, path []string) string {
+// formatPointer is a place as RFC 6901 writes it.
+func formatPointer(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)
 	for _, s := range path {

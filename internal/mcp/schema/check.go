@@ -16,20 +16,20 @@ type check struct {
 	at        []string // where that is
 }
 
-func (c *check) because(why string) {
+func (c *check) setUnchecked(why string) {
 	if c.unchecked == "" {
 		c.unchecked = why
 	}
 }
 
-// fails is Unfit, here.
-func (c *check) fails(keyword string) Verdict {
+// failKeyword is Unfit, here.
+func (c *check) failKeyword(keyword string) Verdict {
 	c.unfit, c.at = keyword, c.at[:0]
 	return Unfit
 }
 
-// both is what two conditions say together.
-func both(a, b Verdict) Verdict {
+// bothVerdicts is what two conditions say together.
+func bothVerdicts(a, b Verdict) Verdict {
 	switch {
 	case a == Unfit || b == Unfit:
 		return Unfit
@@ -39,153 +39,153 @@ func both(a, b Verdict) Verdict {
 	return Fits
 }
 
-// node asks whether a value fits a schema.
-func (c *check) node(n *node, v jsonscan.Value) (is Verdict) {
+// checkNode asks whether a value fits a schema.
+func (c *check) checkNode(n *node, v jsonscan.Value) (is Verdict) {
 	if c.left -= 1 + len(v)/64; c.left < 0 {
 		return Unchecked
 	}
 	if c.depth++; c.depth > maxLevels {
-		c.because("schemas or values nest too deep")
+		c.setUnchecked("schemas or values nest too deep")
 		c.depth--
 		return Unchecked
 	}
 	defer func() { c.depth-- }()
 	is = Fits
 	if n.unknown != "" {
-		c.because(n.unknown)
+		c.setUnchecked(n.unknown)
 		is = Unchecked
 	}
 	if n.nothing {
-		return c.fails("false")
+		return c.failKeyword("false")
 	}
-	if is = both(is, c.itself(n, v)); is == Unfit {
+	if is = bothVerdicts(is, c.checkGeneral(n, v)); is == Unfit {
 		return Unfit
 	}
-	if is = both(is, c.kind(n, v)); is == Unfit {
+	if is = bothVerdicts(is, c.checkKind(n, v)); is == Unfit {
 		return Unfit
 	}
-	return both(is, c.logic(n, v))
+	return bothVerdicts(is, c.checkLogic(n, v))
 }
 
-// itself asks what is said of values of all types.
-func (c *check) itself(n *node, v jsonscan.Value) (is Verdict) {
+// checkGeneral asks what is said of values of all types.
+func (c *check) checkGeneral(n *node, v jsonscan.Value) (is Verdict) {
 	is = Fits
 	if n.types != 0 {
-		if is = c.types(n.types, v); is == Unfit {
-			return c.fails("type")
+		if is = c.checkTypes(n.types, v); is == Unfit {
+			return c.failKeyword("type")
 		}
 	}
 	if n.enum != nil {
 		c.left -= len(v) / 4
-		one, ok := canonical(nil, v, 0)
+		one, ok := appendCanonical(nil, v, 0)
 		switch {
 		case !ok:
-			c.because("a number is too large")
+			c.setUnchecked("a number is too large")
 			is = Unchecked
 		case !n.enum[string(one)]:
-			return c.fails("enum")
+			return c.failKeyword("enum")
 		}
 	}
 	if n.ref != nil {
-		is = both(is, c.node(n.ref, v))
+		is = bothVerdicts(is, c.checkNode(n.ref, v))
 	}
 	return is
 }
 
-func (c *check) types(of kinds, v jsonscan.Value) Verdict {
+func (c *check) checkTypes(of kinds, v jsonscan.Value) Verdict {
 	if of&(1<<v.Kind()) != 0 {
 		return Fits
 	}
 	if v.Kind() == jsonscan.Number && of&(1<<integer) != 0 {
-		d, ok := number(v)
+		d, ok := readNumber(v)
 		switch {
 		case !ok:
-			c.because("a number is too large")
+			c.setUnchecked("a number is too large")
 			return Unchecked
-		case d.whole():
+		case d.isWhole():
 			return Fits
 		}
 	}
 	return Unfit
 }
 
-// kind asks what is said of values of its type.
-func (c *check) kind(n *node, v jsonscan.Value) Verdict {
+// checkKind asks what is said of values of its type.
+func (c *check) checkKind(n *node, v jsonscan.Value) Verdict {
 	switch v.Kind() {
 	case jsonscan.Number:
-		return c.number(n, v)
+		return c.checkNumber(n, v)
 	case jsonscan.String:
-		return c.text(n, v)
+		return c.checkString(n, v)
 	case jsonscan.Array:
-		return c.array(n, v)
+		return c.checkArray(n, v)
 	case jsonscan.Object:
-		return c.object(n, v)
+		return c.checkObject(n, v)
 	}
 	return Fits
 }
 
-func (c *check) number(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkNumber(n *node, v jsonscan.Value) (is Verdict) {
 	if len(n.bounds)+len(n.multiple) == 0 {
 		return Fits
 	}
-	d, ok := number(v)
+	d, ok := readNumber(v)
 	if !ok {
-		c.because("a number is too large")
+		c.setUnchecked("a number is too large")
 		return Unchecked
 	}
 	for i := range n.bounds {
 		b := &n.bounds[i]
-		by := d.compare(&b.is)
+		by := d.compareTo(&b.is)
 		if b.above {
 			by = -by
 		}
 		if by < 0 || by == 0 && b.not {
-			return c.fails(b.keyword)
+			return c.failKeyword(b.keyword)
 		}
 	}
 	is = Fits
 	for i := range n.multiple {
 		switch one := d.multipleOf(&n.multiple[i]); one {
 		case Unfit:
-			return c.fails("multipleOf")
+			return c.failKeyword("multipleOf")
 		case Unchecked:
-			c.because("a number is too large")
+			c.setUnchecked("a number is too large")
 			is = Unchecked
 		}
 	}
 	return is
 }
 
-func (c *check) text(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkString(n *node, v jsonscan.Value) (is Verdict) {
 	if n.pattern == nil && n.length == (count{}) {
 		return Fits
 	}
 	text := v.Text()
 	if n.length != (count{}) {
-		if long := utf8.RuneCountInString(text); !n.length.takes(long) {
-			return c.fails(n.length.failing(long, "minLength", "maxLength"))
+		if long := utf8.RuneCountInString(text); !n.length.isWithin(long) {
+			return c.failKeyword(n.length.failedKeyword(long, "minLength", "maxLength"))
 		}
 	}
 	is = Fits
 	if n.pattern != nil {
-		if is = n.pattern.match(c, text); is == Unfit {
-			return c.fails("pattern")
+		if is = n.pattern.matchText(c, text); is == Unfit {
+			return c.failKeyword("pattern")
 		}
 	}
 	return is
 }
 
-// takes says whether n is within; most is one more than there may be, or 0.
-func (o count) takes(n int) bool { return n >= o.least && (o.most == 0 || n < o.most) }
+// isWithin says whether n is within; most is one more than there may be, or 0.
+func (o count) isWithin(n int) bool { return n >= o.least && (o.most == 0 || n < o.most) }
 
-func (o count) failing(n int, least, most string) string {
+func (o count) failedKeyword(n int, least, most string) string {
 	if n < o.least {
 		return least
 	}
 	return most
 }
 
-func (c *check) array(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkArray(n *node, v jsonscan.Value) (is Verdict) {
 	if len(n.prefix) == 0 && n.items == nil && n.some == nil && !n.unique && n.size == (count{}) {
 		return Fits
 	}
@@ -201,13 +201,13 @@ func (c *check) array(n *node, v jsonscan.Value) (is Verdict) {
 			of = n.prefix[i]
 		}
 		if of != nil {
-			if is = both(is, c.node(of, e)); is == Unfit {
+			if is = bothVerdicts(is, c.checkNode(of, e)); is == Unfit {
 				c.at = append(c.at, strconv.Itoa(i))
 				return Unfit
 			}
 		}
 		if n.some != nil {
-			switch c.node(n.some, e) {
+			switch c.checkNode(n.some, e) {
 			case Fits:
 				sure++
 			case Unchecked:
@@ -217,13 +217,13 @@ func (c *check) array(n *node, v jsonscan.Value) (is Verdict) {
 		}
 		if n.unique {
 			c.left -= 8 + len(e)/4
-			one, ok := canonical(nil, e, 0)
+			one, ok := appendCanonical(nil, e, 0)
 			switch {
 			case !ok:
-				c.because("a number is too large")
+				c.setUnchecked("a number is too large")
 				is = Unchecked
 			case seen[string(one)]:
-				return c.fails("uniqueItems")
+				return c.failKeyword("uniqueItems")
 			case seen == nil:
 				seen = map[string]bool{}
 			}
@@ -233,22 +233,22 @@ func (c *check) array(n *node, v jsonscan.Value) (is Verdict) {
 		}
 		i++
 	}
-	if !n.size.takes(i) {
-		return c.fails(n.size.failing(i, "minItems", "maxItems"))
+	if !n.size.isWithin(i) {
+		return c.failKeyword(n.size.failedKeyword(i, "minItems", "maxItems"))
 	}
 	if n.some == nil {
 		return is
 	}
 	switch o := n.contains; {
 	case sure+perhaps < o.least || o.most > 0 && sure >= o.most:
-		return c.fails("contains")
-	case !o.takes(sure) || !o.takes(sure+perhaps):
+		return c.failKeyword("contains")
+	case !o.isWithin(sure) || !o.isWithin(sure+perhaps):
 		return Unchecked
 	}
 	return is
 }
 
-func (c *check) object(n *node, v jsonscan.Value) (is Verdict) {
+func (c *check) checkObject(n *node, v jsonscan.Value) (is Verdict) {
 	if n.properties == nil && len(n.patterns) == 0 && n.others == nil && n.names == nil && len(n.required) == 0 && n.members == (count{}) {
 		return Fits
 	}
@@ -259,7 +259,7 @@ func (c *check) object(n *node, v jsonscan.Value) (is Verdict) {
 			return Unchecked
 		}
 		word := name.Text()
-		if is = both(is, c.member(n, name, word, value)); is == Unfit {
+		if is = bothVerdicts(is, c.checkMember(n, name, word, value)); is == Unfit {
 			return Unfit
 		}
 		if n.required[word] {
@@ -268,24 +268,24 @@ func (c *check) object(n *node, v jsonscan.Value) (is Verdict) {
 		many++
 	}
 	if required < len(n.required) {
-		return c.fails("required")
+		return c.failKeyword("required")
 	}
-	if !n.members.takes(many) {
-		return c.fails(n.members.failing(many, "minProperties", "maxProperties"))
+	if !n.members.isWithin(many) {
+		return c.failKeyword(n.members.failedKeyword(many, "minProperties", "maxProperties"))
 	}
 	return is
 }
 
-// member asks what an object's schema says of one member.
-func (c *check) member(n *node, name jsonscan.Value, word string, value jsonscan.Value) (is Verdict) {
+// checkMember asks what an object's schema says of one member.
+func (c *check) checkMember(n *node, name jsonscan.Value, word string, value jsonscan.Value) (is Verdict) {
 	is = Fits
 	if n.names != nil {
-		if is = c.node(n.names, name); is == Unfit {
+		if is = c.checkNode(n.names, name); is == Unfit {
 			return Unfit
 		}
 	}
 	inside := func(of *node) bool {
-		if is = both(is, c.node(of, value)); is == Unfit {
+		if is = bothVerdicts(is, c.checkNode(of, value)); is == Unfit {
 			c.at = append(c.at, word)
 		}
 		return is != Unfit
@@ -296,7 +296,7 @@ func (c *check) member(n *node, name jsonscan.Value, word string, value jsonscan
 	}
 	doubt := n.vague
 	for _, p := range n.patterns {
-		switch p.form.match(c, word) {
+		switch p.form.matchText(c, word) {
 		case Fits:
 			if known = true; !inside(p.of) {
 				return Unfit
@@ -308,8 +308,8 @@ func (c *check) member(n *node, name jsonscan.Value, word string, value jsonscan
 	}
 	switch {
 	case doubt:
-		c.because("a pattern is about plain ASCII alone")
-		return both(is, Unchecked)
+		c.setUnchecked("a pattern is about plain ASCII alone")
+		return bothVerdicts(is, Unchecked)
 	case !known && n.others != nil && !inside(n.others):
 		if n.others.nothing {
 			c.unfit = "additionalProperties"

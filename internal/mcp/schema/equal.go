@@ -8,17 +8,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// canonical adds a value to b as all values that are equal to it are written: members in
+// appendCanonical adds a value to b as all values that are equal to it are written: members in
 // order, numbers by their worth. false where it nests too deep, or has a number too large.
-func canonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
+func appendCanonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 	if level > maxLevels {
 		return b, false
 	}
 	switch v.Kind() {
 	case jsonscan.String:
-		return append(escape.Append(append(b, '"'), v.Text()), '"'), true
+		return append(escape.AppendEscaped(append(b, '"'), v.Text()), '"'), true
 	case jsonscan.Number:
-		d, ok := number(v)
+		d, ok := readNumber(v)
 		if d.negative {
 			b = append(b, '-')
 		}
@@ -27,7 +27,7 @@ func canonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 		b = append(b, '[')
 		for e := range v.Elements() {
 			var ok bool
-			if b, ok = canonical(b, e, level+1); !ok {
+			if b, ok = appendCanonical(b, e, level+1); !ok {
 				return b, false
 			}
 			b = append(b, ',')
@@ -36,8 +36,8 @@ func canonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 	case jsonscan.Object:
 		var members []string
 		for name, value := range v.Members() {
-			one, _ := canonical(nil, name, level+1) // a string always has one
-			one, ok := canonical(append(one, ':'), value, level+1)
+			one, _ := appendCanonical(nil, name, level+1) // a string always has one
+			one, ok := appendCanonical(append(one, ':'), value, level+1)
 			if !ok {
 				return b, false
 			}

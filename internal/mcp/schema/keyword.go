@@ -23,33 +23,33 @@ var keywords map[string]keyword
 
 func init() { // it refers to itself
 	keywords = map[string]keyword{
-		"$ref":  {read: (*reader).reference},
-		"type":  {read: (*reader).types},
+		"$ref":  {read: (*reader).readReference},
+		"type":  {read: (*reader).readTypes},
 		"enum":  {read: (*reader).enumOf},
-		"const": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.enum(n, v) }},
+		"const": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readEnum(n, v) }},
 
-		"minimum": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.bound(n, bound{keyword: "minimum"}, v) }},
+		"minimum": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readBound(n, bound{keyword: "minimum"}, v) }},
 		"maximum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			return r.bound(n, bound{keyword: "maximum", above: true}, v)
+			return r.readBound(n, bound{keyword: "maximum", above: true}, v)
 		}},
 		"exclusiveMinimum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			return r.bound(n, bound{keyword: "exclusiveMinimum", not: true}, v)
+			return r.readBound(n, bound{keyword: "exclusiveMinimum", not: true}, v)
 		}},
 		"exclusiveMaximum": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			return r.bound(n, bound{keyword: "exclusiveMaximum", above: true, not: true}, v)
+			return r.readBound(n, bound{keyword: "exclusiveMaximum", above: true, not: true}, v)
 		}},
 		"multipleOf": {read: (*reader).multipleOf},
 
-		"minLength":     {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.length.least, v) }},
-		"maxLength":     {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.length.most, v) }},
-		"minItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.size.least, v) }},
-		"maxItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.size.most, v) }},
-		"minProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.members.least, v) }},
-		"maxProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.members.most, v) }},
-		"minContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.count(&n.contains.least, v) }},
-		"maxContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.most(&n.contains.most, v) }},
+		"minLength":     {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.length.least, v) }},
+		"maxLength":     {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.length.most, v) }},
+		"minItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.size.least, v) }},
+		"maxItems":      {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.size.most, v) }},
+		"minProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.members.least, v) }},
+		"maxProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.members.most, v) }},
+		"minContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readCount(&n.contains.least, v) }},
+		"maxContains":   {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readMost(&n.contains.most, v) }},
 		"pattern": {read: func(r *reader, n *node, v jsonscan.Value) bool {
-			n.pattern = r.pattern(n, v.Text())
+			n.pattern = r.readPattern(n, v.Text())
 			return v.Kind() == jsonscan.String
 		}},
 		"uniqueItems": {read: func(_ *reader, n *node, v jsonscan.Value) bool {
@@ -57,28 +57,28 @@ func init() { // it refers to itself
 			return v.Kind() == jsonscan.Boolean
 		}},
 
-		"required":             {read: (*reader).required},
-		"properties":           {read: (*reader).properties},
-		"patternProperties":    {read: (*reader).patterns},
-		"additionalProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.others, v) }},
-		"propertyNames":        {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.names, v) }},
-		"prefixItems":          {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.prefix, v) }},
-		"items":                {read: (*reader).items},
+		"required":             {read: (*reader).readRequired},
+		"properties":           {read: (*reader).readProperties},
+		"patternProperties":    {read: (*reader).readPatterns},
+		"additionalProperties": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.others, v) }},
+		"propertyNames":        {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.names, v) }},
+		"prefixItems":          {since: true, read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.prefix, v) }},
+		"items":                {read: (*reader).readItems},
 		"additionalItems":      {until: true, read: (*reader).additionalItems},
-		"contains":             {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.some, v) }},
+		"contains":             {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.some, v) }},
 
-		"allOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.all, v) }},
-		"anyOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.any, v) }},
-		"oneOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.list(&n.one, v) }},
-		"not":   {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.not, v) }},
-		"if":    {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.when, v) }},
-		"then":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.yes, v) }},
-		"else":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.sub(&n.otherwise, v) }},
+		"allOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.all, v) }},
+		"anyOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.any, v) }},
+		"oneOf": {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchemas(&n.one, v) }},
+		"not":   {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.not, v) }},
+		"if":    {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.when, v) }},
+		"then":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.yes, v) }},
+		"else":  {read: func(r *reader, n *node, v jsonscan.Value) bool { return r.readSchema(&n.otherwise, v) }},
 	}
 }
 
 func (r *reader) multipleOf(n *node, v jsonscan.Value) bool {
-	d, ok := number(v)
+	d, ok := readNumber(v)
 	if !ok || d.negative || d.digits == "" {
 		return false
 	}
@@ -86,17 +86,17 @@ func (r *reader) multipleOf(n *node, v jsonscan.Value) bool {
 	return true
 }
 
-func (r *reader) properties(n *node, v jsonscan.Value) bool {
+func (r *reader) readProperties(n *node, v jsonscan.Value) bool {
 	n.properties = map[string]*node{}
-	return r.named(v, func(name string, of *node) bool {
+	return r.readNamed(v, func(name string, of *node) bool {
 		n.properties[name], r.names[name] = of, true
 		return true
 	})
 }
 
-func (r *reader) patterns(n *node, v jsonscan.Value) bool {
-	return r.named(v, func(name string, of *node) bool {
-		if form := r.pattern(n, name); form != nil {
+func (r *reader) readPatterns(n *node, v jsonscan.Value) bool {
+	return r.readNamed(v, func(name string, of *node) bool {
+		if form := r.readPattern(n, name); form != nil {
 			n.patterns = append(n.patterns, patterned{form, of})
 		} else {
 			n.vague = true
@@ -105,13 +105,13 @@ func (r *reader) patterns(n *node, v jsonscan.Value) bool {
 	})
 }
 
-// items is a schema of all that prefix has none for, or in draft 7 an array of them.
-func (r *reader) items(n *node, v jsonscan.Value) bool {
+// readItems is a schema of all that prefix has none for, or in draft 7 an array of them.
+func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 	if r.old && v.Kind() == jsonscan.Array {
-		return r.list(&n.prefix, v)
+		return r.readSchemas(&n.prefix, v)
 	}
-	return r.sub(&n.items, v)
+	return r.readSchema(&n.items, v)
 }
 
 // additionalItems means something beside an array of items alone.
-func (r *reader) additionalItems(n *node, v jsonscan.Value) bool { return r.sub(&n.behind, v) }
+func (r *reader) additionalItems(n *node, v jsonscan.Value) bool { return r.readSchema(&n.behind, v) }

@@ -2,51 +2,51 @@ package schema
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// logic asks what is said by other schemas of the same value.
-func (c *check) logic(n *node, v jsonscan.Value) (is Verdict) {
+// checkLogic asks what is said by other schemas of the same value.
+func (c *check) checkLogic(n *node, v jsonscan.Value) (is Verdict) {
 	is = Fits
 	for _, of := range n.all {
-		if is = both(is, c.node(of, v)); is == Unfit {
+		if is = bothVerdicts(is, c.checkNode(of, v)); is == Unfit {
 			return Unfit
 		}
 	}
 	if len(n.any) > 0 {
-		switch fits, open := c.among(n.any, v, 1); {
+		switch fits, open := c.countFits(n.any, v, 1); {
 		case fits > 0:
 		case open == 0:
-			return c.fails("anyOf")
+			return c.failKeyword("anyOf")
 		default:
 			is = Unchecked
 		}
 	}
 	if len(n.one) > 0 {
-		switch fits, open := c.among(n.one, v, 2); {
+		switch fits, open := c.countFits(n.one, v, 2); {
 		case fits > 1, fits+open == 0:
-			return c.fails("oneOf")
+			return c.failKeyword("oneOf")
 		case open > 0:
 			is = Unchecked
 		}
 	}
 	if n.not != nil {
-		switch c.node(n.not, v) {
+		switch c.checkNode(n.not, v) {
 		case Fits:
-			return c.fails("not")
+			return c.failKeyword("not")
 		case Unchecked:
 			is = Unchecked
 		case Unfit:
 		}
 	}
 	if n.when != nil {
-		is = both(is, c.branch(n, v))
+		is = bothVerdicts(is, c.checkBranch(n, v))
 	}
 	return is
 }
 
-// among counts the schemas that a value fits, up to enough, and those of which that is
+// countFits counts the schemas that a value fits, up to enough, and those of which that is
 // not known.
-func (c *check) among(all []*node, v jsonscan.Value, enough int) (fits, open int) {
+func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open int) {
 	for _, of := range all {
-		switch c.node(of, v) {
+		switch c.checkNode(of, v) {
 		case Fits:
 			if fits++; fits == enough {
 				return fits, 0
@@ -59,15 +59,15 @@ func (c *check) among(all []*node, v jsonscan.Value, enough int) (fits, open int
 	return fits, open
 }
 
-// branch is then or else, or what both say.
-func (c *check) branch(n *node, v jsonscan.Value) Verdict {
+// checkBranch is then or else, or what both say.
+func (c *check) checkBranch(n *node, v jsonscan.Value) Verdict {
 	side := func(of *node) Verdict {
 		if of == nil {
 			return Fits
 		}
-		return c.node(of, v)
+		return c.checkNode(of, v)
 	}
-	switch c.node(n.when, v) {
+	switch c.checkNode(n.when, v) {
 	case Fits:
 		return side(n.yes)
 	case Unfit:

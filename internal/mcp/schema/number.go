@@ -16,8 +16,8 @@ type decimal struct {
 	power    int
 }
 
-// number reads a number; false where its exponent has more than 31 bits.
-func number(v jsonscan.Value) (d decimal, ok bool) {
+// readNumber reads a number; false where its exponent has more than 31 bits.
+func readNumber(v jsonscan.Value) (d decimal, ok bool) {
 	if v.Kind() != jsonscan.Number {
 		return d, false
 	}
@@ -47,22 +47,22 @@ func number(v jsonscan.Value) (d decimal, ok bool) {
 	return d, true
 }
 
-// whole says that nothing stands behind the point.
-func (d *decimal) whole() bool { return len(d.digits) <= d.power || d.digits == "" }
+// isWhole says that nothing stands behind the point.
+func (d *decimal) isWhole() bool { return len(d.digits) <= d.power || d.digits == "" }
 
-// compare is below, at or above 0 as d is smaller than e, the same, or greater.
-func (d *decimal) compare(e *decimal) int {
-	if c := d.sign() - e.sign(); c != 0 || d.sign() == 0 {
+// compareTo is below, at or above 0 as d is smaller than e, the same, or greater.
+func (d *decimal) compareTo(e *decimal) int {
+	if c := d.signOf() - e.signOf(); c != 0 || d.signOf() == 0 {
 		return c
 	}
 	c := d.power - e.power
 	if c == 0 {
 		c = strings.Compare(d.digits, e.digits)
 	}
-	return c * d.sign()
+	return c * d.signOf()
 }
 
-func (d *decimal) sign() int {
+func (d *decimal) signOf() int {
 	switch {
 	case d.digits == "":
 		return 0
@@ -84,15 +84,15 @@ func (d *decimal) multipleOf(e *decimal) Verdict {
 	if d.power-low > maxDigits || e.power-low > maxDigits {
 		return Unchecked
 	}
-	a, b := d.times(low), e.times(low)
+	a, b := d.scaledInt(low), e.scaledInt(low)
 	if a.Rem(a, b); a.Sign() == 0 {
 		return Fits
 	}
 	return Unfit
 }
 
-// times is d, without its sign, divided by ten to the power of low.
-func (d *decimal) times(low int) *big.Int {
+// scaledInt is d, without its sign, divided by ten to the power of low.
+func (d *decimal) scaledInt(low int) *big.Int {
 	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-len(d.digits)-low), 10)
 	return n
 }

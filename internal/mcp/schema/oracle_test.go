@@ -35,7 +35,7 @@ func oracle(schema string) *jsonschema.Schema {
 // agree holds one answer to the oracle's.
 func agree(t testing.TB, schema, value string, o *jsonschema.Schema) Verdict {
 	t.Helper()
-	got := Read([]byte(schema)).Check([]byte(value))
+	got := ReadSchema([]byte(schema)).CheckValue([]byte(value))
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(value))
 	if err != nil {
 		t.Fatal(value, err)

@@ -19,11 +19,11 @@ const (
 	maxForms = 10_000 // of all in a schema
 )
 
-// pattern reads one; nil where it is not checked.
-func (r *reader) pattern(n *node, text string) *pattern {
-	if len(text) <= maxForm && common(text) {
+// readPattern reads one; nil where it is not checked.
+func (r *reader) readPattern(n *node, text string) *pattern {
+	if len(text) <= maxForm && isPortable(text) {
 		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
-			size := length(tree)
+			size := regexLength(tree)
 			if r.forms += size; size <= maxForm && r.forms <= maxForms {
 				if form, err := regexp.Compile(text); err == nil {
 					r.left -= size
@@ -36,11 +36,11 @@ func (r *reader) pattern(n *node, text string) *pattern {
 	return nil
 }
 
-// length is at least how many instructions a form compiles to.
-func length(re *syntax.Regexp) int {
+// regexLength is at least how many instructions a form compiles to.
+func regexLength(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
-		n += length(sub)
+		n += regexLength(sub)
 		if n > maxForm {
 			return n
 		}
@@ -51,10 +51,10 @@ func length(re *syntax.Regexp) int {
 	return n
 }
 
-// common says that a form is written in what ECMA-262, RE2 and Python share: no groups
+// isPortable says that a form is written in what ECMA-262, RE2 and Python share: no groups
 // with a question but (?:, no escapes but those of classes, controls and signs, and no
 // class or brace that one of them reads in another way.
-func common(text string) bool {
+func isPortable(text string) bool {
 	inClass := false
 	for i := 0; i < len(text); i++ {
 		c, rest := text[i], text[i+1:]
@@ -99,14 +99,14 @@ func common(text string) bool {
 // repeats is what stands behind the { of a repetition.
 var repeats = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,4}(,[0-9]{0,4})?\}`) })
 
-// match asks of a text, at the cost of steps; what is no plain ASCII is Unchecked.
-func (p *pattern) match(c *check, text string) Verdict {
+// matchText asks of a text, at the cost of steps; what is no plain ASCII is Unchecked.
+func (p *pattern) matchText(c *check, text string) Verdict {
 	if c.left -= 1 + len(text)*(8+p.size)/8; c.left < 0 {
 		return Unchecked
 	}
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
-			c.because("a pattern is about plain ASCII alone")
+			c.setUnchecked("a pattern is about plain ASCII alone")
 			return Unchecked
 		}
 	}

@@ -54,7 +54,7 @@ type patterned struct {
 	of   *node
 }
 
-// kinds is a set of types: a bit for each jsonscan.Kind, and one for integers.
+// kinds is a set of types: a bit for each jsonscan.ValueKind, and one for integers.
 type kinds uint16
 
 const integer = jsonscan.Object + 1
@@ -76,18 +76,18 @@ type reader struct {
 	why   string           // nothing can be said of the whole
 }
 
-// took counts what reading v once costs; false when nothing is left.
-func (r *reader) took(v jsonscan.Value) bool {
+// takeCost counts what reading v once costs; false when nothing is left.
+func (r *reader) takeCost(v jsonscan.Value) bool {
 	r.left -= 1 + len(v)/32
 	return r.left >= 0
 }
 
-// node reads v into n.
-func (r *reader) node(n *node, v jsonscan.Value) {
+// readNode reads v into n.
+func (r *reader) readNode(n *node, v jsonscan.Value) {
 	r.depth++
 	defer func() { r.depth-- }()
 	switch {
-	case !r.took(v):
+	case !r.takeCost(v):
 	case r.depth > maxLevels:
 		n.unknown = "schemas nest too deep"
 	case v == "false":
@@ -96,12 +96,12 @@ func (r *reader) node(n *node, v jsonscan.Value) {
 	case v.Kind() != jsonscan.Object:
 		n.unknown = "what stands for a schema is none"
 	default:
-		r.keywords(n, v)
+		r.readKeywords(n, v)
 	}
 }
 
-// keywords reads every member, and then what several say together.
-func (r *reader) keywords(n *node, v jsonscan.Value) {
+// readKeywords reads every member, and then what several say together.
+func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 	tightens, least, refers := 0, false, false
 	for name, value := range v.Members() {
 		word := name.Text()
@@ -135,21 +135,21 @@ func (r *reader) keywords(n *node, v jsonscan.Value) {
 	}
 }
 
-// sub reads a schema that stands in another.
-func (r *reader) sub(to **node, v jsonscan.Value) bool {
+// readSchema reads a schema that stands in another.
+func (r *reader) readSchema(to **node, v jsonscan.Value) bool {
 	*to = &node{}
-	r.node(*to, v)
+	r.readNode(*to, v)
 	return true
 }
 
-// list reads an array of schemas.
-func (r *reader) list(to *[]*node, v jsonscan.Value) bool {
+// readSchemas reads an array of schemas.
+func (r *reader) readSchemas(to *[]*node, v jsonscan.Value) bool {
 	if v.Kind() != jsonscan.Array {
 		return false
 	}
 	for e := range v.Elements() {
 		n := &node{}
-		if r.node(n, e); r.left < 0 {
+		if r.readNode(n, e); r.left < 0 {
 			return false
 		}
 		*to = append(*to, n)
@@ -157,24 +157,24 @@ func (r *reader) list(to *[]*node, v jsonscan.Value) bool {
 	return len(*to) > 0
 }
 
-// named reads an object of schemas.
-func (r *reader) named(v jsonscan.Value, add func(name string, n *node) bool) bool {
+// readNamed reads an object of schemas.
+func (r *reader) readNamed(v jsonscan.Value, add func(name string, n *node) bool) bool {
 	if v.Kind() != jsonscan.Object {
 		return false
 	}
 	for name, value := range v.Members() {
 		n := &node{}
-		if r.node(n, value); r.left < 0 || !add(name.Text(), n) {
+		if r.readNode(n, value); r.left < 0 || !add(name.Text(), n) {
 			return false
 		}
 	}
 	return true
 }
 
-// count reads a number of things.
-func (r *reader) count(to *int, v jsonscan.Value) bool {
-	d, ok := number(v)
-	if !ok || d.negative || !d.whole() {
+// readCount reads a number of things.
+func (r *reader) readCount(to *int, v jsonscan.Value) bool {
+	d, ok := readNumber(v)
+	if !ok || d.negative || !d.isWhole() {
 		return false
 	}
 	if d.power > 9 {
@@ -186,21 +186,21 @@ func (r *reader) count(to *int, v jsonscan.Value) bool {
 	return err == nil || d.digits == ""
 }
 
-// most is count of a limit from above; 0 stands for none, and one more for itself.
-func (r *reader) most(to *int, v jsonscan.Value) bool {
-	ok := r.count(to, v)
+// readMost is count of a limit from above; 0 stands for none, and one more for itself.
+func (r *reader) readMost(to *int, v jsonscan.Value) bool {
+	ok := r.readCount(to, v)
 	*to++
 	return ok
 }
 
-func (r *reader) bound(n *node, b bound, v jsonscan.Value) (ok bool) {
-	if b.is, ok = number(v); ok {
+func (r *reader) readBound(n *node, b bound, v jsonscan.Value) (ok bool) {
+	if b.is, ok = readNumber(v); ok {
 		n.bounds = append(n.bounds, b)
 	}
 	return ok
 }
 
-func (r *reader) types(n *node, v jsonscan.Value) bool {
+func (r *reader) readTypes(n *node, v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.String {
 		n.types = kindOf[v.Text()]
 		return n.types != 0
@@ -216,14 +216,14 @@ func (r *reader) types(n *node, v jsonscan.Value) bool {
 	return n.types != 0
 }
 
-// enum reads values of which one must be that.
-func (r *reader) enum(n *node, values ...jsonscan.Value) bool {
+// readEnum reads values of which one must be that.
+func (r *reader) readEnum(n *node, values ...jsonscan.Value) bool {
 	all := make(map[string]bool, len(values))
 	for _, v := range values {
 		if r.left -= len(v) / 4; r.left < 0 {
 			return false
 		}
-		one, ok := canonical(nil, v, 0)
+		one, ok := appendCanonical(nil, v, 0)
 		if !ok {
 			return false
 		}
@@ -249,10 +249,10 @@ func (r *reader) enumOf(n *node, v jsonscan.Value) bool {
 		}
 		all = append(all, e)
 	}
-	return len(all) > 0 && r.enum(n, all...)
+	return len(all) > 0 && r.readEnum(n, all...)
 }
 
-func (r *reader) required(n *node, v jsonscan.Value) bool {
+func (r *reader) readRequired(n *node, v jsonscan.Value) bool {
 	n.required = map[string]bool{}
 	for e := range v.Elements() {
 		if r.left--; e.Kind() != jsonscan.String || r.left < 0 {
@@ -263,8 +263,8 @@ func (r *reader) required(n *node, v jsonscan.Value) bool {
 	return v.Kind() == jsonscan.Array
 }
 
-// reference finds what a $ref leads to, in the same document.
-func (r *reader) reference(n *node, v jsonscan.Value) bool {
+// readReference finds what a $ref leads to, in the same document.
+func (r *reader) readReference(n *node, v jsonscan.Value) bool {
 	to, local := strings.CutPrefix(v.Text(), "#")
 	to, err := url.PathUnescape(to)
 	if !local || err != nil || to != "" && to[0] != '/' {
@@ -276,10 +276,10 @@ func (r *reader) reference(n *node, v jsonscan.Value) bool {
 	}
 	at := r.src
 	for _, segment := range strings.Split(to, "/")[1:] {
-		if !r.took(at) {
+		if !r.takeCost(at) {
 			return false
 		}
-		at = member(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(segment))
+		at = memberAt(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(segment))
 		if at == "" || at.Member("$id") != "" {
 			n.unknown = "a reference leads nowhere, or into another schema"
 			return true
@@ -287,12 +287,12 @@ func (r *reader) reference(n *node, v jsonscan.Value) bool {
 	}
 	n.ref = &node{}
 	r.refs["#"+to] = n.ref
-	r.node(n.ref, at)
+	r.readNode(n.ref, at)
 	return true
 }
 
-// member is what a segment of a pointer leads to.
-func member(v jsonscan.Value, segment string) jsonscan.Value {
+// memberAt is what a segment of a pointer leads to.
+func memberAt(v jsonscan.Value, segment string) jsonscan.Value {
 	if v.Kind() != jsonscan.Array {
 		return v.Member(segment)
 	}

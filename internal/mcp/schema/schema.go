@@ -34,8 +34,8 @@ type Schema struct {
 	why   string // it cannot be read at all; "" when it can
 }
 
-// Answer is what is said of a value.
-type Answer struct {
+// Outcome is what is said of a value.
+type Outcome struct {
 	Verdict Verdict
 	// Why is the keyword that the value does not fit, or why it was not checked, in words
 	// that hold nothing of schema or value.
@@ -45,13 +45,13 @@ type Answer struct {
 	At []string
 }
 
-// Read reads a schema: JSON that internal/wire/frame has admitted. Nobody may write to text while
+// ReadSchema reads a schema: JSON that internal/wire/frame has admitted. Nobody may write to text while
 // the Schema is in use.
-func Read(text []byte) *Schema {
+func ReadSchema(text []byte) *Schema {
 	if len(text) > maxSchema {
 		return &Schema{why: "the schema is too large"}
 	}
-	r := reader{src: jsonscan.Of(text), left: maxSteps, refs: map[string]*node{}, names: map[string]bool{}}
+	r := reader{src: jsonscan.ValueOf(text), left: maxSteps, refs: map[string]*node{}, names: map[string]bool{}}
 	if dialect := r.src.Member("$schema"); dialect != "" {
 		known := false
 		if r.old, known = dialects[strings.TrimSuffix(dialect.Text(), "#")]; !known {
@@ -60,31 +60,31 @@ func Read(text []byte) *Schema {
 	}
 	s := &Schema{root: &node{}, names: r.names}
 	r.refs["#"] = s.root
-	if r.node(s.root, r.src); r.left < 0 {
+	if r.readNode(s.root, r.src); r.left < 0 {
 		r.why = "reading the schema takes too many steps"
 	}
 	s.why = r.why
 	return s
 }
 
-// Names reports whether a property of that name stands somewhere in it.
-func (s *Schema) Names(property string) bool { return s.names[property] }
+// HasProperty reports whether a property of that name stands somewhere in it.
+func (s *Schema) HasProperty(property string) bool { return s.names[property] }
 
 // dialects are those that are known, and whether one is of draft 7.
 var dialects = map[string]bool{
 	"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true, "https://json-schema.org/draft-07/schema": true,
 }
 
-// Check says whether a value fits: JSON that internal/wire/frame has admitted.
-func (s *Schema) Check(value []byte) Answer {
+// CheckValue says whether a value fits: JSON that internal/wire/frame has admitted.
+func (s *Schema) CheckValue(value []byte) Outcome {
 	switch {
 	case s.why != "":
-		return Answer{Why: s.why}
+		return Outcome{Why: s.why}
 	case len(value) > maxValue:
-		return Answer{Why: "the value is too large"}
+		return Outcome{Why: "the value is too large"}
 	}
 	c := check{left: maxSteps + len(value)/2}
-	a := Answer{Verdict: c.node(s.root, jsonscan.Of(value))}
+	a := Outcome{Verdict: c.checkNode(s.root, jsonscan.ValueOf(value))}
 	switch {
 	case a.Verdict == Unfit:
 		a.Why, a.At = c.unfit, c.at

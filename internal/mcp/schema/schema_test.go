@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		{`{"minLength":-1}`, `""`, "unchecked [] a keyword has a value that it cannot have"},
 		{`[]`, `1`, "unchecked [] what stands for a schema is none"},
 	} {
-		a := Read([]byte(tt.schema)).Check([]byte(tt.value))
+		a := ReadSchema([]byte(tt.schema)).CheckValue([]byte(tt.value))
 		if got := fmt.Sprint(a.Verdict, a.At, " ", a.Why); got != strings.Replace(tt.want, "] ", "]  ", 1) && got != tt.want {
 			t.Errorf("%s of %s:\n got %q\nwant %q", tt.value, tt.schema, got, tt.want)
 		}
@@ -104,7 +104,7 @@ func TestHostile(t *testing.T) {
 	var before, after runtime.MemStats
 	for name, h := range hostile {
 		runtime.ReadMemStats(&before)
-		a := Read([]byte(h.schema)).Check([]byte(h.value))
+		a := ReadSchema([]byte(h.schema)).CheckValue([]byte(h.value))
 		if runtime.ReadMemStats(&after); a.Verdict == Fits || a.Why == "" {
 			t.Errorf("%s: %+v", name, a)
 		}
@@ -126,7 +126,7 @@ func BenchmarkTable(b *testing.B) {
 		b.SetBytes(int64(len(value)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if a := Read([]byte(schema)).Check(value); a.Verdict != Fits {
+			if a := ReadSchema([]byte(schema)).CheckValue(value); a.Verdict != Fits {
 				b.Fatal(a)
 			}
 		}
@@ -147,7 +147,7 @@ func BenchmarkHostile(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Read([]byte(h.schema)).Check([]byte(h.value))
+				ReadSchema([]byte(h.schema)).CheckValue([]byte(h.value))
 			}
 		})
 	}

@@ -34,9 +34,9 @@ type Files struct {
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
 
-// Folders finds the folders.
-func (f Files) Folders() (config.Folders, error) {
-	folders, err := config.Dirs()
+// FindFolders finds the folders.
+func (f Files) FindFolders() (config.Folders, error) {
+	folders, err := config.ReadFolders()
 	if err == nil && f.State != "" {
 		folders.State, err = filepath.Abs(f.State)
 	}
@@ -57,20 +57,20 @@ func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 
 // PolicyOptions says where a policy is read for, as far as its home does.
 func PolicyOptions(home string) policy.Options {
-	return policy.Options{Home: home, OS: runtime.GOOS, Extend: Extension}
+	return policy.Options{Home: home, OS: runtime.GOOS, Extend: ReadExtension}
 }
 
-// Extension gives the text behind an entry of a policy's extends: a starter policy, or
+// ReadExtension gives the text behind an entry of a policy's extends: a starter policy, or
 // a file beside the one that names it, if its text is the one that was pinned.
-func Extension(x policy.Extension) (name string, src []byte, err error) {
+func ReadExtension(x policy.Extension) (name string, src []byte, err error) {
 	if x.Profile != "" {
-		src, err = fixtures.Policy(x.Profile)
+		src, err = fixtures.ComposePolicy(x.Profile)
 		if err != nil {
 			err = fmt.Errorf("there is no profile %q; see: clawai policy init --list", x.Profile)
 		}
 		return x.String(), src, err
 	}
-	path, err := config.Beside(x.Pos.File, x.File)
+	path, err := config.ReferencePath(x.Pos.File, x.File)
 	if err != nil {
 		return "", nil, err
 	}
@@ -86,7 +86,7 @@ func Extension(x policy.Extension) (name string, src []byte, err error) {
 
 // PackText is the text of a pack that a policy names, which nobody else could have written.
 func PackText(x policy.PackFile) (path string, src []byte, err error) {
-	if path, err = config.Beside(x.Pos.File, x.File); err != nil {
+	if path, err = config.ReferencePath(x.Pos.File, x.File); err != nil {
 		return "", nil, err
 	}
 	src, err = config.ReadFile(path)

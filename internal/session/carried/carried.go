@@ -12,25 +12,25 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// In looks into the arguments of a call and what stands beside them, or into the texts of a
+// FindCarried looks into the arguments of a call and what stands beside them, or into the texts of a
 // server's request, for the kinds that the policy's rules about calls name. Wanted says what
 // else of them only the caller can find. shown gives the escapes as which characters were
 // shown in what the session has read; nil where nothing is read.
-func In(c *policy.Call, p gate.Policy, shown func() []string) ([]reply.Finding, reply.Wanted, error) {
+func FindCarried(c *policy.Call, p gate.Policy, shown func() []string) ([]reply.Finding, reply.Wanted, error) {
 	kinds, _ := p.Screens(policy.OnCall)
-	wanted, err := Wanted(kinds, p)
+	wanted, err := WantedKinds(kinds, p)
 	if err != nil {
 		return nil, wanted, err
 	}
 	if wanted.Marker && shown != nil {
 		wanted.Shown = shown()
 	}
-	all, err := reply.Carried([][]byte{c.Args, c.Extra}, c.Texts(), wanted)
+	all, err := reply.FindInCall([][]byte{c.Args, c.Extra}, c.RequestTexts(), wanted)
 	return all, wanted, err
 }
 
-// Wanted reads kinds, those of the policy's packs among them.
-func Wanted(kinds []string, p gate.Policy) (reply.Wanted, error) {
+// WantedKinds reads kinds, those of the policy's packs among them.
+func WantedKinds(kinds []string, p gate.Policy) (reply.Wanted, error) {
 	var own []*inspect.Pack
 	for _, pack := range p.Packs() {
 		one, ok := pack.(*inspect.Pack)
@@ -42,8 +42,8 @@ func Wanted(kinds []string, p gate.Policy) (reply.Wanted, error) {
 	return reply.ParseWanted(kinds, own...)
 }
 
-// Found are findings by kind and place.
-func Found(all []reply.Finding) (sum []gate.Found) {
+// SumFindings are findings by kind and place.
+func SumFindings(all []reply.Finding) (sum []gate.Found) {
 	for i := range all {
 		f := &all[i]
 		at := slices.IndexFunc(sum, func(s gate.Found) bool { return s.Kind == f.Kind && s.At == f.Pointer })

@@ -9,30 +9,30 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Waiting are the differences that a person has not looked at yet, of what a server has
+// UnseenDifferences are the differences that a person has not looked at yet, of what a server has
 // listed last; what is refused is among them, for its number.
-func Waiting(approved, served *pin.Server, kept []string) (all []pin.Difference) {
-	for _, d := range pin.Compare(approved, served) {
-		if d.Class.Asks() && !slices.Contains(kept, digest(&d, served)) {
+func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (all []pin.Difference) {
+	for _, d := range pin.CompareServers(approved, served) {
+		if d.Class.NeedsApproval() && !slices.Contains(kept, differenceDigest(&d, served)) {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// digest names what is asked about: the entry as it is served.
-func digest(d *pin.Difference, served *pin.Server) string {
+// differenceDigest names what is asked about: the entry as it is served.
+func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	if d.Kind == pin.Itself {
 		sum := sha256.Sum256([]byte(served.Instructions))
 		return "sha256:" + hex.EncodeToString(sum[:])
 	}
-	e, _ := served.Entry(d.Kind, d.Name)
-	return e.Digest()
+	e, _ := served.FindEntry(d.Kind, d.Name)
+	return e.TextDigest()
 }
 
-// Approve takes what is served of these differences as approved: what is refused stays as it
+// ApproveDifferences takes what is served of these differences as approved: what is refused stays as it
 // was.
-func Approve(st *pin.State, served *pin.Server, all []pin.Difference) (taken int) {
+func ApproveDifferences(st *pin.State, served *pin.SelfDescription, all []pin.Difference) (taken int) {
 	for _, d := range all {
 		if d.Class == pin.Refused {
 			continue
@@ -40,15 +40,15 @@ func Approve(st *pin.State, served *pin.Server, all []pin.Difference) (taken int
 		taken++
 		if d.Kind == pin.Itself {
 			st.Approved.Instructions, st.Approved.Version = served.Instructions, served.Version
-		} else if e, there := served.Entry(d.Kind, d.Name); there {
-			st.Approved.Put(e)
+		} else if e, there := served.FindEntry(d.Kind, d.Name); there {
+			st.Approved.PutEntry(e)
 		}
 	}
 	return taken
 }
 
-// guarded asks; what falls there has no answer.
-func (s *Session) guarded(server string, open []pin.Difference) (approved, answered bool) {
+// askSafely asks; what falls there has no answer.
+func (s *ClientPins) askSafely(server string, open []pin.Difference) (approved, answered bool) {
 	defer func() {
 		if recover() != nil {
 			approved, answered = false, false
@@ -57,38 +57,38 @@ func (s *Session) guarded(server string, open []pin.Difference) (approved, answe
 	return s.ask(s.ctx, server, open)
 }
 
-// question has a person asked about what is different, once: what is asked about already,
+// askDifferences has a person asked about what is different, once: what is asked about already,
 // here or by another proxy, is not asked again. It is called with the sight's lock held.
-func (s *Session) question(server string, mode policy.Pin, one *sight) {
+func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) {
 	if one.asking || s.ask == nil || s.ctx.Err() != nil {
 		return
 	}
-	b, err := s.base(server, mode)
-	if err != nil || !b.asks() {
+	b, err := s.loadBase(server, mode)
+	if err != nil || !b.asksPerson() {
 		return
 	}
 	served := one.served.Clone()
-	open := slices.DeleteFunc(Waiting(&b.approved, &served, b.state.Kept), func(d pin.Difference) bool { return one.asked[digest(&d, &served)] })
+	open := slices.DeleteFunc(UnseenDifferences(&b.approved, &served, b.state.Kept), func(d pin.Difference) bool { return one.asked[differenceDigest(&d, &served)] })
 	if !slices.ContainsFunc(open, func(d pin.Difference) bool { return d.Class != pin.Refused }) {
 		return
 	}
-	done, ours := s.store.asking(server)
+	done, ours := s.store.claimQuestion(server)
 	if !ours {
 		return
 	}
 	for i := range open {
-		one.asked[digest(&open[i], &served)] = true
+		one.asked[differenceDigest(&open[i], &served)] = true
 	}
 	one.asking = true
 	s.asks.Go(func() {
-		approved, answered := s.guarded(server, open)
+		approved, answered := s.askSafely(server, open)
 		if answered {
-			err := s.store.Change(server, func(st *pin.State) (bool, error) {
+			err := s.store.ChangeState(server, func(st *pin.State) (bool, error) {
 				if approved {
-					return Approve(st, &served, open) > 0, nil
+					return ApproveDifferences(st, &served, open) > 0, nil
 				}
 				for i := range open {
-					st.Keep(digest(&open[i], &served))
+					st.KeepDigest(differenceDigest(&open[i], &served))
 				}
 				return true, nil
 			})
@@ -97,7 +97,7 @@ func (s *Session) question(server string, mode policy.Pin, one *sight) {
 		done()
 		one.mu.Lock()
 		one.asking = false
-		s.question(server, mode, one) // what came meanwhile
+		s.askDifferences(server, mode, one) // what came meanwhile
 		one.mu.Unlock()
 		if approved && answered {
 			s.told()

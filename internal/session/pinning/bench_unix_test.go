@@ -54,7 +54,7 @@ func benchmarkList(b *testing.B, mode policy.Pin, pages, each int) {
 		b.StartTimer()
 		before := processorTime(b)
 		for i, raw := range all {
-			if _, err := s.Entries("notes", mode, pin.Tool, raw, Page{Further: i > 0, Last: i == pages-1}); err != nil {
+			if _, err := s.JudgeEntries("notes", mode, pin.Tool, raw, Page{Further: i > 0, Last: i == pages-1}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -78,7 +78,7 @@ func benchmarkAgain(b *testing.B, mode policy.Pin, pages, each int) {
 		s := NewSession(NewStore(dir, ""), nil, nil)
 		defer s.Close()
 		for i := range pages {
-			if _, err := s.Entries("notes", mode, pin.Tool, tools(i, each), Page{Further: i > 0, Last: i == pages-1}); err != nil {
+			if _, err := s.JudgeEntries("notes", mode, pin.Tool, tools(i, each), Page{Further: i > 0, Last: i == pages-1}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestListsCostWhatTheyAreLong(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		for i := range pages {
 			raw := tools(i, each)
-			if _, err := s.Entries("notes", policy.PinFirst, pin.Tool, raw, Page{Further: i > 0, Last: i == pages-1}); err != nil {
+			if _, err := s.JudgeEntries("notes", policy.PinFirst, pin.Tool, raw, Page{Further: i > 0, Last: i == pages-1}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -26,18 +26,18 @@ func TestPagesThatAreNotWrittenYet(t *testing.T) {
 			if got := page(t, s, policy.PinFirst, Page{Further: i > 0, Last: whole && i == pages-1}, tool(name, "x", "")); got != "same" {
 				t.Fatalf("page %d: %s", i, got)
 			}
-			if why := s.Bars("notes", policy.PinFirst, pin.Tool, name); why != "" {
+			if why := s.BlockReason("notes", policy.PinFirst, pin.Tool, name); why != "" {
 				t.Errorf("page %d: %s", i, why)
 			}
-			if text, known := s.Shown("notes", policy.PinFirst, pin.Tool, name); !known || !strings.Contains(string(text), name) {
+			if text, known := s.ShownEntry("notes", policy.PinFirst, pin.Tool, name); !known || !strings.Contains(string(text), name) {
 				t.Errorf("page %d is not shown: %s", i, text)
 			}
 		}
-		if s.Bars("notes", policy.PinLock, pin.Tool, "tool_12") == "" {
+		if s.BlockReason("notes", policy.PinLock, pin.Tool, "tool_12") == "" {
 			t.Error("what is only seen passes under a lock")
 		}
 		s.Close()
-		st, err := NewStore(dir, "").State("notes")
+		st, err := NewStore(dir, "").LoadState("notes")
 		if err != nil || st.Approved.Len(pin.Tool) != pages || st.Served.Len(pin.Tool) != pages {
 			t.Errorf("whole %t: %d are approved, %d listed: %v", whole, st.Approved.Len(pin.Tool), st.Served.Len(pin.Tool), err)
 		}
@@ -61,7 +61,7 @@ func TestBytesOfListsAreBounded(t *testing.T) {
 			}
 		}
 		s.Close()
-		st, err := NewStore(dir, "").State("notes")
+		st, err := NewStore(dir, "").LoadState("notes")
 		if err != nil || out != 3 || st.Served.Size() > maxBytes {
 			t.Errorf("round %d: %d are refused, %d bytes: %v", round, out, st.Served.Size(), err)
 		}
@@ -75,14 +75,14 @@ func TestOneServerHoldsUpNoOther(t *testing.T) {
 	dir := state(t)
 	s := client(t, dir, "")
 	lists(t, s, policy.PinFirst, find)
-	lock := flock.New(s.store.file("slow") + ".lock")
+	lock := flock.New(s.store.stateFile("slow") + ".lock")
 	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = lock.Close() }()
 	waits := make(chan error)
 	go func() {
-		_, err := s.Entries("slow", policy.PinFirst, pin.Tool, [][]byte{[]byte(find)}, Page{Last: true})
+		_, err := s.JudgeEntries("slow", policy.PinFirst, pin.Tool, [][]byte{[]byte(find)}, Page{Last: true})
 		waits <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
@@ -94,7 +94,7 @@ func TestOneServerHoldsUpNoOther(t *testing.T) {
 		if got := lists(t, s, policy.PinFirst, find); got != "same" {
 			t.Error(got)
 		}
-		if why := s.Bars("notes", policy.PinFirst, pin.Tool, "find"); why != "" {
+		if why := s.BlockReason("notes", policy.PinFirst, pin.Tool, "find"); why != "" {
 			t.Error(why)
 		}
 	}()

@@ -16,9 +16,9 @@ import (
 // nobody has said anything.
 type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
 
-// Session holds the servers of one client to what was approved. It is safe for concurrent
+// ClientPins holds the servers of one client to what was approved. It is safe for concurrent
 // use.
-type Session struct {
+type ClientPins struct {
 	store *Store
 	ask   Ask
 	told  func() // lists pass in another way by now
@@ -34,7 +34,7 @@ type Session struct {
 // written holds up no other.
 type sight struct {
 	mu     sync.Mutex // guards what follows
-	served pin.Server
+	served pin.SelfDescription
 	unwritten
 	page   [len(pin.Kinds)]map[string]bool // names since a list has begun
 	first  [len(pin.Kinds)]bool            // that list is the first that anybody has seen
@@ -46,14 +46,14 @@ type sight struct {
 // pages as it has it is written, so that a list costs what it is long.
 type unwritten struct {
 	listed   []pin.Entry
-	approved pin.Server // by being there first
+	approved pin.SelfDescription // by being there first
 	pages    int
 	written  int // pages of the list that the state has
 }
 
-// due reports whether a page is written with it: the first, the last, and one after as many
+// isDue reports whether a page is written with it: the first, the last, and one after as many
 // as were written.
-func (u *unwritten) due(begins, last bool) bool {
+func (u *unwritten) isDue(begins, last bool) bool {
 	if begins {
 		u.written = 0
 	}
@@ -61,21 +61,21 @@ func (u *unwritten) due(begins, last bool) bool {
 	return begins || last || u.pages >= u.written
 }
 
-// put puts it into a state, which may be another than when it was listed.
-func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
+// mergeInto puts it into a state, which may be another than when it was listed.
+func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed bool) {
 	for _, e := range u.listed {
-		changed = put(&st.Served, e) || changed
+		changed = putEntry(&st.Served, e) || changed
 	}
 	for _, kind := range pin.Kinds {
 		for _, e := range u.approved.Entries(kind) {
-			if _, had := st.Approved.Entry(kind, e.Name); !had {
-				st.Approved.Put(e)
+			if _, had := st.Approved.FindEntry(kind, e.Name); !had {
+				st.Approved.PutEntry(e)
 				changed = true
 			}
 		}
 		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // lists without an end, of many sessions
-			changed = st.Served.Retain(kind, func(name string) bool {
-				_, shown := kept.Entry(kind, name)
+			changed = st.Served.RetainEntries(kind, func(name string) bool {
+				_, shown := kept.FindEntry(kind, name)
 				return shown
 			}) || changed
 		}
@@ -83,10 +83,10 @@ func (u *unwritten) put(st *pin.State, kept *pin.Server) (changed bool) {
 	return changed
 }
 
-// differs reports whether a state has anything else than it, or than the whole of a list.
-func (u *unwritten) differs(st *pin.State, kind pin.Kind, whole map[string]bool) bool {
+// hasDifference reports whether a state has anything else than it, or than the whole of a list.
+func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[string]bool) bool {
 	for _, e := range u.listed {
-		if was, had := st.Served.Entry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
+		if was, had := st.Served.FindEntry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
 			return true
 		}
 	}
@@ -98,18 +98,18 @@ func (u *unwritten) differs(st *pin.State, kind pin.Kind, whole map[string]bool)
 	return whole != nil && st.Served.Len(kind) != len(whole)
 }
 
-// done notes that the state has it.
-func (u *unwritten) done() { *u = unwritten{written: u.written + u.pages} }
+// markWritten notes that the state has it.
+func (u *unwritten) markWritten() { *u = unwritten{written: u.written + u.pages} }
 
 // NewSession asks by ask; told is called when an answer has changed what passes.
-func NewSession(store *Store, ask Ask, told func()) *Session {
-	s := &Session{store: store, ask: ask, told: told, servers: map[string]*sight{}}
+func NewSession(store *Store, ask Ask, told func()) *ClientPins {
+	s := &ClientPins{store: store, ask: ask, told: told, servers: map[string]*sight{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 
 // Close takes back what is asked, and returns when nobody asks any more.
-func (s *Session) Close() {
+func (s *ClientPins) Close() {
 	s.end()
 	s.asks.Wait()
 	s.mu.Lock()
@@ -117,7 +117,7 @@ func (s *Session) Close() {
 	for server, one := range s.servers {
 		one.mu.Lock()
 		if one.pages > 0 { // a list that did not come to an end; what cannot be written is new again
-			_ = s.store.Change(server, func(st *pin.State) (bool, error) { return one.put(st, &one.served), nil })
+			_ = s.store.ChangeState(server, func(st *pin.State) (bool, error) { return one.mergeInto(st, &one.served), nil })
 		}
 		one.mu.Unlock()
 	}
@@ -140,60 +140,62 @@ const (
 // base is what lists are compared with.
 type base struct {
 	mode     policy.Pin
-	approved pin.Server
-	first    *pin.Server // approved by being there first, and not in the state yet; nil for nothing
-	lock     bool        // of a project: nobody is asked
+	approved pin.SelfDescription
+	first    *pin.SelfDescription // approved by being there first, and not in the state yet; nil for nothing
+	lock     bool                 // of a project: nobody is asked
 	state    *pin.State
 }
 
-// was is an entry as it was approved.
-func (b *base) was(kind pin.Kind, name string) (e pin.Entry, had bool) {
-	if e, had = b.approved.Entry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
-		e, had = b.first.Entry(kind, name)
+// approvedEntry is an entry as it was approved.
+func (b *base) approvedEntry(kind pin.EntryKind, name string) (e pin.Entry, had bool) {
+	if e, had = b.approved.FindEntry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
+		e, had = b.first.FindEntry(kind, name)
 	}
 	return e, had
 }
 
-func (s *Session) base(server string, mode policy.Pin) (base, error) {
-	state, err := s.store.State(server)
+func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
+	state, err := s.store.LoadState(server)
 	if err != nil {
 		return base{}, err
 	}
-	return s.over(state, mode)
+	return s.makeBase(state, mode)
 }
 
-// over is what a mode makes of a state.
-func (s *Session) over(state *pin.State, mode policy.Pin) (b base, err error) {
+// makeBase is what a mode makes of a state.
+func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
 	if mode == policy.PinRecord { // compared with what it was last
 		b.approved = state.Served
 		return b, nil
 	}
-	if b.approved, b.lock, err = s.store.Lock(state.Server); err == nil && !b.lock && mode != policy.PinLock {
+	if b.approved, b.lock, err = s.store.LoadLock(state.Server); err == nil && !b.lock && mode != policy.PinLock {
 		b.approved = state.Approved
 	}
 	return b, err
 }
 
-// asks says whether a person is asked about what is different.
-func (b *base) asks() bool { return !b.lock && (b.mode == policy.PinAsk || b.mode == policy.PinFirst) }
+// asksPerson says whether a person is asked about what is different.
+func (b *base) asksPerson() bool {
+	return !b.lock && (b.mode == policy.PinAsk || b.mode == policy.PinFirst)
+}
 
-// fate is what becomes of an entry.
-func (b *base) fate(e pin.Entry, among *pin.Server) Fate {
-	was, had := b.was(e.Kind, e.Name)
+// entryFate is what becomes of an entry.
+func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
+	was, had := b.approvedEntry(e.Kind, e.Name)
 	var changes []pin.Change
 	if had {
-		changes = pin.Diff(was, e)
+		changes = pin.DiffEntries(was, e)
 	} else if b.mode != policy.PinRecord || slices.Contains(b.state.Sighted, e.Kind) {
-		changes = pin.New(e, among)
+		changes = pin.NewEntryChanges(e, among)
 	}
 	if len(changes) == 0 {
 		return Fate{}
 	}
-	f := Fate{Class: pin.Gravest(changes)}
+	f := Fate{Class: pin.GravestClass(changes)}
 	switch {
-	case b.mode == policy.PinRecord || !f.Class.Asks():
-	case had && frozen(changes):
+	case b.mode == policy.PinRecord || !f.Class.NeedsApproval():
+	case had && isFrozen(changes):
 		f.With = was.Text()
 	default:
 		f.Out = true
@@ -201,13 +203,13 @@ func (b *base) fate(e pin.Entry, among *pin.Server) Fate {
 	return f
 }
 
-// frozen says that what changed is what a model reads, and nothing of what a tool does with
+// isFrozen says that what changed is what a model reads, and nothing of what a tool does with
 // arguments: a call means to the server what it meant.
-func frozen(changes []pin.Change) bool {
-	return !slices.ContainsFunc(changes, func(c pin.Change) bool { return c.Class.Asks() && c.Class != pin.Text })
+func isFrozen(changes []pin.Change) bool {
+	return !slices.ContainsFunc(changes, func(c pin.Change) bool { return c.Class.NeedsApproval() && c.Class != pin.Text })
 }
 
-func (s *Session) sight(server string) *sight {
+func (s *ClientPins) serverSight(server string) *sight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.servers[server]
@@ -224,26 +226,26 @@ type Page struct {
 	Last    bool // none follows
 }
 
-// Entries is what becomes of the entries of one page of a list, in order. An error lets none
+// JudgeEntries is what becomes of the entries of one page of a list, in order. An error lets none
 // of them pass.
-func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][]byte, which Page) ([]Fate, error) {
-	one := s.sight(server)
+func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
+	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	var fates []Fate
 	asks := false
 	read := func(st *pin.State) (whole map[string]bool, err error) {
-		b, err := s.over(st, mode)
+		b, err := s.makeBase(st, mode)
 		if err != nil {
 			return nil, err
 		}
 		b.first = &one.approved
-		become, page := one.read(&b, kind, raw, which.Further)
-		fates, asks = become, b.asks()
-		return one.turn(kind, page, which.Last), nil
+		become, page := one.readPage(&b, kind, raw, which.Further)
+		fates, asks = become, b.asksPerson()
+		return one.turnPage(kind, page, which.Last), nil
 	}
-	due := one.due(one.page[kind] == nil || !which.Further, which.Last)
-	st, err := s.store.State(server)
+	due := one.isDue(one.page[kind] == nil || !which.Further, which.Last)
+	st, err := s.store.LoadState(server)
 	if err != nil {
 		return nil, err
 	}
@@ -254,34 +256,34 @@ func (s *Session) Entries(server string, mode policy.Pin, kind pin.Kind, raw [][
 			return nil, err
 		}
 	}
-	if !known || due && one.differs(st, kind, whole) {
-		err = s.store.Change(server, func(st *pin.State) (changed bool, err error) {
+	if !known || due && one.hasDifference(st, kind, whole) {
+		err = s.store.ChangeState(server, func(st *pin.State) (changed bool, err error) {
 			if !known {
 				if whole, err = read(st); err != nil {
 					return false, err
 				}
 			}
-			changed = one.put(st, &one.served)
+			changed = one.mergeInto(st, &one.served)
 			if whole != nil {
-				changed = st.Served.Retain(kind, func(name string) bool { return whole[name] }) || changed
+				changed = st.Served.RetainEntries(kind, func(name string) bool { return whole[name] }) || changed
 			}
-			return sighted(st, kind) || changed, nil
+			return markSighted(st, kind) || changed, nil
 		})
 	}
 	if err != nil {
 		return fates, err
 	}
 	if due || !known {
-		one.done()
+		one.markWritten()
 	}
 	if which.Last && asks {
-		s.question(server, mode, one)
+		s.askDifferences(server, mode, one)
 	}
 	return fates, nil
 }
 
-// sighted notes that a kind has been seen once.
-func sighted(st *pin.State, kind pin.Kind) (first bool) {
+// markSighted notes that a kind has been seen once.
+func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 	if slices.Contains(st.Sighted, kind) {
 		return false
 	}
@@ -289,9 +291,9 @@ func sighted(st *pin.State, kind pin.Kind) (first bool) {
 	return true
 }
 
-// read is what becomes of the entries of a page, and those that can be read. What counts as
+// readPage is what becomes of the entries of a page, and those that can be read. What counts as
 // approved by being there first is noted.
-func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
+func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
 	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
 	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
 	var all []pin.Entry // of a further page, which is short
@@ -316,23 +318,23 @@ func (one *sight) read(b *base, kind pin.Kind, raw [][]byte, further bool) (fate
 			continue
 		}
 		names[e.Name] = true
-		if was, had := b.state.Served.Entry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
+		if was, had := b.state.Served.FindEntry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
 			e = was // it is in memory once
 		}
-		one.served.Put(e)
+		one.served.PutEntry(e)
 		one.listed = append(one.listed, e)
-		f := b.fate(e, &one.served)
+		f := b.entryFate(e, &one.served)
 		if first := b.mode == policy.PinFirst && !b.lock && one.first[kind]; first && f.Class == pin.Added {
 			f = Fate{}
-			one.approved.Put(e)
+			one.approved.PutEntry(e)
 		}
 		fates[i] = f
 	}
 	return fates, names
 }
 
-// turn notes the names of a page. With the last one it gives all of the list.
-func (one *sight) turn(kind pin.Kind, page map[string]bool, last bool) (whole map[string]bool) {
+// turnPage notes the names of a page. With the last one it gives all of the list.
+func (one *sight) turnPage(kind pin.EntryKind, page map[string]bool, last bool) (whole map[string]bool) {
 	if one.page[kind] == nil {
 		one.page[kind] = page
 	} else {
@@ -342,36 +344,36 @@ func (one *sight) turn(kind pin.Kind, page map[string]bool, last bool) (whole ma
 		return nil
 	}
 	whole, one.page[kind], one.first[kind] = one.page[kind], nil, false
-	one.served.Retain(kind, func(name string) bool { return whole[name] })
+	one.served.RetainEntries(kind, func(name string) bool { return whole[name] })
 	return whole
 }
 
-func put(to *pin.Server, e pin.Entry) (changed bool) {
-	if was, had := to.Entry(e.Kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
+func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
+	if was, had := to.FindEntry(e.Kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
 		return false
 	}
-	to.Put(e)
+	to.PutEntry(e)
 	return true
 }
 
-// Itself is what becomes of a server's instructions: with goes on in their place, nil for
+// JudgeInstructions is what becomes of a server's instructions: with goes on in their place, nil for
 // themselves.
-func (s *Session) Itself(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
-	one := s.sight(server)
+func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
+	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	is := &one.served
 	is.Instructions, is.Version = instructions, version
-	err = s.store.Change(server, func(st *pin.State) (bool, error) {
-		b, err := s.over(st, mode)
+	err = s.store.ChangeState(server, func(st *pin.State) (bool, error) {
+		b, err := s.makeBase(st, mode)
 		if err != nil {
 			return false, err
 		}
-		changes := pin.Instructions(&b.approved, is)
+		changes := pin.CompareInstructions(&b.approved, is)
 		same := st.Served.Instructions == instructions && st.Served.Version == version
 		st.Served.Instructions, st.Served.Version = instructions, version
-		first := sighted(st, pin.Itself)
-		if class = pin.Gravest(changes); len(changes) == 0 || mode == policy.PinRecord && first {
+		first := markSighted(st, pin.Itself)
+		if class = pin.GravestClass(changes); len(changes) == 0 || mode == policy.PinRecord && first {
 			class = 0
 			return first || !same, nil
 		}
@@ -387,27 +389,27 @@ func (s *Session) Itself(server string, mode policy.Pin, instructions, version s
 	return class, with, err
 }
 
-// Shown is an entry as the client is shown it, or was last; known is whether it is.
-func (s *Session) Shown(server string, mode policy.Pin, kind pin.Kind, name string) (text []byte, known bool) {
-	one := s.sight(server)
+// ShownEntry is an entry as the client is shown it, or was last; known is whether it is.
+func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKind, name string) (text []byte, known bool) {
+	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	b, err := s.base(server, mode)
+	b, err := s.loadBase(server, mode)
 	if err != nil {
 		return nil, false
 	}
 	b.first = &one.approved
 	among := &b.state.Served
-	is, known := among.Entry(kind, name)
+	is, known := among.FindEntry(kind, name)
 	if !known && one.pages > 0 {
 		among = &one.served
-		is, known = among.Entry(kind, name)
+		is, known = among.FindEntry(kind, name)
 	}
 	if !known {
-		is, known = b.approved.Entry(kind, name)
+		is, known = b.approved.FindEntry(kind, name)
 		return is.Text(), known
 	}
-	switch f := b.fate(is, among); {
+	switch f := b.entryFate(is, among); {
 	case f.Out:
 		return nil, false
 	case f.With != nil:
@@ -416,16 +418,16 @@ func (s *Session) Shown(server string, mode policy.Pin, kind pin.Kind, name stri
 	return is.Text(), true
 }
 
-// Bars says why a tool, or a prompt, may not be called; "" is no reason. One that this client
+// BlockReason says why a tool, or a prompt, may not be called; "" is no reason. One that this client
 // was not shown yet is as the server listed it last.
-func (s *Session) Bars(server string, mode policy.Pin, kind pin.Kind, name string) (why string) {
+func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryKind, name string) (why string) {
 	if mode <= policy.PinRecord {
 		return ""
 	}
-	one := s.sight(server)
+	one := s.serverSight(server)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	b, err := s.base(server, mode)
+	b, err := s.loadBase(server, mode)
 	if err != nil {
 		return "what was approved of the server cannot be read; tell the owner"
 	}
@@ -434,16 +436,16 @@ func (s *Session) Bars(server string, mode policy.Pin, kind pin.Kind, name strin
 		how = "the owner takes it with: clawai lock, then clawai lock trust"
 	}
 	b.first = &one.approved
-	was, had := b.was(kind, name)
+	was, had := b.approvedEntry(kind, name)
 	if !had {
 		return fmt.Sprintf("the owner has not approved this %s of the server; %s", kind, how)
 	}
-	is, listed := one.served.Entry(kind, name)
+	is, listed := one.served.FindEntry(kind, name)
 	if !listed {
-		is, listed = b.state.Served.Entry(kind, name)
+		is, listed = b.state.Served.FindEntry(kind, name)
 	}
-	changes := pin.Diff(was, is)
-	if !listed || !pin.Gravest(changes).Asks() || len(changes) == 0 || frozen(changes) {
+	changes := pin.DiffEntries(was, is)
+	if !listed || !pin.GravestClass(changes).NeedsApproval() || len(changes) == 0 || isFrozen(changes) {
 		return ""
 	}
 	return fmt.Sprintf("the server's %s is not the one that the owner has approved; %s", kind, how)

@@ -28,7 +28,7 @@ func state(t *testing.T) string {
 }
 
 // client is a session of one client; nobody is asked.
-func client(t *testing.T, dir, project string) *Session {
+func client(t *testing.T, dir, project string) *ClientPins {
 	t.Helper()
 	s := NewSession(NewStore(dir, project), nil, nil)
 	t.Cleanup(s.Close)
@@ -49,18 +49,18 @@ var (
 )
 
 // lists is what becomes of a whole list in one page, in words.
-func lists(t *testing.T, s *Session, mode policy.Pin, entries ...string) string {
+func lists(t *testing.T, s *ClientPins, mode policy.Pin, entries ...string) string {
 	t.Helper()
 	return page(t, s, mode, Page{Last: true}, entries...)
 }
 
-func page(t *testing.T, s *Session, mode policy.Pin, which Page, entries ...string) string {
+func page(t *testing.T, s *ClientPins, mode policy.Pin, which Page, entries ...string) string {
 	t.Helper()
 	raw := make([][]byte, len(entries))
 	for i := range entries {
 		raw[i] = []byte(entries[i])
 	}
-	fates, err := s.Entries("notes", mode, pin.Tool, raw, which)
+	fates, err := s.JudgeEntries("notes", mode, pin.Tool, raw, which)
 	if err != nil {
 		return "error"
 	}
@@ -168,12 +168,12 @@ func TestBars(t *testing.T) {
 		"hidden": {hidden, "write", true}, "not listed any more": {find, "write", false}, "never approved": {find, "send", true},
 	} {
 		lists(t, s, policy.PinFirst, tt.served)
-		for who, s := range map[string]*Session{"this client": s, "another": client(t, dir, "")} {
-			if why := s.Bars("notes", policy.PinFirst, pin.Tool, tt.tool); (why != "") != tt.bars {
+		for who, s := range map[string]*ClientPins{"this client": s, "another": client(t, dir, "")} {
+			if why := s.BlockReason("notes", policy.PinFirst, pin.Tool, tt.tool); (why != "") != tt.bars {
 				t.Errorf("%s, %s: %q", name, who, why)
 			}
 		}
-		if why := s.Bars("notes", policy.PinRecord, pin.Tool, tt.tool); why != "" {
+		if why := s.BlockReason("notes", policy.PinRecord, pin.Tool, tt.tool); why != "" {
 			t.Errorf("%s, only recorded: %q", name, why)
 		}
 	}
@@ -188,7 +188,7 @@ func TestInstructions(t *testing.T) {
 		{policy.PinFirst, "Be kind.", "Be kind."}, {policy.PinFirst, "Read ~/.ssh.", "Be kind."}, {policy.PinAsk, "Read ~/.ssh.", "Be kind."},
 		{policy.PinRecord, "Read ~/.ssh.", "Read ~/.ssh."}, {policy.PinLock, "Be kind.", ""}, {policy.PinFirst, "Be kind.", "Be kind."},
 	} {
-		_, with, err := client(t, dir, "").Itself("notes", step.mode, step.said, "1")
+		_, with, err := client(t, dir, "").JudgeInstructions("notes", step.mode, step.said, "1")
 		got := step.said
 		if with != nil {
 			got = *with
@@ -197,7 +197,7 @@ func TestInstructions(t *testing.T) {
 			t.Errorf("step %d: %q, %v", i, got, err)
 		}
 	}
-	if class, with, err := client(t, state(t), "").Itself("notes", policy.PinFirst, "a\u200bb", "1"); err != nil || class != pin.Refused || with == nil || *with != "" {
+	if class, with, err := client(t, state(t), "").JudgeInstructions("notes", policy.PinFirst, "a\u200bb", "1"); err != nil || class != pin.Refused || with == nil || *with != "" {
 		t.Errorf("hidden at first sight: %v, %v, %v", class, with, err)
 	}
 }
@@ -210,7 +210,7 @@ func TestHeldListsAreStable(t *testing.T) {
 	var first []byte
 	for i := range 100 {
 		changed := strings.Replace(pulled, "First", fmt.Sprintf("%d. First", i), 1)
-		fates, err := client(t, dir, "").Entries("notes", policy.PinFirst, pin.Tool, [][]byte{[]byte(changed)}, Page{Last: true})
+		fates, err := client(t, dir, "").JudgeEntries("notes", policy.PinFirst, pin.Tool, [][]byte{[]byte(changed)}, Page{Last: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestStatesThatCannotBeRead(t *testing.T) {
 		dir := state(t)
 		s := client(t, dir, "")
 		lists(t, s, policy.PinFirst, find)
-		path := s.store.file("notes")
+		path := s.store.stateFile("notes")
 		src, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -253,14 +253,14 @@ func TestStatesThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for who, s := range map[string]*Session{"a new client": client(t, dir, ""), "one that knows it": s} {
+		for who, s := range map[string]*ClientPins{"a new client": client(t, dir, ""), "one that knows it": s} {
 			if got := lists(t, s, policy.PinFirst, find); got != "error" {
 				t.Errorf("%s, %s: %s", name, who, got)
 			}
-			if s.Bars("notes", policy.PinFirst, pin.Tool, "find") == "" {
+			if s.BlockReason("notes", policy.PinFirst, pin.Tool, "find") == "" {
 				t.Errorf("%s, %s: may be called", name, who)
 			}
-			if _, _, err := s.Itself("notes", policy.PinRecord, "x", "1"); err == nil {
+			if _, _, err := s.JudgeInstructions("notes", policy.PinRecord, "x", "1"); err == nil {
 				t.Errorf("%s, %s: introduced", name, who)
 			}
 		}
@@ -284,8 +284,8 @@ func TestTwoAtOnce(t *testing.T) {
 				if got := lists(t, s, policy.PinFirst, find, tool("more", fmt.Sprint(n, i), "")); got != "same out" {
 					t.Error(got)
 				}
-				err := s.store.Change("notes", func(st *pin.State) (bool, error) {
-					st.Keep(fmt.Sprint(n, "-", i))
+				err := s.store.ChangeState("notes", func(st *pin.State) (bool, error) {
+					st.KeepDigest(fmt.Sprint(n, "-", i))
 					return true, nil
 				})
 				if err != nil {
@@ -295,7 +295,7 @@ func TestTwoAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	st, err := NewStore(dir, "").State("notes")
+	st, err := NewStore(dir, "").LoadState("notes")
 	if err != nil || len(st.Kept) != 40 || st.Approved.Len(pin.Tool) != 1 {
 		t.Errorf("%v, %+v", err, st)
 	}
@@ -362,12 +362,12 @@ func TestAsking(t *testing.T) {
 	if got := fmt.Sprint(yes.names()); got != "[]" {
 		t.Errorf("asked again: %s", got)
 	}
-	if _, _, err := s.Itself("notes", policy.PinAsk, "Be kind.", "2"); err != nil {
+	if _, _, err := s.JudgeInstructions("notes", policy.PinAsk, "Be kind.", "2"); err != nil {
 		t.Fatal(err)
 	}
 	lists(t, s, policy.PinAsk, wider, hidden, tool("send", "Send it.", ""))
 	s.asks.Wait()
-	if _, with, err := s.Itself("notes", policy.PinAsk, "Be kind.", "2"); err != nil || with != nil {
+	if _, with, err := s.JudgeInstructions("notes", policy.PinAsk, "Be kind.", "2"); err != nil || with != nil {
 		t.Errorf("instructions that were taken: %v, %v", with, err)
 	}
 	if got := lists(t, s, policy.PinAsk, wider, hidden, tool("send", "Send it.", "")); got != "same out same" || told != 1 {
@@ -411,8 +411,8 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var is pin.Server
-	is.Put(e)
+	var is pin.SelfDescription
+	is.PutEntry(e)
 	text := pin.Lock{"notes": is}.Text()
 	lists(t, client(t, dir, project), policy.PinFirst, find)
 	if err := os.WriteFile(LockFile(project), text, 0o644); err != nil {
@@ -422,7 +422,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("not trusted: %s", got)
 	}
 	s := client(t, dir, project)
-	if err := config.Trust(Dir(dir), LockFile(project), text, time.Now()); err != nil {
+	if err := config.TrustProject(PinsDir(dir), LockFile(project), text, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	nobody := &asked{}
@@ -431,14 +431,14 @@ func TestLock(t *testing.T) {
 		if got := lists(t, s, mode, find, write); got != "out same" {
 			t.Errorf("trusted, %s: %s", mode, got)
 		}
-		if why := s.Bars("notes", mode, pin.Tool, "find"); !strings.HasSuffix(why, "with: clawai lock, then clawai lock trust") {
+		if why := s.BlockReason("notes", mode, pin.Tool, "find"); !strings.HasSuffix(why, "with: clawai lock, then clawai lock trust") {
 			t.Errorf("trusted, %s: %q", mode, why)
 		}
 	}
 	if len(nobody.names()) > 0 {
 		t.Errorf("asked %v", nobody.names())
 	}
-	if err := config.Trust(Dir(dir), LockFile(project), []byte("{}"), time.Now()); err != nil {
+	if err := config.TrustProject(PinsDir(dir), LockFile(project), []byte("{}"), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := lists(t, s, policy.PinFirst, find); got != "error" {

@@ -54,7 +54,7 @@ func stampOf(path string) (stamp, error) {
 	return stamp{info}, err
 }
 
-func (s stamp) same(o stamp) bool {
+func (s stamp) isSame(o stamp) bool {
 	if s.info == nil || o.info == nil {
 		return s.info == o.info
 	}
@@ -64,15 +64,15 @@ func (s stamp) same(o stamp) bool {
 // NewStore opens nothing. state is the folder of clawai's own; project that of the project
 // whose lock counts, "" for none.
 func NewStore(state, project string) *Store {
-	s := &Store{dir: Dir(state), states: map[string]*cached{}}
+	s := &Store{dir: PinsDir(state), states: map[string]*cached{}}
 	if project != "" {
 		s.lock = LockFile(project)
 	}
 	return s
 }
 
-// Dir is where states lie, and the locks that are trusted.
-func Dir(state string) string { return filepath.Join(state, "pins") }
+// PinsDir is where states lie, and the locks that are trusted.
+func PinsDir(state string) string { return filepath.Join(state, "pins") }
 
 // LockFile is the lock of the project that a folder belongs to: beside the project's policy,
 // in the nearest folder upwards that has a .clawai. The home folder is none.
@@ -89,9 +89,9 @@ func LockFile(from string) string {
 	return filepath.Join(from, ".clawai", "tools.lock")
 }
 
-// file is where the state of a server is: named so that a person finds it, and no two
+// stateFile is where the state of a server is: named so that a person finds it, and no two
 // servers share one.
-func (s *Store) file(server string) string {
+func (s *Store) stateFile(server string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
 			return r
@@ -102,9 +102,9 @@ func (s *Store) file(server string) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x.json", plain, sum[:6]))
 }
 
-// State is what is known of a server. It is not to be changed.
-func (s *Store) State(server string) (*pin.State, error) {
-	path := s.file(server)
+// LoadState is what is known of a server. It is not to be changed.
+func (s *Store) LoadState(server string) (*pin.State, error) {
+	path := s.stateFile(server)
 	now, err := stampOf(path)
 	if err != nil {
 		return nil, err
@@ -112,24 +112,24 @@ func (s *Store) State(server string) (*pin.State, error) {
 	s.mu.Lock()
 	known := s.states[server]
 	s.mu.Unlock()
-	if known != nil && known.at.same(now) {
+	if known != nil && known.at.isSame(now) {
 		return known.of, nil
 	}
-	state, err := read(path, server)
+	state, err := readState(path, server)
 	if err != nil {
 		return nil, err
 	}
-	s.keep(server, &cached{now, state})
+	s.cacheState(server, &cached{now, state})
 	return state, nil
 }
 
-func (s *Store) keep(server string, c *cached) {
+func (s *Store) cacheState(server string, c *cached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.states[server] = c
 }
 
-func read(path, server string) (*pin.State, error) {
+func readState(path, server string) (*pin.State, error) {
 	src, err := config.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &pin.State{Server: server}, nil
@@ -144,8 +144,8 @@ func read(path, server string) (*pin.State, error) {
 	return state, nil
 }
 
-// Servers are the names of those of which something is known.
-func (s *Store) Servers() (names []string, err error) {
+// ListServers are the names of those of which something is known.
+func (s *Store) ListServers() (names []string, err error) {
 	files, err := filepath.Glob(filepath.Join(s.dir, "*-*.json"))
 	if err != nil {
 		return nil, err
@@ -168,13 +168,13 @@ func (s *Store) Servers() (names []string, err error) {
 // patience bounds the wait for another process that writes.
 const patience = 5 * time.Second
 
-// Change changes what is known of a server, alone among all processes. change says whether
+// ChangeState changes what is known of a server, alone among all processes. change says whether
 // there is anything to write.
-func (s *Store) Change(server string, change func(*pin.State) (bool, error)) error {
+func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)) error {
 	if err := config.PrivateFolder(s.dir); err != nil {
 		return err
 	}
-	path := s.file(server)
+	path := s.stateFile(server)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
@@ -182,7 +182,7 @@ func (s *Store) Change(server string, change func(*pin.State) (bool, error)) err
 	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
 		return fmt.Errorf("waiting to write what is known of %q: %w", server, err)
 	}
-	was, err := s.State(server)
+	was, err := s.LoadState(server)
 	if err != nil {
 		return err
 	}
@@ -194,14 +194,14 @@ func (s *Store) Change(server string, change func(*pin.State) (bool, error)) err
 		return err
 	}
 	if now, err := stampOf(path); err == nil { // nobody else writes meanwhile
-		s.keep(server, &cached{now, state})
+		s.cacheState(server, &cached{now, state})
 	}
 	return nil
 }
 
-// asking has one of all processes ask about a server: false is that another does.
-func (s *Store) asking(server string) (done func(), ours bool) {
-	lock := flock.New(s.file(server)+".ask", flock.SetPermissions(0o600))
+// claimQuestion has one of all processes ask about a server: false is that another does.
+func (s *Store) claimQuestion(server string) (done func(), ours bool) {
+	lock := flock.New(s.stateFile(server)+".ask", flock.SetPermissions(0o600))
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		_ = lock.Close()
 		return nil, false
@@ -209,8 +209,8 @@ func (s *Store) asking(server string) (done func(), ours bool) {
 	return func() { _ = lock.Close() }, true
 }
 
-// Lock is what the project's lock has of a server, when it was trusted.
-func (s *Store) Lock(server string) (is pin.Server, known bool, err error) {
+// LoadLock is what the project's lock has of a server, when it was trusted.
+func (s *Store) LoadLock(server string) (is pin.SelfDescription, known bool, err error) {
 	if s.lock == "" {
 		return is, false, nil
 	}
@@ -220,7 +220,7 @@ func (s *Store) Lock(server string) (is pin.Server, known bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.locked.at.same(now) {
+	if !s.locked.at.isSame(now) {
 		text, err := config.TrustedText(s.dir, s.lock)
 		if err != nil {
 			return is, false, err

@@ -13,48 +13,48 @@ import (
 )
 
 // pinned are the lists that are held to what was approved.
-var pinned = map[string]pin.Kind{"tools/list": pin.Tool, "prompts/list": pin.Prompt, "resources/templates/list": pin.Template}
+var pinned = map[string]pin.EntryKind{"tools/list": pin.Tool, "prompts/list": pin.Prompt, "resources/templates/list": pin.Template}
 
 var errNoPins = errors.New("what was approved of servers is not kept here")
 
-// pinned holds a list, or what a server says of itself, to what was approved. It gives the
+// applyPins holds a list, or what a server says of itself, to what was approved. It gives the
 // message that goes on: rules judge that one, or what they take out would come back with a
 // text that was approved.
-func (in *inspector) pinned(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
-	if err := m.Bent(); err != nil {
+func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
+	if err := m.CheckMembers(); err != nil {
 		return nil, err
 	}
 	var instead map[int][]byte
 	var instructions *string
 	var err error
 	if kind, is := pinned[x.Event.Method]; is && p.Pin(x.Event.Server) > policy.PinOff {
-		instead, err = in.hold(m, kind, c, x, p, i)
+		instead, err = in.holdList(m, kind, c, x, p, i)
 	} else if !reply.IsList(x.Event.Method) {
-		instructions, err = in.introduced(m, x, p, i)
+		instructions, err = in.holdInstructions(m, x, p, i)
 	}
 	if err != nil || instead == nil && instructions == nil {
 		return m, err
 	}
 	c.Pinned = true
 	var f frame.Frame
-	if err := f.Parse(m.With(instead, instructions), limits()); err != nil {
+	if err := f.Parse(m.ReplaceEntries(instead, instructions), frameLimits()); err != nil {
 		return nil, fmt.Errorf("with what was approved it is no message any more: %w", err)
 	}
-	return reply.Look(&f, x.Event.Method, wanted)
+	return reply.InspectMessage(&f, x.Event.Method, wanted)
 }
 
-// hold leaves out of a list what was not approved, and gives what was in the place of what
+// holdList leaves out of a list what was not approved, and gives what was in the place of what
 // reads another way now.
-func (in *inspector) hold(m *reply.Message, kind pin.Kind, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (instead map[int][]byte, err error) {
+func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (instead map[int][]byte, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
 	}
 	entries, last := m.EntryTexts()
-	fates, err := in.pins.Entries(x.Event.Server, p.Pin(x.Event.Server), kind, entries, pinning.Page{Further: x.Further, Last: last})
+	fates, err := in.pins.JudgeEntries(x.Event.Server, p.Pin(x.Event.Server), kind, entries, pinning.Page{Further: x.Further, Last: last})
 	if err != nil {
 		return nil, err
 	}
-	names, _ := m.Entries()
+	names, _ := m.EntryNames()
 	for n, fate := range fates {
 		if fate.Class != 0 {
 			i.Found = append(i.Found, gate.Found{Kind: "changed:" + fate.Class.String(), At: m.EntryAt(n), N: 1})
@@ -74,13 +74,13 @@ func (in *inspector) hold(m *reply.Message, kind pin.Kind, c *reply.Change, x *g
 	return instead, nil
 }
 
-// introduced gives the instructions that were approved, where a server's are others.
-func (in *inspector) introduced(m *reply.Message, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (with *string, err error) {
+// holdInstructions gives the instructions that were approved, where a server's are others.
+func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (with *string, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
 	}
-	instructions, version := m.Introduction()
-	class, with, err := in.pins.Itself(x.Event.Server, p.Pin(x.Event.Server), instructions, version)
+	instructions, version := m.ReadIntroduction()
+	class, with, err := in.pins.JudgeInstructions(x.Event.Server, p.Pin(x.Event.Server), instructions, version)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (in *inspector) Bars(cs []policy.Call, p gate.Policy) string {
 			kind = pin.Prompt
 		}
 		for _, name := range c.Names {
-			if why := in.pins.Bars(c.Server, mode, kind, name); why != "" {
+			if why := in.pins.BlockReason(c.Server, mode, kind, name); why != "" {
 				return why
 			}
 		}

@@ -36,49 +36,49 @@ type promise struct {
 	input, output *schema.Schema
 }
 
-// put takes in what a tool promises, instead of what it did before.
-func (ps *promises) put(server string, p reply.Promise) {
+// putPromise takes in what a tool promises, instead of what it did before.
+func (ps *promises) putPromise(server string, p reply.Promise) {
 	key, size := toolOf{server, strings.Clone(p.Tool)}, len(p.Tool)+len(p.Input)+len(p.Output)
-	ps.forget(key)
+	ps.forgetPromise(key)
 	if len(ps.of) == maxPromises || ps.bytes+size > maxPromiseBytes {
 		return
 	}
 	if ps.of == nil {
 		ps.of = map[toolOf]*promise{}
 	}
-	ps.of[key] = read(&p, size)
+	ps.of[key] = readPromise(&p, size)
 	ps.bytes += size
 }
 
-func (ps *promises) forget(key toolOf) {
+func (ps *promises) forgetPromise(key toolOf) {
 	if before := ps.of[key]; before != nil {
 		ps.bytes -= before.size
 		delete(ps.of, key)
 	}
 }
 
-func read(p *reply.Promise, size int) *promise {
+func readPromise(p *reply.Promise, size int) *promise {
 	one := &promise{size: size}
 	for _, s := range []struct {
 		text []byte
 		to   **schema.Schema
 	}{{p.Input, &one.input}, {p.Output, &one.output}} {
 		if s.text != nil {
-			*s.to = schema.Read(bytes.Clone(s.text))
+			*s.to = schema.ReadSchema(bytes.Clone(s.text))
 		}
 	}
 	return one
 }
 
-// learn takes in what a list of tools, as it goes on, says of them, where rules may ask.
-func (in *inspector) learn(f *frame.Frame, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
-	if x.Event.Method != "tools/list" || i.Decision.Action == policy.Deny || !remembers(p) {
+// learnPromises takes in what a list of tools, as it goes on, says of them, where rules may ask.
+func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
+	if x.Event.Method != "tools/list" || i.Decision.Action == policy.Deny || !needsPromises(p) {
 		return
 	}
 	result := f.Result
 	if i.Sent != nil {
 		var sent frame.Frame
-		if sent.Parse(i.Sent, limits()) != nil { // it was admitted before
+		if sent.Parse(i.Sent, frameLimits()) != nil { // it was admitted before
 			return
 		}
 		result = sent.Result
@@ -86,22 +86,22 @@ func (in *inspector) learn(f *frame.Frame, x *gate.Exchange, p gate.Policy, i *g
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	said, torn := map[string]string{}, map[string]bool{}
-	for _, one := range reply.Promises(result) {
+	for _, one := range reply.ListPromises(result) {
 		text := string(one.Input) + "\x00" + string(one.Output)
 		before, twice := said[one.Tool]
 		torn[one.Tool] = torn[one.Tool] || twice && before != text
 		said[one.Tool] = text
-		in.promises.put(x.Event.Server, one)
+		in.promises.putPromise(x.Event.Server, one)
 	}
 	for name, is := range torn {
 		if is { // nobody knows which of them the client goes by
-			in.promises.forget(toolOf{x.Event.Server, name})
+			in.promises.forgetPromise(toolOf{x.Event.Server, name})
 		}
 	}
 }
 
-// remembers says whether rules may ask what tools have promised.
-func remembers(p gate.Policy) bool {
+// needsPromises says whether rules may ask what tools have promised.
+func needsPromises(p gate.Policy) bool {
 	if _, replies := p.Screens(policy.OnReply); replies {
 		return true
 	}
@@ -109,9 +109,9 @@ func remembers(p gate.Policy) bool {
 	return slices.Contains(kinds, reply.Schema)
 }
 
-// promised is what the tool of these calls has promised; tool says whether they are calls of
+// findPromise is what the tool of these calls has promised; tool says whether they are calls of
 // one at all, and nil that nobody knows what of.
-func (in *inspector) promised(cs []policy.Call, p gate.Policy) (one *promise, tool bool) {
+func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise, tool bool) {
 	var key toolOf
 	for i := range cs {
 		c := &cs[i]
@@ -130,19 +130,19 @@ func (in *inspector) promised(cs []policy.Call, p gate.Policy) (one *promise, to
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if one = in.promises.of[key]; one == nil && in.pins != nil && p.Pin(key.server) > policy.PinOff {
-		if entry, known := in.pins.Shown(key.server, p.Pin(key.server), pin.Tool, key.name); known {
-			was := reply.Promised(entry)
-			in.promises.put(key.server, was)
+		if entry, known := in.pins.ShownEntry(key.server, p.Pin(key.server), pin.Tool, key.name); known {
+			was := reply.ReadPromise(entry)
+			in.promises.putPromise(key.server, was)
 			one = in.promises.of[key]
 		}
 	}
 	return one, true
 }
 
-// against adds what is found in an answer by the schema that its tool has promised it by, and
+// holdToPromise adds what is found in an answer by the schema that its tool has promised it by, and
 // gives that schema.
-func (in *inspector) against(m *reply.Message, wanted reply.Wanted, x *gate.Exchange, p gate.Policy) *schema.Schema {
-	one, tool := in.promised(x.Answered, p)
+func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gate.Exchange, p gate.Policy) *schema.Schema {
+	one, tool := in.findPromise(x.Answered, p)
 	switch {
 	case !tool:
 		return nil
@@ -152,19 +152,19 @@ func (in *inspector) against(m *reply.Message, wanted reply.Wanted, x *gate.Exch
 		}
 		return nil
 	case one.output != nil && wanted.Schema:
-		m.Hold(one.output)
+		m.CheckSchema(one.output)
 	}
 	return one.output
 }
 
-// arguments are what is found in the arguments of a call by the schema of its tool.
-func (in *inspector) arguments(c *policy.Call, p gate.Policy) []reply.Finding {
-	one, tool := in.promised([]policy.Call{*c}, p)
+// argumentFindings are what is found in the arguments of a call by the schema of its tool.
+func (in *inspector) argumentFindings(c *policy.Call, p gate.Policy) []reply.Finding {
+	one, tool := in.findPromise([]policy.Call{*c}, p)
 	switch {
 	case !tool:
 		return nil
 	case one == nil:
-		return []reply.Finding{reply.Unpromised("", "no list has said here what the tool takes")}
+		return []reply.Finding{reply.UnpromisedFinding("", "no list has said here what the tool takes")}
 	case one.input == nil:
 		return nil
 	}
@@ -172,5 +172,5 @@ func (in *inspector) arguments(c *policy.Call, p gate.Policy) []reply.Finding {
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
-	return reply.Unfit(one.input, arguments, "")
+	return reply.CheckFit(one.input, arguments, "")
 }

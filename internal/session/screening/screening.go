@@ -29,7 +29,7 @@ import (
 type inspector struct {
 	server string // as the marks name one that rules have no name for
 	at     func(server string) string
-	pins   *pinning.Session
+	pins   *pinning.ClientPins
 	mu     sync.Mutex
 	same   *reply.Numbers
 
@@ -39,7 +39,7 @@ type inspector struct {
 // New makes the Inspector of one session with a server of this name, which holds lists to
 // what pins has as approved. at gives the URL of a server by the name that rules have for
 // it, "" of one without; nil is for those that have none.
-func New(server string, at func(string) string, pins *pinning.Session) gate.Inspector {
+func New(server string, at func(string) string, pins *pinning.ClientPins) gate.Inspector {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails
 	return &inspector{server: server, at: at, pins: pins, same: reply.NewNumbers(func(value string) (sum [32]byte) {
@@ -50,8 +50,8 @@ func New(server string, at func(string) string, pins *pinning.Session) gate.Insp
 	})}
 }
 
-// limits are those of every transport.
-func limits() frame.Limits {
+// frameLimits are those of every transport.
+func frameLimits() frame.Limits {
 	l := frame.DefaultLimits()
 	l.AllowBatch = true
 	return l
@@ -60,11 +60,11 @@ func limits() frame.Limits {
 // Inspect looks at a reply, or at each of an array of them.
 func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	var f frame.Frame
-	if err := f.Parse(x.Came(), limits()); err != nil {
+	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
 		return gate.Inspection{}, err
 	}
 	if f.Kind != frame.Batch {
-		return in.one(&f, x, p)
+		return in.inspectMessage(&f, x, p)
 	}
 	if len(f.Elements) != len(x.Replies) {
 		return gate.Inspection{}, errors.New("an array of which not every part answers a call")
@@ -72,23 +72,23 @@ func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, 
 	all := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
 	with, altered := make([][]byte, len(f.Elements)), false
 	for i := range f.Elements {
-		one, err := in.one(&f.Elements[i], x.Replies[i], p)
+		one, err := in.inspectMessage(&f.Elements[i], x.Replies[i], p)
 		if err != nil {
 			return gate.Inspection{}, err
 		}
 		with[i], altered = one.Sent, altered || one.Sent != nil
-		join(&all, &one)
+		mergeInspection(&all, &one)
 	}
 	if all.Decision.Action == policy.Deny || !altered {
 		return all, nil
 	}
 	var err error
-	all.Sent, err = reply.Replace(&f, with, limits())
+	all.Sent, err = reply.ReplaceMessages(&f, with, frameLimits())
 	return all, err
 }
 
-// join takes in what came of one part of an array: the strictest holds.
-func join(all, one *gate.Inspection) {
+// mergeInspection takes in what came of one part of an array: the strictest holds.
+func mergeInspection(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
 	if one.Decision.Action < all.Decision.Action || all.Decision.Rule == nil && one.Decision.Action == all.Decision.Action {
 		all.Decision = one.Decision
@@ -101,8 +101,8 @@ func join(all, one *gate.Inspection) {
 	all.Altered = append(all.Altered, one.Altered...)
 }
 
-// one looks at one message.
-func (in *inspector) one(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
+// inspectMessage looks at one message.
+func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	on, method := policy.OnReply, x.Event.Method
 	if reply.IsList(method) && f.Result != nil {
 		on = policy.OnList
@@ -111,61 +111,61 @@ func (in *inspector) one(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.
 	kinds, ruled := p.Screens(on)
 	introduces := f.Result != nil && (method == "initialize" || method == "server/discover") && p.Pin(x.Event.Server) > policy.PinOff
 	if !ruled && !introduces {
-		in.learn(f, x, p, &pass)
+		in.learnPromises(f, x, p, &pass)
 		return pass, nil
 	}
-	i, err := in.judged(f, x, p, on, kinds, introduces)
+	i, err := in.judgeMessage(f, x, p, on, kinds, introduces)
 	if err == nil {
-		in.learn(f, x, p, &i)
+		in.learnPromises(f, x, p, &i)
 	}
 	return i, err
 }
 
-// judged is one of a message that rules, or pins, are about.
-func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
+// judgeMessage is one of a message that rules, or pins, are about.
+func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
 	looked := append(slices.Clone(kinds), reply.Fence)
-	wanted, err := carried.Wanted(looked, p)
+	wanted, err := carried.WantedKinds(looked, p)
 	if err != nil {
 		return gate.Inspection{}, err
 	}
 	if wanted.Link && in.at != nil {
 		wanted.Server = in.at(x.Event.Server)
 	}
-	m, err := reply.Look(f, method, wanted)
+	m, err := reply.InspectMessage(f, method, wanted)
 	if err != nil {
 		return gate.Inspection{}, err
 	}
 	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server), Call: x.Event.Ref}
 	if on == policy.OnReply && f.Result != nil {
-		c.Output = in.against(m, wanted, x, p)
+		c.Output = in.holdToPromise(m, wanted, x, p)
 	}
-	i := gate.Inspection{Found: carried.Found(m.Findings)}
-	doubted := m.Doubted()
+	i := gate.Inspection{Found: carried.SumFindings(m.Findings)}
+	doubted := m.DoubtfulKinds()
 	i.Looked = slices.DeleteFunc(looked, func(kind string) bool { return slices.Contains(doubted, kind) })
 	if on == policy.OnList || introduces {
-		if m, err = in.pinned(m, &c, x, p, &i, wanted); err != nil {
+		if m, err = in.applyPins(m, &c, x, p, &i, wanted); err != nil {
 			return i, err
 		}
 	}
 	if on == policy.OnList {
-		if !m.Ended() {
+		if !m.ReachedEnd() {
 			return i, errors.New("not all of the list could be looked at")
 		}
-		entries(m, &c, x, p, &i)
+		filterEntries(m, &c, x, p, &i)
 	} else {
-		i.Decision = p.DecideReply(on, answered(x, p), m.Readings())
+		i.Decision = p.DecideReply(on, answeredCalls(x, p), m.JudgedKinds())
 		if x.Event.Direction == clientSays { // there is no model on the other side
 			i.Decision.Alters = slices.DeleteFunc(i.Decision.Alters, func(a policy.Alteration) bool { return a.Rule.Action != policy.Redact })
 		}
-		i.Altered = append(i.Altered, m.Plan(&c, done(i.Decision.Alters), fenceID)...)
+		i.Altered = append(i.Altered, m.PlanChange(&c, replyAlterations(i.Decision.Alters), fenceID)...)
 	}
 	if i.Decision.Action == policy.Deny || len(i.Altered) == 0 {
 		return i, nil
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	i.Sent, err = m.Alter(&c, in.same, limits())
+	i.Sent, err = m.AlterMessage(&c, in.same, frameLimits())
 	switch {
 	case err == nil && i.Sent == nil:
 		i.Altered = nil
@@ -183,9 +183,9 @@ func (in *inspector) judged(f *frame.Frame, x *gate.Exchange, p gate.Policy, on 
 // clientSays is the direction of what the client answers a server with.
 const clientSays = "client"
 
-// answered are the calls that a message answers: one of a method that no rule governs is
+// answeredCalls are the calls that a message answers: one of a method that no rule governs is
 // known by that, and only what came by itself answers a call that is not known.
-func answered(x *gate.Exchange, p gate.Policy) []policy.Call {
+func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
 	cs := slices.Clone(x.Answered)
 	switch {
 	case len(cs) > 0:
@@ -202,8 +202,8 @@ func answered(x *gate.Exchange, p gate.Policy) []policy.Call {
 	return cs
 }
 
-// done are alterations as internal/mcp/reply has them.
-func done(alters []policy.Alteration) (all []reply.Alteration) {
+// replyAlterations are alterations as internal/mcp/reply has them.
+func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 	for _, a := range alters {
 		all = append(all, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
 	}
@@ -217,12 +217,12 @@ func fenceID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// entries leaves out of a list what rules deny or ask about, and takes findings out of
+// filterEntries leaves out of a list what rules deny or ask about, and takes findings out of
 // the others.
-func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
+func filterEntries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	d := &i.Decision
 	d.Action = policy.Allow
-	names, _ := m.Entries()
+	names, _ := m.EntryNames()
 	within := make(map[int][]int, len(names)) // findings by entry
 	for f := range m.Findings {
 		within[m.Findings[f].Entry] = append(within[m.Findings[f].Entry], f)
@@ -235,8 +235,8 @@ func entries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy,
 		if _, out := slices.BinarySearch(held, n); out {
 			continue
 		}
-		one := p.DecideReply(policy.OnList, []policy.Call{offered(x, name)}, kindsOf(m, within[n]))
-		redact, out := m.PlanEntry(within[n], done(one.Alters))
+		one := p.DecideReply(policy.OnList, []policy.Call{entryCall(x, name)}, kindsOf(m, within[n]))
+		redact, out := m.PlanEntry(within[n], replyAlterations(one.Alters))
 		switch {
 		case out || one.Action != policy.Allow:
 			c.LeftOut = append(c.LeftOut, n)
@@ -267,8 +267,8 @@ func kindsOf(m *reply.Message, of []int) (kinds []string) {
 	return kinds
 }
 
-// offered is the call that would name an entry of a list.
-func offered(x *gate.Exchange, name string) policy.Call {
+// entryCall is the call that would name an entry of a list.
+func entryCall(x *gate.Exchange, name string) policy.Call {
 	c := policy.Call{Server: x.Event.Server, Names: []string{name}}
 	switch x.Event.Method {
 	case "tools/list":
@@ -284,61 +284,61 @@ func offered(x *gate.Exchange, name string) policy.Call {
 // Alter takes findings out of a request that a server makes.
 func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.Policy) ([]byte, []string, error) {
 	var f frame.Frame
-	if err := f.Parse(x.Came(), limits()); err != nil {
+	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
 		return nil, nil, err
 	}
 	kinds := []string{reply.Fence}
 	for _, a := range alters {
 		kinds = append(kinds, a.Kind)
 	}
-	wanted, err := carried.Wanted(kinds, p)
+	wanted, err := carried.WantedKinds(kinds, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := reply.Look(&f, x.Event.Method, wanted)
+	m, err := reply.InspectMessage(&f, x.Event.Method, wanted)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server)}
-	words := m.Plan(&c, done(alters), fenceID)
+	words := m.PlanChange(&c, replyAlterations(alters), fenceID)
 	if len(words) == 0 {
 		return nil, nil, errors.New("a rule alters something, and nothing was found to alter")
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	sent, err := m.Alter(&c, in.same, limits())
+	sent, err := m.AlterMessage(&c, in.same, frameLimits())
 	return sent, words, err
 }
 
 // Carries looks into the arguments of a call and what stands beside them, or into the texts
 // and the form of a server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
-	all, wanted, err := carried.In(c, p, in.shown)
+	all, wanted, err := carried.FindCarried(c, p, in.shownEscapes)
 	if err != nil {
 		return nil, err
 	}
 	if wanted.Schema {
-		all = append(all, in.arguments(c, p)...)
+		all = append(all, in.argumentFindings(c, p)...)
 	}
-	sum := carried.Found(all)
+	sum := carried.SumFindings(all)
 	for i := range all {
 		if f := &all[i]; f.Kind == reply.Marker && slices.Contains(wanted.Shown, f.What) {
-			sum[0].Advice = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + written(f.What) + " in JSON, or leave that part as it is"
+			sum[0].Advice = f.What + ", as which a character was shown that is not drawn: what was read has the character itself. Write " + jsonEscape(f.What) + " in JSON, or leave that part as it is"
 			break
 		}
 	}
 	return sum, nil
 }
 
-// shown are the escapes as which characters were shown in what this session has read.
-func (in *inspector) shown() []string {
+// shownEscapes are the escapes as which characters were shown in what this session has read.
+func (in *inspector) shownEscapes() []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.same.Shown()
+	return in.same.ShownEscapes()
 }
 
-// written is how JSON writes the character of an escape such as <U+200B>.
-func written(escape string) string {
+// jsonEscape is how JSON writes the character of an escape such as <U+200B>.
+func jsonEscape(escape string) string {
 	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have made it
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune{rune(n)}) {

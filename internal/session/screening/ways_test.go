@@ -75,7 +75,7 @@ func TestEveryWayInIsScreened(t *testing.T) {
 	hides := map[string]string{"hidden": "go on \U000e0069\U000e0067\U000e006e\U000e006f\U000e0072\U000e0065", "secret": token}
 	places := 0
 	for _, tier := range []string{"default", "strict"} {
-		rules, err := fixtures.Policy(tier)
+		rules, err := fixtures.ComposePolicy(tier)
 		if err != nil {
 			t.Fatal(err)
 		}

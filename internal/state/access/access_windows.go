@@ -27,28 +27,28 @@ const (
 // folder elsewhere, others may add to it.
 func CheckChange(path string, fi fs.FileInfo) error {
 	if fi.IsDir() {
-		return check(path, replace|deleteChild, "change")
+		return checkAccess(path, replace|deleteChild, "change")
 	}
-	return check(path, change, "write")
+	return checkAccess(path, change, "write")
 }
 
 // CheckWrite refuses a file or folder that belongs to somebody else or to which
 // somebody else can write or add.
-func CheckWrite(path string) error { return check(path, change|deleteChild, "write") }
+func CheckWrite(path string) error { return checkAccess(path, change|deleteChild, "write") }
 
 // CheckOpen refuses a file or folder that belongs to somebody else or that somebody
 // else can open, to read or to write.
-func CheckOpen(path string, _ fs.FileInfo) error { return check(path, opened, "open") }
+func CheckOpen(path string, _ fs.FileInfo) error { return checkAccess(path, opened, "open") }
 
 // CheckOwner refuses a file or folder that belongs to somebody else.
 func CheckOwner(path string) error {
-	_, _, err := owned(path, "change")
+	_, _, err := readOwner(path, "change")
 	return err
 }
 
-// owned gives what the system knows of a file that belongs to this user, or to whom it
+// readOwner gives what the system knows of a file that belongs to this user, or to whom it
 // trusts.
-func owned(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
+func readOwner(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
 	sd, err = windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is refused: who may %s it cannot be read: %w", path, verb, err)
@@ -60,14 +60,14 @@ func owned(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is refused: its owner cannot be read: %w", path, err)
 	}
-	if !trusted(owner, me) {
-		return nil, nil, fmt.Errorf("%s is refused: it belongs to another user (%s), who could change it; run: takeown /f \"%s\"", path, name(owner), path)
+	if !isTrusted(owner, me) {
+		return nil, nil, fmt.Errorf("%s is refused: it belongs to another user (%s), who could change it; run: takeown /f \"%s\"", path, accountName(owner), path)
 	}
 	return sd, me, nil
 }
 
-func check(path string, rights windows.ACCESS_MASK, verb string) error {
-	sd, me, err := owned(path, verb)
+func checkAccess(path string, rights windows.ACCESS_MASK, verb string) error {
+	sd, me, err := readOwner(path, verb)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func check(path string, rights windows.ACCESS_MASK, verb string) error {
 	if err != nil {
 		return fmt.Errorf("%s is refused: it has no access list, so that everybody may %s it; run: icacls \"%s\" /reset", path, verb, path)
 	}
-	others, err := others(acl, rights, me)
+	others, err := listOthers(acl, rights, me)
 	if err != nil {
 		return fmt.Errorf("%s is refused: its access list cannot be read: %w", path, err)
 	}
@@ -86,8 +86,8 @@ func check(path string, rights windows.ACCESS_MASK, verb string) error {
 	return nil
 }
 
-// others are those to whom the list gives one of the rights.
-func others(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (names []string, err error) {
+// listOthers are those to whom the list gives one of the rights.
+func listOthers(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (names []string, err error) {
 	if acl == nil {
 		return []string{"Everyone"}, nil
 	}
@@ -104,8 +104,8 @@ func others(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (name
 			return nil, fmt.Errorf("an entry of type %d", ace.Header.AceType)
 		}
 		sid := (*windows.SID)(unsafe.Pointer(&ace.SidStart))
-		if ace.Header.AceFlags&windows.INHERIT_ONLY_ACE == 0 && ace.Mask&rights != 0 && !trusted(sid, me) {
-			names = append(names, name(sid))
+		if ace.Header.AceFlags&windows.INHERIT_ONLY_ACE == 0 && ace.Mask&rights != 0 && !isTrusted(sid, me) {
+			names = append(names, accountName(sid))
 		}
 	}
 	return names, nil
@@ -119,8 +119,8 @@ const (
 	deniedCallbackObject = 12
 )
 
-// trusted says that whoever it is can change everything anyway, or is this user.
-func trusted(sid, me *windows.SID) bool {
+// isTrusted says that whoever it is can change everything anyway, or is this user.
+func isTrusted(sid, me *windows.SID) bool {
 	return sid.Equals(me) ||
 		sid.IsWellKnown(windows.WinLocalSystemSid) ||
 		sid.IsWellKnown(windows.WinBuiltinAdministratorsSid) ||
@@ -141,8 +141,8 @@ var user = sync.OnceValues(func() (*windows.SID, error) {
 	return u.User.Sid, nil
 })
 
-// name is how icacls takes somebody.
-func name(sid *windows.SID) string {
+// accountName is how icacls takes somebody.
+func accountName(sid *windows.SID) string {
 	account, domain, _, err := sid.LookupAccount("")
 	switch {
 	case err != nil || account == "":

@@ -48,14 +48,14 @@ func TestOthersAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			for what, want := range map[windows.ACCESS_MASK]int{change: c.change, change | deleteChild: c.write, opened: c.open} {
-				got, err := others(acl, what, me)
+				got, err := listOthers(acl, what, me)
 				if err != nil || len(got) != want {
 					t.Errorf("%#x: %q, %v, want %d", uint32(what), got, err, want)
 				}
 			}
 		})
 	}
-	if got, err := others(nil, opened, me); len(got) != 1 || err != nil {
+	if got, err := listOthers(nil, opened, me); len(got) != 1 || err != nil {
 		t.Errorf("no list lets everybody in: %q, %v", got, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestFolders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := others(acl, replace|deleteChild, me); len(got) != want || err != nil {
+		if got, err := listOthers(acl, replace|deleteChild, me); len(got) != want || err != nil {
 			t.Errorf("%s: %q, %v, want %d", list, got, err, want)
 		}
 	}

@@ -34,10 +34,10 @@ func TestOwnGroupMayWrite(t *testing.T) {
 		write(t, groupFile, fmt.Sprintf(tt.groups, uid, gid))
 		write(t, file, "")
 		for _, path := range []string{file, dir} {
-			if err := check(t, path, 0o770); (err == nil) != tt.passes {
+			if err := checkAccess(t, path, 0o770); (err == nil) != tt.passes {
 				t.Errorf("%s: passes %v, want %v (%v)", tt.name, err == nil, tt.passes, err)
 			}
-			if check(t, path, 0o772) == nil {
+			if checkAccess(t, path, 0o772) == nil {
 				t.Errorf("%s: what everybody can write passes", tt.name)
 			}
 		}
@@ -47,8 +47,8 @@ func TestOwnGroupMayWrite(t *testing.T) {
 	}
 }
 
-// check gives a file the mode and has it checked.
-func check(t *testing.T, path string, mode fs.FileMode) error {
+// checkAccess gives a file the mode and has it checked.
+func checkAccess(t *testing.T, path string, mode fs.FileMode) error {
 	t.Helper()
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)

@@ -44,12 +44,12 @@ func Write(path string, data []byte, o Options) error {
 
 // WriteFrom is Write of what a function writes, which need not be in memory.
 func WriteFrom(path string, write func(io.Writer) error, o Options) error {
-	target, old, err := resolve(path)
+	target, old, err := resolveTarget(path)
 	if err != nil {
 		return err
 	}
 	sum := sha256.New()
-	tmp, err := fill(target, func(f io.Writer) error { return write(io.MultiWriter(f, sum)) }, old, o.Mode)
+	tmp, err := fillTemp(target, func(f io.Writer) error { return write(io.MultiWriter(f, sum)) }, old, o.Mode)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -63,7 +63,7 @@ func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 			return fmt.Errorf("write %s: %w", path, err)
 		}
 	}
-	if err := replace(tmp, target); err != nil {
+	if err := replaceFile(tmp, target); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := syncDir(filepath.Dir(target)); err != nil {
@@ -92,9 +92,9 @@ func readBack(target string, sum []byte) error {
 	return nil
 }
 
-// resolve finds the regular file that path means; info is nil when there is
+// resolveTarget finds the regular file that path means; info is nil when there is
 // none yet.
-func resolve(path string) (target string, info fs.FileInfo, err error) {
+func resolveTarget(path string) (target string, info fs.FileInfo, err error) {
 	target, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := os.Lstat(path); lerr == nil {
@@ -119,9 +119,9 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 	return target, info, nil
 }
 
-// fill makes the finished file beside target, on the disk, and returns its
+// fillTemp makes the finished file beside target, on the disk, and returns its
 // name; on an error nothing is left.
-func fill(target string, write func(io.Writer) error, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
+func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
 		return "", err

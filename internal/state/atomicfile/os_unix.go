@@ -39,4 +39,4 @@ func syncDir(dir string) error {
 	return nil
 }
 
-func replace(tmp, target string) error { return os.Rename(tmp, target) }
+func replaceFile(tmp, target string) error { return os.Rename(tmp, target) }

@@ -23,8 +23,8 @@ const (
 	pause    = 20 * time.Millisecond
 )
 
-// replace renames a file over another one, which Windows refuses while that is open.
-func replace(tmp, target string) error {
+// replaceFile renames a file over another one, which Windows refuses while that is open.
+func replaceFile(tmp, target string) error {
 	for late := time.Now().Add(patience); ; time.Sleep(pause) {
 		err := os.Rename(tmp, target)
 		if err == nil || !openElsewhere(target) {

@@ -100,7 +100,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	for b.Loop() {
 		r := verify(b, dir)
-		if !r.Intact() {
+		if !r.IsIntact() {
 			b.Fatal(r)
 		}
 		b.SetBytes(r.Bytes)

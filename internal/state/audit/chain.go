@@ -45,9 +45,9 @@ func newChain() chain {
 	return c
 }
 
-// open begins a line with the members every line has. What follows up to seal
+// beginLine begins a line with the members every line has. What follows up to seal
 // must leave the line a JSON object that lacks only its closing members.
-func (c *chain) open(dst []byte, at time.Time) []byte {
+func (c *chain) beginLine(dst []byte, at time.Time) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = strconv.AppendUint(dst, c.next, 10)
 	dst = append(dst, `,"time":"`...)
@@ -62,9 +62,9 @@ func (c *chain) open(dst []byte, at time.Time) []byte {
 	return append(dst, `Z"`...)
 }
 
-// seal ends the line that began at start and moves the chain on. The hash is
+// sealLine ends the line that began at start and moves the chain on. The hash is
 // that of every byte of the line before the comma in front of "hash".
-func (c *chain) seal(dst []byte, start int) []byte {
+func (c *chain) sealLine(dst []byte, start int) []byte {
 	dst = append(dst, prevMember...)
 	dst = append(dst, c.prev[:]...)
 	dst = append(dst, '"')
@@ -78,8 +78,8 @@ func (c *chain) seal(dst []byte, start int) []byte {
 	return append(dst, `"}`+"\n"...)
 }
 
-// skip moves the chain over whole lines that are on disk already.
-func (c *chain) skip(lines []byte) {
+// skipLines moves the chain over whole lines that are on disk already.
+func (c *chain) skipLines(lines []byte) {
 	for i, b := range lines {
 		if b == '\n' {
 			c.next++

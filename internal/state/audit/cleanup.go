@@ -29,7 +29,7 @@ func (l *Log) cleanUp() {
 		}
 		l.cleanupMu.Lock()
 		defer l.cleanupMu.Unlock()
-		all, err := segments(l.dir) // one listing: there may be thousands
+		all, err := listSegments(l.dir) // one listing: there may be thousands
 		if errors.Is(err, fs.ErrNotExist) {
 			return // the next record finds that the folder is gone, and says so
 		}
@@ -39,8 +39,8 @@ func (l *Log) cleanUp() {
 	})
 }
 
-// segments lists the segment files of dir, oldest first.
-func segments(dir string) ([]fs.FileInfo, error) {
+// listSegments lists the segment files of dir, oldest first.
+func listSegments(dir string) ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func isClosed(fi fs.FileInfo) bool { return fi.Mode().Perm()&0o200 == 0 }
 func closeLeft(dir string, all []fs.FileInfo, o Options) error {
 	var errs []error
 	for _, fi := range all {
-		if !isClosed(fi) && !rests(fi.Name(), o.Now()) {
+		if !isClosed(fi) && !acceptsCalls(fi.Name(), o.Now()) {
 			errs = append(errs, closeIfLeft(filepath.Join(dir, fi.Name()), o))
 		}
 	}
@@ -91,7 +91,7 @@ func closeIfLeft(path string, o Options) error {
 			return err
 		}
 		defer f.Close()
-		marks, err := led.marks(filepath.Base(path))
+		marks, err := led.readMarks(filepath.Base(path))
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func closeIfLeft(path string, o Options) error {
 			if err != nil {
 				return err
 			}
-			if err := led.append(m); err != nil {
+			if err := led.appendMark(m); err != nil {
 				return err
 			}
 		}
@@ -157,10 +157,10 @@ func markLeft(f *os.File) (mark, error) {
 	if err != nil {
 		return m, err
 	}
-	n, digest := s.rest()
+	n, digest := s.digestRest()
 	m.Bytes, m.Digest, m.Size = int64(n), digest, s.end+int64(n)
 	if fi, err := f.Stat(); err == nil {
-		m.Node = node(fi)
+		m.Node = fileNode(fi)
 	}
 	if began, _, _ := parseSegmentName(m.Segment); isShared(began) && n == 0 {
 		m.Kind = closed
@@ -168,10 +168,10 @@ func markLeft(f *os.File) (mark, error) {
 	return m, nil
 }
 
-// marks reads what the ledger says of one segment.
-func (l *ledger) marks(name string) (found []mark, err error) {
+// readMarks reads what the ledger says of one segment.
+func (l *ledger) readMarks(name string) (found []mark, err error) {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
-	err = s.each(func(it item) {
+	err = s.eachItem(func(it item) {
 		if m, ok := parseMark(it); ok && m.Segment == name {
 			found = append(found, m)
 		}

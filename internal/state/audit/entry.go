@@ -107,21 +107,21 @@ type Filter struct {
 	Headers  bool      // also the first line of each segment, where Kinds names none
 }
 
-// match says that a reader wants a record.
-func (f *Filter) match(e *event.Entry) bool { return f.Replies && f.reply(e) || f.Takes(e) }
+// matchesEntry says that a reader wants a record.
+func (f *Filter) matchesEntry(e *event.Entry) bool { return f.Replies && f.isReply(e) || f.Takes(e) }
 
-// reply says that a record tells how another went on, within the times and the session.
-func (f *Filter) reply(e *event.Entry) bool {
-	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed) && f.within(e)
+// isReply says that a record tells how another went on, within the times and the session.
+func (f *Filter) isReply(e *event.Entry) bool {
+	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed) && f.matchesPeriod(e)
 }
 
-func (f *Filter) within(e *event.Entry) bool {
+func (f *Filter) matchesPeriod(e *event.Entry) bool {
 	return !e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) && strings.HasPrefix(e.Session, f.Session)
 }
 
 // Takes says that a record is what the filter asks for; Replies aside.
 func (f *Filter) Takes(e *event.Entry) bool {
-	if !f.within(e) || !f.matchKind(e.Kind) {
+	if !f.matchesPeriod(e) || !f.matchKind(e.Kind) {
 		return false
 	}
 	if f.Rule != nil && (e.RuleLine == 0 || !f.Rule(e)) {
@@ -145,7 +145,7 @@ func (f *Filter) Takes(e *event.Entry) bool {
 	case "prompt":
 		return e.Policy == "prompt"
 	}
-	return e.Kind == event.Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.Would() == f.Decision)
+	return e.Kind == event.Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.UnenforcedDecision() == f.Decision)
 }
 
 func (f *Filter) matchKind(k event.Kind) bool {
@@ -156,7 +156,7 @@ func (f *Filter) matchKind(k event.Kind) bool {
 }
 
 func (f *Filter) matchFind(e *event.Entry) bool {
-	return f.Find == "*" && len(e.Finds) > 0 || slices.Contains(e.Found(), f.Find)
+	return f.Find == "*" && len(e.Finds) > 0 || slices.Contains(e.FoundKinds(), f.Find)
 }
 
 func (f *Filter) matchTool(e *event.Entry) bool {

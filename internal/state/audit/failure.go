@@ -19,31 +19,31 @@ type failure struct {
 	reason   string
 }
 
-// separator is the LF that a line after a fragment needs before it.
-func (f *failure) separator(dst []byte) []byte {
+// appendSeparator is the LF that a line after a fragment needs before it.
+func (f *failure) appendSeparator(dst []byte) []byte {
 	if f.unended || len(f.fragment) > 0 {
 		return append(dst, '\n')
 	}
 	return dst
 }
 
-func (f *failure) append(dst []byte) []byte {
+func (f *failure) appendFailure(dst []byte) []byte {
 	if len(f.fragment) > 0 {
 		sum := sha256.Sum256(f.fragment)
-		dst = number(dst, "bytes", int64(len(f.fragment)))
+		dst = appendNumber(dst, "bytes", int64(len(f.fragment)))
 		dst = append(dst, `,"digest":"sha256:`...)
 		dst = append(hex.AppendEncode(dst, sum[:]), '"')
 	}
-	dst = number(dst, "refused", int64(f.refused))
-	dst = number(dst, "recorded", int64(f.recorded))
-	dst = append(key(dst, "detail"), '"')
-	dst = escape.Append(dst, []byte(f.reason))
+	dst = appendNumber(dst, "refused", int64(f.refused))
+	dst = appendNumber(dst, "recorded", int64(f.recorded))
+	dst = append(appendKey(dst, "detail"), '"')
+	dst = escape.AppendEscaped(dst, []byte(f.reason))
 	return append(dst, '"')
 }
 
-// torn takes in that only the first n bytes of buf, which holds so many events,
+// noteTornWrite takes in that only the first n bytes of buf, which holds so many events,
 // went into the file, and moves c over the lines that stand there whole.
-func (f *failure) torn(c *chain, buf []byte, n, events int) {
+func (f *failure) noteTornWrite(c *chain, buf []byte, n, events int) {
 	healing := f.refused > 0 // buf begins with the line that tells the earlier failure
 	if healing && n > 0 && buf[0] == '\n' {
 		if f.unended {
@@ -58,10 +58,10 @@ func (f *failure) torn(c *chain, buf []byte, n, events int) {
 	whole := bytes.LastIndexByte(buf[:n], '\n') + 1
 	rest := buf[whole:n]
 	lines := bytes.Count(buf[:whole], []byte{'\n'})
-	c.skip(buf[:whole])
+	c.skipLines(buf[:whole])
 	unended := len(rest) > 0 && n < len(buf) && buf[n] == '\n'
 	if unended {
-		c.skip(buf[whole : n+1])
+		c.skipLines(buf[whole : n+1])
 		lines, rest = lines+1, nil
 	}
 	if healing && lines > 0 {

@@ -76,7 +76,7 @@ func TestFullDisk(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := verify(t, dir); !r.Intact() {
+	if r := verify(t, dir); !r.IsIntact() {
 		t.Fatalf("%+v", r)
 	}
 	read := 0
@@ -120,7 +120,7 @@ func TestReadOnlyRemount(t *testing.T) {
 	if _, err := Open(dir, Options{}); !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a session on a read-only disk: %v", err)
 	}
-	if r := verify(t, dir); !r.Intact() || r.Records < 2 {
+	if r := verify(t, dir); !r.IsIntact() || r.Records < 2 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -93,7 +93,7 @@ func TestWritesThatEndAnywhere(t *testing.T) {
 			rt.Fatal(err)
 		}
 		r := verify(t, filepath.Join(dir, "audit"))
-		if !r.Intact() {
+		if !r.IsIntact() {
 			b, _ := os.ReadFile(l.dir + "/" + r.Findings[0].File)
 			rt.Fatalf("%+v\n%s", r, b)
 		}

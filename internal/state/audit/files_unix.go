@@ -41,8 +41,8 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil && lockErr == nil, errors.Join(err, lockErr)
 }
 
-// unlock gives the lock on f back before f is closed.
-func unlock(f *os.File) error {
+// unlockFile gives the lock on f back before f is closed.
+func unlockFile(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return err
@@ -52,15 +52,15 @@ func unlock(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
-// spoiled reports a file that has no name any more, or fewer bytes than it had: nobody
+// isSpoiled reports a file that has no name any more, or fewer bytes than it had: nobody
 // will read what is written to it.
-func spoiled(f *os.File, size int64) bool {
+func isSpoiled(f *os.File, size int64) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)
 }
 
-// node is the number of a file in its file system: a copy has another.
-func node(fi fs.FileInfo) uint64 {
+// fileNode is the number of a file in its file system: a copy has another.
+func fileNode(fi fs.FileInfo) uint64 {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0

@@ -29,14 +29,14 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil, err
 }
 
-// unlock gives the lock on f back before f is closed.
-func unlock(f *os.File) error {
+// unlockFile gives the lock on f back before f is closed.
+func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 }
 
-// spoiled reports a file that has fewer bytes than it had. It cannot be removed: Windows
+// isSpoiled reports a file that has fewer bytes than it had. It cannot be removed: Windows
 // keeps a file that is open.
-func spoiled(f *os.File, size int64) bool {
+func isSpoiled(f *os.File, size int64) bool {
 	fi, err := f.Stat()
 	return err == nil && fi.Size() < size
 }
@@ -44,5 +44,5 @@ func spoiled(f *os.File, size int64) bool {
 // checkPrivate refuses what another user owns or may write.
 func checkPrivate(path string, _ fs.FileInfo) error { return access.CheckWrite(path) }
 
-// node is not to be had without opening the file.
-func node(fs.FileInfo) uint64 { return 0 }
+// fileNode is not to be had without opening the file.
+func fileNode(fs.FileInfo) uint64 { return 0 }

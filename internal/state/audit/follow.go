@@ -33,20 +33,20 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 		}
 		fl := follower{dir: dir, f: f, sources: map[string]*source{}, dirty: map[string]bool{}, poll: time.NewTicker(pollEvery)}
 		defer fl.close()
-		if err := fl.begin(yield); err != nil {
+		if err := fl.yieldBacklog(yield); err != nil {
 			if !errors.Is(err, errStopped) {
 				yield(event.Entry{}, err)
 			}
 			return
 		}
 		for {
-			if err := fl.wait(ctx, watch); err != nil {
+			if err := fl.awaitChange(ctx, watch); err != nil {
 				if ctx.Err() == nil {
 					yield(event.Entry{}, err)
 				}
 				return
 			}
-			if !fl.drain(yield) {
+			if !fl.yieldChanges(yield) {
 				return
 			}
 		}
@@ -79,9 +79,9 @@ func (fl *follower) close() {
 	}
 }
 
-// begin yields what there is.
-func (fl *follower) begin(yield func(event.Entry, error) bool) error {
-	list, err := sources(fl.dir, true)
+// yieldBacklog yields what there is.
+func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
+	list, err := listSources(fl.dir, true)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (fl *follower) begin(yield func(event.Entry, error) bool) error {
 		fl.sources[filepath.Base(s.path)] = s
 	}
 	stopped := false
-	backlog(list, &fl.f, func(*source) {})(func(e event.Entry, err error) bool {
+	readBacklog(list, &fl.f, func(*source) {})(func(e event.Entry, err error) bool {
 		stopped = !yield(e, err) || err != nil && !isDamage(err)
 		return !stopped
 	})
@@ -104,7 +104,7 @@ func (fl *follower) begin(yield func(event.Entry, error) bool) error {
 		}
 		// What the backlog left out because it is too old is not news.
 		for s.limit != noLimit {
-			if _, err := s.next(&fl.f); errors.Is(err, io.EOF) {
+			if _, err := s.nextEntry(&fl.f); errors.Is(err, io.EOF) {
 				s.limit = noLimit
 			} else if err != nil && !isDamage(err) {
 				return err
@@ -115,8 +115,8 @@ func (fl *follower) begin(yield func(event.Entry, error) bool) error {
 	return nil
 }
 
-// wait returns when a segment has changed.
-func (fl *follower) wait(ctx context.Context, watch *fsnotify.Watcher) error {
+// awaitChange returns when a segment has changed.
+func (fl *follower) awaitChange(ctx context.Context, watch *fsnotify.Watcher) error {
 	if len(fl.dirty) > 0 {
 		return ctx.Err()
 	}
@@ -127,7 +127,7 @@ func (fl *follower) wait(ctx context.Context, watch *fsnotify.Watcher) error {
 		if !ok {
 			return errStopped
 		}
-		return fl.changed(ev)
+		return fl.handleChange(ev)
 	case <-fl.poll.C:
 		for name, s := range fl.sources {
 			if !s.done {
@@ -143,7 +143,7 @@ func (fl *follower) wait(ctx context.Context, watch *fsnotify.Watcher) error {
 	}
 }
 
-func (fl *follower) changed(ev fsnotify.Event) error {
+func (fl *follower) handleChange(ev fsnotify.Event) error {
 	name := filepath.Base(ev.Name)
 	if ev.Name == fl.dir && ev.Has(fsnotify.Remove|fsnotify.Rename) {
 		return fmt.Errorf("%q was removed", fl.dir)
@@ -157,7 +157,7 @@ func (fl *follower) changed(ev fsnotify.Event) error {
 		if err != nil || !fi.Mode().IsRegular() {
 			return nil // it is gone, or no segment
 		}
-		if s != nil && !s.reads(fi) {
+		if s != nil && !s.readsFile(fi) {
 			fl.left = append(fl.left, s)
 			s = nil
 		}
@@ -171,7 +171,7 @@ func (fl *follower) changed(ev fsnotify.Event) error {
 
 // changedAll is for when the system has dropped notices.
 func (fl *follower) changedAll() error {
-	list, err := sources(fl.dir, false)
+	list, err := listSources(fl.dir, false)
 	for _, s := range list {
 		name := filepath.Base(s.path)
 		if fl.sources[name] == nil {
@@ -182,8 +182,8 @@ func (fl *follower) changedAll() error {
 	return err
 }
 
-// drain yields what the changed segments hold; false ends the following.
-func (fl *follower) drain(yield func(event.Entry, error) bool) bool {
+// yieldChanges yields what the changed segments hold; false ends the following.
+func (fl *follower) yieldChanges(yield func(event.Entry, error) bool) bool {
 	var news []event.Entry
 	read := fl.left
 	for name := range fl.dirty {
@@ -191,7 +191,7 @@ func (fl *follower) drain(yield func(event.Entry, error) bool) bool {
 	}
 	for _, s := range read {
 		for {
-			e, err := s.next(&fl.f)
+			e, err := s.nextEntry(&fl.f)
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -203,7 +203,7 @@ func (fl *follower) drain(yield func(event.Entry, error) bool) bool {
 			}
 			news = append(news, e)
 		}
-		if s.finished() {
+		if s.isFinished() {
 			s.close()
 		}
 	}

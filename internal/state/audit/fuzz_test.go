@@ -23,10 +23,10 @@ import (
 func FuzzReader(f *testing.F) {
 	e := encoder{Redactor: redact.New(redact.Redacted, testKey), session: "abcdefghij"}
 	c := newChain()
-	b := e.header(nil, &c, time.Unix(1, 0), "x.ndjson")
-	b = c.seal(e.event(b, &c, &event.Event{Kind: event.Passed, Method: "ping"}), len(b))
+	b := e.appendHeader(nil, &c, time.Unix(1, 0), "x.ndjson")
+	b = c.sealLine(e.appendEvent(b, &c, &event.Event{Kind: event.Passed, Method: "ping"}), len(b))
 	failed := failure{fragment: []byte("ab"), refused: 1, reason: "full"}
-	b = e.recovery(append(b, "ab\n"...), &c, time.Unix(2, 0), &failed)
+	b = e.appendRecovery(append(b, "ab\n"...), &c, time.Unix(2, 0), &failed)
 	f.Add(b, uint16(0), byte(0))
 	f.Add(b, uint16(100), byte(1))
 	f.Add([]byte("{}\n\n{"), uint16(0), byte(0))
@@ -40,7 +40,7 @@ func FuzzReader(f *testing.F) {
 		whole := 0
 		prev, seq, broken, sound := "", uint64(0), false, true
 		for {
-			it, err := s.next()
+			it, err := s.nextItem()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -61,7 +61,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if n, _ := s.rest(); sound && whole+n != len(b) {
+		if n, _ := s.digestRest(); sound && whole+n != len(b) {
 			t.Fatalf("%d of %d bytes are accounted for", whole+n, len(b))
 		}
 	})

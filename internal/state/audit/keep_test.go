@@ -31,7 +31,7 @@ func TestRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := verify(t, dir); !r.Intact() || len(r.Notes) > 0 {
+	if r := verify(t, dir); !r.IsIntact() || len(r.Notes) > 0 {
 		t.Fatalf("while it runs: %+v", r)
 	}
 	if err := l.Close(); err != nil {
@@ -44,7 +44,7 @@ func TestRotation(t *testing.T) {
 		}
 	}
 	r := verify(t, dir)
-	if !r.Intact() || len(r.Notes) > 0 || len(paths) < 10 || r.Segments != len(paths) || r.Records != uint64(200+len(paths)) {
+	if !r.IsIntact() || len(r.Notes) > 0 || len(paths) < 10 || r.Segments != len(paths) || r.Records != uint64(200+len(paths)) {
 		t.Fatalf("%d files: %+v", len(paths), r)
 	}
 	next := uint64(1)
@@ -81,7 +81,7 @@ func TestRotationThatFails(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := verify(t, dir); !r.Intact() || r.Segments < 2 || r.Records != uint64(25+r.Segments) {
+	if r := verify(t, dir); !r.IsIntact() || r.Segments < 2 || r.Records != uint64(25+r.Segments) {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -126,7 +126,7 @@ func TestRetention(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := Verify(dir, "", o.Retention)
-			if err != nil || !r.Intact() || len(r.Notes) > 0 {
+			if err != nil || !r.IsIntact() || len(r.Notes) > 0 {
 				t.Fatalf("%v %+v", err, r)
 			}
 			ledger, err := os.ReadFile(filepath.Join(dir, ledgerName))
@@ -135,7 +135,7 @@ func TestRetention(t *testing.T) {
 			}
 			// What retention left still hangs on what it removed.
 			replaceInFile(t, after[1], `"kind":"segment"`, `"kind":"segmend"`)
-			if r := verify(t, dir); r.Intact() {
+			if r := verify(t, dir); r.IsIntact() {
 				t.Fatal("a changed first line was not found")
 			}
 		})
@@ -167,13 +167,13 @@ func TestTornLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Close()
-		if r := verify(t, dir); r.Intact() {
+		if r := verify(t, dir); r.IsIntact() {
 			t.Fatal("half a line in the ledger was not found")
 		}
 		if err := openLog(t, dir, Options{}).Close(); err != nil {
 			t.Fatal(err)
 		}
-		if r := verify(t, dir); !r.Intact() || len(r.Notes) != 1 || r.Notes[0].File != ledgerName {
+		if r := verify(t, dir); !r.IsIntact() || len(r.Notes) != 1 || r.Notes[0].File != ledgerName {
 			t.Fatalf("%q: %+v", fragment, r)
 		}
 	}

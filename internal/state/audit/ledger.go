@@ -61,20 +61,20 @@ func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := lock(f, false); err != nil {
+	if err := lockFile(f, false); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock(f)) }()
+	defer func() { err = errors.Join(err, unlockFile(f)) }()
 	l := &ledger{file: f, now: now}
-	if err := l.seek(); err != nil {
+	if err := l.seekEnd(); err != nil {
 		return err
 	}
 	return do(l)
 }
 
-// lock waits for the lock on f, but not for ever: a stopped process may hold it. Many
+// lockFile waits for the lock on f, but not for ever: a stopped process may hold it. Many
 // may wait, and who looks seldom loses to those who have just come.
-func lock(f *os.File, shared bool) error {
+func lockFile(f *os.File, shared bool) error {
 	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {
 		ok, err := tryLock(f, shared)
 		if err != nil {
@@ -90,9 +90,9 @@ func lock(f *os.File, shared bool) error {
 	}
 }
 
-// seek finds the place of the next line: from the last line when that is sound,
+// seekEnd finds the place of the next line: from the last line when that is sound,
 // else by reading the whole file.
-func (l *ledger) seek() error {
+func (l *ledger) seekEnd() error {
 	fi, err := l.file.Stat()
 	if err != nil {
 		return err
@@ -120,8 +120,8 @@ func (l *ledger) seek() error {
 // and will be accounted for; anything else that is wrong stays wrong.
 func (l *ledger) seekAll(ended bool) error {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
-	s.begin(l.chain)
-	if err := s.each(func(item) {}); err != nil {
+	s.expectChain(l.chain)
+	if err := s.eachItem(func(item) {}); err != nil {
 		return err
 	}
 	l.chain = s.chain
@@ -136,32 +136,32 @@ func (l *ledger) seekAll(ended bool) error {
 	return nil
 }
 
-// append writes one line.
-func (l *ledger) append(m mark) error {
+// appendMark writes one line.
+func (l *ledger) appendMark(m mark) error {
 	var dst []byte
 	c := l.chain
 	if l.heal != nil {
 		dst = append(dst, '\n')
 		start := len(dst)
-		dst = append(c.open(dst, l.now()), `,"kind":"recovery"`...)
-		dst = c.seal(l.heal.append(dst), start)
+		dst = append(c.beginLine(dst, l.now()), `,"kind":"recovery"`...)
+		dst = c.sealLine(l.heal.appendFailure(dst), start)
 	}
 	start := len(dst)
-	dst = c.open(dst, l.now())
+	dst = c.beginLine(dst, l.now())
 	for _, member := range [...]struct{ name, value string }{
 		{"kind", m.Kind}, {"segment", m.Segment}, {"first", m.First}, {"last", m.Last},
 	} {
-		dst = word(dst, member.name, member.value)
+		dst = appendWord(dst, member.name, member.value)
 	}
-	dst = number(dst, "lines", int64(m.Lines))
-	dst = number(dst, "bytes", m.Bytes)
-	dst = number(dst, "size", m.Size)
-	dst = word(dst, "digest", m.Digest)
-	dst = word(dst, "detail", m.Detail)
-	dst = number(dst, "keep", m.Keep)
-	dst = number(dst, "keep_for", m.KeepFor)
-	dst = number(dst, "node", int64(m.Node)) //nolint:gosec // a number that is too large for one is read as it is written
-	if _, err := l.file.Write(c.seal(dst, start)); err != nil {
+	dst = appendNumber(dst, "lines", int64(m.Lines))
+	dst = appendNumber(dst, "bytes", m.Bytes)
+	dst = appendNumber(dst, "size", m.Size)
+	dst = appendWord(dst, "digest", m.Digest)
+	dst = appendWord(dst, "detail", m.Detail)
+	dst = appendNumber(dst, "keep", m.Keep)
+	dst = appendNumber(dst, "keep_for", m.KeepFor)
+	dst = appendNumber(dst, "node", int64(m.Node)) //nolint:gosec // a number that is too large for one is read as it is written
+	if _, err := l.file.Write(c.sealLine(dst, start)); err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}
 	l.chain, l.heal = c, nil

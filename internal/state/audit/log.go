@@ -43,17 +43,17 @@ type Log struct {
 	ending    chan struct{} // closed with closing
 }
 
-// Session is the id that every record of this log begins with.
-func (l *Log) Session() string { return l.enc.session }
+// SessionID is the id that every record of this log begins with.
+func (l *Log) SessionID() string { return l.enc.session }
 
-// Hide keeps values that are known to be secret out of what is written from now on.
-func (l *Log) Hide(k *redact.Known) {
+// HideValues keeps values that are known to be secret out of what is written from now on.
+func (l *Log) HideValues(k *redact.Known) {
 	l.long.Lock()
 	defer l.long.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.enc.Hide(k)
-	l.long.enc.Hide(k)
+	l.enc.HideKnown(k)
+	l.long.enc.HideKnown(k)
 	l.enc.said = [2]lately{} // as it was written before
 }
 
@@ -80,28 +80,28 @@ func (l *Log) Record(events ...*event.Event) error {
 		l.unsynced = false
 	}
 	if l.seg.size >= l.rotateAt {
-		l.rotate(now)
+		l.rotateSegment(now)
 	}
 	// Worked on a copy, so that a panic below leaves the log as it was.
 	c := l.chain
 	l.buf = l.buf[:0]
 	if l.failed.refused > 0 {
-		l.buf = l.enc.recovery(l.failed.separator(l.buf), &c, now, &l.failed)
+		l.buf = l.enc.appendRecovery(l.failed.appendSeparator(l.buf), &c, now, &l.failed)
 	}
 	for _, ev := range events {
 		if ev.Time.IsZero() {
 			ev.Time = now
 		}
-		ev.Record = l.id(c.next)
+		ev.Record = l.recordID(c.next)
 		start := len(l.buf)
 		l.enc.written = long[ev]
-		l.buf = l.enc.event(l.buf, &c, ev)
-		l.buf = c.seal(l.buf, start)
+		l.buf = l.enc.appendEvent(l.buf, &c, ev)
+		l.buf = c.sealLine(l.buf, start)
 	}
-	if err := l.write(c, events); err != nil {
+	if err := l.writeBuffer(c, events); err != nil {
 		return err
 	}
-	l.spare()
+	l.releaseBuffers()
 	return nil
 }
 
@@ -118,15 +118,15 @@ func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) 
 			l.long.Lock()
 			defer l.long.Unlock()
 		}
-		written[ev] = l.long.enc.args(nil, ev.Args)
-		l.long.enc.Spare(long)
+		written[ev] = l.long.enc.appendArgs(nil, ev.Args)
+		l.long.enc.ReleaseScratch(long)
 	}
 	return written
 }
 
-// write puts l.buf into the file and moves the chain to c.
-func (l *Log) write(c chain, events []*event.Event) error {
-	n, err := l.seg.append(l.buf)
+// writeBuffer puts l.buf into the file and moves the chain to c.
+func (l *Log) writeBuffer(c chain, events []*event.Event) error {
+	n, err := l.seg.appendLines(l.buf)
 	if err == nil && l.o.Sync == SyncEach {
 		err = l.seg.file.Sync()
 	}
@@ -137,24 +137,24 @@ func (l *Log) write(c chain, events []*event.Event) error {
 	for _, ev := range events {
 		ev.Record = ""
 	}
-	l.failed.torn(&l.chain, l.buf, n, len(events))
+	l.failed.noteTornWrite(&l.chain, l.buf, n, len(events))
 	l.failed.reason = err.Error()
 	return fmt.Errorf("the record: %w", err)
 }
 
-// id is that of the line seq. Many ids share memory that nobody writes to again.
-func (l *Log) id(seq uint64) string {
+// recordID is that of the line seq. Many ids share memory that nobody writes to again.
+func (l *Log) recordID(seq uint64) string {
 	const longest, many = 32, 64
 	if cap(l.ids)-len(l.ids) < longest {
 		l.ids = make([]byte, 0, longest*many)
 	}
 	start := len(l.ids)
-	l.ids = l.enc.record(l.ids, seq)
+	l.ids = l.enc.appendRecordID(l.ids, seq)
 	return unsafe.String(&l.ids[start], len(l.ids)-start)
 }
 
-// spare gives the memory of an unusually large batch back.
-func (l *Log) spare() {
+// releaseBuffers gives the memory of an unusually large batch back.
+func (l *Log) releaseBuffers() {
 	const usual = 1 << 20
 	if cap(l.buf) > usual {
 		l.buf = nil
@@ -162,7 +162,7 @@ func (l *Log) spare() {
 	if cap(l.enc.unquoted) > usual {
 		l.enc.unquoted = nil
 	}
-	l.enc.Spare(usual)
+	l.enc.ReleaseScratch(usual)
 }
 
 // Close ends the session's record. What it returns does not undo any record. A
@@ -189,28 +189,28 @@ func (l *Log) close() error {
 		return nil
 	}
 	seg := l.seg
-	err := l.heal()
+	err := l.writeRecovery()
 	if err == nil && l.o.Sync == SyncInterval {
 		err = seg.file.Sync() // what was recorded since the last time
 	}
 	if (err == nil || seg.isLost()) && !seg.shared { // what was recorded is missed where its file is lost
 		bad := withLedger(l.dir, l.o.Now, func(led *ledger) error {
-			return led.append(seg.closing(&l.chain))
+			return led.appendMark(seg.closingMark(&l.chain))
 		})
 		if err = errors.Join(err, bad); err == nil {
-			err = seg.retire()
+			err = seg.markClosed()
 		}
 	}
 	l.seg = nil
 	return errors.Join(err, seg.close())
 }
 
-// heal writes the account of an earlier failure alone.
-func (l *Log) heal() error {
+// writeRecovery writes the account of an earlier failure alone.
+func (l *Log) writeRecovery() error {
 	if l.failed.refused == 0 {
 		return nil
 	}
 	c := l.chain
-	l.buf = l.enc.recovery(l.failed.separator(l.buf[:0]), &c, l.o.Now(), &l.failed)
-	return l.write(c, nil)
+	l.buf = l.enc.appendRecovery(l.failed.appendSeparator(l.buf[:0]), &c, l.o.Now(), &l.failed)
+	return l.writeBuffer(c, nil)
 }

@@ -71,7 +71,7 @@ func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 	if err := l.Record(a, b); err != nil {
 		t.Fatal(err)
 	}
-	if a.Record != l.Session()+"-2" || b.Record != l.Session()+"-3" || a.Time.IsZero() {
+	if a.Record != l.SessionID()+"-2" || b.Record != l.SessionID()+"-3" || a.Time.IsZero() {
 		t.Fatalf("ids %q %q, time %v", a.Record, b.Record, a.Time)
 	}
 	raw := recorded(t, l.seg.path)

@@ -36,7 +36,7 @@ func TestNobodyWaitsForLongArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.Split(recorded(t, l.seg.path), []byte("\n"))
-	want := (&encoder{Redactor: redact.New(redact.Full, nil)}).args(nil, args)
+	want := (&encoder{Redactor: redact.New(redact.Full, nil)}).appendArgs(nil, args)
 	if !bytes.Contains(lines[1], []byte(event.Passed)) || !bytes.Contains(lines[2], want) || !bytes.Contains(lines[3], []byte(`"args":{"short":1}`)) {
 		t.Errorf("recorded\n%.300s\n%.300s\n%.300s\nwant %.300s", lines[1], lines[2], lines[3], want)
 	}

@@ -44,7 +44,7 @@ func newMapping(f *os.File) (*mapping, error) {
 		return nil, nil
 	}
 	m := &mapping{file: f}
-	err := m.reserve(1)
+	err := m.reserveRoom(1)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EPERM) {
 		return nil, f.Truncate(0)
 	}
@@ -54,19 +54,19 @@ func newMapping(f *os.File) (*mapping, error) {
 	return m, err
 }
 
-// append stores p, all of it or nothing.
-func (m *mapping) append(p []byte) (int, error) {
+// appendBytes stores p, all of it or nothing.
+func (m *mapping) appendBytes(p []byte) (int, error) {
 	if m.lost {
 		return 0, errLost
 	}
-	if m.end+int64(len(p)) > m.reserved() {
-		if err := m.reserve(len(p)); err != nil {
+	if m.end+int64(len(p)) > m.reservedSize() {
+		if err := m.reserveRoom(len(p)); err != nil {
 			return 0, err
 		}
 	}
-	put := m.store
+	put := m.storeLines
 	if len(p) >= many {
-		put = m.write
+		put = m.writeBytes
 	}
 	if err := put(p); err != nil {
 		m.lost = true
@@ -76,18 +76,18 @@ func (m *mapping) append(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reserved is the size that the file has, unless somebody else changed it.
-func (m *mapping) reserved() int64 { return m.base + int64(len(m.window)) }
+// reservedSize is the size that the file has, unless somebody else changed it.
+func (m *mapping) reservedSize() int64 { return m.base + int64(len(m.window)) }
 
-// reserve makes room for n bytes and more, or for these alone when the disk has no more.
-func (m *mapping) reserve(n int) error {
+// reserveRoom makes room for n bytes and more, or for these alone when the disk has no more.
+func (m *mapping) reserveRoom(n int) error {
 	page := int64(os.Getpagesize())
 	need := (m.end + int64(n) + page - 1) / page * page
 	size := need + room
-	err := allocate(m.file, m.reserved(), size)
-	if err != nil && need > m.reserved() {
+	err := allocateRange(m.file, m.reservedSize(), size)
+	if err != nil && need > m.reservedSize() {
 		size = need
-		err = allocate(m.file, m.reserved(), size)
+		err = allocateRange(m.file, m.reservedSize(), size)
 	}
 	if err != nil {
 		return &os.PathError{Op: "reserve room in", Path: m.file.Name(), Err: err}
@@ -102,8 +102,8 @@ func (m *mapping) reserve(n int) error {
 	return nil
 }
 
-// allocate reserves the file from one place to another.
-func allocate(f *os.File, from, to int64) error {
+// allocateRange reserves the file from one place to another.
+func allocateRange(f *os.File, from, to int64) error {
 	for {
 		if err := unix.Fallocate(int(f.Fd()), 0, from, to-from); !errors.Is(err, unix.EINTR) {
 			return err
@@ -115,8 +115,8 @@ func allocate(f *os.File, from, to int64) error {
 // system gets each page of a mapping (BenchmarkRecord).
 const many = 8 << 10
 
-// write puts p where store would, of which the mapping knows as well.
-func (m *mapping) write(p []byte) error {
+// writeBytes puts p where store would, of which the mapping knows as well.
+func (m *mapping) writeBytes(p []byte) error {
 	for at := m.end; len(p) > 0; {
 		n, err := unix.Pwrite(int(m.file.Fd()), p, at)
 		if errors.Is(err, unix.EINTR) {
@@ -135,10 +135,10 @@ func (m *mapping) write(p []byte) error {
 
 var errLost = errors.New("its file is gone under it: it was cut short, or its disk fails")
 
-// store copies p, a line at a time: a process that is killed leaves whole lines and at
+// storeLines copies p, a line at a time: a process that is killed leaves whole lines and at
 // most one that has zeros in it, and none behind that. A file that somebody cut short,
 // or a disk that fails, is a fault, which is an error here.
-func (m *mapping) store(p []byte) (err error) {
+func (m *mapping) storeLines(p []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if recover() != nil {
@@ -163,10 +163,10 @@ func (m *mapping) unmap() {
 	}
 }
 
-// give cuts the file where its records end; nothing more is stored.
-func (m *mapping) give() error {
+// truncateFile cuts the file where its records end; nothing more is stored.
+func (m *mapping) truncateFile() error {
 	m.unmap()
-	if spoiled(m.file, m.end) {
+	if isSpoiled(m.file, m.end) {
 		return nil
 	}
 	return m.file.Truncate(m.end)

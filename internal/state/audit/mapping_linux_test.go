@@ -80,7 +80,7 @@ func TestFileCutUnderTheRecord(t *testing.T) {
 	if kinds[event.Recovery] != 1 || kinds[event.Upkeep] != 1 || kinds[event.Decision] != 1 {
 		t.Fatalf("%v", kinds)
 	}
-	if r := verify(t, dir); r.Intact() {
+	if r := verify(t, dir); r.IsIntact() {
 		t.Fatal("what was cut off is not missed")
 	}
 }
@@ -98,7 +98,7 @@ func TestReservedRoomIsGivenBack(t *testing.T) {
 	if err := openLog(t, dir, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	all, err := segments(dir)
+	all, err := listSegments(dir)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%v %v", all, err)
 	}
@@ -108,7 +108,7 @@ func TestReservedRoomIsGivenBack(t *testing.T) {
 			t.Errorf("%s has %d bytes, %d of them records", fi.Name(), fi.Size(), len(text))
 		}
 	}
-	if r := verify(t, dir); !r.Intact() {
+	if r := verify(t, dir); !r.IsIntact() {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -126,7 +126,7 @@ func TestZerosHideNothing(t *testing.T) {
 	lines := strings.SplitAfter(string(text), "\n")
 	lines[2] = strings.Repeat("\x00", len(lines[2]))
 	replace(t, path, []byte(strings.Join(lines, "")))
-	if r := verify(t, dir); r.Intact() {
+	if r := verify(t, dir); r.IsIntact() {
 		t.Fatal("nothing found")
 	}
 }

@@ -9,7 +9,7 @@ type mapping struct{ lost bool }
 
 func newMapping(*os.File) (*mapping, error) { return nil, nil }
 
-func (*mapping) append([]byte) (int, error) { panic("no mapping here") }
-func (*mapping) reserved() int64            { return 0 }
-func (*mapping) unmap()                     {}
-func (*mapping) give() error                { return nil }
+func (*mapping) appendBytes([]byte) (int, error) { panic("no mapping here") }
+func (*mapping) reservedSize() int64             { return 0 }
+func (*mapping) unmap()                          {}
+func (*mapping) truncateFile() error             { return nil }

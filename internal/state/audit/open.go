@@ -51,7 +51,7 @@ func Open(dir string, o Options) (*Log, error) {
 		return nil, fmt.Errorf("the record: %w", err)
 	}
 	l := &Log{dir: dir, o: o.withDefaults(dir), ending: make(chan struct{})}
-	if err := l.open(); err != nil {
+	if err := l.openRecord(); err != nil {
 		return nil, fmt.Errorf("the record in %q cannot be written: %w", dir, err)
 	}
 	if !l.o.Brief {
@@ -63,32 +63,32 @@ func Open(dir string, o Options) (*Log, error) {
 	return l, nil
 }
 
-func (l *Log) open() error {
+func (l *Log) openRecord() error {
 	if err := makeDir(l.dir); err != nil {
 		return err
 	}
-	if l.o.Shared != "" && l.share(l.o.Shared) == nil {
+	if l.o.Shared != "" && l.shareSegment(l.o.Shared) == nil {
 		return nil
 	}
 	session, err := newSession()
 	if err != nil {
 		return err
 	}
-	return l.begin(session, segmentName(l.o.Now(), session))
+	return l.beginSession(session, segmentName(l.o.Now(), session))
 }
 
-// begin makes the first segment of a session.
-func (l *Log) begin(session, file string) error {
+// beginSession makes the first segment of a session.
+func (l *Log) beginSession(session, file string) error {
 	return withLedger(l.dir, l.o.Now, func(led *ledger) error {
 		if err := l.useKey(session, loadKey); err != nil {
 			return err
 		}
 		c := newChain() // one that fails leaves the log as it was: another may be begun
-		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.brief())
+		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.isBrief())
 		if err != nil {
 			return err
 		}
-		if err := led.append(seg.opening()); err != nil {
+		if err := led.appendMark(seg.openingMark()); err != nil {
 			return errors.Join(err, seg.discard())
 		}
 		l.seg, l.chain, l.rotateAt = seg, c, l.o.MaxBytes
@@ -96,8 +96,8 @@ func (l *Log) begin(session, file string) error {
 	})
 }
 
-// brief says that few records will come.
-func (l *Log) brief() bool { return l.o.Brief || l.o.Shared != "" }
+// isBrief says that few records will come.
+func (l *Log) isBrief() bool { return l.o.Brief || l.o.Shared != "" }
 
 // useKey makes what writes records, with the key that a function gives.
 func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (err error) {

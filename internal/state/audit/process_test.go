@@ -124,7 +124,7 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 		delete(want, e.Record)
 	}
 	r := verify(t, dir)
-	if !r.Intact() || len(r.Notes) > 0 || r.Records != uint64(processes*each+r.Segments+upkeep) || r.Segments < 2*processes {
+	if !r.IsIntact() || len(r.Notes) > 0 || r.Records != uint64(processes*each+r.Segments+upkeep) || r.Segments < 2*processes {
 		t.Fatalf("%+v", r)
 	}
 	if len(want) > 0 {
@@ -168,7 +168,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		if err := cmd.Wait(); cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			t.Fatal(err)
 		}
-		if r := verify(t, dir); !r.Intact() || len(r.Notes) == 0 {
+		if r := verify(t, dir); !r.IsIntact() || len(r.Notes) == 0 {
 			t.Fatalf("before the next session: %+v", r)
 		}
 		found := false
@@ -181,7 +181,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		if err := openLog(t, dir, Options{}).Close(); err != nil {
 			t.Fatal(err)
 		}
-		if r := verify(t, dir); !r.Intact() {
+		if r := verify(t, dir); !r.IsIntact() {
 			t.Fatalf("after the next session: %+v", r)
 		}
 	}
@@ -202,14 +202,14 @@ func TestTornTailIsAccountedFor(t *testing.T) {
 	if err := os.WriteFile(path, torn, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := verify(t, dir); !r.Intact() || len(r.Notes) != 2 {
+	if r := verify(t, dir); !r.IsIntact() || len(r.Notes) != 2 {
 		t.Fatalf("before: %+v", r)
 	}
 	if err := openLog(t, dir, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
 	r := verify(t, dir)
-	if !r.Intact() || len(r.Notes) != 1 || !strings.Contains(r.Notes[0].What, "died while it wrote") {
+	if !r.IsIntact() || len(r.Notes) != 1 || !strings.Contains(r.Notes[0].What, "died while it wrote") {
 		t.Fatalf("after: %+v", r)
 	}
 	now, err := os.ReadFile(path)
@@ -218,7 +218,7 @@ func TestTornTailIsAccountedFor(t *testing.T) {
 	}
 	for cut := range 3 { // from now on the fragment itself is pinned
 		replace(t, path, torn[:len(torn)-1-cut])
-		if r := verify(t, dir); r.Intact() {
+		if r := verify(t, dir); r.IsIntact() {
 			t.Fatalf("%d bytes of the fragment gone and nothing found", cut+1)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // error is the last. The directory need not exist.
 func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
-		list, err := sources(dir, false)
+		list, err := listSources(dir, false)
 		if err != nil {
 			yield(event.Entry{}, err)
 			return
@@ -26,37 +26,37 @@ func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 				s.close()
 			}
 		}()
-		backlog(list, &f, (*source).close)(yield)
+		readBacklog(list, &f, (*source).close)(yield)
 	}
 }
 
-// backlog reads what the sources hold now. Each is handed to drained when it
+// readBacklog reads what the sources hold now. Each is handed to drained when it
 // has been read, so that few files are open at once.
-func backlog(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
+func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	if f.Last > 0 {
-		return latest(list, f, drained)
+		return readLatest(list, f, drained)
 	}
-	return merge(list, f, drained)
+	return mergeSources(list, f, drained)
 }
 
 // clockSlack is how far a file's time of writing may lie before the time of its
 // last record: the system keeps it in coarse steps.
 const clockSlack = time.Minute
 
-// merge yields by time. A source is opened when the others have come to the
+// mergeSources yields by time. A source is opened when the others have come to the
 // time at which it began.
-func merge(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
+func mergeSources(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		m := merger{yield: yield, f: f, drained: drained}
 		for len(list) > 0 || len(m.open) > 0 {
 			for len(list) > 0 && (len(m.open) == 0 || !list[0].began.After(m.open[0].head.Time)) {
 				s := list[0]
 				list = list[1:]
-				if !s.wrote.Add(clockSlack).Before(f.Since) && !m.add(s) {
+				if !s.wrote.Add(clockSlack).Before(f.Since) && !m.addSource(s) {
 					return
 				}
 			}
-			if len(m.open) > 0 && !m.step() {
+			if len(m.open) > 0 && !m.yieldHead() {
 				return
 			}
 		}
@@ -71,22 +71,22 @@ type merger struct {
 	drained func(*source)
 }
 
-// add opens a source; false ends the merge.
-func (m *merger) add(s *source) bool {
-	ok, more := m.fetch(s)
+// addSource opens a source; false ends the merge.
+func (m *merger) addSource(s *source) bool {
+	ok, more := m.fetchHead(s)
 	if ok {
 		heap.Push(&m.open, s)
 	}
 	return more
 }
 
-// step yields the earliest head.
-func (m *merger) step() bool {
+// yieldHead yields the earliest head.
+func (m *merger) yieldHead() bool {
 	s := m.open[0]
 	if !m.yield(s.head, nil) {
 		return false
 	}
-	ok, more := m.fetch(s)
+	ok, more := m.fetchHead(s)
 	if ok {
 		heap.Fix(&m.open, 0)
 	} else {
@@ -95,18 +95,18 @@ func (m *merger) step() bool {
 	return more
 }
 
-// fetch reads the source's next head; ok is false when it has none, more is
+// fetchHead reads the source's next head; ok is false when it has none, more is
 // false when the merge is to end.
-func (m *merger) fetch(s *source) (ok, more bool) {
+func (m *merger) fetchHead(s *source) (ok, more bool) {
 	for {
-		e, err := s.next(m.f)
+		e, err := s.nextEntry(m.f)
 		if err == nil {
 			s.head = e
 			return true, true
 		}
 		if errors.Is(err, io.EOF) {
 			more = true
-			if d := s.tail(); d != nil {
+			if d := s.tailDamage(); d != nil {
 				more = m.yield(event.Entry{}, d)
 			}
 			m.drained(s)
@@ -126,7 +126,7 @@ func isDamage(err error) bool {
 type byHead []*source
 
 func (h byHead) Len() int           { return len(h) }
-func (h byHead) Less(i, j int) bool { return before(&h[i].head, &h[j].head) }
+func (h byHead) Less(i, j int) bool { return isEarlier(&h[i].head, &h[j].head) }
 func (h byHead) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *byHead) Push(x any)        { *h = append(*h, x.(*source)) }
 func (h *byHead) Pop() any {
@@ -136,8 +136,8 @@ func (h *byHead) Pop() any {
 	return s
 }
 
-// before orders by time, and records of one session by number.
-func before(a, b *event.Entry) bool { return compareEntries(a, b) < 0 }
+// isEarlier orders by time, and records of one session by number.
+func isEarlier(a, b *event.Entry) bool { return compareEntries(a, b) < 0 }
 
 func compareEntries(a, b *event.Entry) int {
 	if c := a.Time.Compare(b.Time); c != 0 {
@@ -149,9 +149,9 @@ func compareEntries(a, b *event.Entry) int {
 	return int(min(max(int64(a.Seq)-int64(b.Seq), -1), 1))
 }
 
-// latest yields the f.Last newest. It reads the sources that were written to
+// readLatest yields the f.Last newest. It reads the sources that were written to
 // last, and stops when no other can hold a newer record.
-func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
+func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		newest := slices.Clone(list)
 		slices.SortStableFunc(newest, func(a, b *source) int { return b.wrote.Compare(a.wrote) })
@@ -159,29 +159,29 @@ func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.En
 		limit := 2*f.Last + 64
 		calls := map[string]bool{} // whose replies are kept
 		for _, s := range newest {
-			if f.counted(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
+			if f.countEntries(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
 				break
 			}
 			m := merger{f: f, yield: yield, drained: drained}
 			for {
-				ok, more := m.fetch(s)
+				ok, more := m.fetchHead(s)
 				if !more {
 					return
 				}
 				if !ok {
 					break
 				}
-				if f.counts(&s.head) {
+				if f.countsEntry(&s.head) {
 					calls[s.head.Record] = f.Replies
 				} else if !calls[s.head.Ref] {
 					continue
 				}
 				if kept = append(kept, s.head); len(kept) >= limit {
-					kept = f.trim(kept, calls)
+					kept = f.trimEntries(kept, calls)
 					limit = 2*len(kept) + 64
 				}
 			}
-			kept = f.trim(kept, calls)
+			kept = f.trimEntries(kept, calls)
 		}
 		for _, e := range kept {
 			if !yield(e, nil) {
@@ -191,12 +191,12 @@ func latest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.En
 	}
 }
 
-// trim sorts and keeps the last f.Last, with the replies behind them.
-func (f *Filter) trim(kept []event.Entry, calls map[string]bool) []event.Entry {
+// trimEntries sorts and keeps the last f.Last, with the replies behind them.
+func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0
 	for first > 0 && n < f.Last {
-		if first--; f.counts(&kept[first]) {
+		if first--; f.countsEntry(&kept[first]) {
 			n++
 		}
 	}
@@ -206,12 +206,12 @@ func (f *Filter) trim(kept []event.Entry, calls map[string]bool) []event.Entry {
 	return slices.Delete(kept, 0, first)
 }
 
-// counts says that Last counts a record.
-func (f *Filter) counts(e *event.Entry) bool { return !f.Replies || !f.reply(e) }
+// countsEntry says that Last counts a record.
+func (f *Filter) countsEntry(e *event.Entry) bool { return !f.Replies || !f.isReply(e) }
 
-func (f *Filter) counted(kept []event.Entry) (n int) {
+func (f *Filter) countEntries(kept []event.Entry) (n int) {
 	for i := range kept {
-		if f.counts(&kept[i]) {
+		if f.countsEntry(&kept[i]) {
 			n++
 		}
 	}

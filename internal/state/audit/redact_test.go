@@ -23,7 +23,7 @@ func line(t testing.TB, mode redact.Mode, ev event.Event) (string, event.Entry) 
 	e := encoder{Redactor: redact.New(mode, testKey), session: "abcdefghij"}
 	c := newChain()
 	ev.Time = time.Unix(1, 0)
-	raw := c.seal(e.event(nil, &c, &ev), 0)
+	raw := c.sealLine(e.appendEvent(nil, &c, &ev), 0)
 	raw = raw[:len(raw)-1]
 	entry, err := parseEntry("f", item{raw: raw})
 	if err != nil {
@@ -242,8 +242,8 @@ func TestALineSaysWhatItsEventSays(t *testing.T) {
 				Channel: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"), Detail: s("detail"),
 			}
 			fresh, c := encoder{Redactor: redact.New(mode, testKey), session: "abcdefghij"}, newChain()
-			want := string(fresh.event(nil, &c, &ev))
-			if got := string(used.event(nil, &c, &ev)); got != want {
+			want := string(fresh.appendEvent(nil, &c, &ev))
+			if got := string(used.appendEvent(nil, &c, &ev)); got != want {
 				rt.Fatalf("after other lines\n%s\nalone\n%s", got, want)
 			}
 		}

@@ -23,9 +23,9 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 		if !mem.lost && now.Before(l.nextLook) {
 			return nil
 		}
-		size, lost = mem.reserved(), mem.lost
+		size, lost = mem.reservedSize(), mem.lost
 	}
-	gone := lost || spoiled(l.seg.file, size)
+	gone := lost || isSpoiled(l.seg.file, size)
 	if !gone && now.Before(l.nextCheck) {
 		l.nextLook = now.Add(look)
 		return nil
@@ -34,7 +34,7 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 		l.nextLook, l.nextCheck = now.Add(look), now.Add(time.Second)
 		return nil
 	}
-	if err := l.reopen(now); err != nil {
+	if err := l.reopenSegment(now); err != nil {
 		return fmt.Errorf("%q was removed, moved or cut short while it was in use, and no other can be begun: %w; see to the folder, or start the client again", l.seg.path, err)
 	}
 	return nil
@@ -51,19 +51,19 @@ func (s *segment) atPath() bool {
 	return err != nil || os.SameFile(at, open)
 }
 
-// reopen goes on in a new segment, in the folder as it is now. The chain goes on too,
+// reopenSegment goes on in a new segment, in the folder as it is now. The chain goes on too,
 // so that Verify misses what was before, and the first record says what happened.
-func (l *Log) reopen(now time.Time) error {
+func (l *Log) reopenSegment(now time.Time) error {
 	if err := makeDir(l.dir); err != nil {
 		return err
 	}
 	lost, c := l.seg, l.chain
 	var next *segment
 	err := withLedger(l.dir, l.o.Now, func(led *ledger) (err error) {
-		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.brief()); err != nil {
+		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.isBrief()); err != nil {
 			return err
 		}
-		if err := led.append(next.opening()); err != nil {
+		if err := led.appendMark(next.openingMark()); err != nil {
 			return errors.Join(err, next.discard())
 		}
 		return nil
@@ -76,11 +76,11 @@ func (l *Log) reopen(now time.Time) error {
 	l.failed.fragment, l.failed.unended = nil, false // what a failed write left is gone as well
 	l.buf, c = l.buf[:0], l.chain
 	if l.failed.refused > 0 {
-		l.buf = l.enc.recovery(l.buf, &c, now, &l.failed)
+		l.buf = l.enc.appendRecovery(l.buf, &c, now, &l.failed)
 	}
 	start := len(l.buf)
 	ev := &event.Event{Time: now, Kind: event.Upkeep, Detail: fmt.Sprintf(
 		"the file of this session, %q, was removed, moved or cut short while it was in use; its records before number %d are not here", lost.path, next.begin)}
-	l.buf = c.seal(l.enc.event(l.buf, &c, ev), start)
-	return l.write(c, nil)
+	l.buf = c.sealLine(l.enc.appendEvent(l.buf, &c, ev), start)
+	return l.writeBuffer(c, nil)
 }

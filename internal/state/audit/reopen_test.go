@@ -65,7 +65,7 @@ func TestARecordThatIsTakenAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			var found []event.Entry
-			for e, err := range Read(dir, Filter{Session: l.Session()}) {
+			for e, err := range Read(dir, Filter{Session: l.SessionID()}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -74,7 +74,7 @@ func TestARecordThatIsTakenAway(t *testing.T) {
 			if n := len(found); n < 4 || found[n-4].Kind != event.Upkeep || !strings.Contains(found[n-4].Detail, "its records before number") {
 				t.Errorf("%d records, none says what happened", n)
 			}
-			if r := verify(t, dir); r.Intact() && name != "the segment replaced" { // by its copy
+			if r := verify(t, dir); r.IsIntact() && name != "the segment replaced" { // by its copy
 				t.Errorf("nothing is missed: %+v", r)
 			}
 		})

@@ -34,16 +34,16 @@ func removeOld(dir string, all []fs.FileInfo, o Options) error {
 		return nil
 	}
 	return withLedger(dir, o.Now, func(led *ledger) error {
-		all, err := segments(dir) // another session may have been here
+		all, err := listSegments(dir) // another session may have been here
 		if err != nil {
 			return err
 		}
-		ends, err := led.ends()
+		ends, err := led.readEnds()
 		if err != nil {
 			return err
 		}
-		for _, v := range o.old(dir, all, ends, o.Now()) {
-			if err = led.remove(v, o.Retention); err != nil {
+		for _, v := range o.findOld(dir, all, ends, o.Now()) {
+			if err = led.removeSegment(v, o.Retention); err != nil {
 				break
 			}
 		}
@@ -68,9 +68,9 @@ func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 // removable is a segment that retention removes.
 type removable struct{ path, why string }
 
-// old finds them, oldest first. Of a segment that the ledger has not closed, nothing
+// findOld finds them, oldest first. Of a segment that the ledger has not closed, nothing
 // is known that would let it be removed.
-func (r Retention) old(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []removable {
+func (r Retention) findOld(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []removable {
 	var total int64
 	size := func(fi fs.FileInfo) int64 {
 		if end := ends[fi.Name()]; end.Size > 0 {
@@ -108,11 +108,11 @@ func (r Retention) tooOld(closed, now time.Time) bool {
 	return r.KeepFor > 0 && now.Sub(closed) > r.KeepFor
 }
 
-// ends reads how each segment ended.
-func (l *ledger) ends() (map[string]mark, error) {
+// readEnds reads how each segment ended.
+func (l *ledger) readEnds() (map[string]mark, error) {
 	ends := map[string]mark{}
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
-	err := s.each(func(it item) {
+	err := s.eachItem(func(it item) {
 		if m, ok := parseMark(it); ok && (m.Kind == closed || m.Kind == crashed) {
 			ends[m.Segment] = m
 		}
@@ -120,8 +120,8 @@ func (l *ledger) ends() (map[string]mark, error) {
 	return ends, err
 }
 
-// remove deletes one segment, unless somebody writes it after all.
-func (l *ledger) remove(v removable, r Retention) error {
+// removeSegment deletes one segment, unless somebody writes it after all.
+func (l *ledger) removeSegment(v removable, r Retention) error {
 	f, err := openFree(v.path)
 	if f == nil {
 		return err
@@ -131,7 +131,7 @@ func (l *ledger) remove(v removable, r Retention) error {
 		Kind: removed, Segment: filepath.Base(v.path), Detail: v.why,
 		Keep: max(r.Keep, 0), KeepFor: int64(max(r.KeepFor, 0) / time.Second),
 	}
-	if err := l.append(m); err != nil {
+	if err := l.appendMark(m); err != nil {
 		return err
 	}
 	return os.Remove(v.path)

@@ -50,7 +50,7 @@ type gap struct {
 	part bool // the last is not finished
 }
 
-func (g *gap) write(b []byte, line int) {
+func (g *gap) addBytes(b []byte, line int) {
 	if g.sum == nil {
 		*g = gap{sum: sha256.New(), line: line}
 	} else if !g.part {
@@ -62,14 +62,14 @@ func (g *gap) write(b []byte, line int) {
 	g.size += len(b)
 }
 
-func (g *gap) digest() string { return "sha256:" + hex.EncodeToString(g.sum.Sum(nil)) }
+func (g *gap) digestText() string { return "sha256:" + hex.EncodeToString(g.sum.Sum(nil)) }
 
 func newScanner(src io.Reader) *scanner { return &scanner{src: src} }
 
-// each visits what is left to read.
-func (s *scanner) each(visit func(item)) error {
+// eachItem visits what is left to read.
+func (s *scanner) eachItem(visit func(item)) error {
 	for {
-		it, err := s.next()
+		it, err := s.nextItem()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -80,9 +80,9 @@ func (s *scanner) each(visit func(item)) error {
 	}
 }
 
-// next returns the next line or problem. At io.EOF there is no further whole
+// nextItem returns the next line or problem. At io.EOF there is no further whole
 // line yet; more may be read when the file has grown.
-func (s *scanner) next() (item, error) {
+func (s *scanner) nextItem() (item, error) {
 	if s.held != nil {
 		it := *s.held
 		s.held = nil
@@ -98,25 +98,25 @@ func (s *scanner) next() (item, error) {
 		}
 		p, good := parseLink(raw)
 		if !good {
-			s.gap.write(raw, s.line)
+			s.gap.addBytes(raw, s.line)
 			s.gap.part = false
 			continue
 		}
-		return s.accept(item{raw: raw, line: s.line, link: p}), nil
+		return s.acceptLine(item{raw: raw, line: s.line, link: p}), nil
 	}
 }
 
-// hold gives a sound line back that came with a problem, to be read next
+// holdItem gives a sound line back that came with a problem, to be read next
 // without it.
-func (s *scanner) hold(it item) {
+func (s *scanner) holdItem(it item) {
 	if it.raw != nil {
 		it.problem = ""
 		s.held = &it
 	}
 }
 
-// accept places a line that is sound in itself.
-func (s *scanner) accept(it item) item {
+// acceptLine places a line that is sound in itself.
+func (s *scanner) acceptLine(it item) item {
 	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
 	s.chain.next = it.link.seq + 1
 	copy(s.chain.prev[:], it.link.hash)
@@ -134,10 +134,10 @@ func (s *scanner) accept(it item) item {
 		return it
 	}
 	s.held = &it
-	return item{line: g.line, problem: g.problem()}
+	return item{line: g.line, problem: g.problemText()}
 }
 
-func (g *gap) problem() string {
+func (g *gap) problemText() string {
 	return fmt.Sprintf("%d bytes here are no record, or one that was changed", g.size)
 }
 
@@ -148,24 +148,24 @@ func accountsFor(line []byte, g *gap) bool {
 		Bytes  int
 		Digest string
 	}
-	return json.Unmarshal(line, &w) == nil && w.Kind == event.Recovery && w.Bytes == g.size && w.Digest == g.digest()
+	return json.Unmarshal(line, &w) == nil && w.Kind == event.Recovery && w.Bytes == g.size && w.Digest == g.digestText()
 }
 
-// rest is everything behind the last good line, whole lines or not: its length
+// digestRest is everything behind the last good line, whole lines or not: its length
 // and digest. It may be asked once, at the end.
-func (s *scanner) rest() (int, string) {
+func (s *scanner) digestRest() (int, string) {
 	if tail := s.buf[s.at:]; len(tail) > 0 || s.gap.sum != nil {
-		s.gap.write(tail, s.line+1)
+		s.gap.addBytes(tail, s.line+1)
 	}
 	if s.gap.sum == nil || s.gap.size == 0 {
 		return 0, ""
 	}
-	return s.gap.size, s.gap.digest()
+	return s.gap.size, s.gap.digestText()
 }
 
-// more adds to what is behind the last good line what could not be read as lines.
-func (s *scanner) more(r io.Reader) error {
-	s.gap.write(s.buf[s.at:], s.line+1)
+// addRest adds to what is behind the last good line what could not be read as lines.
+func (s *scanner) addRest(r io.Reader) error {
+	s.gap.addBytes(s.buf[s.at:], s.line+1)
 	s.at = len(s.buf)
 	n, err := io.Copy(s.gap.sum, r)
 	s.gap.size += int(n)
@@ -181,33 +181,33 @@ func (s *scanner) readLine() ([]byte, error) {
 			s.at = searched + n + 1
 			s.read += int64(len(line)) + 1
 			s.line++
-			return s.ended(line), nil
+			return s.endLongLine(line), nil
 		}
 		if len(s.buf)-s.at > maxLine {
-			s.gap.write(s.buf[s.at:], s.line+1)
+			s.gap.addBytes(s.buf[s.at:], s.line+1)
 			s.read += int64(len(s.buf) - s.at)
 			s.at, s.over = len(s.buf), true
 		}
 		searched = len(s.buf) - s.at
-		if err := s.fill(); err != nil {
+		if err := s.fillBuffer(); err != nil {
 			return nil, err
 		}
 		searched += s.at
 	}
 }
 
-// ended ends an over-long line.
-func (s *scanner) ended(line []byte) []byte {
+// endLongLine ends an over-long line.
+func (s *scanner) endLongLine(line []byte) []byte {
 	if !s.over {
 		return line
 	}
-	s.gap.write(line, s.line)
+	s.gap.addBytes(line, s.line)
 	s.gap.part, s.over = false, false
 	return nil
 }
 
-// fill reads more behind what is unread, which it moves to the front.
-func (s *scanner) fill() error {
+// fillBuffer reads more behind what is unread, which it moves to the front.
+func (s *scanner) fillBuffer() error {
 	if s.at > 0 {
 		s.buf = s.buf[:copy(s.buf, s.buf[s.at:])]
 		s.at = 0
@@ -227,8 +227,8 @@ func (s *scanner) fill() error {
 	return err
 }
 
-// begin makes the scanner expect its first line at c.
-func (s *scanner) begin(c chain) { s.chain, s.begun = c, true }
+// expectChain makes the scanner expect its first line at c.
+func (s *scanner) expectChain(c chain) { s.chain, s.begun = c, true }
 
 // lastLink is the place of the last line in tail, when it is whole and sound.
 func lastLink(tail []byte) (link, bool) {

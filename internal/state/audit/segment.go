@@ -55,7 +55,7 @@ func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief boo
 		return nil, err
 	}
 	s.file = f
-	if err := lock(f, false); err != nil {
+	if err := lockFile(f, false); err != nil {
 		return nil, errors.Join(err, s.discard())
 	}
 	if !brief {
@@ -64,17 +64,17 @@ func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief boo
 		}
 	}
 	next := *c
-	if _, err := s.append(e.header(nil, &next, now, name)); err != nil {
+	if _, err := s.appendLines(e.appendHeader(nil, &next, now, name)); err != nil {
 		return nil, errors.Join(err, s.discard())
 	}
 	*c, s.first = next, string(next.prev[:])
 	return s, nil
 }
 
-// append records lines, and says how many bytes of them are in the file.
-func (s *segment) append(lines []byte) (n int, err error) {
+// appendLines records lines, and says how many bytes of them are in the file.
+func (s *segment) appendLines(lines []byte) (n int, err error) {
 	if s.mem != nil {
-		n, err = s.mem.append(lines)
+		n, err = s.mem.appendBytes(lines)
 	} else {
 		n, err = s.file.Write(lines)
 	}
@@ -86,7 +86,7 @@ func (s *segment) append(lines []byte) (n int, err error) {
 func (s *segment) close() error {
 	var err error
 	if s.mem != nil {
-		err = s.mem.give()
+		err = s.mem.truncateFile()
 	}
 	return errors.Join(err, s.file.Close())
 }
@@ -99,45 +99,45 @@ func (s *segment) discard() error {
 	return errors.Join(s.close(), os.Remove(s.path))
 }
 
-func (s *segment) name() string { return filepath.Base(s.path) }
+func (s *segment) fileName() string { return filepath.Base(s.path) }
 
-func (s *segment) opening() mark {
-	m := mark{Kind: opened, Segment: s.name(), First: s.first}
+func (s *segment) openingMark() mark {
+	m := mark{Kind: opened, Segment: s.fileName(), First: s.first}
 	if fi, err := s.file.Stat(); err == nil {
-		m.Node = node(fi)
+		m.Node = fileNode(fi)
 	}
 	return m
 }
 
-// closing is the mark of a segment whose last line is before c.
-func (s *segment) closing(c *chain) mark {
-	return mark{Kind: closed, Segment: s.name(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin, Size: s.size}
+// closingMark is the mark of a segment whose last line is before c.
+func (s *segment) closingMark(c *chain) mark {
+	return mark{Kind: closed, Segment: s.fileName(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin, Size: s.size}
 }
 
 // closedMode is the mode of a segment that the ledger has closed. It only says
 // so quickly; the ledger decides.
 const closedMode fs.FileMode = 0o400
 
-func (s *segment) retire() error { return s.file.Chmod(closedMode) }
+func (s *segment) markClosed() error { return s.file.Chmod(closedMode) }
 
-// rotate goes on in a new segment. When that cannot be begun, the old one just
+// rotateSegment goes on in a new segment. When that cannot be begun, the old one just
 // grows, and it is tried again later: a session never stops for a rotation.
-func (l *Log) rotate(now time.Time) {
+func (l *Log) rotateSegment(now time.Time) {
 	if l.failed.refused > 0 {
 		return
 	}
 	var next *segment
 	c := l.chain
 	_ = withLedger(l.dir, l.o.Now, func(led *ledger) error {
-		begun, err := newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.brief())
+		begun, err := newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.isBrief())
 		if err != nil {
 			return err
 		}
-		if err := led.append(l.seg.closing(&l.chain)); err != nil {
+		if err := led.appendMark(l.seg.closingMark(&l.chain)); err != nil {
 			return errors.Join(err, begun.discard())
 		}
 		next = begun
-		return led.append(next.opening()) // lost, the closing will say it too
+		return led.appendMark(next.openingMark()) // lost, the closing will say it too
 	})
 	if next == nil {
 		l.rotateAt = l.seg.size + max(l.o.MaxBytes/32, 1)
@@ -146,7 +146,7 @@ func (l *Log) rotate(now time.Time) {
 	if l.o.Sync != SyncNone {
 		_ = l.seg.file.Sync() // it has been, but for the last second of SyncInterval
 	}
-	_ = l.seg.retire() // the ledger has closed it; the mode is only a hint
+	_ = l.seg.markClosed() // the ledger has closed it; the mode is only a hint
 	_ = l.seg.close()
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.cleanUp()

@@ -32,8 +32,8 @@ func sharedSession(name string, keep redact.Mode, now time.Time) (session string
 // isShared says that a segment is that of a day, by the time in its name.
 func isShared(began time.Time) bool { return began.Equal(began.Truncate(day)) }
 
-// rests says that calls may still be added to a segment in which nobody writes.
-func rests(name string, now time.Time) bool {
+// acceptsCalls says that calls may still be added to a segment in which nobody writes.
+func acceptsCalls(name string, now time.Time) bool {
 	began, _, _ := parseSegmentName(name)
 	return isShared(began) && now.Before(began.Add(day))
 }
@@ -41,13 +41,13 @@ func rests(name string, now time.Time) bool {
 // errTaken is of a shared segment to which this call is not added.
 var errTaken = errors.New("the segment is in use, closed, or not whole")
 
-// share goes on in the segment that name shares, or begins it.
-func (l *Log) share(name string) error {
+// shareSegment goes on in the segment that name shares, or begins it.
+func (l *Log) shareSegment(name string) error {
 	session, began := sharedSession(name, l.o.Redact, l.o.Now())
 	file := segmentName(began, session)
 	err := l.goOn(session, filepath.Join(l.dir, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = l.begin(session, file)
+		err = l.beginSession(session, file)
 	}
 	if err == nil {
 		l.seg.shared, l.rotateAt = true, math.MaxInt64
@@ -63,7 +63,7 @@ func (l *Log) goOn(session, path string) error {
 		return err
 	}
 	s := &segment{path: path, file: f, begin: 1}
-	last, err := s.last(l.o.MaxBytes)
+	last, err := s.lockAndReadLast(l.o.MaxBytes)
 	if err == nil {
 		err = l.useKey(session, readKey)
 	}
@@ -76,8 +76,8 @@ func (l *Log) goOn(session, path string) error {
 	return nil
 }
 
-// last takes the lock, and finds the last line and the size.
-func (s *segment) last(most int64) (link, error) {
+// lockAndReadLast takes the lock, and finds the last line and the size.
+func (s *segment) lockAndReadLast(most int64) (link, error) {
 	if ours, err := tryLock(s.file, false); err != nil || !ours {
 		return link{}, errors.Join(errTaken, err)
 	}

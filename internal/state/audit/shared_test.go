@@ -40,7 +40,7 @@ func call(t *testing.T, dir string, o Options) string {
 // segmentFiles are the names of all segments, and the lines of the ledger.
 func segmentFiles(t *testing.T, dir string) (names []string, ledger int) {
 	t.Helper()
-	all, err := segments(dir)
+	all, err := listSegments(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func tidy(t *testing.T, dir string, now time.Time) {
 func intact(t *testing.T, dir string, notes int) {
 	t.Helper()
 	report, err := Verify(dir, "", Retention{Keep: -1, KeepFor: -1})
-	if err != nil || !report.Intact() || len(report.Notes) != notes {
+	if err != nil || !report.IsIntact() || len(report.Notes) != notes {
 		t.Errorf("%v, findings %v, notes %v, want %d of these", err, report.Findings, report.Notes, notes)
 	}
 }
@@ -110,7 +110,7 @@ func TestASharedSegmentIsClosedWhenItsDayIsOver(t *testing.T) {
 	tidy(t, dir, noon.Add(time.Hour))
 	call(t, dir, Options{Now: at(noon.Add(2 * time.Hour)), Shared: "agent"})
 	names, _ := segmentFiles(t, dir)
-	if len(names) != 2 || !rests(names[0], noon) {
+	if len(names) != 2 || !acceptsCalls(names[0], noon) {
 		t.Fatalf("tidying closed what calls still go on in: %q", names)
 	}
 	tidy(t, dir, noon.Add(day))
@@ -122,7 +122,7 @@ func TestASharedSegmentIsClosedWhenItsDayIsOver(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, names[0]), 700); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := Verify(dir, "", Retention{Keep: -1, KeepFor: -1}); err != nil || report.Intact() {
+	if report, err := Verify(dir, "", Retention{Keep: -1, KeepFor: -1}); err != nil || report.IsIntact() {
 		t.Error(err, report)
 	}
 }
@@ -242,8 +242,8 @@ func TestACallThatWaitsKeepsNoOtherWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := call(t, dir, o)
-	if !strings.HasPrefix(later, waits.Session()+"-") || strings.HasPrefix(other, waits.Session()+"-") {
-		t.Errorf("waiting %s, beside it %s, after it %s", waits.Session(), other, later)
+	if !strings.HasPrefix(later, waits.SessionID()+"-") || strings.HasPrefix(other, waits.SessionID()+"-") {
+		t.Errorf("waiting %s, beside it %s, after it %s", waits.SessionID(), other, later)
 	}
 	tidy(t, dir, noon.Add(day))
 	intact(t, dir, 0)
@@ -267,7 +267,7 @@ func TestASharedSegmentThatIsRemoved(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := Verify(dir, "", Retention{Keep: -1, KeepFor: -1}); err != nil || report.Intact() {
+	if report, err := Verify(dir, "", Retention{Keep: -1, KeepFor: -1}); err != nil || report.IsIntact() {
 		t.Errorf("what was removed is not missed: %v %v", err, report)
 	}
 }

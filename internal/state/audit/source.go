@@ -28,10 +28,10 @@ type source struct {
 
 const noLimit = 1<<63 - 1
 
-// sources lists the segments of dir, oldest first. A directory that is missing
+// listSources lists the segments of dir, oldest first. A directory that is missing
 // has none.
-func sources(dir string, limited bool) ([]*source, error) {
-	all, err := segments(dir)
+func listSources(dir string, limited bool) ([]*source, error) {
+	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -68,9 +68,9 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next returns the next record that the filter takes, a *Damage, or io.EOF
+// nextEntry returns the next record that the filter takes, a *Damage, or io.EOF
 // when there is none yet.
-func (s *source) next(f *Filter) (event.Entry, error) {
+func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	if s.done {
 		return event.Entry{}, io.EOF
 	}
@@ -89,36 +89,36 @@ func (s *source) next(f *Filter) (event.Entry, error) {
 		s.file, s.bytes, s.scan = file, written{file: file}, newScanner(s)
 	}
 	for {
-		it, err := s.scan.next()
+		it, err := s.scan.nextItem()
 		if err != nil {
 			return event.Entry{}, err
 		}
 		if it.problem != "" {
-			s.scan.hold(it)
+			s.scan.holdItem(it)
 			return event.Entry{}, &event.Damage{File: filepath.Base(s.path), Line: it.line, What: it.problem}
 		}
 		e, err := parseEntry(filepath.Base(s.path), it)
-		if err != nil || f.match(&e) {
+		if err != nil || f.matchesEntry(&e) {
 			return e, err
 		}
 	}
 }
 
-// reads says whether what it reads, has read or is going to read is this file, which has its
+// readsFile says whether what it reads, has read or is going to read is this file, which has its
 // path now.
-func (s *source) reads(fi fs.FileInfo) bool {
+func (s *source) readsFile(fi fs.FileInfo) bool {
 	if s.is == nil {
 		return !s.done || s.ended
 	}
 	return os.SameFile(s.is, fi)
 }
 
-// tail is the damage that is followed by no sound line, when all has been read.
-func (s *source) tail() *event.Damage {
+// tailDamage is the damage that is followed by no sound line, when all has been read.
+func (s *source) tailDamage() *event.Damage {
 	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
 		return nil
 	}
-	return &event.Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problem()}
+	return &event.Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problemText()}
 }
 
 // close ends reading for good.
@@ -129,8 +129,8 @@ func (s *source) close() {
 	s.file, s.bytes, s.scan, s.done = nil, written{}, nil, true
 }
 
-// finished reports that nobody will write to the file any more.
-func (s *source) finished() bool {
+// isFinished reports that nobody will write to the file any more.
+func (s *source) isFinished() bool {
 	if s.file == nil {
 		return s.done
 	}

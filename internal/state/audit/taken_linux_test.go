@@ -102,12 +102,12 @@ func TestASegmentThatIsTakenAway(t *testing.T) {
 					openLog(t, dir, Options{}).cleanups.Wait()
 				}
 				have := 0
-				for e, err := range Read(dir, Filter{Session: l.Session()}) {
-					if err == nil && e.Session == l.Session() {
+				for e, err := range Read(dir, Filter{Session: l.SessionID()}) {
+					if err == nil && e.Session == l.SessionID() {
 						have++
 					}
 				}
-				if r := verify(t, dir); r.Intact() && have < wrote-1 { // one line begins the segment
+				if r := verify(t, dir); r.IsIntact() && have < wrote-1 { // one line begins the segment
 					t.Errorf("%d of %d are there, and nothing is missed: %v", have, wrote, r.Notes)
 				}
 			})
@@ -139,7 +139,7 @@ func TestASegmentThatIsCutBeforeTheEnd(t *testing.T) {
 	if err := l.Close(); err == nil {
 		t.Error("nothing is said of what could not be recorded")
 	}
-	if r := verify(t, dir); r.Intact() {
+	if r := verify(t, dir); r.IsIntact() {
 		t.Errorf("nothing is missed: %v", r.Notes)
 	}
 }

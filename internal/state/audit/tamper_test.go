@@ -65,7 +65,7 @@ func (r *tampered) says(now time.Time, ms ...mark) {
 	r.t.Helper()
 	must(r.t, withLedger(r.dir, func() time.Time { return now }, func(led *ledger) error {
 		for _, m := range ms {
-			if err := led.append(m); err != nil {
+			if err := led.appendMark(m); err != nil {
 				return err
 			}
 		}
@@ -172,7 +172,7 @@ func TestTampering(t *testing.T) {
 			tt.do(r)
 			for kept, want := range map[string]bool{"": tt.found, head: tt.headed} {
 				report, err := Verify(r.dir, kept, Retention{})
-				if err != nil || report.Intact() == want {
+				if err != nil || report.IsIntact() == want {
 					t.Errorf("head %.8q: %v, found %v", kept, err, report.Findings)
 				}
 			}
@@ -207,7 +207,7 @@ func TestRemovedSinceTheHead(t *testing.T) {
 	must(t, openLog(t, r.dir, Options{Now: later}).Close())
 	v := newVerifier(r.dir, Retention{})
 	v.now = later()
-	_, err := v.snapshot(head)
+	_, err := v.readSnapshot(head)
 	must(t, err)
 	if len(v.report.Findings) > 0 || len(v.report.Notes) != len(r.paths)-1 || !strings.Contains(v.report.Notes[0].What, "removed since the hash was kept") {
 		t.Errorf("%d segments: %+v", len(r.paths), v.report)

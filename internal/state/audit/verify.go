@@ -22,8 +22,8 @@ type Report struct {
 	Notes []Finding `json:"notes"`
 }
 
-// Intact reports that there is no finding.
-func (r *Report) Intact() bool { return len(r.Findings) == 0 }
+// IsIntact reports that there is no finding.
+func (r *Report) IsIntact() bool { return len(r.Findings) == 0 }
 
 // Finding is one place. Line 0 is the whole file.
 type Finding struct {
@@ -39,7 +39,7 @@ type Finding struct {
 // A directory that is missing is an empty record.
 func Verify(dir, head string, r Retention) (Report, error) {
 	v := newVerifier(dir, r)
-	files, err := v.snapshot(head)
+	files, err := v.readSnapshot(head)
 	if err != nil {
 		return v.report, fmt.Errorf("verify %q: %w", dir, err)
 	}
@@ -47,11 +47,11 @@ func Verify(dir, head string, r Retention) (Report, error) {
 	last := map[string]string{} // of each session: the last hash of its latest segment
 	for _, fi := range files {
 		present[fi.Name()] = true
-		if err := v.segment(fi, last); err != nil {
+		if err := v.checkSegment(fi, last); err != nil {
 			return v.report, fmt.Errorf("verify %q: %w", dir, err)
 		}
 	}
-	v.missing(present)
+	v.checkMissing(present)
 	return v.report, nil
 }
 
@@ -86,25 +86,25 @@ func newVerifier(dir string, r Retention) *verifier {
 	}
 }
 
-func (v *verifier) find(file string, line int, format string, a ...any) {
+func (v *verifier) addFinding(file string, line int, format string, a ...any) {
 	v.report.Findings = append(v.report.Findings, Finding{file, line, fmt.Sprintf(format, a...)})
 }
 
-func (v *verifier) note(file string, line int, format string, a ...any) {
+func (v *verifier) addNote(file string, line int, format string, a ...any) {
 	v.report.Notes = append(v.report.Notes, Finding{file, line, fmt.Sprintf(format, a...)})
 }
 
-// snapshot reads the ledger and lists the segments while no session begins,
+// readSnapshot reads the ledger and lists the segments while no session begins,
 // ends or removes one.
-func (v *verifier) snapshot(head string) ([]fs.FileInfo, error) {
+func (v *verifier) readSnapshot(head string) ([]fs.FileInfo, error) {
 	f, err := os.OpenFile(filepath.Join(v.dir, ledgerName), os.O_RDONLY|openFlags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		files, err := segments(v.dir)
+		files, err := listSegments(v.dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		if len(files) > 0 || head != "" {
-			v.find(ledgerName, 0, "the ledger is missing")
+			v.addFinding(ledgerName, 0, "the ledger is missing")
 		}
 		return files, err
 	}
@@ -112,27 +112,27 @@ func (v *verifier) snapshot(head string) ([]fs.FileInfo, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := lock(f, true); err != nil {
+	if err := lockFile(f, true); err != nil {
 		return nil, err
 	}
-	defer unlock(f) //nolint:errcheck // closing gives it back too
-	if err := v.ledger(f, head); err != nil {
+	defer unlockFile(f) //nolint:errcheck // closing gives it back too
+	if err := v.checkLedger(f, head); err != nil {
 		return nil, err
 	}
-	return segments(v.dir)
+	return listSegments(v.dir)
 }
 
-// ledger reads the ledger's lines.
-func (v *verifier) ledger(f io.Reader, head string) error {
+// checkLedger reads the ledger's lines.
+func (v *verifier) checkLedger(f io.Reader, head string) error {
 	s := newScanner(f)
-	s.begin(newChain())
+	s.expectChain(newChain())
 	seen := head == ""
-	err := s.each(func(it item) {
-		v.line(ledgerName, it)
+	err := s.eachItem(func(it item) {
+		v.checkLine(ledgerName, it)
 		if m, ok := parseMark(it); ok {
-			v.marked(m)
+			v.addMark(m)
 			if m.Kind == removed && head != "" && seen {
-				v.note(m.Segment, 0, "removed since the hash was kept, on %s: %s (line %d of the ledger)", m.Time.Format(time.DateTime), m.Detail, m.position)
+				v.addNote(m.Segment, 0, "removed since the hash was kept, on %s: %s (line %d of the ledger)", m.Time.Format(time.DateTime), m.Detail, m.position)
 			}
 		}
 		seen = seen || it.raw != nil && string(it.link.hash) == head
@@ -143,27 +143,27 @@ func (v *verifier) ledger(f io.Reader, head string) error {
 	if s.chain.next > 1 {
 		v.report.Head = string(s.chain.prev[:])
 	}
-	if n, _ := s.rest(); n > 0 {
-		v.find(ledgerName, s.gap.line, "%d bytes at the end are no whole line", n)
+	if n, _ := s.digestRest(); n > 0 {
+		v.addFinding(ledgerName, s.gap.line, "%d bytes at the end are no whole line", n)
 	}
 	if !seen {
-		v.find(ledgerName, 0, "no line has the hash %q: the ledger was rewritten or cut off since it was kept", head)
+		v.addFinding(ledgerName, 0, "no line has the hash %q: the ledger was rewritten or cut off since it was kept", head)
 	}
 	return nil
 }
 
-// line reports what is wrong, or odd, at one line of any file.
-func (v *verifier) line(file string, it item) {
+// checkLine reports what is wrong, or odd, at one line of any file.
+func (v *verifier) checkLine(file string, it item) {
 	if it.problem != "" {
-		v.find(file, it.line, "%s", it.problem)
+		v.addFinding(file, it.line, "%s", it.problem)
 	}
 	if it.healed > 0 {
-		v.note(file, it.line, "a write failed before this line and left %d bytes, which it accounts for", it.healed)
+		v.addNote(file, it.line, "a write failed before this line and left %d bytes, which it accounts for", it.healed)
 	}
 }
 
-// marked takes in one mark; two that contradict each other are a finding.
-func (v *verifier) marked(m mark) {
+// addMark takes in one mark; two that contradict each other are a finding.
+func (v *verifier) addMark(m mark) {
 	known := v.statements[m.Segment]
 	if known == nil {
 		known = &statement{first: m.First, line: m.position, node: m.Node}
@@ -175,30 +175,30 @@ func (v *verifier) marked(m mark) {
 	switch m.Kind {
 	case opened:
 		if known.line != m.position {
-			v.find(ledgerName, m.position, "the segment %q is begun twice", m.Segment)
+			v.addFinding(ledgerName, m.position, "the segment %q is begun twice", m.Segment)
 		}
 	case closed, crashed:
 		if known.end != nil || known.first != m.First {
-			v.find(ledgerName, m.position, "the segment %q is closed twice, or begins differently than line %d says", m.Segment, known.line)
+			v.addFinding(ledgerName, m.position, "the segment %q is closed twice, or begins differently than line %d says", m.Segment, known.line)
 		}
 		if known.isOther(m.Node) {
-			v.find(ledgerName, m.position, "the segment %q was another file by then than line %d began: %s", m.Segment, known.line, copied)
+			v.addFinding(ledgerName, m.position, "the segment %q was another file by then than line %d began: %s", m.Segment, known.line, copied)
 		}
 		known.end = &m
-		v.ended(&m)
+		v.addSize(&m)
 	case removed:
 		known.removed = true
-		v.judge(known, &m)
+		v.checkRemoval(known, &m)
 	default:
-		v.find(ledgerName, m.position, "the kind %q is unknown", m.Kind)
+		v.addFinding(ledgerName, m.position, "the kind %q is unknown", m.Kind)
 	}
 }
 
-// missing looks for segments that the ledger names and that are gone.
-func (v *verifier) missing(present map[string]bool) {
+// checkMissing looks for segments that the ledger names and that are gone.
+func (v *verifier) checkMissing(present map[string]bool) {
 	for _, name := range v.order {
 		if !present[name] && !v.statements[name].removed {
-			v.find(name, 0, "the segment is missing (line %d of the ledger names it)", v.statements[name].line)
+			v.addFinding(name, 0, "the segment is missing (line %d of the ledger names it)", v.statements[name].line)
 		}
 	}
 }

@@ -64,13 +64,13 @@ func TestVerifyAcceptsWhatWasWritten(t *testing.T) {
 	dir := t.TempDir() + "/audit"
 	closedLog(t, dir)
 	r := verify(t, dir)
-	if !r.Intact() || len(r.Notes) > 0 || r.Segments < 4 || r.Records != uint64(12+r.Segments) {
+	if !r.IsIntact() || len(r.Notes) > 0 || r.Segments < 4 || r.Records != uint64(12+r.Segments) {
 		t.Fatalf("%+v", r)
 	}
-	if again, err := Verify(dir, r.Head, Retention{}); err != nil || !again.Intact() {
+	if again, err := Verify(dir, r.Head, Retention{}); err != nil || !again.IsIntact() {
 		t.Fatalf("with its own head: %+v, %v", again, err)
 	}
-	if r, err := Verify(dir, strings.Repeat("ab", 32), Retention{}); err != nil || r.Intact() {
+	if r, err := Verify(dir, strings.Repeat("ab", 32), Retention{}); err != nil || r.IsIntact() {
 		t.Fatalf("with a head that is not there: %+v, %v", r, err)
 	}
 }
@@ -92,7 +92,7 @@ func TestVerifyFindsAnyChangedByte(t *testing.T) {
 		bad[at] ^= byte(rapid.IntRange(1, 255).Draw(rt, "flip"))
 		replace(t, filepath.Join(dir, name), bad)
 		defer replace(t, filepath.Join(dir, name), good)
-		if r := verify(t, dir); r.Intact() {
+		if r := verify(t, dir); r.IsIntact() {
 			rt.Fatalf("%s byte %d: %q became %q and nothing was found", name, at, good[at], bad[at])
 		}
 	})
@@ -171,7 +171,7 @@ func TestVerifyFindsWhatWasDoneToSegments(t *testing.T) {
 			}
 			do(t, dir, segs)
 			r := verify(t, dir)
-			if r.Intact() {
+			if r.IsIntact() {
 				t.Fatalf("nothing found: %+v", r)
 			}
 			for _, f := range r.Findings {
@@ -225,7 +225,7 @@ func TestVerifyTellsWhatWasLeft(t *testing.T) {
 		if err := os.WriteFile(path, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := verify(t, dir); r.Intact() {
+		if r := verify(t, dir); r.IsIntact() {
 			t.Errorf("%+v", r)
 		}
 		if err := openLog(t, dir, Options{}).Close(); err != nil {
@@ -247,7 +247,7 @@ func TestVerifyTellsWhatWasLeft(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), recorded(t, path), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := verify(t, dir); r.Intact() {
+		if r := verify(t, dir); r.IsIntact() {
 			t.Errorf("%+v", r)
 		}
 		if err := openLog(t, dir, Options{}).Close(); err != nil {

@@ -13,35 +13,35 @@ type removals struct {
 // ahead is how far clocks may be wrong.
 const ahead = 24 * time.Hour
 
-func (r *removals) ended(m *mark) {
+func (r *removals) addSize(m *mark) {
 	r.total += m.Size
 	r.unsized = r.unsized || m.Size == 0
 }
 
-// judge finds a removal that retention did not ask for. A line that says so may have
+// checkRemoval finds a removal that retention did not ask for. A line that says so may have
 // been written by anybody who can write the ledger; that it does not fit shows.
-func (v *verifier) judge(known *statement, m *mark) {
+func (v *verifier) checkRemoval(known *statement, m *mark) {
 	end := known.end
 	switch {
 	case end == nil:
-		v.find(ledgerName, m.position, "the segment %q is removed, and was never closed", m.Segment)
+		v.addFinding(ledgerName, m.position, "the segment %q is removed, and was never closed", m.Segment)
 		return
 	case m.Time.After(v.now.Add(ahead)):
-		v.find(ledgerName, m.position, "the segment %q is removed at a time that has not come, %s", m.Segment, m.Time.Format(time.DateTime))
-	case m.tighter(v.keep):
-		v.find(ledgerName, m.position, "the segment %q is removed by a retention that is not in force: %s", m.Segment, m.Detail)
+		v.addFinding(ledgerName, m.position, "the segment %q is removed at a time that has not come, %s", m.Segment, m.Time.Format(time.DateTime))
+	case m.isTighter(v.keep):
+		v.addFinding(ledgerName, m.position, "the segment %q is removed by a retention that is not in force: %s", m.Segment, m.Detail)
 	case v.keep.tooOld(end.Time, m.Time):
 	case v.unsized:
-		v.note(ledgerName, m.position, "whether retention asked for the removal of %q cannot be known: an older version closed segments without saying how large they were", m.Segment)
+		v.addNote(ledgerName, m.position, "whether retention asked for the removal of %q cannot be known: an older version closed segments without saying how large they were", m.Segment)
 	case v.keep.Keep <= 0 || v.total <= v.keep.Keep:
-		v.find(ledgerName, m.position, "the segment %q is removed, and retention would have kept it: it was closed on %s, and all were %d bytes (%s)",
+		v.addFinding(ledgerName, m.position, "the segment %q is removed, and retention would have kept it: it was closed on %s, and all were %d bytes (%s)",
 			m.Segment, end.Time.Format(time.DateTime), v.total, m.Detail)
 	}
 	v.total -= end.Size
 }
 
-// tighter says whether a removal names a retention that keeps less than r.
-func (m *mark) tighter(r Retention) bool {
+// isTighter says whether a removal names a retention that keeps less than r.
+func (m *mark) isTighter(r Retention) bool {
 	return m.Keep > 0 && (r.Keep < 0 || m.Keep < r.Keep) ||
 		m.KeepFor > 0 && (r.KeepFor < 0 || m.KeepFor < int64(r.KeepFor/time.Second))
 }

@@ -22,9 +22,9 @@ type tally struct {
 	live        bool // somebody writes to it
 }
 
-// segment checks one file against itself, the ledger, and the segment of the
+// checkSegment checks one file against itself, the ledger, and the segment of the
 // same session before it.
-func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
+func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	name := fi.Name()
 	_, session, _ := parseSegmentName(name)
 	f, err := os.OpenFile(filepath.Join(v.dir, name), os.O_RDONLY|openFlags, 0)
@@ -39,7 +39,7 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 	if !ok {
 		before, ok = v.removedBefore(name, session)
 	}
-	t, err := v.lines(f, name, session, before, ok)
+	t, err := v.readLines(f, name, session, before, ok)
 	if err != nil {
 		return err
 	}
@@ -52,31 +52,31 @@ func (v *verifier) segment(fi fs.FileInfo, last map[string]string) error {
 	known := v.statements[name]
 	switch {
 	case known == nil && t.lines > 1:
-		v.find(name, 0, "the ledger does not name this segment")
+		v.addFinding(name, 0, "the ledger does not name this segment")
 	case known == nil:
-		v.note(name, 0, "a session died before it recorded anything here")
+		v.addNote(name, 0, "a session died before it recorded anything here")
 	case t.lines > 0 && t.first != known.first:
-		v.find(name, 1, "the ledger names another first record for this segment (line %d)", known.line)
+		v.addFinding(name, 1, "the ledger names another first record for this segment (line %d)", known.line)
 	}
-	if known != nil && known.end == nil && known.isOther(node(fi)) {
-		v.find(name, 0, "is another file than line %d of the ledger began: %s", known.line, copied)
+	if known != nil && known.end == nil && known.isOther(fileNode(fi)) {
+		v.addFinding(name, 0, "is another file than line %d of the ledger began: %s", known.line, copied)
 	}
-	v.ending(name, known, t)
+	v.checkEnding(name, known, t)
 	return nil
 }
 
-// lines reads the file. before is the last hash of the session's segment before
+// readLines reads the file. before is the last hash of the session's segment before
 // this one; known is false when nothing is known of one.
-func (v *verifier) lines(f *os.File, name, session, before string, known bool) (tally, error) {
+func (v *verifier) readLines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
 	s, broken, err := readSegment(f, func(it item) {
-		v.line(name, it)
+		v.checkLine(name, it)
 		if it.raw == nil {
 			return
 		}
 		if t.lines++; t.lines == 1 {
 			t.first = string(it.link.hash)
-			v.header(name, session, before, known, it)
+			v.checkHeader(name, session, before, known, it)
 		}
 		t.last = string(it.link.hash)
 	})
@@ -84,68 +84,68 @@ func (v *verifier) lines(f *os.File, name, session, before string, known bool) (
 		return t, err
 	}
 	t.restBroken = broken
-	t.rest, t.restDigest = s.rest()
+	t.rest, t.restDigest = s.digestRest()
 	t.restLine = s.gap.line
 	free, err := tryLock(f, true)
 	t.live = err == nil && !free
 	return t, nil
 }
 
-// header checks the first line: it names the file it stands in and follows the
+// checkHeader checks the first line: it names the file it stands in and follows the
 // session's segment before it.
-func (v *verifier) header(name, session, before string, known bool, it item) {
+func (v *verifier) checkHeader(name, session, before string, known bool, it item) {
 	var w stored
 	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != event.Segment || w.File != name || w.Session != session {
-		v.find(name, it.line, "the first record does not name this file: it was renamed, swapped, or lost its beginning")
+		v.addFinding(name, it.line, "the first record does not name this file: it was renamed, swapped, or lost its beginning")
 		return
 	}
 	if w.Format != format {
-		v.note(name, it.line, "the format is %d; this program knows %d", w.Format, format)
+		v.addNote(name, it.line, "the format is %d; this program knows %d", w.Format, format)
 	}
 	switch prev := string(it.link.prev); {
 	case it.link.seq == 1 && prev != noHash, before != "" && prev != before:
-		v.find(name, it.line, "does not follow the session's segment before it")
+		v.addFinding(name, it.line, "does not follow the session's segment before it")
 	case it.link.seq > 1 && !known:
-		v.find(name, it.line, "begins with line %d of its session, and neither the lines before it nor an account of their removal is there", it.link.seq)
+		v.addFinding(name, it.line, "begins with line %d of its session, and neither the lines before it nor an account of their removal is there", it.link.seq)
 	}
 }
 
-// ending checks the end of the file against how the ledger says it ended.
-func (v *verifier) ending(name string, known *statement, t tally) {
+// checkEnding checks the end of the file against how the ledger says it ended.
+func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	if known == nil || known.end == nil {
-		day := rests(name, v.now)
+		day := acceptsCalls(name, v.now)
 		switch {
 		case t.restBroken:
-			v.find(name, t.restLine, "%d bytes at the end are no record, or one that was changed", t.rest)
+			v.addFinding(name, t.restLine, "%d bytes at the end are no record, or one that was changed", t.rest)
 		case t.rest > 0 && !t.live && day:
-			v.note(name, t.restLine, "%d bytes at the end are no whole record; no call is added to them, and the first session after this day accounts for them", t.rest)
+			v.addNote(name, t.restLine, "%d bytes at the end are no whole record; no call is added to them, and the first session after this day accounts for them", t.rest)
 		case t.rest > 0 && !t.live:
-			v.note(name, t.restLine, "%d bytes at the end are no whole record; the next session will account for them", t.rest)
+			v.addNote(name, t.restLine, "%d bytes at the end are no whole record; the next session will account for them", t.rest)
 		}
 		switch {
 		case known == nil || t.live || day && t.rest > 0:
 		case day:
-			v.note(name, 0, "calls of this day may still come: whether its newest records are all here cannot be known before it is closed")
+			v.addNote(name, 0, "calls of this day may still come: whether its newest records are all here cannot be known before it is closed")
 		default:
-			v.note(name, 0, "its session ended without closing it: whether its newest records are all here cannot be known")
+			v.addNote(name, 0, "its session ended without closing it: whether its newest records are all here cannot be known")
 		}
 		return
 	}
 	end := known.end
 	if t.lines != end.Lines || t.last != end.Last {
-		v.find(name, 0, "%s (line %d of the ledger)", lengths(t.lines, end.Lines), end.position)
+		v.addFinding(name, 0, "%s (line %d of the ledger)", lengthsText(t.lines, end.Lines), end.position)
 	}
 	if known.line == end.position && t.lines > 1 {
-		v.note(name, 0, "the ledger did not name it before line %d closed it: it was put there, or the line that began it was lost", end.position)
+		v.addNote(name, 0, "the ledger did not name it before line %d closed it: it was put there, or the line that began it was lost", end.position)
 	}
 	same := int64(t.rest) == end.Bytes && t.restDigest == end.Digest
 	switch {
 	case t.restBroken && same:
-		v.note(name, t.restLine, "the last %d bytes were no record, or one that was changed, before line %d of the ledger closed it", t.rest, end.position)
+		v.addNote(name, t.restLine, "the last %d bytes were no record, or one that was changed, before line %d of the ledger closed it", t.rest, end.position)
 	case t.rest > 0 && same:
-		v.note(name, t.restLine, "its session died while it wrote the last %d bytes, as line %d of the ledger says", t.rest, end.position)
+		v.addNote(name, t.restLine, "its session died while it wrote the last %d bytes, as line %d of the ledger says", t.rest, end.position)
 	case !same:
-		v.find(name, t.restLine, "%d bytes behind the last whole record, where the ledger knows %d", t.rest, end.Bytes)
+		v.addFinding(name, t.restLine, "%d bytes behind the last whole record, where the ledger knows %d", t.rest, end.Bytes)
 	}
 }
 
@@ -161,7 +161,7 @@ func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	return last, ok
 }
 
-func lengths(have, want uint64) string {
+func lengthsText(have, want uint64) string {
 	if have == want {
 		return "it does not end with the record it was closed with"
 	}
@@ -172,11 +172,11 @@ func lengths(have, want uint64) string {
 // was listed a moment ago.
 func (v *verifier) removedSince(name string) error {
 	again := newVerifier(v.dir, v.keep)
-	if _, err := again.snapshot(""); err != nil {
+	if _, err := again.readSnapshot(""); err != nil {
 		return err
 	}
 	if known := again.statements[name]; known == nil || !known.removed {
-		v.find(name, 0, "the segment vanished while it was being verified")
+		v.addFinding(name, 0, "the segment vanished while it was being verified")
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
 		}
 	}
 	s := newScanner(splitAtZeros{io.NewSectionReader(f, from, end-from)})
-	err = s.each(func(it item) { record = record || it.raw != nil })
+	err = s.eachItem(func(it item) { record = record || it.raw != nil })
 	return end, record, err
 }
 
@@ -100,7 +100,7 @@ func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
 func readSegment(f *os.File, visit func(item)) (s *scanner, broken bool, err error) {
 	w := &written{file: f}
 	s = newScanner(w)
-	if err := s.each(visit); err != nil {
+	if err := s.eachItem(visit); err != nil {
 		return s, false, err
 	}
 	end, record, err := lookBehind(f, w.at)
@@ -109,7 +109,7 @@ func readSegment(f *os.File, visit func(item)) (s *scanner, broken bool, err err
 	}
 	broken = record || s.gap.sum != nil
 	if err == nil && end > w.at {
-		err = s.more(io.NewSectionReader(f, w.at, end-w.at))
+		err = s.addRest(io.NewSectionReader(f, w.at, end-w.at))
 	}
 	return s, broken, err
 }

@@ -29,41 +29,41 @@ const (
 	unusedIn = 30 * 24 * time.Hour
 )
 
-// Entry is the place of what one server lists when it is started in one way.
-type Entry struct {
+// ListFile is the place of what one server lists when it is started in one way.
+type ListFile struct {
 	dir, name string
 	key       []byte
 }
 
-// At is the place for all that identity says, in state, the folder of clawai's own; nil when
+// NewEntry is the place for all that identity says, in state, the folder of clawai's own; nil when
 // there can be none. The key comes from that of the record: no text that the record digests
 // has a zero byte.
-func At(state string, identity []byte) *Entry {
+func NewEntry(state string, identity []byte) *ListFile {
 	key, err := config.ReadSecret(filepath.Join(state, "record.key"))
 	if err != nil || len(key) < sha256.Size {
 		return nil
 	}
-	e := &Entry{dir: filepath.Join(state, "catalogue"), key: key}
-	e.key = e.digest("", "catalogue")
-	e.name = hex.EncodeToString(e.digest("name", string(identity)))[:32] + ".list"
+	e := &ListFile{dir: filepath.Join(state, "catalogue"), key: key}
+	e.key = e.keyedDigest("", "catalogue")
+	e.name = hex.EncodeToString(e.keyedDigest("name", string(identity)))[:32] + ".list"
 	return e
 }
 
-func (e *Entry) digest(of ...string) []byte {
+func (e *ListFile) keyedDigest(of ...string) []byte {
 	h := hmac.New(sha256.New, e.key)
 	h.Write([]byte(strings.Join(of, "\x00")))
 	return h.Sum(nil)
 }
 
 // Load is what was kept last; nil when there is nothing, or something other than we have kept.
-func (e *Entry) Load() []byte {
+func (e *ListFile) Load() []byte {
 	path := filepath.Join(e.dir, e.name)
 	src, err := config.ReadSecret(path)
 	if err != nil || len(src) <= sha256.Size {
 		return nil
 	}
 	text := src[sha256.Size:]
-	if !hmac.Equal(src[:sha256.Size], e.digest("text", e.name, string(text))) {
+	if !hmac.Equal(src[:sha256.Size], e.keyedDigest("text", e.name, string(text))) {
 		return nil
 	}
 	now := time.Now()
@@ -73,22 +73,22 @@ func (e *Entry) Load() []byte {
 
 // Keep puts text in the place of what was kept before, whose mode and owner go with it; none,
 // one that is too long and one that cannot be written leave nothing there.
-func (e *Entry) Keep(text []byte) {
+func (e *ListFile) Keep(text []byte) {
 	path := filepath.Join(e.dir, e.name)
 	_ = os.Remove(path)
 	if len(text) == 0 || len(text) > maxText || config.PrivateFolder(e.dir) != nil {
 		return
 	}
-	whole := slices.Concat(e.digest("text", e.name, string(text)), text)
+	whole := slices.Concat(e.keyedDigest("text", e.name, string(text)), text)
 	if atomicfile.Write(path, whole, atomicfile.Options{Mode: 0o600}) != nil {
 		_ = os.Remove(path)
 	}
-	sweep(e.dir)
+	sweepFiles(e.dir)
 }
 
-// sweep removes what nobody has used for long, and of the rest what is too many: of what Keep has
+// sweepFiles removes what nobody has used for long, and of the rest what is too many: of what Keep has
 // written alone, for the folder may be a link to one of the owner's.
-func sweep(dir string) {
+func sweepFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return

@@ -22,7 +22,7 @@ func kept(t *testing.T) (state, file string) {
 	t.Helper()
 	state = t.TempDir()
 	newKey(t, state)
-	catalogue.At(state, []byte(canary)).Keep([]byte("what it lists"))
+	catalogue.NewEntry(state, []byte(canary)).Keep([]byte("what it lists"))
 	files, err := filepath.Glob(filepath.Join(state, "catalogue", "*.list"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
@@ -40,7 +40,7 @@ func newKey(t *testing.T, state string) {
 }
 
 func load(state, identity string) string {
-	return string(catalogue.At(state, []byte(identity)).Load())
+	return string(catalogue.NewEntry(state, []byte(identity)).Load())
 }
 
 func TestKeep(t *testing.T) {
@@ -78,7 +78,7 @@ func TestKeep(t *testing.T) {
 		t.Error("who knows what a server was started with knows its file")
 	}
 	for _, text := range []string{"", strings.Repeat("x", 8<<20+1)} { // instead of which the old one must not stand
-		e := catalogue.At(state, []byte(canary))
+		e := catalogue.NewEntry(state, []byte(canary))
 		e.Keep([]byte("again"))
 		e.Keep([]byte(text))
 		if _, err := os.Lstat(file); !os.IsNotExist(err) {
@@ -115,7 +115,7 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 			return os.Symlink("/dev/zero", file)
 		}},
 		"of another server": {spoil: func(file string) error {
-			catalogue.At(filepath.Dir(filepath.Dir(file)), []byte("other")).Keep([]byte("other"))
+			catalogue.NewEntry(filepath.Dir(filepath.Dir(file)), []byte("other")).Keep([]byte("other"))
 			all, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.list"))
 			for _, one := range all {
 				if one != file && err == nil {
@@ -136,7 +136,7 @@ func TestFilesThatAreNotTrusted(t *testing.T) {
 			if got := load(state, canary); got != "" {
 				t.Errorf("%q is believed", got)
 			}
-			catalogue.At(state, []byte(canary)).Keep([]byte("new"))
+			catalogue.NewEntry(state, []byte(canary)).Keep([]byte("new"))
 			if got := load(state, canary); got != "new" {
 				t.Errorf("%q, not what was kept since", got)
 			}
@@ -156,7 +156,7 @@ func TestNoPlace(t *testing.T) {
 			if err := spoil(filepath.Join(state, "record.key")); err != nil {
 				t.Fatal(err)
 			}
-			if catalogue.At(state, []byte(canary)) != nil {
+			if catalogue.NewEntry(state, []byte(canary)) != nil {
 				t.Error("there is a place")
 			}
 		})
@@ -173,7 +173,7 @@ func TestNoPlace(t *testing.T) {
 	if got := load(state, canary); got != "" {
 		t.Errorf("%q is believed in a folder of others", got)
 	}
-	catalogue.At(state, []byte(canary)).Keep([]byte("new"))
+	catalogue.NewEntry(state, []byte(canary)).Keep([]byte("new"))
 	if _, err := os.Lstat(file); !os.IsNotExist(err) {
 		t.Errorf("it is kept in a folder of others: %v", err)
 	}
@@ -202,7 +202,7 @@ func TestSweepLeavesWhatIsNotOurs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	catalogue.At(state, []byte("other")).Keep([]byte("x"))
+	catalogue.NewEntry(state, []byte("other")).Keep([]byte("x"))
 	for _, path := range others {
 		if _, err := os.Lstat(path); err != nil {
 			t.Error(err)
@@ -213,7 +213,7 @@ func TestSweepLeavesWhatIsNotOurs(t *testing.T) {
 func TestSweep(t *testing.T) {
 	slow.Test(t)
 	state, file := kept(t)
-	keep := func(identity string) { catalogue.At(state, []byte(identity)).Keep([]byte("x")) }
+	keep := func(identity string) { catalogue.NewEntry(state, []byte(identity)).Keep([]byte("x")) }
 	age := func(path string, by time.Duration) {
 		t.Helper()
 		then := time.Now().Add(-by)

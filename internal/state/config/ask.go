@@ -27,11 +27,11 @@ func LoadAsk(path string, getenv func(string) string) (Ask, error) {
 		return Ask{}, fmt.Errorf("settings %s: %w", path, err)
 	}
 	if err == nil {
-		if err := a.file(path, src); err != nil {
+		if err := a.applyFile(path, src); err != nil {
 			return Ask{}, err
 		}
 	}
-	for _, s := range settings() {
+	for _, s := range listSettings() {
 		if text := getenv(s.env); text != "" {
 			if err := s.set(&a, text, s.env); err != nil {
 				return Ask{}, fmt.Errorf("%s: %w", s.env, err)
@@ -57,7 +57,7 @@ type settingsFile struct {
 	} `toml:"ask"`
 }
 
-func (a *Ask) file(path string, src []byte) error {
+func (a *Ask) applyFile(path string, src []byte) error {
 	f, err := readSettings(path, src)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a *Ask) file(path string, src []byte) error {
 		texts["notify"] = strconv.FormatBool(*p)
 	}
 	lines := keyLines(src)
-	for _, s := range settings() {
+	for _, s := range listSettings() {
 		text, ok := texts[s.key]
 		if !ok {
 			continue
@@ -99,13 +99,13 @@ func readSettings(path string, src []byte) (f settingsFile, err error) {
 	d := toml.NewDecoder(bytes.NewReader(src))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return f, wrong(path, err)
+		return f, tomlError(path, err)
 	}
 	return f, nil
 }
 
-// wrong says where a file is no config.toml: file:line:column.
-func wrong(path string, err error) error {
+// tomlError says where a file is no config.toml: file:line:column.
+func tomlError(path string, err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		line, column := strict.Errors[0].Position()
 		key := []string(strict.Errors[0].Key())
@@ -113,7 +113,7 @@ func wrong(path string, err error) error {
 		switch {
 		case len(key) > 1 && key[0] == "ask":
 			known = nil
-			for _, s := range settings() {
+			for _, s := range listSettings() {
 				known = append(known, s.key)
 			}
 		case len(key) > 1 && key[0] == "hub":
@@ -123,7 +123,7 @@ func wrong(path string, err error) error {
 		case len(key) > 2 && key[0] == "upstream":
 			known = tomlKeys[upstreamTable]()
 		}
-		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), suggest(key[len(key)-1], known))
+		return fmt.Errorf("%s:%d:%d: %q is no setting; %s", path, line, column, strings.Join(key, "."), suggestWord(key[len(key)-1], known))
 	}
 	if broken, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := broken.Position()

@@ -23,7 +23,7 @@ type confirmations map[string]string
 // removed is what is confirmed of a file that is not there any more.
 const removed = "gone"
 
-func (c confirmations) holds(path string, src []byte) bool {
+func (c confirmations) isConfirmed(path string, src []byte) bool {
 	sum := sha256.Sum256(src)
 	return c[path] == hex.EncodeToString(sum[:])
 }
@@ -33,7 +33,7 @@ func confirmPath(state string) string { return filepath.Join(state, "confirmed.j
 // readConfirmations holds nothing confirmed that it cannot read, or that somebody
 // else could have written: then what was in force stays.
 func readConfirmations(state string) (confirmations, resolvedPath) {
-	src, t, err := read(confirmPath(state))
+	src, t, err := readPolicy(confirmPath(state))
 	var c confirmations
 	if err != nil || json.Unmarshal(src, &c) != nil {
 		return nil, t
@@ -41,8 +41,8 @@ func readConfirmations(state string) (confirmations, resolvedPath) {
 	return c, t
 }
 
-// confirm reads what may take the place of what is in force.
-func (s *layerStack) confirm(state string) {
+// loadConfirmations reads what may take the place of what is in force.
+func (s *layerStack) loadConfirmations(state string) {
 	if state == "" {
 		return
 	}
@@ -51,9 +51,9 @@ func (s *layerStack) confirm(state string) {
 	s.paths = append(s.paths, t)
 }
 
-// Confirm says that a policy is meant to be as it is now: with this text, or nil
+// ConfirmPolicy says that a policy is meant to be as it is now: with this text, or nil
 // for a file that is gone. A running proxy then takes it up.
-func Confirm(state, path string, text []byte) error {
+func ConfirmPolicy(state, path string, text []byte) error {
 	if err := PrivateFolder(state); err != nil {
 		return err
 	}

@@ -16,12 +16,12 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// Beside is the path of a file that another names: below the home folder, or relative to the
+// ReferencePath is the path of a file that another names: below the home folder, or relative to the
 // folder of that one.
-func Beside(named, path string) (string, error) {
+func ReferencePath(named, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:
-		folders, err := Dirs()
+		folders, err := ReadFolders()
 		if err != nil || folders.Home == "" {
 			return "", fmt.Errorf("%s: your home folder is not known", path)
 		}

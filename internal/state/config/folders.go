@@ -17,24 +17,24 @@ type Folders struct {
 // PolicyFile is the policy that is read when the command line names none.
 func (f Folders) PolicyFile() string { return filepath.Join(f.Config, "policy.toml") }
 
-// Dirs reads the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else the
+// ReadFolders reads the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else the
 // XDG variables, else Windows' AppData, else ~/.config and ~/.local/state, on
 // macOS too.
-func Dirs() (Folders, error) {
+func ReadFolders() (Folders, error) {
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
 		home = ""
 	}
-	return dirs(runtime.GOOS, home, os.Getenv)
+	return findFolders(runtime.GOOS, home, os.Getenv)
 }
 
-func dirs(goos, home string, getenv func(string) string) (f Folders, err error) {
+func findFolders(goos, home string, getenv func(string) string) (f Folders, err error) {
 	f.Home = home
 	find := finder{goos, home, getenv}
-	if f.Config, err = find.folder("CLAWAI_CONFIG_DIR", "XDG_CONFIG_HOME", "AppData", ".config"); err != nil {
+	if f.Config, err = find.findFolder("CLAWAI_CONFIG_DIR", "XDG_CONFIG_HOME", "AppData", ".config"); err != nil {
 		return Folders{}, err
 	}
-	if f.State, err = find.folder("CLAWAI_STATE_DIR", "XDG_STATE_HOME", "LocalAppData", filepath.Join(".local", "state")); err != nil {
+	if f.State, err = find.findFolder("CLAWAI_STATE_DIR", "XDG_STATE_HOME", "LocalAppData", filepath.Join(".local", "state")); err != nil {
 		return Folders{}, err
 	}
 	return f, nil
@@ -45,9 +45,9 @@ type finder struct {
 	getenv     func(string) string
 }
 
-// folder tries the variables in their order. A relative value is refused: it
+// findFolder tries the variables in their order. A relative value is refused: it
 // would mean whatever folder the client happened to start us in.
-func (f finder) folder(own, xdg, windows, below string) (string, error) {
+func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}
 	if f.goos == "windows" {

@@ -30,7 +30,7 @@ func TestDirs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := dirs(tt.goos, tt.home, func(k string) string { return tt.env[k] })
+			f, err := findFolders(tt.goos, tt.home, func(k string) string { return tt.env[k] })
 			if tt.fail != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.fail) {
 					t.Errorf("got %v, want an error that names %q", err, tt.fail)
@@ -58,7 +58,7 @@ func TestDirsReadsTheEnvironment(t *testing.T) {
 	}
 	for value, want := range map[string]string{dir: dir, "relative": "", "": ""} {
 		t.Setenv(home, value)
-		f, err := Dirs()
+		f, err := ReadFolders()
 		if err != nil || f.PolicyFile() != filepath.Join(dir, "c", "policy.toml") || f.Home != want {
 			t.Errorf("%s=%q: %+v, %v", home, value, f, err)
 		}

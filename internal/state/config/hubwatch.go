@@ -16,7 +16,7 @@ func WatchHub(ctx context.Context, f Folders, lookup func(string) (string, bool)
 	w := &watcher{pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	told := ""
 	w.look = func() time.Duration {
-		src, t, err := read(f.SettingsFile())
+		src, t, err := readPolicy(f.SettingsFile())
 		if errors.Is(err, fs.ErrNotExist) {
 			src, err = nil, nil
 		}
@@ -38,5 +38,5 @@ func WatchHub(ctx context.Context, f Folders, lookup func(string) (string, bool)
 		}
 		return w.pollUnwatched
 	}
-	w.watch(ctx)
+	w.watchPolicy(ctx)
 }

@@ -60,8 +60,8 @@ type layer struct {
 	rules      *policy.Policy // nil before it is compiled
 }
 
-// sum names the texts of all layers.
-func (s *layerStack) sum() (sum [sha256.Size]byte) {
+// layersDigest names the texts of all layers.
+func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, l := range s.sources {
 		fmt.Fprintf(h, "%q %q %x %q\n", l.name, l.path, sha256.Sum256(l.src), l.packs)
@@ -70,9 +70,9 @@ func (s *layerStack) sum() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// read reads every layer that there is, on a walk. The trails are good also when there is
+// readLayers reads every layer that there is, on a walk. The trails are good also when there is
 // an error.
-func (l Layers) read(w *walk) (s layerStack, err error) {
+func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
 		l := layer{name: name, path: path, src: src}
 		if name != project { // it has none
@@ -83,7 +83,7 @@ func (l Layers) read(w *walk) (s layerStack, err error) {
 		s.sources = append(s.sources, l)
 	}
 	if l.Org != "" {
-		src, t, err := w.read(l.Org)
+		src, t, err := w.readPolicyFile(l.Org)
 		s.paths = append(s.paths, t)
 		switch {
 		case err == nil:
@@ -96,7 +96,7 @@ func (l Layers) read(w *walk) (s layerStack, err error) {
 		}
 	}
 	for _, path := range l.More {
-		src, t, err := w.read(path)
+		src, t, err := w.readPolicyFile(path)
 		s.paths = append(s.paths, t)
 		if err != nil {
 			return s, err
@@ -113,7 +113,7 @@ func (l Layers) read(w *walk) (s layerStack, err error) {
 			if p.Trusted != nil {
 				add(project, p.Path, p.Trusted)
 			}
-			if note := p.note(); note != "" {
+			if note := p.noteText(); note != "" {
 				s.notes = append(s.notes, note)
 			}
 		}
@@ -121,23 +121,23 @@ func (l Layers) read(w *walk) (s layerStack, err error) {
 	return s, nil
 }
 
-// Above reads the layers alone, and what the owner should know of them.
-func (l Layers) Above(o policy.Options) (above []*policy.Policy, notes []string, err error) {
-	s, err := l.read(new(walk))
+// LoadAbove reads the layers alone, and what the owner should know of them.
+func (l Layers) LoadAbove(o policy.Options) (above []*policy.Policy, notes []string, err error) {
+	s, err := l.readLayers(new(walk))
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err = s.compile(o)
+	o, err = s.compileOptions(o)
 	return o.Above, s.notes, err
 }
 
-// compile makes the options of a policy below these layers.
-func (s *layerStack) compile(o policy.Options) (policy.Options, error) {
+// compileOptions makes the options of a policy below these layers.
+func (s *layerStack) compileOptions(o policy.Options) (policy.Options, error) {
 	o.Above = nil
 	for i := range s.sources {
 		l := &s.sources[i]
 		if l.rules == nil {
-			if err := l.compile(o); err != nil {
+			if err := l.compileRules(o); err != nil {
 				return o, err
 			}
 		}
@@ -146,13 +146,13 @@ func (s *layerStack) compile(o policy.Options) (policy.Options, error) {
 	return o, nil
 }
 
-func (l *layer) compile(o policy.Options) (err error) {
+func (l *layer) compileRules(o policy.Options) (err error) {
 	o.Layer, o.Above = l.name, nil
 	if l.name == project {
 		o.Pack = nil // a file that is no part of what was trusted
 	}
 	if l.rules, err = policy.Parse(l.path, l.src, o); err != nil {
-		return broken(l.path, err)
+		return brokenError(l.path, err)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestAProjectsPolicyCountsWhenItIsTrusted(t *testing.T) {
 	h := newHouse(t)
 	write(t, h.project, ask)
 	h.wants(policy.Allow, "is not trusted and ignored")
-	must(t, Trust(h.layers.State, h.project, []byte(ask), time.Now()))
+	must(t, TrustProject(h.layers.State, h.project, []byte(ask), time.Now()))
 	h.wants(policy.Prompt, "")
 
 	// What an agent does to the file loosens and tightens nothing.
@@ -86,12 +86,12 @@ func TestAProjectsPolicyCountsWhenItIsTrusted(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Dir(h.project)))
 	h.wants(policy.Prompt, "is gone, and what you trusted stays in force")
 
-	ended, err := Distrust(h.layers.State, h.project)
+	ended, err := DistrustProject(h.layers.State, h.project)
 	if err != nil || !ended {
 		t.Error(ended, err)
 	}
 	h.wants(policy.Allow, "")
-	if ended, err := Distrust(h.layers.State, h.project); err != nil || ended {
+	if ended, err := DistrustProject(h.layers.State, h.project); err != nil || ended {
 		t.Error(ended, err)
 	}
 }
@@ -120,7 +120,7 @@ func TestATrustedProjectIsNotHidden(t *testing.T) {
 	h := newHouse(t)
 	root := filepath.Dir(filepath.Dir(h.project))
 	write(t, h.project, ask)
-	must(t, Trust(h.layers.State, h.project, []byte(ask), time.Now()))
+	must(t, TrustProject(h.layers.State, h.project, []byte(ask), time.Now()))
 	h.wants(policy.Prompt, "")
 
 	inner := filepath.Join(h.layers.Dir, projectFile)
@@ -143,11 +143,11 @@ func TestATrustedProjectIsNotHidden(t *testing.T) {
 	must(t, os.Symlink(h.layers.Dir, link))
 	h.layers.Dir = link
 	h.wants(policy.Prompt, "")
-	must(t, Trust(h.layers.State, filepath.Join(link, projectFile), []byte(deny), time.Now()))
+	must(t, TrustProject(h.layers.State, filepath.Join(link, projectFile), []byte(deny), time.Now()))
 	h.wants(policy.Deny, "is gone")
 	h.layers.Dir = filepath.Join(root, "src")
 	h.wants(policy.Deny, "is gone")
-	_, err := Distrust(h.layers.State, filepath.Join(link, projectFile))
+	_, err := DistrustProject(h.layers.State, filepath.Join(link, projectFile))
 	must(t, err)
 	must(t, os.Rename(h.layers.Dir, filepath.Join(filepath.Dir(root), "away")))
 	must(t, os.Symlink(filepath.Join(filepath.Dir(root), "away"), h.layers.Dir))
@@ -162,13 +162,13 @@ func TestAProjectsFileIsLookedAtWithCare(t *testing.T) {
 	must(t, f.Truncate(maxPolicy+1))
 	must(t, f.Close())
 	h.wants(policy.Allow, "is ignored: it is no ordinary file")
-	must(t, Trust(h.layers.State, h.project, []byte(ask), time.Now()))
+	must(t, TrustProject(h.layers.State, h.project, []byte(ask), time.Now()))
 	h.wants(policy.Prompt, "stays in force")
 }
 
 func TestADamagedTrustStopsEverything(t *testing.T) {
 	h := newHouse(t)
-	must(t, Trust(h.layers.State, h.project, []byte(deny), time.Now()))
+	must(t, TrustProject(h.layers.State, h.project, []byte(deny), time.Now()))
 	path := trustPath(h.layers.State)
 	src, err := os.ReadFile(path)
 	must(t, err)
@@ -208,11 +208,11 @@ func TestLayersAreWatched(t *testing.T) {
 	if n := next(); n.err != nil || n.action != policy.Deny || !strings.Contains(n.note, "is gone, and its last good text stays") {
 		t.Errorf("%+v", n)
 	}
-	must(t, Confirm(h.layers.State, h.org, nil))
+	must(t, ConfirmPolicy(h.layers.State, h.org, nil))
 	if n := next(); n.err != nil || n.action != policy.Allow {
 		t.Errorf("%+v", n)
 	}
-	must(t, Trust(h.layers.State, h.project, []byte(ask), time.Now()))
+	must(t, TrustProject(h.layers.State, h.project, []byte(ask), time.Now()))
 	if n := next(); n.err != nil || n.action != policy.Prompt {
 		t.Errorf("%+v", n)
 	}

@@ -15,11 +15,11 @@ type packTexts string
 // load is for whoever parses the policy.
 func readPacks(path string, src []byte) (texts packTexts, t resolvedPath) {
 	for _, x := range policy.PackFiles(path, src) {
-		at, err := Beside(path, x.File)
+		at, err := ReferencePath(path, x.File)
 		var text []byte
 		if err == nil {
 			var way resolvedPath
-			text, way, err = read(at)
+			text, way, err = readPolicy(at)
 			t.entries = append(t.entries, way.entries...)
 		}
 		texts += packTexts(fmt.Sprintf("%q %x %v\n", at, sha256.Sum256(text), err))

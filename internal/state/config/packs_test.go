@@ -20,7 +20,7 @@ func (brought) Kind() string   { return "pack:own" }
 func (b brought) Text() []byte { return b }
 
 func bring(x policy.PackFile) (policy.Pack, error) {
-	path, err := Beside(x.Pos.File, x.File)
+	path, err := ReferencePath(x.Pos.File, x.File)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func TestPacksAreWatched(t *testing.T) {
 		settle := func(want string) {
 			t.Helper()
 			told = nil
-			for at := time.Now(); time.Since(at) < 3*late; time.Sleep(w.poll()) { // nothing else runs
+			for at := time.Now(); time.Since(at) < 3*late; time.Sleep(w.pollFiles()) { // nothing else runs
 			}
 			if got := strings.Join(told, "; "); !strings.Contains(got, want) || want == "" && got != "" || len(told) > 1 {
 				t.Errorf("told %q, want %q", got, want)
@@ -96,7 +96,7 @@ func TestPacksAreWatched(t *testing.T) {
 // What a project brings along was not looked at when it was trusted.
 func TestAProjectHasNoPacks(t *testing.T) {
 	l := layer{name: project, path: "p.toml", src: []byte("packs = ['own.toml']\n")}
-	if err := l.compile(policy.Options{Pack: bring}); err == nil || !strings.Contains(err.Error(), "packs cannot be read here") {
+	if err := l.compileRules(policy.Options{Pack: bring}); err == nil || !strings.Contains(err.Error(), "packs cannot be read here") {
 		t.Error(err)
 	}
 }

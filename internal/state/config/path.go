@@ -29,7 +29,7 @@ const maxLinks = 40
 // folder may be: there others cannot touch what is ours). The file itself is
 // for the caller to check, opened. The result is good as far as it was walked
 // even when there is an error.
-func resolvePath(path string) (t resolvedPath, err error) { return new(walk).to(path) }
+func resolvePath(path string) (t resolvedPath, err error) { return new(walk).walkPath(path) }
 
 // walk goes to several files at the same time: a folder that is on the way to two of them is
 // looked at once.
@@ -37,8 +37,8 @@ type walk struct {
 	sound []string // folders, without links; behind each that is above it
 }
 
-// begin is the nearest folder above path that is sound.
-func (w *walk) begin(path string) (at, rest string, err error) {
+// findSoundFolder is the nearest folder above path that is sound.
+func (w *walk) findSoundFolder(path string) (at, rest string, err error) {
 	for _, dir := range slices.Backward(w.sound) {
 		if rest, below := strings.CutPrefix(path, strings.TrimSuffix(dir, separator)+separator); below {
 			return dir, rest, nil
@@ -50,12 +50,12 @@ func (w *walk) begin(path string) (at, rest string, err error) {
 	return at, rest, err
 }
 
-func (w *walk) to(path string) (t resolvedPath, err error) {
+func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return t, err
 	}
-	at, rest, err := w.begin(path)
+	at, rest, err := w.findSoundFolder(path)
 	if err != nil {
 		return t, err
 	}

@@ -49,26 +49,26 @@ func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 // Load reads the policy at path, and the layers that stand over it.
 func (l Layers) Load(path string, o policy.Options) (*Loaded, error) {
 	var w walk
-	src, _, err := w.read(path)
+	src, _, err := w.readPolicyFile(path)
 	if err != nil {
 		return nil, err
 	}
-	above, err := l.read(&w)
+	above, err := l.readLayers(&w)
 	if err != nil {
 		return nil, err
 	}
-	return l.parse(path, o, src, above)
+	return l.parsePolicy(path, o, src, above)
 }
 
-func (l Layers) parse(path string, o policy.Options, src []byte, above layerStack) (*Loaded, error) {
-	o, err := above.compile(o)
+func (l Layers) parsePolicy(path string, o policy.Options, src []byte, above layerStack) (*Loaded, error) {
+	o, err := above.compileOptions(o)
 	if err != nil {
 		return nil, err
 	}
 	packs, _ := readPacks(path, src) // before they are parsed: what comes in between is seen
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
-		return nil, broken(path, err)
+		return nil, brokenError(path, err)
 	}
 	return &Loaded{
 		Policy: p, Path: path, Source: src, Notes: above.notes,
@@ -76,20 +76,20 @@ func (l Layers) parse(path string, o policy.Options, src []byte, above layerStac
 	}, nil
 }
 
-// read returns the bytes of a file that nobody else could have written.
-func read(path string) ([]byte, resolvedPath, error) { return new(walk).read(path) }
+// readPolicy returns the bytes of a file that nobody else could have written.
+func readPolicy(path string) ([]byte, resolvedPath, error) { return new(walk).readPolicyFile(path) }
 
-func (w *walk) read(path string) ([]byte, resolvedPath, error) {
-	t, err := w.to(path)
+func (w *walk) readPolicyFile(path string) ([]byte, resolvedPath, error) {
+	t, err := w.walkPath(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, t, missing{path}
 	}
 	if err != nil {
-		return nil, t, unreadable(path, err)
+		return nil, t, unreadableError(path, err)
 	}
 	src, err := readFile(t.file)
 	if err != nil {
-		return nil, t, unreadable(path, err)
+		return nil, t, unreadableError(path, err)
 	}
 	return src, t, nil
 }
@@ -103,8 +103,8 @@ func (m missing) Error() string {
 
 func (missing) Unwrap() error { return fs.ErrNotExist }
 
-// unreadable names the file once, also where the system's error names it again.
-func unreadable(path string, err error) error {
+// unreadableError names the file once, also where the system's error names it again.
+func unreadableError(path string, err error) error {
 	if again, ok := errors.AsType[*fs.PathError](err); ok && again.Path == path {
 		err = again.Err
 	}
@@ -136,8 +136,8 @@ func readFile(path string) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// broken puts a policy's findings on one line.
-func broken(path string, err error) error {
+// brokenError puts a policy's findings on one line.
+func brokenError(path string, err error) error {
 	all, ok := errors.AsType[policy.Errors](err)
 	if !ok || len(all) == 0 {
 		return fmt.Errorf("policy %s: %w", path, err)

@@ -36,8 +36,8 @@ type Project struct {
 // projectFile is where a project keeps its policy.
 var projectFile = filepath.Join(".clawai", "policy.toml")
 
-// note is what an owner should know of a project's policy.
-func (p *Project) note() string {
+// noteText is what an owner should know of a project's policy.
+func (p *Project) noteText() string {
 	again := "; look at it with: clawai policy trust " + strconv.Quote(filepath.Dir(filepath.Dir(p.Path)))
 	switch {
 	case p.Path == "" || p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
@@ -79,7 +79,7 @@ func projectsOf(trust trusts, dir string) (all []Project) {
 	ways := []string{filepath.Clean(dir), withoutLinks(dir)}
 	for _, at := range slices.Compact(ways) {
 		for !slices.Contains(ends, at) {
-			p := trust.project(at)
+			p := trust.findProject(at)
 			if p.Path != "" && !slices.ContainsFunc(all, func(q Project) bool { return q.Path == p.Path }) {
 				all = append(all, p)
 			}
@@ -100,13 +100,13 @@ func withoutLinks(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// project is what is known of one folder.
-func (known trusts) project(dir string) (p Project) {
+// findProject is what is known of one folder.
+func (known trusts) findProject(dir string) (p Project) {
 	path := filepath.Join(dir, projectFile)
 	src, bad := projectText(path)
 	entry, trusted := known[path]
 	if !trusted {
-		path, entry, trusted = known.same(dir, path)
+		path, entry, trusted = known.findSameFolder(dir, path)
 	}
 	if src == nil && bad == nil && !trusted {
 		return Project{}
@@ -118,8 +118,8 @@ func (known trusts) project(dir string) (p Project) {
 	return p
 }
 
-// same finds the entry of a folder that was trusted by another name.
-func (known trusts) same(dir, path string) (string, trustEntry, bool) {
+// findSameFolder finds the entry of a folder that was trusted by another name.
+func (known trusts) findSameFolder(dir, path string) (string, trustEntry, bool) {
 	if len(known) == 0 {
 		return path, trustEntry{}, false
 	}
@@ -184,7 +184,7 @@ func readTrust(state string) (trusts, resolvedPath, error) { return new(walk).re
 
 func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
 	path := trustPath(state)
-	src, t, err := w.read(path)
+	src, t, err := w.readPolicyFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return trusts{}, t, nil
 	}
@@ -206,8 +206,8 @@ func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
 	return known, t, nil
 }
 
-// Trust puts the text of a project's policy in force.
-func Trust(state, path string, text []byte, now time.Time) error {
+// TrustProject puts the text of a project's policy in force.
+func TrustProject(state, path string, text []byte, now time.Time) error {
 	return changeTrust(state, func(known trusts) {
 		sum := sha256.Sum256(text)
 		known[path] = trustEntry{Since: now.UTC(), SHA256: hex.EncodeToString(sum[:]), Text: string(text)}
@@ -223,21 +223,21 @@ func TrustedText(state, path string) ([]byte, error) {
 	return nil, err
 }
 
-// Distrust ends that, for running proxies too. It says whether there was anything to
+// DistrustProject ends that, for running proxies too. It says whether there was anything to
 // end.
-func Distrust(state, path string) (ended bool, err error) {
+func DistrustProject(state, path string) (ended bool, err error) {
 	err = changeTrust(state, func(known trusts) {
 		_, ended = known[path]
 		delete(known, path)
 	})
 	if err == nil && ended {
-		err = Confirm(state, path, nil)
+		err = ConfirmPolicy(state, path, nil)
 	}
 	return ended, err
 }
 
-// Trusted lists the trusted projects by the path of their policy.
-func Trusted(state string) (map[string]time.Time, error) {
+// ListProjects lists the trusted projects by the path of their policy.
+func ListProjects(state string) (map[string]time.Time, error) {
 	known, _, err := readTrust(state)
 	since := map[string]time.Time{}
 	for path, e := range known {

@@ -22,7 +22,7 @@ func hasEndMark(src []byte) bool {
 
 // checkEndMark refuses a text without its end mark, where the one in force has it.
 func checkEndMark(path string, was, src []byte, c confirmations) error {
-	if hasEndMark(was) && !hasEndMark(src) && !c.holds(path, src) {
+	if hasEndMark(was) && !hasEndMark(src) && !c.isConfirmed(path, src) {
 		return fmt.Errorf("policy %s: its last line is not %q any more, so it is not whole; end it with that line, or confirm the file as it is with: clawai policy trust %s",
 			path, endMark, strconv.Quote(path))
 	}
@@ -37,8 +37,8 @@ type Edits struct {
 	next map[[sha256.Size]byte][sha256.Size]byte
 }
 
-// Note says that after was written in the place of before.
-func (e *Edits) Note(before, after []byte) {
+// NoteEdit says that after was written in the place of before.
+func (e *Edits) NoteEdit(before, after []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.next == nil {
@@ -47,8 +47,8 @@ func (e *Edits) Note(before, after []byte) {
 	e.next[sha256.Sum256(before)] = sha256.Sum256(after)
 }
 
-// explain says whether one text became the other by these changes alone.
-func (e *Edits) explain(from, to [sha256.Size]byte) bool {
+// explainsChange says whether one text became the other by these changes alone.
+func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
 	}
@@ -63,10 +63,10 @@ func (e *Edits) explain(from, to [sha256.Size]byte) bool {
 	return from == to
 }
 
-// reload loads what has come in the place of a policy and its layers. loosens says
+// reloadPolicy loads what has come in the place of a policy and its layers. loosens says
 // that a call may get a wider answer than before, and that nothing but the text
 // itself says that it is whole.
-func (l *Loaded) reload(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
+func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
 	if err := checkEndMark(l.Path, l.Source, src, above.confirmed); err != nil {
 		return nil, false, err
 	}
@@ -76,15 +76,15 @@ func (l *Loaded) reload(src []byte, above layerStack, own *Edits) (next *Loaded,
 	}
 	sum := sha256.Sum256(src)
 	packs, _ := readPacks(l.Path, src)
-	if sum == l.sum && packs == l.packs && above.sum() == l.above.sum() {
+	if sum == l.sum && packs == l.packs && above.layersDigest() == l.above.layersDigest() {
 		same := *l
 		same.Notes, same.above = above.notes, above
 		return &same, false, nil
 	}
-	if next, err = l.layers.parse(l.Path, l.options, src, above); err != nil {
+	if next, err = l.layers.parsePolicy(l.Path, l.options, src, above); err != nil {
 		return nil, false, err
 	}
-	if sum != l.sum && !hasEndMark(src) && !above.confirmed.holds(l.Path, src) && !own.explain(l.sum, sum) {
+	if sum != l.sum && !hasEndMark(src) && !above.confirmed.isConfirmed(l.Path, src) && !own.explainsChange(l.sum, sum) {
 		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
 	}
 	loosens = loosens || packs != l.packs // it may find less
@@ -121,10 +121,10 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {
 			return false, err
 		}
-		if err := now.compile(o); err != nil {
+		if err := now.compileRules(o); err != nil {
 			return false, err
 		}
-		if s.confirmed.holds(now.path, now.src) {
+		if s.confirmed.isConfirmed(now.path, now.src) {
 			continue
 		}
 		if lost := old.rules.ChangeTo(now.rules).Lost; lost > 0 {

@@ -94,13 +94,13 @@ func TestWhatLoosensWaits(t *testing.T) {
 // What an answer of a person writes was written whole.
 func TestEditsOfOurOwnDoNotWait(t *testing.T) {
 	run(t, func(r *running) {
-		r.w.own.Note([]byte(ask), []byte(allow+ask))
-		r.w.own.Note([]byte(allow+ask), []byte(allow+allow+ask))
+		r.w.own.NoteEdit([]byte(ask), []byte(allow+ask))
+		r.w.own.NoteEdit([]byte(allow+ask), []byte(allow+allow+ask))
 		write(t, r.policy, allow+allow+ask)
 		r.wants(soon, 1, policy.Allow)
 		write(t, r.policy, deny)
 		r.wants(late, 2, policy.Deny)
-		r.w.own.Note([]byte(ask), []byte(allow)) // from another text than the one in force
+		r.w.own.NoteEdit([]byte(ask), []byte(allow)) // from another text than the one in force
 		write(t, r.policy, allow)
 		r.wants(soon, 2, policy.Deny)
 	}, ask)
@@ -121,7 +121,7 @@ func TestTheEndMark(t *testing.T) {
 		r.wants(soon, 2, policy.Allow) // it is whole: nothing to wait for
 		write(t, r.policy, ask)
 		r.wants(10*widenDelay, 3, policy.Allow)
-		must(t, Confirm(r.layers.State, r.policy, []byte(ask)))
+		must(t, ConfirmPolicy(r.layers.State, r.policy, []byte(ask)))
 		r.wants(soon, 4, policy.Prompt)
 	}, deny+end)
 }
@@ -152,7 +152,7 @@ func TestALayerThatLosesRulesStays(t *testing.T) {
 				if err != nil {
 					now = nil
 				}
-				must(t, Confirm(r.layers.State, r.org, now))
+				must(t, ConfirmPolicy(r.layers.State, r.org, now))
 				r.wants(late, 3, policy.Prompt)
 			}, allow, deny+ask)
 		})
@@ -179,20 +179,20 @@ func TestALayerThatGainsRules(t *testing.T) {
 // What the owner trusted stays when the list of it is lost, and goes when he says so.
 func TestATrustedProjectStays(t *testing.T) {
 	h := newHouse(t)
-	must(t, Trust(h.layers.State, h.project, []byte(deny), time.Now()))
+	must(t, TrustProject(h.layers.State, h.project, []byte(deny), time.Now()))
 	text, err := os.ReadFile(trustPath(h.layers.State))
 	must(t, err)
 	run(t, func(r *running) {
-		must(t, Trust(r.layers.State, r.project, []byte(deny), time.Now()))
+		must(t, TrustProject(r.layers.State, r.project, []byte(deny), time.Now()))
 		r.wants(late, 1, policy.Deny)
 		must(t, os.Remove(trustPath(r.layers.State)))
 		r.wants(late, 2, policy.Deny)
 		must(t, os.WriteFile(trustPath(r.layers.State), text[:len(text)/2], 0o600))
 		r.wants(late, 3, policy.Deny)
 		must(t, os.Remove(trustPath(r.layers.State)))
-		must(t, Trust(r.layers.State, r.project, []byte(ask), time.Now()))
+		must(t, TrustProject(r.layers.State, r.project, []byte(ask), time.Now()))
 		r.wants(late, 4, policy.Prompt)
-		_, err := Distrust(r.layers.State, r.project)
+		_, err := DistrustProject(r.layers.State, r.project)
 		must(t, err)
 		r.wants(late, 5, policy.Allow)
 	}, allow)
@@ -202,7 +202,7 @@ func TestConfirmationsThatCannotBeReadConfirmNothing(t *testing.T) {
 	run(t, func(r *running) {
 		must(t, os.Remove(r.org))
 		r.wants(late, 1, policy.Deny)
-		must(t, Confirm(r.layers.State, r.org, nil))
+		must(t, ConfirmPolicy(r.layers.State, r.org, nil))
 		path := confirmPath(r.layers.State)
 		must(t, os.Chmod(path, 0o666))
 		r.wants(late, 1, policy.Deny)

@@ -25,6 +25,6 @@ func ReadSecret(path string) ([]byte, error) {
 // SignIns is where sign-ins at remote servers are kept, and their lock.
 func (f Folders) SignIns() string { return f.State + string(os.PathSeparator) + "oauth" }
 
-// Vault is the folder of the vault: the encrypted file, or the names of what is in the
+// VaultFolder is the folder of the vault: the encrypted file, or the names of what is in the
 // keychain.
-func (f Folders) Vault() string { return f.State + string(os.PathSeparator) + "vault" }
+func (f Folders) VaultFolder() string { return f.State + string(os.PathSeparator) + "vault" }

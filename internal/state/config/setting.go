@@ -52,7 +52,7 @@ type setting struct {
 	set      func(a *Ask, text, from string) error
 }
 
-func settings() []setting {
+func listSettings() []setting {
 	return []setting{
 		{"order", "CLAWAI_ASK", setOrder},
 		{"timeout", "CLAWAI_ASK_TIMEOUT", setTimeout},
@@ -66,7 +66,7 @@ func settings() []setting {
 // Set reads a setting by its key in config.toml, as a command line gives it;
 // from is the option's name. The error does not repeat from.
 func (a *Ask) Set(key, text, from string) error {
-	for _, s := range settings() {
+	for _, s := range listSettings() {
 		if s.key == key {
 			return s.set(a, text, from)
 		}
@@ -89,7 +89,7 @@ func setOrder(a *Ask, text, from string) error {
 		case name == Never:
 			return fmt.Errorf("%q stands alone: nobody is asked then", Never)
 		case !slices.Contains(channels, name):
-			return fmt.Errorf("%q is no way of asking; %s", name, suggest(name, append(slices.Clone(channels), Never)))
+			return fmt.Errorf("%q is no way of asking; %s", name, suggestWord(name, append(slices.Clone(channels), Never)))
 		case slices.Contains(order[:i], name):
 			return fmt.Errorf("%q stands there twice", name)
 		}
@@ -148,9 +148,9 @@ func setNotify(a *Ask, text, from string) error {
 	return nil
 }
 
-// suggest names the word that was probably meant, or else all of them.
-func suggest(word string, words []string) string {
-	if near := spelling.Nearest(word, words); near != "" {
+// suggestWord names the word that was probably meant, or else all of them.
+func suggestWord(word string, words []string) string {
+	if near := spelling.NearestWord(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "it is one of " + strings.Join(words, ", ")

@@ -122,9 +122,9 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 	}
 	place := func(id string) int { return tableLine(lines, "upstream."+id) }
 	for _, id := range slices.SortedFunc(maps.Keys(file.Upstream), func(a, b string) int { return cmp.Compare(place(a), place(b)) }) {
-		u, err := file.Upstream[id].read(id, expander{lookup, f.Home, filepath.Dir(path)})
+		u, err := file.Upstream[id].readUpstream(id, expander{lookup, f.Home, filepath.Dir(path)})
 		if err == nil {
-			err = taken(h.Servers, u)
+			err = checkNames(h.Servers, u)
 		}
 		if err != nil {
 			return Hub{}, fmt.Errorf("%s:%d: upstream.%s: %w", path, place(id), id, err)
@@ -144,9 +144,9 @@ func tableLine(lines map[string]int, table string) (first int) {
 	return first
 }
 
-// taken says that tools of u would be called as those of another server. A server that is
+// checkNames says that tools of u would be called as those of another server. A server that is
 // off counts: switching it on must not change what others are called.
-func taken(others []Upstream, u Upstream) error {
+func checkNames(others []Upstream, u Upstream) error {
 	for _, o := range others {
 		if u.Prefix == "" && o.Prefix == "" {
 			return fmt.Errorf("upstream.%s is bare, too; tools of both could have one name, so only one server may be", o.ID)
@@ -160,7 +160,7 @@ func taken(others []Upstream, u Upstream) error {
 	return nil
 }
 
-func (t upstreamTable) read(id string, in expander) (u Upstream, err error) {
+func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err error) {
 	u = Upstream{ID: id, Prefix: cmp.Or(t.Alias, id), URL: t.URL, SSE: t.Type == "sse", Disabled: t.Disabled, Idle: defaultIdle, Timeout: defaultTimeout}
 	for _, name := range []string{id, u.Prefix} {
 		if err := upstream.CheckID(name); err != nil {
@@ -173,7 +173,7 @@ func (t upstreamTable) read(id string, in expander) (u Upstream, err error) {
 	if t.Bare {
 		u.Prefix = ""
 	}
-	if u.Command, err = t.command(); err != nil {
+	if u.Command, err = t.readCommand(); err != nil {
 		return u, err
 	}
 	if t.Idle != "" {
@@ -199,12 +199,12 @@ func (t upstreamTable) read(id string, in expander) (u Upstream, err error) {
 			*g.to = append(*g.to, p)
 		}
 	}
-	u.Unusable = in.fill(&u, t)
+	u.Unusable = in.expandVariables(&u, t)
 	return u, nil
 }
 
-// command is what is started, one word or several, with the arguments behind it.
-func (t upstreamTable) command() (words []string, err error) {
+// readCommand is what is started, one word or several, with the arguments behind it.
+func (t upstreamTable) readCommand() (words []string, err error) {
 	switch c := t.Command.(type) {
 	case nil:
 	case string:
@@ -240,10 +240,10 @@ type expander struct {
 	home, base string // what ~ means, and where relative folders begin
 }
 
-// fill puts in what may hold variables; the error says of which key one is missing.
-func (in expander) fill(u *Upstream, t upstreamTable) (err error) {
+// expandVariables puts in what may hold variables; the error says of which key one is missing.
+func (in expander) expandVariables(u *Upstream, t upstreamTable) (err error) {
 	put := func(key, text string) string {
-		value, failed := upstream.Expand(text, in.lookup)
+		value, failed := upstream.ExpandVariables(text, in.lookup)
 		if failed != nil && err == nil {
 			err = fmt.Errorf("%s: %w", key, failed)
 		}

@@ -32,11 +32,11 @@ const (
 // edits of own were written whole, and are taken up at once; it may be nil.
 func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: from, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
-	w.watch(ctx)
+	w.watchPolicy(ctx)
 }
 
-// watch looks until ctx ends.
-func (w *watcher) watch(ctx context.Context) {
+// watchPolicy looks until ctx ends.
+func (w *watcher) watchPolicy(ctx context.Context) {
 	notes, err := fsnotify.NewWatcher()
 	if err == nil {
 		w.fs = notes
@@ -67,7 +67,7 @@ func (w *watcher) run(ctx context.Context) {
 	if w.fs != nil {
 		events, errs = w.fs.Events, w.fs.Errors
 	}
-	again := time.NewTimer(w.poll())
+	again := time.NewTimer(w.pollFiles())
 	defer again.Stop()
 	for {
 		select {
@@ -81,29 +81,29 @@ func (w *watcher) run(ctx context.Context) {
 			w.last = err.Error()
 			again.Reset(quietDelay)
 		case <-again.C:
-			again.Reset(w.poll())
+			again.Reset(w.pollFiles())
 		}
 	}
 }
 
-// poll reads the file, tells what changed, and says when to look again if
+// pollFiles reads the file, tells what changed, and says when to look again if
 // nothing happens.
-func (w *watcher) poll() time.Duration {
+func (w *watcher) pollFiles() time.Duration {
 	if w.look != nil {
 		return w.look()
 	}
-	src, t, err := read(w.good.Path)
+	src, t, err := readPolicy(w.good.Path)
 	packs, way := readPacks(w.good.Path, src)
 	t.entries = append(t.entries, way.entries...)
-	above, failed := w.good.layers.read(new(walk))
-	above.confirm(w.good.layers.State)
+	above, failed := w.good.layers.readLayers(new(walk))
+	above.loadConfirmations(w.good.layers.State)
 	if err == nil {
 		err = failed
 	}
 	for _, other := range above.paths {
 		t.entries = append(t.entries, other.entries...)
 	}
-	now := fmt.Sprintf("%x %q %x %v", sha256.Sum256(src), packs, above.sum(), above.confirmed)
+	now := fmt.Sprintf("%x %q %x %v", sha256.Sum256(src), packs, above.layersDigest(), above.confirmed)
 	if err != nil {
 		now = err.Error()
 	}
@@ -114,20 +114,20 @@ func (w *watcher) poll() time.Duration {
 	var next *Loaded
 	if err == nil {
 		var loosens bool
-		next, loosens, err = w.good.reload(src, above, w.own)
+		next, loosens, err = w.good.reloadPolicy(src, above, w.own)
 		if wait := time.Until(w.since.Add(w.widenDelay)); err == nil && loosens && wait > 0 {
 			return min(wait, w.pollUnwatched)
 		}
 	}
-	w.apply(next, err)
+	w.applyPolicy(next, err)
 	if w.watchesAll(t) {
 		return w.pollWatched
 	}
 	return w.pollUnwatched
 }
 
-// apply puts what was read in force, or keeps what is, and tells what that changes.
-func (w *watcher) apply(next *Loaded, err error) {
+// applyPolicy puts what was read in force, or keeps what is, and tells what that changes.
+func (w *watcher) applyPolicy(next *Loaded, err error) {
 	if err != nil {
 		if err.Error() != w.lastError {
 			w.lastError = err.Error()

@@ -54,7 +54,7 @@ func watchedFrom(t *testing.T, load func() (*Loaded, error)) (next func() news) 
 	}}
 	w.fs, err = fsnotify.NewWatcher()
 	must(t, err)
-	for w.poll() == quietDelay { // all is seen now; from here on there are only events
+	for w.pollFiles() == quietDelay { // all is seen now; from here on there are only events
 	}
 	go func() {
 		defer close(done)
@@ -216,16 +216,16 @@ func TestWatchDoesNotBelieveAHalfWrittenFile(t *testing.T) {
 	must(t, err)
 	var told []string
 	w := &watcher{good: from, pollUnwatched: pollUnwatched, tell: func(l *Loaded, _ error) { told = append(told, string(l.Source)) }}
-	w.poll()
+	w.pollFiles()
 	for n := range len(better) {
 		write(t, path, better[:n])
-		if again := w.poll(); again != quietDelay {
+		if again := w.pollFiles(); again != quietDelay {
 			t.Fatalf("half a file is looked at again in %s", again)
 		}
 	}
 	write(t, path, better)
-	w.poll()
-	if w.poll() != pollUnwatched || len(told) != 1 || told[0] != better {
+	w.pollFiles()
+	if w.pollFiles() != pollUnwatched || len(told) != 1 || told[0] != better {
 		t.Errorf("told %q", told)
 	}
 }
@@ -240,7 +240,7 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	for _, text := range []string{bad, bad + "# the same fault\n", good} {
 		write(t, path, text)
 		for range 3 {
-			w.poll()
+			w.pollFiles()
 		}
 	}
 	if len(told) != 2 || told[0].err == nil || told[1].err != nil {
@@ -266,10 +266,10 @@ func TestANewFolderIsLookedAtTwiceAndAnOldOneLeft(t *testing.T) {
 	for _, name := range []string{"v1", "v2"} {
 		must(t, os.Remove(link))
 		must(t, os.Symlink(name, link))
-		if again := w.poll(); again != quietDelay {
+		if again := w.pollFiles(); again != quietDelay {
 			t.Errorf("%s: looked at again in %s", name, again)
 		}
-		if again := w.poll(); again != pollWatched {
+		if again := w.pollFiles(); again != pollWatched {
 			t.Errorf("%s: not believed: %s", name, again)
 		}
 		list := w.fs.WatchList()

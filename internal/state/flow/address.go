@@ -21,11 +21,11 @@ const (
 // maxScheme is more than the name of a scheme has, in bytes.
 const maxScheme = 32
 
-// unled is a word without the schemes and slashes in front of an address. A path of a
+// trimSchemes is a word without the schemes and slashes in front of an address. A path of a
 // file, a time and a host with its port have none.
-func unled(word string) (rest string, by lead) {
+func trimSchemes(word string) (rest string, by lead) {
 	for rest = word; ; {
-		if slashes(rest) >= 2 {
+		if countSlashes(rest) >= 2 {
 			rest, by = strings.TrimLeft(rest, `/\`), slashesOf
 			continue
 		}
@@ -33,7 +33,7 @@ func unled(word string) (rest string, by lead) {
 		if n == 0 {
 			break
 		}
-		if one := slashes(rest[n+1:]); rest[:n] == "file" && one != 2 {
+		if one := countSlashes(rest[n+1:]); rest[:n] == "file" && one != 2 {
 			return rest[n+1+max(one-1, 0):], noLead
 		} else if one == 1 && browsed[rest[:n]] { // "https:/host" opens the same
 			rest, by = rest[n+2:], slashesOf
@@ -50,14 +50,14 @@ func unled(word string) (rest string, by lead) {
 // browsed are schemes of which a browser takes any number of slashes.
 var browsed = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
 
-// slashes counts those at the beginning of a word.
-func slashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
+// countSlashes counts those at the beginning of a word.
+func countSlashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
 
 // schemeLength is how long the name of the scheme is with which a word begins, 0 where it
 // begins with none: with a drive, an address of IPv6, a host and its port or its folder.
 func schemeLength(word string) int {
 	n := 0
-	for n < len(word) && n < maxScheme && (alphanumeric(word[n]) || strings.IndexByte("+-.", word[n]) >= 0) {
+	for n < len(word) && n < maxScheme && (isAlphanumeric(word[n]) || strings.IndexByte("+-.", word[n]) >= 0) {
 		n++
 	}
 	if n < 2 || n+1 >= len(word) || word[n] != ':' || word[0] < 'a' || word[n+1] == ':' {
@@ -87,10 +87,10 @@ func isService(port string) bool {
 	return len(port) > 3 || port == "80" || port == "443" || port == "22" || port == "21" || port == "25"
 }
 
-// address reports whether something could be sent to a word: mail, web, account or
+// parseAddress reports whether something could be sent to a word: mail, web, account or
 // telephone. Where more stands behind the host, before is the word up to there, and host
 // the host alone; both are "" where they say no more than the word does.
-func address(word string, by lead) (before, host string, is bool) {
+func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {
 		end = len(word)
@@ -139,24 +139,24 @@ func address(word string, by lead) (before, host string, is bool) {
 	return before, host, true
 }
 
-// telltale is where in a text something stands that every address has: an @, a digit, a dot
+// findAddressHint is where in a text something stands that every address has: an @, a digit, a dot
 // or a colon with something behind it, two slashes, a wide letter or mark; -1 is nowhere. So has the full stop of
 // Chinese between plain letters, which browsers take for a dot.
-func telltale(text string) int {
+func findAddressHint(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
-		case alphanumeric(c):
+		case isAlphanumeric(c):
 			if c <= '9' {
 				return i
 			}
 		case c == '@', c == 0xef && i+1 < len(text) && (text[i+1] == 0xbc || text[i+1] == 0xbd): // wide forms
 			return i
-		case c == 0xe3 && i > 0 && alphanumeric(text[i-1]) && strings.HasPrefix(text[i:], "\u3002"):
-			if end := i + len("\u3002"); end < len(text) && alphanumeric(text[end]) {
+		case c == 0xe3 && i > 0 && isAlphanumeric(text[i-1]) && strings.HasPrefix(text[i:], "\u3002"):
+			if end := i + len("\u3002"); end < len(text) && isAlphanumeric(text[end]) {
 				return i
 			}
 		case c == '.' || c == ':':
-			if i+1 < len(text) && (alphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf || c == ':' && !parts(rune(text[i+1]))) {
+			if i+1 < len(text) && (isAlphanumeric(text[i+1]) || text[i+1] >= utf8.RuneSelf || c == ':' && !isSeparator(rune(text[i+1]))) {
 				return i
 			}
 		case c == '/' || c == '\\':
@@ -168,9 +168,9 @@ func telltale(text string) int {
 	return -1
 }
 
-// addresses visits those in a text: of each the whole, and what it begins with up to the
+// visitAddresses visits those in a text: of each the whole, and what it begins with up to the
 // end of its host, and the host.
-func addresses(text string, visit func(word, whole string)) {
+func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true)
 }
 
@@ -184,17 +184,17 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 			}
 		}
 	}
-	all := tokens(text)
+	all := splitWords(text)
 	whole := all.rest
 	rowEnd := math.MaxInt // what is left of the text behind the last row of digits
-	for i := telltale(all.rest); i >= 0; i = telltale(all.rest) {
-		if before := strings.LastIndexFunc(all.rest[:i], parts); before >= 0 {
-			_, size := apart(all.rest[before:])
+	for i := findAddressHint(all.rest); i >= 0; i = findAddressHint(all.rest) {
+		if before := strings.LastIndexFunc(all.rest[:i], isSeparator); before >= 0 {
+			_, size := startsSeparator(all.rest[before:])
 			all.rest = all.rest[before+size:]
 		}
 		from := all.rest
-		word := all.next()
-		before, host, is := address(word, all.lead)
+		word := all.nextWord()
+		before, host, is := parseAddress(word, all.lead)
 		if is {
 			visit(word, word)
 			if before != "" {
@@ -213,13 +213,13 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 				visit(address, word)
 			}
 		})
-		if plain := plainly(word); plain != "" && further {
+		if plain := plainForm(word); plain != "" && further {
 			addressesIn(plain, func(address, _ string) { see(address, word) }, false)
 		}
 		read := from[:len(from)-len(all.rest)]
 		rowEnd = numbersIn(whole, from, len(read), rowEnd, func(number string) { visit(number, number) })
 		start := strings.LastIndexByte(read, ':') + 1
-		if start += strings.IndexFunc(read[start:]+"a", func(r rune) bool { return r < utf8.RuneSelf && alphanumeric(byte(r)) }); isAccountStart(read[start:]) {
+		if start += strings.IndexFunc(read[start:]+"a", func(r rune) bool { return r < utf8.RuneSelf && isAlphanumeric(byte(r)) }); isAccountStart(read[start:]) {
 			spacedAccount(from[start:], func(number string) { visit(number, number) })
 		}
 	}
@@ -259,7 +259,7 @@ func isDotted(word string) bool {
 
 // isNumbered reports whether a word is a numeric address.
 func isNumbered(word string) bool {
-	n, digits := letters(word)
+	n, digits := countLetters(word)
 	return digits && strings.Count(word, ".") == 3 && n >= 4
 }
 

@@ -146,7 +146,7 @@ func TestLinesAreNoHosts(t *testing.T) {
 }
 
 func addressesOf(text string) (all []string) {
-	addresses(text, func(word, _ string) { all = append(all, word) })
+	visitAddresses(text, func(word, _ string) { all = append(all, word) })
 	return all
 }
 
@@ -164,14 +164,14 @@ func TestAddressesOfOthersAreCarriedInNoForm(t *testing.T) {
 		web, _, mail := house(t, state)
 		returned(t, web, untrusted, read)
 		web.session.tasks.Wait()
-		if err := Hear(state, []string{"session:1"}, "to bob@example.org"); err != nil {
+		if err := HearUser(state, []string{"session:1"}, "to bob@example.org"); err != nil {
 			t.Fatal(err)
 		}
 		args := `{"to":"bob@example.org","body":"x ` + body + ` y"}`
 		if got := weighed(mail, tool("send", args)); !strings.HasPrefix(got, "prompt: it carries") {
 			t.Errorf("after %q: %s: %s", read, args, got)
 		}
-		if err := Hear(state, []string{"session:1"}, "tell bob "+strings.TrimRight(body, "?#bqx")+" and "+read); err != nil {
+		if err := HearUser(state, []string{"session:1"}, "tell bob "+strings.TrimRight(body, "?#bqx")+" and "+read); err != nil {
 			t.Fatal(err)
 		}
 		if got := weighed(mail, tool("send", args)); strings.HasPrefix(got, "prompt") && !strings.ContainsAny(body, "?#/") {

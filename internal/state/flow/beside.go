@@ -23,7 +23,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 		case '@':
 			mailAt(word, i, func(address string) { visit(address, true) })
 		case '/', '\\':
-			n := slashes(word[i:])
+			n := countSlashes(word[i:])
 			if n >= 2 && i > 0 {
 				hostBehind(word[i+n:], word[i-1] == ':', func(host string) { visit(host, false) })
 			}
@@ -41,7 +41,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 		}
 		part, by := plainWord(strings.Trim(word[from:end], "-_$+&%~^"))
 		if part != word && part != "" {
-			before, host, is := address(part, by)
+			before, host, is := parseAddress(part, by)
 			for _, one := range [...]string{part, before, host} {
 				if is && one != "" {
 					visit(one, false)
@@ -58,7 +58,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 // mailAt visits the address of mail around an @ in a word.
 func mailAt(word string, at int, visit func(address string)) {
 	from := at
-	for from > 0 && at-from < maxHost && (alphanumeric(word[from-1]) || strings.IndexByte(".-_+", word[from-1]) >= 0) {
+	for from > 0 && at-from < maxHost && (isAlphanumeric(word[from-1]) || strings.IndexByte(".-_+", word[from-1]) >= 0) {
 		from--
 	}
 	end := at + 1 + hostLength(word[at+1:])
@@ -75,7 +75,7 @@ func mailAt(word string, at int, visit func(address string)) {
 // hostLength is how long the plain letters and marks of a host are with which a text begins.
 func hostLength(text string) int {
 	n := 0
-	for n < len(text) && n < maxHost && (alphanumeric(text[n]) || text[n] == '.' || text[n] == '-') {
+	for n < len(text) && n < maxHost && (isAlphanumeric(text[n]) || text[n] == '.' || text[n] == '-') {
 		n++
 	}
 	return n
@@ -118,9 +118,9 @@ func standsBeside(text string) (is bool, size int) {
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
 }
 
-// plainly is a word as who reads it takes it: without what a web address has in place of a
+// plainForm is a word as who reads it takes it: without what a web address has in place of a
 // character, wide letters and what nobody sees. It is "" for one that has none of that.
-func plainly(word string) (plain string) {
+func plainForm(word string) (plain string) {
 	if len(word) > maxWord {
 		return ""
 	}
@@ -133,7 +133,7 @@ func plainly(word string) (plain string) {
 	if strings.IndexFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		plain = norm.NFKC.String(strings.Map(func(r rune) rune {
 			switch {
-			case textclass.Format.Has(r):
+			case textclass.Format.HasRune(r):
 				return -1
 			case r == '\u3002' || r == '\uff61':
 				return '.'

@@ -25,37 +25,37 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false
 	}
-	tool := builtin.Of(c.Server, c.Names[0])
+	tool := builtin.FindTool(c.Server, c.Names[0])
 	t = none
 	switch tool.Class {
 	case "":
 		return policy.Traits{}, nil, false
 	case "fetch": // the page is a stranger's, and its address can say something
 		t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
-		_, decides = shared(tool, c, "url")
+		_, decides = sharedTexts(tool, c, "url")
 	case "websearch":
 		t.PublicSource = policy.Yes
 	case "read", "search":
-		if reach, _ := shared(tool, c, "reach"); len(reach) > 0 {
+		if reach, _ := sharedTexts(tool, c, "reach"); len(reach) > 0 {
 			t.SecretData = policy.Yes
 		}
-		places, _ := shared(tool, c, "path")
+		places, _ := sharedTexts(tool, c, "path")
 		for _, place := range places {
-			t.SecretData = max(t.SecretData, held(c.Cwd, place))
+			t.SecretData = max(t.SecretData, placeTrust(c.Cwd, place))
 		}
 	case "write":
 		var places []string
-		places, decides = shared(tool, c, "path")
+		places, decides = sharedTexts(tool, c, "path")
 		for _, place := range places {
-			if held(c.Cwd, place) != policy.No {
+			if placeTrust(c.Cwd, place) != policy.No {
 				t.DangerousWrites = policy.Yes
 			}
 		}
 	case "shell":
-		commands, names := shared(tool, c, "command")
+		commands, names := sharedTexts(tool, c, "command")
 		decides = names
 		for _, command := range commands {
-			if reaches(command) {
+			if reachesNetwork(command) {
 				t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
 			}
 			if readsSecrets(command) {
@@ -66,32 +66,32 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	return t, decides, true
 }
 
-// shared are the texts of an argument as the class calls it, and what the tool calls it.
-func shared(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
-	for key, value := range jsonscan.Of(c.Args).Members() {
+// sharedTexts are the texts of an argument as the class calls it, and what the tool calls it.
+func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
+	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		own := key.Text()
-		if !strings.EqualFold(own, name) && tool.Shared(own) != name {
+		if !strings.EqualFold(own, name) && tool.SharedName(own) != name {
 			continue
 		}
 		names = append(names, own)
-		value.Leaves(func(_ string, leaf jsonscan.Value) { texts = append(texts, textOf(leaf)) })
+		value.VisitLeaves(func(_ string, leaf jsonscan.Value) { texts = append(texts, textOf(leaf)) })
 	}
 	return texts, names
 }
 
-// held says of a place whether what lies there is a secret, the user's own, or the project's:
+// placeTrust says of a place whether what lies there is a secret, the user's own, or the project's:
 // by its name, and where links lead, by where they do.
-func held(project, place string) policy.Trust {
-	v := named(project, place)
+func placeTrust(project, place string) policy.Trust {
+	v := nameTrust(project, place)
 	if place = strings.TrimSpace(place); v == policy.Yes || !filepath.IsAbs(project) || strings.HasPrefix(place, "~") {
 		return v
 	}
 	if !filepath.IsAbs(place) {
 		place = project + "/" + place
 	}
-	_, leads, known := disk.Place(place, "", project, disk.OS())
-	_, root, there := disk.Place(project, "", project, disk.OS())
-	if root = strings.TrimSuffix(root, "/"); disk.OnWindows(disk.OS()) { // where case tells no places apart
+	_, leads, known := disk.LocatePath(place, "", project, disk.SystemDisk())
+	_, root, there := disk.LocatePath(project, "", project, disk.SystemDisk())
+	if root = strings.TrimSuffix(root, "/"); disk.OnWindows(disk.SystemDisk()) { // where case tells no places apart
 		leads, root = strings.ToLower(leads), strings.ToLower(root)
 	}
 	below, inside := strings.CutPrefix(leads, root+"/")
@@ -106,26 +106,26 @@ func held(project, place string) policy.Trust {
 	return max(v, policy.Private)
 }
 
-// named is held by the name alone.
-func named(project, place string) policy.Trust {
+// nameTrust is held by the name alone.
+func nameTrust(project, place string) policy.Trust {
 	if textclass.HoldsSecrets(place) {
 		return policy.Yes
 	}
 	plain := strings.ReplaceAll(place, `\`, "/")
 	if hasDrive(plain) || len(plain) > 4 && strings.EqualFold(plain[:5], "file:") {
 		project = strings.ToLower(strings.ReplaceAll(project, `\`, "/"))
-		if plain = strings.ToLower(plain); hasDrive(project) && within(project, path.Clean(plain)) {
+		if plain = strings.ToLower(plain); hasDrive(project) && isInside(project, path.Clean(plain)) {
 			return policy.No
 		}
 		return policy.Private
 	}
 	if !path.IsAbs(plain) {
-		if plain = path.Join("/project", plain); within("/project", plain) && !strings.HasPrefix(place, "~") {
+		if plain = path.Join("/project", plain); isInside("/project", plain) && !strings.HasPrefix(place, "~") {
 			return policy.No
 		}
 		return policy.Private
 	}
-	if project != "" && within(project, path.Clean(plain)) {
+	if project != "" && isInside(project, path.Clean(plain)) {
 		return policy.No
 	}
 	return policy.Private
@@ -134,7 +134,7 @@ func named(project, place string) policy.Trust {
 // hasDrive says whether a path begins at a drive of Windows.
 func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
 
-func within(folder, place string) bool {
+func isInside(folder, place string) bool {
 	folder = strings.TrimSuffix(path.Clean(folder), "/")
 	return place == folder || strings.HasPrefix(place, folder+"/")
 }
@@ -150,7 +150,7 @@ func readsSecrets(command string) bool {
 		return false
 	}
 	for word := range strings.FieldsFuncSeq(bare, func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>()`=", r) }) {
-		if slices.ContainsFunc(braced(word), namesSecrets) {
+		if slices.ContainsFunc(expandBraces(word), namesSecrets) {
 			return true
 		}
 	}
@@ -165,8 +165,8 @@ var variables = sync.OnceValue(func() *regexp.Regexp {
 // maxBraced is how many words braces may make of one that are looked at.
 const maxBraced = 64
 
-// braced are the words that a shell makes of one with braces.
-func braced(word string) (all []string) {
+// expandBraces are the words that a shell makes of one with braces.
+func expandBraces(word string) (all []string) {
 	all = []string{word}
 	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
 		open := strings.LastIndexByte(all[at], '{')
@@ -242,9 +242,9 @@ func setOf(text string) map[string]bool {
 	return set
 }
 
-// reaches says whether a shell text names what may reach beyond this machine: a program, or an
+// reachesNetwork says whether a shell text names what may reach beyond this machine: a program, or an
 // address; or hides what it runs. A script that does it by itself is not seen.
-func reaches(command string) bool {
+func reachesNetwork(command string) bool {
 	if hides().MatchString(command) {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func ownCall(tool, args string) policy.Call {
-	done, err := builtin.Complete("claude-code", tool, []byte(args))
+	done, err := builtin.CompleteArguments("claude-code", tool, []byte(args))
 	if err != nil {
 		panic(err)
 	}
@@ -125,11 +125,11 @@ func TestPlacesOnWindows(t *testing.T) {
 		`C:\Users\u\letter.txt`: policy.Private, `C:letter.txt`: policy.Private, `D:\Proj\a`: policy.Private, `..\x`: policy.Private,
 		`\\host\share\x`: policy.Private, `file:///C:/Users/u/x`: policy.Private, `C:\Users\u\.ssh\id_rsa`: policy.Yes,
 	} {
-		if got := held(`C:\Proj`, place); got != want {
+		if got := placeTrust(`C:\Proj`, place); got != want {
 			t.Errorf("%s: %s, want %s", place, word(got), word(want))
 		}
 	}
-	if held("", `C:\x`) != policy.Private || held("/srv/p", "c:x") != policy.Private {
+	if placeTrust("", `C:\x`) != policy.Private || placeTrust("/srv/p", "c:x") != policy.Private {
 		t.Error("a drive is taken for the project")
 	}
 }
@@ -139,15 +139,15 @@ func TestPlacesOnWindows(t *testing.T) {
 func TestCalled(t *testing.T) {
 	state := t.TempDir()
 	_, _, mail := house(t, state)
-	if err := Hear(state, []string{"session:1"}, "see https://docs.example/a and tell bob@example.org"); err != nil {
+	if err := HearUser(state, []string{"session:1"}, "see https://docs.example/a and tell bob@example.org"); err != nil {
 		t.Fatal(err)
 	}
-	agent := begin(t, state, "session:1").Server("claude-code", "", noRow, parsed(t, ruleText))
+	agent := begin(t, state, "session:1").NewServer("claude-code", "", noRow, parsed(t, ruleText))
 	fetch := ownCall("WebFetch", `{"url":"https://docs.example/a"}`)
 	if err := agent.Called([]policy.Call{fetch}); err != nil {
 		t.Fatal(err)
 	}
-	if got := listed(mail.session.newestNow(t)); !strings.Contains(got, "claude-code WebFetch") {
+	if got := formatSources(mail.session.newestNow(t)); !strings.Contains(got, "claude-code WebFetch") {
 		t.Errorf("the proxy knows %s", got)
 	}
 	for args, want := range map[string]policy.Action{`{"url":"https://docs.example/a"}`: policy.Allow, `{"url":"https://docs.example/b"}`: policy.Prompt} {
@@ -159,7 +159,7 @@ func TestCalled(t *testing.T) {
 	if got := weighed(mail, tool("send", `{"to":"bob@example.org","text":"eve@evil.example"}`)); !strings.HasPrefix(got, "prompt") {
 		t.Errorf("an address that may have been on the page: %s", got)
 	}
-	off := begin(t, t.TempDir(), "session:1").Server("claude-code", "", noRow, parsed(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"))
+	off := begin(t, t.TempDir(), "session:1").NewServer("claude-code", "", noRow, parsed(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\n"))
 	if err := off.Called([]policy.Call{fetch}); err != nil || len(off.session.journals) != 0 {
 		t.Errorf("off, and something is kept: %v", err)
 	}
@@ -170,7 +170,7 @@ func (s *Session) newestNow(t *testing.T) []Seen {
 	if _, err := s.Seen(); err != nil {
 		t.Fatal(err)
 	}
-	return s.newest(untrusted)
+	return s.listNewest(untrusted)
 }
 
 // Who comes and goes with each call leaves nothing behind each time.
@@ -189,7 +189,7 @@ func TestLinkedOnce(t *testing.T) {
 	var sizes []int64
 	for range 5 {
 		s := New(state, []string{"process:1"})
-		if err := s.Join("session:1"); err != nil {
+		if err := s.JoinKey("session:1"); err != nil {
 			t.Fatal(err)
 		}
 		s.Close()
@@ -233,12 +233,12 @@ func TestLinkedPlaces(t *testing.T) {
 			if filepath.Base(from) == "q" && (filepath.IsAbs(place) || strings.HasPrefix(place, "../")) {
 				continue // by its name it is no part of q
 			}
-			if got := held(from, place); got != want {
+			if got := placeTrust(from, place); got != want {
 				t.Errorf("%s from %s: %v, want %v", place, from, got, want)
 			}
 		}
 	}
-	if got := held("", "out/a"); got != policy.No {
+	if got := placeTrust("", "out/a"); got != policy.No {
 		t.Errorf("from nowhere: %v", got)
 	}
 }

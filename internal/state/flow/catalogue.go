@@ -46,13 +46,13 @@ type Known struct {
 	effects map[string]string // by tool, the list that it is in
 }
 
-// Recognise finds the server that a command line starts or an address leads to.
-func Recognise(command []string, url string) *Known {
+// RecogniseServer finds the server that a command line starts or an address leads to.
+func RecogniseServer(command []string, url string) *Known {
 	name, args := "", []string(nil)
 	if len(command) > 0 {
 		name, args = command[0], command[1:]
 	}
-	s, err := servers.Recognise(name, args, url)
+	s, err := servers.RecogniseServer(name, args, url)
 	if err != nil || s == nil {
 		return nil
 	}
@@ -61,13 +61,13 @@ func Recognise(command []string, url string) *Known {
 	if err != nil || i < 0 {
 		return nil // of one that is not known everything is taken for granted
 	}
-	return rows[i].of(s)
+	return rows[i].joinTools(s)
 }
 
-// of is the row and what the lists of tools of its server say.
-func (r row) of(s *servers.Server) *Known {
+// joinTools is the row and what the lists of tools of its server say.
+func (r row) joinTools(s *servers.KnownServer) *Known {
 	k := &Known{row: r, effects: map[string]string{}}
-	for _, effect := range s.Tools.All() { // the gravest last
+	for _, effect := range s.Tools.ListEffects() { // the gravest last
 		for _, tool := range effect.Tools {
 			k.effects[tool] = effect.Name
 		}
@@ -75,12 +75,12 @@ func (r row) of(s *servers.Server) *Known {
 	return k
 }
 
-// traits are those of a tool, or with "" of whatever else the server sends; Unsaid in all for one that is not in the catalogue.
-func (k *Known) traits(tool string) (t policy.Traits) {
+// toolTraits are those of a tool, or with "" of whatever else the server sends; Unsaid in all for one that is not in the catalogue.
+func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	if k == nil || tool != "" && k.effects[tool] == "" {
 		return t
 	}
-	t = policy.Traits{PublicSource: is(k.row.Source), SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
+	t = policy.Traits{PublicSource: toTrust(k.row.Source), SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch k.row.Data {
 	case private:
 		t.SecretData = policy.Private
@@ -91,11 +91,11 @@ func (k *Known) traits(tool string) (t policy.Traits) {
 	case "secrets":
 		t.SecretData = policy.Yes
 	case "write":
-		t.PublicSink = is(k.row.Public)
+		t.PublicSink = toTrust(k.row.Public)
 	case "sends":
 		t.PublicSink = policy.Yes
 	case "destructive":
-		t.PublicSink, t.DangerousWrites = is(k.row.Public), policy.Yes
+		t.PublicSink, t.DangerousWrites = toTrust(k.row.Public), policy.Yes
 	}
 	if slices.Contains(k.row.Sinks, tool) {
 		t.PublicSink = policy.Yes
@@ -117,18 +117,18 @@ type Tool struct {
 	Decides []string // the arguments that say where it goes; nil where that is not known
 }
 
-// Tools are those of which something is known, by name.
-func (k *Known) Tools() (all []Tool) {
+// ListTools are those of which something is known, by name.
+func (k *Known) ListTools() (all []Tool) {
 	if k == nil {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.effects)) {
-		all = append(all, Tool{Name: name, Traits: k.traits(name), Decides: k.row.Decides[name]})
+		all = append(all, Tool{Name: name, Traits: k.toolTraits(name), Decides: k.row.Decides[name]})
 	}
 	return all
 }
 
-func is(b bool) policy.Trust {
+func toTrust(b bool) policy.Trust {
 	if b {
 		return policy.Yes
 	}

@@ -32,23 +32,23 @@ func newBench(t *testing.T) *bench {
 
 // verdicts is what becomes of a call of the first tool of each list, and of those of which the
 // row says something, a line each.
-func (b *bench) verdicts(r row, of *servers.Server) string {
-	known := r.of(of)
-	s := b.session.Server("", of.ID, func() *Known { return known }, b.policy)
+func (b *bench) verdicts(r row, of *servers.KnownServer) string {
+	known := r.joinTools(of)
+	s := b.session.NewServer("", of.ID, func() *Known { return known }, b.policy)
 	shown := slices.Concat(r.Sinks, r.Own)
-	for _, list := range of.Tools.All() {
+	for _, list := range of.Tools.ListEffects() {
 		if len(list.Tools) > 0 {
 			shown = append(shown, list.Tools[0])
 		}
 	}
 	var text strings.Builder
-	for _, one := range known.Tools() {
+	for _, one := range known.ListTools() {
 		if !slices.Contains(shown, one.Name) && one.Decides == nil {
 			continue
 		}
 		c := tool(one.Name, `{}`)
 		var brings []string
-		for _, l := range s.labels(b.policy, &c) {
+		for _, l := range s.callLabels(b.policy, &c) {
 			brings = append(brings, l.Kind)
 		}
 		action, why := s.Judge([]policy.Call{c})
@@ -59,18 +59,18 @@ func (b *bench) verdicts(r row, of *servers.Server) string {
 }
 
 // rowsOf are the rows with their servers.
-func rowsOf(t *testing.T) (rows []row, of []*servers.Server) {
+func rowsOf(t *testing.T) (rows []row, of []*servers.KnownServer) {
 	t.Helper()
 	rows, err := catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		i := slices.IndexFunc(all, func(s servers.Server) bool { return s.ID == r.ID })
+		i := slices.IndexFunc(all, func(s servers.KnownServer) bool { return s.ID == r.ID })
 		if i < 0 {
 			t.Fatalf("%s is not known", r.ID)
 		}
@@ -119,7 +119,7 @@ func TestVerdictsOfTheCatalogue(t *testing.T) {
 }
 
 // mutantsOf are rows that say something else, by what it is.
-func mutantsOf(r row, of *servers.Server) map[string]row {
+func mutantsOf(r row, of *servers.KnownServer) map[string]row {
 	all := map[string]row{}
 	add := func(what string, change func(*row)) {
 		m := r
@@ -165,7 +165,7 @@ func TestRowsAreFound(t *testing.T) {
 		ways := 0
 		found := func(command []string, url string) {
 			ways++
-			if k := Recognise(command, url); k == nil || k.row.ID != r.ID {
+			if k := RecogniseServer(command, url); k == nil || k.row.ID != r.ID {
 				t.Errorf("%s is not found as %v %s", r.ID, command, url)
 			}
 		}
@@ -178,14 +178,14 @@ func TestRowsAreFound(t *testing.T) {
 		for _, url := range of[i].URL {
 			found(nil, "https://"+url)
 		}
-		known := r.of(of[i])
+		known := r.joinTools(of[i])
 		for _, tool := range slices.Concat(r.Sinks, r.Own) {
 			if known.effects[tool] == "" {
 				t.Errorf("%s: %s is in no list", r.ID, tool)
 			}
 		}
 		for tool, args := range r.Decides {
-			if traits := known.traits(tool); traits.PublicSink != policy.Yes && traits.DangerousWrites != policy.Yes || len(args) == 0 {
+			if traits := known.toolTraits(tool); traits.PublicSink != policy.Yes && traits.DangerousWrites != policy.Yes || len(args) == 0 {
 				t.Errorf("%s: %s does nothing that arguments could decide", r.ID, tool)
 			}
 		}

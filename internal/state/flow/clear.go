@@ -16,35 +16,35 @@ import (
 // by that process goes on with the journal that is named there last, which begins empty. Nothing
 // is taken out: who names the conversation from before joins all that was linked with it.
 
-// Follow heeds the clears of the client that has started us. Where the owner has named the
+// FollowClient heeds the clears of the client that has started us. Where the owner has named the
 // session it is more than one client's, and no client ends it.
-func (s *Session) Follow(getenv func(string) string) {
+func (s *Session) FollowClient(getenv func(string) string) {
 	if keys := ClientKeys(); len(keys) > 0 && getenv(sessionVars[0]) == "" {
-		s.follow(keys[0])
+		s.followProcess(keys[0])
 	}
 }
 
-func (s *Session) follow(process string) {
+func (s *Session) followProcess(process string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process, s.client = process, fileOf(process)
 }
 
-// end is the journal that the last clear leads to; "" without any.
-func (c *content) end() string {
+// lastEnd is the journal that the last clear leads to; "" without any.
+func (c *content) lastEnd() string {
 	if n := len(c.ends); n > 0 {
 		return c.ends[n-1]
 	}
 	return ""
 }
 
-// open opens a journal, once.
-func (s *Session) open(name string) (*journal, error) {
+// openOnce opens a journal, once.
+func (s *Session) openOnce(name string) (*journal, error) {
 	if j := s.root; j != nil && j.name == name {
 		s.root, j.read = nil, 0
 		return j, nil
 	}
-	return open(s.dir, name)
+	return openJournal(s.dir, name)
 }
 
 // turnedBefore takes in the clears from before we were started.
@@ -55,37 +55,37 @@ func (s *Session) turnedBefore() error {
 	if _, err := os.Lstat(filepath.Join(s.dir, s.client)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	j, err := open(s.dir, s.client)
+	j, err := openJournal(s.dir, s.client)
 	if err != nil {
 		return err
 	}
 	s.root = j
-	_, err = s.turned(j)
+	_, err = s.moveIfCleared(j)
 	return err
 }
 
-// turned goes on elsewhere where the journal of the client's process says so.
-func (s *Session) turned(root *journal) (moved bool, err error) {
+// moveIfCleared goes on elsewhere where the journal of the client's process says so.
+func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil
 	}
-	c, err := s.added(root)
-	if err != nil || !s.leads(&c) {
+	c, err := s.readNew(root)
+	if err != nil || !s.leadsElsewhere(&c) {
 		return false, err
 	}
-	return true, s.move(c.end())
+	return true, s.moveTo(c.lastEnd())
 }
 
-// leads says whether what is new in the journal of the client's process leads elsewhere. Where
+// leadsElsewhere says whether what is new in the journal of the client's process leads elsewhere. Where
 // something was torn or changed nothing does.
-func (s *Session) leads(c *content) bool {
-	to := c.end()
-	return to != "" && to != s.at && !s.labels.distrusted()
+func (s *Session) leadsElsewhere(c *content) bool {
+	to := c.lastEnd()
+	return to != "" && to != s.at && !s.labels.isDistrusted()
 }
 
-// move lets go of all journals but that of the client's process, and begins with another.
-func (s *Session) move(to string) error {
-	j, err := open(s.dir, to)
+// moveTo lets go of all journals but that of the client's process, and begins with another.
+func (s *Session) moveTo(to string) error {
+	j, err := openJournal(s.dir, to)
 	if err != nil {
 		return err
 	}
@@ -103,28 +103,28 @@ func (s *Session) move(to string) error {
 	}
 	s.journals, s.own, s.said, s.labels, s.at = []*journal{j}, 1, nil, labels{}, to
 	s.gen.Add(1)
-	return s.refresh()
+	return s.refreshLabels()
 }
 
-// Clear ends what the session has seen: the client has begun a conversation of this key, and
+// ClearLabels ends what the session has seen: the client has begun a conversation of this key, and
 // the one before is over. It is kept in mind, and why is not empty, where it is not certain that
 // there is nothing else that has seen it.
-func (s *Session) Clear(key string) (why string, err error) {
+func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client == "" {
 		return "its client is not known by its process alone", nil
 	}
-	if err := s.now(); err != nil {
+	if err := s.refreshState(); err != nil {
 		return "", err
 	}
 	if _, err := os.Lstat(filepath.Join(s.dir, fileOf(key))); !errors.Is(err, fs.ErrNotExist) {
 		return "the conversation after it had begun before", nil
 	}
-	switch before, err := s.conversations(); {
+	switch before, err := s.conversationKeys(); {
 	case err != nil:
 		return "", err
-	case s.labels.distrusted():
+	case s.labels.isDistrusted():
 		return "its journal is not as it was written", nil
 	case len(before) == 0:
 		return "the conversation before it is not known", nil
@@ -132,12 +132,12 @@ func (s *Session) Clear(key string) (why string, err error) {
 		return fmt.Sprintf("%d conversations share what was seen", len(before)), nil
 	}
 	next := s.process + " " + key
-	j, err := open(s.dir, fileOf(next))
+	j, err := openJournal(s.dir, fileOf(next))
 	if err != nil {
 		return "", err
 	}
 	defer j.close()
-	if err := j.write(keyLine(next), keyLine(key)); err != nil {
+	if err := j.writeLines(keyLine(next), keyLine(key)); err != nil {
 		return "", err
 	}
 	root := s.root
@@ -147,21 +147,21 @@ func (s *Session) Clear(key string) (why string, err error) {
 	if root == nil {
 		return "the conversation before it is not known", nil
 	}
-	if err := root.write(endLine(fileOf(next))); err != nil {
+	if err := root.writeLines(endLine(fileOf(next))); err != nil {
 		return "", err
 	}
-	return "", s.refresh()
+	return "", s.refreshLabels()
 }
 
-// conversations are the keys of sessions that clients have named in what is linked.
-func (s *Session) conversations() (keys []string, err error) {
+// conversationKeys are the keys of sessions that clients have named in what is linked.
+func (s *Session) conversationKeys() (keys []string, err error) {
 	for _, j := range s.journals {
-		found, err := look(filepath.Join(s.dir, j.name))
+		found, err := readJournal(filepath.Join(s.dir, j.name))
 		if err != nil {
 			return nil, err
 		}
 		if found.torn {
-			s.labels.distrust(time.Now())
+			s.labels.distrustEverything(time.Now())
 		}
 		for _, key := range found.keys {
 			if strings.HasPrefix(key, bySession) && !slices.Contains(keys, key) {
@@ -172,26 +172,26 @@ func (s *Session) conversations() (keys []string, err error) {
 	return keys, nil
 }
 
-// generation is the journal that the last clear has led to; "" before one, and where nobody
+// currentJournal is the journal that the last clear has led to; "" before one, and where nobody
 // has asked yet what the session has seen.
-func (s *Session) generation() string {
+func (s *Session) currentJournal() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.journals != nil && s.err == nil {
-		_ = s.refresh() // who cannot read it is told by what is asked next
+		_ = s.refreshLabels() // who cannot read it is told by what is asked next
 	}
 	return s.at
 }
 
-// Current are the keys of the session that who has been started with some is of by now: others
+// CurrentKeys are the keys of the session that who has been started with some is of by now: others
 // after a clear.
-func Current(state string, keys []string, getenv func(string) string) []string {
+func CurrentKeys(state string, keys []string, getenv func(string) string) []string {
 	s := New(state, keys)
-	if s.Follow(getenv); s.client == "" {
+	if s.FollowClient(getenv); s.client == "" {
 		return keys
 	}
 	if name := lastOf(s.dir, s.process); name != s.client {
-		if found, err := look(filepath.Join(s.dir, name)); err == nil {
+		if found, err := readJournal(filepath.Join(s.dir, name)); err == nil {
 			return found.keys
 		}
 	}
@@ -204,8 +204,8 @@ func lastOf(dir, key string) string {
 	if !strings.HasPrefix(key, byProcess) {
 		return name
 	}
-	if found, err := look(filepath.Join(dir, name)); err == nil && found.end() != "" {
-		return found.end()
+	if found, err := readJournal(filepath.Join(dir, name)); err == nil && found.lastEnd() != "" {
+		return found.lastEnd()
 	}
 	return name
 }

@@ -19,7 +19,7 @@ const aClient = "process:7:1:boot"
 // started is a process that a client has started, which knows these keys of its own.
 func started(t testing.TB, state string, keys ...string) *Session {
 	s := begin(t, state, keys...)
-	s.follow(aClient)
+	s.followProcess(aClient)
 	return s
 }
 
@@ -27,7 +27,7 @@ func started(t testing.TB, state string, keys ...string) *Session {
 func hooked(t testing.TB, state, id string) *Session {
 	t.Helper()
 	s := started(t, state, aClient)
-	if err := s.Join(IDKey(id)); err != nil {
+	if err := s.JoinKey(IDKey(id)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -38,7 +38,7 @@ func clears(t testing.TB, state, id string) (why string) {
 	t.Helper()
 	s := started(t, state, aClient)
 	defer s.Close()
-	why, err := s.Clear(IDKey(id))
+	why, err := s.ClearLabels(IDKey(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestCleared(t *testing.T) {
 	if why := clears(t, state, "three"); why != "" || seenBy(t, proxy)+seenBy(t, late) != "" {
 		t.Errorf("a second time: %s, %q, %q", why, seenBy(t, proxy), seenBy(t, late))
 	}
-	all, err := List(state)
+	all, err := ListSessions(state)
 	if err != nil || !slices.ContainsFunc(all, func(s Shown) bool { return s.Key == "session:one" && len(s.Seen) == 2 }) ||
 		!slices.ContainsFunc(all, func(s Shown) bool { return s.Key == "session:two" && len(s.Seen) == 1 }) {
 		t.Errorf("listed: %v, %+v", err, all)
@@ -110,7 +110,7 @@ func TestClearedAndNamedAgain(t *testing.T) {
 
 func remember(t *testing.T, s *Session, text string) {
 	t.Helper()
-	if err := s.Remember([]gate.Label{{Kind: untrusted, Source: "web fetch"}}, []byte(`"`+text+`"`), true); err != nil {
+	if err := s.RememberTexts([]gate.Label{{Kind: untrusted, Source: "web fetch"}}, []byte(`"`+text+`"`), true); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -139,14 +139,14 @@ func TestNotCleared(t *testing.T) {
 		"of another client": func(t *testing.T, state string) {
 			hooked(t, state, "one")
 			s := begin(t, state, "process:8:1:boot")
-			s.follow("process:8:1:boot")
-			if why, err := s.Clear("session:two"); err != nil || why == "" {
+			s.followProcess("process:8:1:boot")
+			if why, err := s.ClearLabels("session:two"); err != nil || why == "" {
 				t.Errorf("cleared: %v", err)
 			}
 		},
 		"of a client that is not known": func(t *testing.T, state string) {
 			hooked(t, state, "one")
-			if why, err := begin(t, state, "session:one").Clear("session:two"); err != nil || why == "" {
+			if why, err := begin(t, state, "session:one").ClearLabels("session:two"); err != nil || why == "" {
 				t.Errorf("cleared: %v", err)
 			}
 		},
@@ -202,8 +202,8 @@ func TestNotCleared(t *testing.T) {
 // Where the owner names the session, no client ends it.
 func TestNamedSessionsAreNotCleared(t *testing.T) {
 	s := begin(t, t.TempDir(), "session:mine")
-	s.Follow(func(string) string { return "mine" })
-	if why, err := s.Clear("session:two"); err != nil || why == "" {
+	s.FollowClient(func(string) string { return "mine" })
+	if why, err := s.ClearLabels("session:two"); err != nil || why == "" {
 		t.Errorf("cleared: %v", err)
 	}
 }
@@ -238,7 +238,7 @@ func TestGenerations(t *testing.T) {
 			}
 			has := s.labelsNow(t)
 			for source := range known {
-				if !has.has(untrusted, source) {
+				if !has.hasLabel(untrusted, source) {
 					t.Fatalf("step %d: %q is not known", step, source)
 				}
 			}
@@ -256,10 +256,10 @@ func TestGenerations(t *testing.T) {
 func TestClearedWords(t *testing.T) {
 	state := t.TempDir()
 	proxy := started(t, state, "session:one")
-	proxy.Listen(aClient)
+	proxy.ListenKeys(aClient)
 	hooked(t, state, "one")
 	hears := func(id, text string) {
-		if err := Hear(state, []string{aClient, IDKey(id)}, text); err != nil {
+		if err := HearUser(state, []string{aClient, IDKey(id)}, text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -270,10 +270,10 @@ func TestClearedWords(t *testing.T) {
 		proxy.mu.Lock()
 		defer proxy.mu.Unlock()
 		var k known
-		if err := proxy.recall(&k); err != nil {
+		if err := proxy.recallMarks(&k); err != nil {
 			t.Fatal(err)
 		}
-		return k.endorsed(word)
+		return k.isEndorsed(word)
 	}
 	hears("one", "write to bob@example.org")
 	if !names("bob@example.org") {
@@ -299,21 +299,21 @@ func TestCurrent(t *testing.T) {
 	}
 	state, nothing := t.TempDir(), func(string) string { return "" }
 	keys := []string{"session:one"}
-	if got := Current(state, keys, nothing); !slices.Equal(got, keys) {
+	if got := CurrentKeys(state, keys, nothing); !slices.Equal(got, keys) {
 		t.Errorf("before: %q", got)
 	}
 	s := begin(t, state, client...)
-	s.Follow(nothing)
-	if err := s.Join("session:one"); err != nil {
+	s.FollowClient(nothing)
+	if err := s.JoinKey("session:one"); err != nil {
 		t.Fatal(err)
 	}
-	if why, err := s.Clear("session:two"); err != nil || why != "" {
+	if why, err := s.ClearLabels("session:two"); err != nil || why != "" {
 		t.Fatal(why, err)
 	}
-	if got := Current(state, keys, nothing); !slices.Contains(got, "session:two") || slices.Contains(got, "session:one") {
+	if got := CurrentKeys(state, keys, nothing); !slices.Contains(got, "session:two") || slices.Contains(got, "session:one") {
 		t.Errorf("after: %q", got)
 	}
-	if got := Current(state, keys, func(string) string { return "mine" }); !slices.Equal(got, keys) {
+	if got := CurrentKeys(state, keys, func(string) string { return "mine" }); !slices.Equal(got, keys) {
 		t.Errorf("of a session that the owner names: %q", got)
 	}
 }
@@ -323,8 +323,8 @@ func TestClearedGrants(t *testing.T) {
 	state := t.TempDir()
 	proxy, other := started(t, state, "session:one"), started(t, state, "session:one")
 	hooked(t, state, "one")
-	ours, ok := proxy.Granted().(*Ledger)
-	theirs, also := other.Granted().(*Ledger)
+	ours, ok := proxy.GrantedLedger().(*Ledger)
+	theirs, also := other.GrantedLedger().(*Ledger)
 	if !ok || !also || ours == nil || theirs == nil {
 		t.Skip("nobody can tell here whether a process runs")
 	}

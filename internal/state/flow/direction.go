@@ -9,44 +9,44 @@ import (
 // traitsOf says what a call has to do with others: what the owner says, then the
 // catalogue, then the cautious default; of a layer's word the stricter. And which arguments
 // say where it goes: nil where nobody has said.
-func (s *Server) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides []string) {
-	server, known := s.of(c)
-	said := p.Trust(server, names(c))
+func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides []string) {
+	server, known := s.callServer(c)
+	said := p.ToolTrust(server, toolNames(c))
 	t = said.Own
 	if own, goes, is := ownTool(c); is {
 		if decides = said.Decides; decides == nil {
 			decides = goes
 		}
-		return t.Or(own).Join(said.Floor), decides
+		return t.FillUnsaid(own).Join(said.Floor), decides
 	}
 	switch {
 	case c.Subject == policy.NoSubject:
-		t = t.Or(known.traits(""))
+		t = t.FillUnsaid(known.toolTraits(""))
 	case c.Subject == policy.ToolSubject && len(c.Names) == 1 && c.Names[0] != "":
-		t = t.Or(known.traits(c.Names[0]))
+		t = t.FillUnsaid(known.toolTraits(c.Names[0]))
 	}
-	return t.Or(cautious(c)).Join(said.Floor), said.Decides
+	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides
 }
 
-// of is the server of a call and what is known of it: of a hub's, that are many, by what
+// callServer is the server of a call and what is known of it: of a hub's, that are many, by what
 // each is called alone.
-func (s *Server) of(c *policy.Call) (name string, known *Known) {
+func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	if c.Server == "" || c.Server == s.name {
 		return s.name, s.known()
 	}
 	return c.Server, nil
 }
 
-// names are those that tables about tools look at.
-func names(c *policy.Call) []string {
+// toolNames are those that tables about tools look at.
+func toolNames(c *policy.Call) []string {
 	if c.Subject == policy.ToolSubject {
 		return c.Names
 	}
 	return nil
 }
 
-// cautious are the traits of what nobody has said anything of.
-func cautious(c *policy.Call) policy.Traits {
+// cautiousTraits are the traits of what nobody has said anything of.
+func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {
 	case policy.ToolSubject:
@@ -64,7 +64,7 @@ func cautious(c *policy.Call) policy.Traits {
 	case policy.SamplingSubject, policy.ElicitationSubject: // the answer goes to the server
 		t.PublicSink = policy.Yes
 	case policy.PromptSubject, policy.MethodSubject: // what it carries goes to the server
-		if len(c.Args)+len(c.Extra) > 0 && !plain(c.Method) {
+		if len(c.Args)+len(c.Extra) > 0 && !isPlainMethod(c.Method) {
 			t.PublicSink = policy.Yes
 		}
 	case policy.NoSubject:
@@ -72,14 +72,14 @@ func cautious(c *policy.Call) policy.Traits {
 	return t
 }
 
-// plain says of a method that what it carries is the protocol's own: cursors, ids, levels.
+// isPlainMethod says of a method that what it carries is the protocol's own: cursors, ids, levels.
 // What a task is told (tasks/update) is the client's.
-func plain(method string) bool {
+func isPlainMethod(method string) bool {
 	return method != "tasks/update" && (silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/"))
 }
 
-// brought are the kinds of labels that what a server sends brings along.
-func brought(t policy.Traits) (kinds []string) {
+// labelKinds are the kinds of labels that what a server sends brings along.
+func labelKinds(t policy.Traits) (kinds []string) {
 	if t.PublicSource >= policy.Yes {
 		kinds = append(kinds, untrusted)
 	}
@@ -93,25 +93,25 @@ func brought(t policy.Traits) (kinds []string) {
 	return kinds
 }
 
-// source names a call for people.
-func (s *Server) source(c *policy.Call) string {
+// sourceName names a call for people.
+func (s *ServerLabels) sourceName(c *policy.Call) string {
 	server := s.shown
 	if c.Server != "" {
 		server = c.Server
 	}
 	switch {
 	case c.Subject == policy.ToolSubject && len(c.Names) > 0:
-		return cut(server + " " + c.Names[0])
+		return cutSource(server + " " + c.Names[0])
 	case c.Subject == policy.ResourceSubject:
-		return cut(server + " resources")
+		return cutSource(server + " resources")
 	case c.Subject == policy.PromptSubject:
-		return cut(server + " prompts")
+		return cutSource(server + " prompts")
 	}
-	return cut(server)
+	return cutSource(server)
 }
 
-// cut bounds a source, and leaves nothing in it that a terminal would act on.
-func cut(text string) string {
+// cutSource bounds a source, and leaves nothing in it that a terminal would act on.
+func cutSource(text string) string {
 	const most = 80
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

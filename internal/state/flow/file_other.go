@@ -10,10 +10,10 @@ import (
 
 const noFollow = 0
 
-// hold does nothing: a file that is open is not removed there.
-func hold(*os.File) (gone bool, err error) { return false, nil }
+// holdJournal does nothing: a file that is open is not removed there.
+func holdJournal(*os.File) (gone bool, err error) { return false, nil }
 
-func idle(*os.File) bool { return true }
+func lockIdle(*os.File) bool { return true }
 
 func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
 	if n, err = f.ReadAt(buf, from); errors.Is(err, io.EOF) {

@@ -11,10 +11,10 @@ import (
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// hold keeps a journal from being swept while it is open. gone says that it is no file of
+// holdJournal keeps a journal from being swept while it is open. gone says that it is no file of
 // the folder any more. Who sweeps lets go at once; whoever else keeps it must not hold up a
 // call for good.
-func hold(f *os.File) (gone bool, err error) {
+func holdJournal(f *os.File) (gone bool, err error) {
 	for range 100 {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
 			break
@@ -45,7 +45,7 @@ func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
 	return n, nil
 }
 
-// idle takes a journal for itself, if nobody has it open.
-func idle(f *os.File) bool {
+// lockIdle takes a journal for itself, if nobody has it open.
+func lockIdle(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

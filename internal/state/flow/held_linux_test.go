@@ -17,7 +17,7 @@ import (
 // A ledger that another program keeps locked holds up no call for good.
 func TestLedgerThatIsKept(t *testing.T) {
 	slow.Test(t)
-	l := begin(t, t.TempDir(), "session:1").Counts().(*Ledger)
+	l := begin(t, t.TempDir(), "session:1").CountsLedger().(*Ledger)
 	if _, err := l.Append(gate.Entry{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -52,12 +52,12 @@ func TestEndedIsNotAlive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := process(cmd.Process.Pid)
+	by := processKey(cmd.Process.Pid)
 	if l := (&Ledger{}); by == "" || !l.Alive(by) {
 		t.Errorf("%q does not run", by)
 	}
 	_ = in.Close()
-	for p := stat(cmd.Process.Pid); p.state != "" && p.state != "Z"; p = stat(cmd.Process.Pid) {
+	for p := readStat(cmd.Process.Pid); p.state != "" && p.state != "Z"; p = readStat(cmd.Process.Pid) {
 		time.Sleep(time.Millisecond)
 	}
 	if (&Ledger{}).Alive(by) {
@@ -88,7 +88,7 @@ func TestClearedWhileReplying(t *testing.T) {
 	}
 	replied := make(chan error, 1)
 	go func() {
-		web := proxy.Server("web", "", func() *Known { return nil }, p)
+		web := proxy.NewServer("web", "", func() *Known { return nil }, p)
 		replied <- web.Add([]gate.Label{{Kind: untrusted, Source: "web"}}, []byte(`"x"`))
 	}()
 	for one := begin(t, state, "session:one"); seenBy(t, one) == ""; time.Sleep(time.Millisecond) {

@@ -6,18 +6,18 @@ import "os"
 // a client names, and for those that the same client process has started: they may not know
 // the name.
 func HearIn(state, session, said string) error {
-	return Hear(state, append(ClientKeys(), IDKey(session)), said)
+	return HearUser(state, append(ClientKeys(), IDKey(session)), said)
 }
 
 // OfHook is the session that the client's proxies are of, with the one that the client names, if
 // it does: it has another name after it was cleared, and they do not.
 func OfHook(state, project, session string) (*Session, error) {
-	one := New(state, append(Keys(os.Getenv, project), ClientKeys()...))
-	one.Listen(ClientKeys()...)
-	one.Follow(os.Getenv)
+	one := New(state, append(SessionKeys(os.Getenv, project), ClientKeys()...))
+	one.ListenKeys(ClientKeys()...)
+	one.FollowClient(os.Getenv)
 	if session == "" {
 		_, err := one.Seen() // it joins the others
 		return one, err
 	}
-	return one, one.Join(IDKey(session))
+	return one, one.JoinKey(IDKey(session))
 }

@@ -55,17 +55,17 @@ func isName(s string) bool {
 	return err == nil && len(b) == 16
 }
 
-// open opens a journal in a folder, or begins it.
-func open(dir, name string) (*journal, error) {
+// openJournal opens a journal in a folder, or begins it.
+func openJournal(dir, name string) (*journal, error) {
 	path := filepath.Join(dir, name)
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		gone, err := hold(f)
+		gone, err := holdJournal(f)
 		if err == nil && !gone {
-			err = ours(f)
+			err = checkFile(f)
 		}
 		switch {
 		case err != nil:
@@ -80,8 +80,8 @@ func open(dir, name string) (*journal, error) {
 	return nil, errors.New("the journal is removed again and again")
 }
 
-// ours refuses what is no plain file of our own, or what others may open.
-func ours(f *os.File) error {
+// checkFile refuses what is no plain file of our own, or what others may open.
+func checkFile(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -95,9 +95,9 @@ func ours(f *os.File) error {
 // errCut says that a journal has less in it than it had, or something else.
 var errCut = errors.New("the journal of the session was changed by others")
 
-// next reads what has come since, in whole lines. Where nothing has, that is one read of
+// readNext reads what has come since, in whole lines. Where nothing has, that is one read of
 // one byte: the last one known must still be the end of a line.
-func (j *journal) next() (lines []byte, err error) {
+func (j *journal) readNext() (lines []byte, err error) {
 	from := max(j.read-1, 0)
 	buf := j.buf[:]
 	n, err := readOnce(j.f, buf, from)
@@ -122,12 +122,12 @@ func (j *journal) next() (lines []byte, err error) {
 	return got[:end], nil
 }
 
-// write adds lines, all of them or none that counts.
-func (j *journal) write(lines ...string) error {
+// writeLines adds lines, all of them or none that counts.
+func (j *journal) writeLines(lines ...string) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if gone, err := hold(j.f); err != nil || gone {
+	if gone, err := holdJournal(j.f); err != nil || gone {
 		return errors.Join(err, errCut) // nobody would read it there
 	}
 	text := []byte("\n" + strings.Join(lines, "\n") + "\n")
@@ -138,7 +138,7 @@ func (j *journal) write(lines ...string) error {
 	return err
 }
 
-func (j *journal) link(name string) {
+func (j *journal) addLink(name string) {
 	if j.links == nil {
 		j.links = map[string]bool{}
 	}
@@ -171,17 +171,17 @@ type content struct {
 	torn  bool // some line is none
 }
 
-func parse(lines []byte) (c content) {
+func parseLines(lines []byte) (c content) {
 	for line := range strings.Lines(string(lines)) {
 		line = strings.TrimSuffix(line, "\n")
-		if line != "" && !c.line(line) {
+		if line != "" && !c.parseLine(line) {
 			c.torn = true
 		}
 	}
 	return c
 }
 
-func (c *content) line(line string) bool {
+func (c *content) parseLine(line string) bool {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {
 	case "k":

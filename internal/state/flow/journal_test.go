@@ -23,7 +23,7 @@ func seenBy(t *testing.T, s *Session) string {
 	if err != nil {
 		return "error"
 	}
-	return strings.Join(seen.Words(), " ")
+	return strings.Join(seen.LabelWords(), " ")
 }
 
 // begin is a session that ends with the test.
@@ -58,14 +58,14 @@ func TestShared(t *testing.T) {
 	if got := seenBy(t, other); got != "" {
 		t.Errorf("another session: %q", got)
 	}
-	if err := other.Join("session:1"); err != nil || seenBy(t, other) != "untrusted private secret" {
+	if err := other.JoinKey("session:1"); err != nil || seenBy(t, other) != "untrusted private secret" {
 		t.Errorf("joined: %v, %q", err, seenBy(t, other))
 	}
 	add(t, other, private, "files read")
-	if got := a.labelsNow(t); !got.has(private, "files read") {
+	if got := a.labelsNow(t); !got.hasLabel(private, "files read") {
 		t.Error("the link does not lead back")
 	}
-	all, err := List(state)
+	all, err := ListSessions(state)
 	if err != nil || len(all) != 1 || all[0].Key != "session:2" || len(all[0].Also) != 2 || len(all[0].Seen) != 3 {
 		t.Errorf("listed: %v, %+v", err, all)
 	}
@@ -79,7 +79,7 @@ func (s *Session) labelsNow(t *testing.T) labels {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.now(); err != nil {
+	if err := s.refreshState(); err != nil {
 		t.Fatal(err)
 	}
 	return s.labels
@@ -158,7 +158,7 @@ func TestRefusedKey(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dirOf(state), fileOf("session:2")), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if s.Join("session:2") == nil {
+	if s.JoinKey("session:2") == nil {
 		t.Error("joined")
 	}
 	if got := seenBy(t, s); got != "error" {
@@ -173,7 +173,7 @@ func TestBounded(t *testing.T) {
 		add(t, s, untrusted, fmt.Sprint("web page", i))
 	}
 	again := begin(t, state, "session:1")
-	if n, m := len(s.labelsNow(t)[untrusted]), len(again.labelsNow(t)[untrusted]); n != maxSources+1 || m != n || !again.labels.has(untrusted, "any") {
+	if n, m := len(s.labelsNow(t)[untrusted]), len(again.labelsNow(t)[untrusted]); n != maxSources+1 || m != n || !again.labels.hasLabel(untrusted, "any") {
 		t.Errorf("%d and %d sources", n, m)
 	}
 }
@@ -181,10 +181,10 @@ func TestBounded(t *testing.T) {
 // Of several journals, one may tell of the others before another has told all names.
 func TestOthersBeforeTheLastName(t *testing.T) {
 	l := labels{}
-	l.add(Seen{untrusted, others, time.Now()})
+	l.addLabel(Seen{untrusted, others, time.Now()})
 	for i := range maxSources {
 		source := fmt.Sprint(i)
-		if l.add(Seen{untrusted, source, time.Now()}); !l.has(untrusted, source) {
+		if l.addLabel(Seen{untrusted, source, time.Now()}); !l.hasLabel(untrusted, source) {
 			t.Error(source, "has been joined, and would be new again")
 		}
 	}
@@ -286,7 +286,7 @@ func TestKilled(t *testing.T) {
 			select {
 			case line := <-said:
 				kind, source, _ := strings.Cut(line, " ")
-				if known := reader.labelsNow(t); !known.has(kind, source) {
+				if known := reader.labelsNow(t); !known.hasLabel(kind, source) {
 					t.Fatalf("round %d: %q was kept and is not known", round, line)
 				}
 			case <-done:
@@ -335,12 +335,12 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("e 0123456789abcdef0123456789abcdef\ne\ne ../x\n"))
 	f.Add([]byte("x\nk\nl\nsecret\nsecret 1\nsecret 1 \"\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c := parse(text)
+		c := parseLines(text)
 		if lines := strings.Fields(string(text)); len(lines) > 0 && !c.torn && len(c.keys)+len(c.links)+len(c.seen)+len(c.ends) == 0 {
 			t.Error("something stands there, and nothing was said of it")
 		}
 		for _, one := range c.seen {
-			again := parse([]byte(labelLine(one) + "\n"))
+			again := parseLines([]byte(labelLine(one) + "\n"))
 			if !c.torn && (len(again.seen) != 1 || again.torn || again.seen[0] != one) {
 				t.Errorf("%+v is read again as %+v", one, again)
 			}

@@ -21,12 +21,12 @@ const (
 // sessionVars name the session in the environment; the owner's word is the first.
 var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
 
-// Keys are those of whoever started us: the ids of the environment, or else the client's
+// SessionKeys are those of whoever started us: the ids of the environment, or else the client's
 // process, or else the user and the folder.
-func Keys(getenv func(string) string, dir string) (keys []string) {
+func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	for _, name := range sessionVars {
 		if id := getenv(name); id != "" {
-			keys = append(keys, bySession+short(id))
+			keys = append(keys, bySession+shortID(id))
 		}
 	}
 	if len(keys) == 0 {
@@ -49,20 +49,20 @@ func ClientKeys() []string {
 
 // OwnKeys is the key of a process that serves many clients itself.
 func OwnKeys() []string {
-	if p := process(os.Getpid()); p != "" {
+	if p := processKey(os.Getpid()); p != "" {
 		return []string{byProcess + p}
 	}
 	return []string{byFolder + strconv.Itoa(os.Geteuid()) + ":"}
 }
 
 // IDKey is the key of an id that the client itself gives, in a message or to a hook.
-func IDKey(id string) string { return bySession + short(id) }
+func IDKey(id string) string { return bySession + shortID(id) }
 
 // InvocationKey is that of an invocation that begins now: none of the same name has had it.
 func InvocationKey(name string) string { return byInvocation + name + ":" + rand.Text()[:8] }
 
-// short bounds an id of the client's.
-func short(id string) string {
+// shortID bounds an id of the client's.
+func shortID(id string) string {
 	const most = 200
 	if len(id) > most {
 		return fileOf(id)
@@ -74,27 +74,27 @@ func short(id string) string {
 var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
 
 // ourClient is that of this process, whoever becomes its parent later.
-var ourClient = sync.OnceValue(func() string { return client(os.Getppid()) })
+var ourClient = sync.OnceValue(func() string { return findClient(os.Getppid()) })
 
-// client is the first ancestor, from pid on, that is none of these. "" where that cannot be told.
-func client(pid int) string {
+// findClient is the first ancestor, from pid on, that is none of these. "" where that cannot be told.
+func findClient(pid int) string {
 	for range 32 {
-		p := stat(pid)
+		p := readStat(pid)
 		if p.start == "" || pid <= 1 {
 			return ""
 		}
 		first, _, _ := strings.Cut(p.name, " ") // "npm exec ..."
 		if !slices.Contains(between, first) {
-			return p.key()
+			return p.uniqueKey()
 		}
 		pid = p.parent
 	}
 	return ""
 }
 
-// process names a process that runs, for as long as the machine does; "" of one that has
+// processKey names a process that runs, for as long as the machine does; "" of one that has
 // ended and that its parent has not asked about yet.
-func process(pid int) string { return stat(pid).key() }
+func processKey(pid int) string { return readStat(pid).uniqueKey() }
 
 // running is what the system says of a process; the zero value is none.
 type running struct {
@@ -102,8 +102,8 @@ type running struct {
 	name, state, start string
 }
 
-// key names it: pid, start and boot, since a pid is used again.
-func (p running) key() string {
+// uniqueKey names it: pid, start and boot, since a pid is used again.
+func (p running) uniqueKey() string {
 	if p.start == "" || p.state == "Z" || p.state == "X" || boot() == "" {
 		return ""
 	}
@@ -115,8 +115,8 @@ var boot = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// stat reads /proc/PID/stat (proc(5)); a name may have blanks and brackets in it.
-func stat(pid int) running {
+// readStat reads /proc/PID/stat (proc(5)); a name may have blanks and brackets in it.
+func readStat(pid int) running {
 	all, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	_, behind, _ := strings.Cut(string(all), "(")
 	end := strings.LastIndexByte(behind, ')')

@@ -35,8 +35,8 @@ type Seen struct {
 // labels are a set that only grows.
 type labels map[string]map[string]time.Time // by kind and source
 
-// has says whether there is nothing new in a label.
-func (l labels) has(kind, source string) bool {
+// hasLabel says whether there is nothing new in a label.
+func (l labels) hasLabel(kind, source string) bool {
 	of := l[kind]
 	if _, known := of[source]; known {
 		return true
@@ -45,9 +45,9 @@ func (l labels) has(kind, source string) bool {
 	return folded && len(of) >= maxSources
 }
 
-// add joins a label, and gives the source under which it is kept.
-func (l labels) add(s Seen) (source string, grown bool) {
-	if l.has(s.Kind, s.Source) {
+// addLabel joins a label, and gives the source under which it is kept.
+func (l labels) addLabel(s Seen) (source string, grown bool) {
+	if l.hasLabel(s.Kind, s.Source) {
 		return s.Source, false
 	}
 	of := l[s.Kind]
@@ -65,15 +65,15 @@ func (l labels) add(s Seen) (source string, grown bool) {
 	return s.Source, true
 }
 
-// distrust joins every label: what was there is not known any more.
-func (l labels) distrust(at time.Time) {
+// distrustEverything joins every label: what was there is not known any more.
+func (l labels) distrustEverything(at time.Time) {
 	for _, kind := range policy.SeenWords() {
-		l.add(Seen{kind, unknown, at})
+		l.addLabel(Seen{kind, unknown, at})
 	}
 }
 
-// distrusted says that what was there is not known any more.
-func (l labels) distrusted() bool {
+// isDistrusted says that what was there is not known any more.
+func (l labels) isDistrusted() bool {
 	for _, of := range l {
 		if _, harmed := of[unknown]; harmed {
 			return true
@@ -82,8 +82,8 @@ func (l labels) distrusted() bool {
 	return false
 }
 
-// newest lists the sources of kinds, the newest first.
-func (l labels) newest(kinds ...string) []Seen {
+// listNewest lists the sources of kinds, the newest first.
+func (l labels) listNewest(kinds ...string) []Seen {
 	var all []Seen
 	for _, kind := range kinds {
 		for _, source := range slices.Sorted(maps.Keys(l[kind])) {
@@ -94,8 +94,8 @@ func (l labels) newest(kinds ...string) []Seen {
 	return all
 }
 
-// seen is the set as rules are told it.
-func (l labels) seen() policy.Seen {
+// policyLabels is the set as rules are told it.
+func (l labels) policyLabels() policy.Seen {
 	s := policy.Known
 	if len(l[untrusted]) > 0 {
 		s |= policy.Untrusted

@@ -48,8 +48,8 @@ const (
 // maxLedger is some 150,000 lines, in bytes.
 const maxLedger = 16 << 20
 
-// ledger is that of the first key: the same for all whom one client has started.
-func (s *Session) ledger(end string) *Ledger {
+// newLedger is that of the first key: the same for all whom one client has started.
+func (s *Session) newLedger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &Ledger{dir: s.dir, name: fileOf(s.keys[0]) + end, session: s}
@@ -57,24 +57,24 @@ func (s *Session) ledger(end string) *Ledger {
 	return l
 }
 
-// Counts is where the session counts against limits.
-func (s *Session) Counts() gate.Ledger { return s.ledger(countsEnd) }
+// CountsLedger is where the session counts against limits.
+func (s *Session) CountsLedger() gate.Ledger { return s.newLedger(countsEnd) }
 
-// Asked is where it says when a person was asked.
-func (s *Session) Asked() gate.Ledger { return s.ledger(askedEnd) }
+// AskedLedger is where it says when a person was asked.
+func (s *Session) AskedLedger() gate.Ledger { return s.newLedger(askedEnd) }
 
-// Granted is where it says what a person has allowed. nil is no place: where nobody can tell
+// GrantedLedger is where it says what a person has allowed. nil is no place: where nobody can tell
 // whether a process still runs, and where all that is known of the session is a folder, which
 // is not only its own.
-func (s *Session) Granted() gate.Ledger {
-	by := process(os.Getpid())
+func (s *Session) GrantedLedger() gate.Ledger {
+	by := processKey(os.Getpid())
 	if by == "" || strings.HasPrefix(s.keys[0], byFolder) {
 		return nil
 	}
-	l := s.ledger(grantedEnd)
+	l := s.newLedger(grantedEnd)
 	first := l.name
 	l.by, l.of = by, func() string {
-		if at := s.generation(); at != "" {
+		if at := s.currentJournal(); at != "" {
 			return at + grantedEnd
 		}
 		return first
@@ -87,12 +87,12 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of != nil {
-		l.turn(l.of())
+		l.switchFile(l.of())
 	}
-	if err := l.write(own); err != nil {
+	if err := l.writeEntries(own); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(l.dir, l.name), err)
 	}
-	lines, err := l.j.next()
+	lines, err := l.j.readNext()
 	if err == nil {
 		since, err = readEntries(lines)
 	}
@@ -111,8 +111,8 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	return since, nil
 }
 
-// turn goes on with another file after a clear: what stood in the one before is taken back.
-func (l *Ledger) turn(name string) {
+// switchFile goes on with another file after a clear: what stood in the one before is taken back.
+func (l *Ledger) switchFile(name string) {
 	if name == l.name {
 		return
 	}
@@ -126,21 +126,21 @@ func (l *Ledger) turn(name string) {
 	l.name, l.j, l.stand = name, nil, nil
 }
 
-// write adds lines, to a new file where somebody has removed the old: what was in there is
+// writeEntries adds lines, to a new file where somebody has removed the old: what was in there is
 // known to those who have read it.
-func (l *Ledger) write(own []gate.Entry) error {
+func (l *Ledger) writeEntries(own []gate.Entry) error {
 	if l.j != nil {
-		if gone, err := hold(l.j.f); err != nil || gone {
+		if gone, err := holdJournal(l.j.f); err != nil || gone {
 			l.j.close()
 			l.j = nil
 		}
 	}
 	if l.j == nil {
-		if err := folder(l.dir); err != nil {
+		if err := makeFolder(l.dir); err != nil {
 			return err
 		}
-		sweep(l.dir, time.Now().Add(-idleTime))
-		j, err := open(l.dir, l.name)
+		sweepJournals(l.dir, time.Now().Add(-idleTime))
+		j, err := openJournal(l.dir, l.name)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (l *Ledger) write(own []gate.Entry) error {
 	case l.j.read+int64(size) > l.j.most-1<<10:
 		return errFull
 	}
-	return l.j.write(lines...)
+	return l.j.writeLines(lines...)
 }
 
 var (
@@ -170,7 +170,7 @@ var (
 func (l *Ledger) Alive(by string) bool {
 	pid, _, _ := strings.Cut(by, ":")
 	n, err := strconv.Atoi(pid)
-	return err == nil && process(n) == by
+	return err == nil && processKey(n) == by
 }
 
 // Close lets go of the file before the session does.
@@ -234,8 +234,8 @@ func readEntries(lines []byte) (all []gate.Entry, err error) {
 	return all, nil
 }
 
-// standing are the entries of a file that none takes back; none where there is no file.
-func standing(dir, name string) (all []gate.Entry, err error) {
+// readStanding are the entries of a file that none takes back; none where there is no file.
+func readStanding(dir, name string) (all []gate.Entry, err error) {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -245,7 +245,7 @@ func standing(dir, name string) (all []gate.Entry, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	lines, err := (&journal{f: f, most: maxLedger}).next()
+	lines, err := (&journal{f: f, most: maxLedger}).readNext()
 	if err == nil {
 		all, err = readEntries(lines)
 	}

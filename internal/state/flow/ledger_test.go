@@ -35,7 +35,7 @@ func counterOf(s *Session, cleanup func(func())) func() (bool, gate.Excess) {
 	if err != nil {
 		panic(err)
 	}
-	m := &gate.Meter{Ledger: s.Counts()}
+	m := &gate.Meter{Ledger: s.CountsLedger()}
 	cs := []policy.Call{{Subject: policy.ToolSubject, Names: []string{"x"}, Method: "tools/call"}}
 	return func() (bool, gate.Excess) {
 		paid, over := m.Charge(time.Now(), nil, p.DecideAll(cs).Rates, cs)
@@ -190,13 +190,13 @@ func TestHarmedLedger(t *testing.T) {
 // Who takes grants for a folder's alone would take a stranger's.
 func TestWhoSharesGrants(t *testing.T) {
 	state := t.TempDir()
-	if New(state, []string{"folder:0:/p"}).Granted() != nil {
+	if New(state, []string{"folder:0:/p"}).GrantedLedger() != nil {
 		t.Error("a folder's")
 	}
 	a, b := New(state, []string{"session:1"}), New(state, []string{"session:1", "process:7"})
 	t.Cleanup(a.Close)
 	t.Cleanup(b.Close)
-	l := a.Granted()
+	l := a.GrantedLedger()
 	if l == nil {
 		if runtime.GOOS == "linux" {
 			t.Error("nobody")
@@ -206,7 +206,7 @@ func TestWhoSharesGrants(t *testing.T) {
 	if _, err := l.Append(gate.Entry{Key: [16]byte{1}, ID: 2, At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	since, err := b.Granted().Append()
+	since, err := b.GrantedLedger().Append()
 	if err != nil || len(since) != 1 || since[0].Key != [16]byte{1} || since[0].ID != 2 || !l.Alive(since[0].By) {
 		t.Errorf("%+v, %v", since, err)
 	}
@@ -235,7 +235,7 @@ func FuzzEntry(f *testing.F) {
 
 func BenchmarkCount(b *testing.B) {
 	s := begin(b, b.TempDir(), "session:1")
-	l := s.Counts()
+	l := s.CountsLedger()
 	e := gate.Entry{At: time.Now(), Every: time.Second, Amount: 1}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -21,10 +21,10 @@ type Shown struct {
 	Used time.Time `json:"used"`           // when something was last added
 }
 
-// List gives the sessions whose journals lie in a state folder, the last used first, and
+// ListSessions gives the sessions whose journals lie in a state folder, the last used first, and
 // changes nothing.
-func List(state string) (sessions []Shown, err error) {
-	for s, err := range All(state) {
+func ListSessions(state string) (sessions []Shown, err error) {
+	for s, err := range EachSession(state) {
 		if err != nil {
 			return nil, err
 		}
@@ -34,9 +34,9 @@ func List(state string) (sessions []Shown, err error) {
 	return sessions, nil
 }
 
-// All gives them one by one, and reads no journal of those that are not asked for: there may
+// EachSession gives them one by one, and reads no journal of those that are not asked for: there may
 // be many thousands.
-func All(state string) iter.Seq2[Shown, error] {
+func EachSession(state string) iter.Seq2[Shown, error] {
 	return func(yield func(Shown, error) bool) {
 		entries, err := os.ReadDir(dirOf(state))
 		if err != nil {
@@ -67,7 +67,7 @@ func All(state string) iter.Seq2[Shown, error] {
 			if one.told {
 				continue
 			}
-			s, err := one.shown(all)
+			s, err := one.collectSession(all)
 			if !yield(s, err) || err != nil {
 				return
 			}
@@ -83,23 +83,23 @@ type found struct {
 	told bool
 }
 
-func look(path string) (c content, err error) {
+func readJournal(path string) (c content, err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return c, err
 	}
 	defer file.Close()
-	lines, err := (&journal{f: file, most: maxJournal}).next()
+	lines, err := (&journal{f: file, most: maxJournal}).readNext()
 	if err != nil && !errors.Is(err, errCut) {
 		return c, err
 	}
-	c = parse(lines)
+	c = parseLines(lines)
 	c.torn = c.torn || err != nil
 	return c, nil
 }
 
-// shown is the session of a journal and of all that are linked with it.
-func (f *found) shown(all map[string]*found) (s Shown, err error) {
+// collectSession is the session of a journal and of all that are linked with it.
+func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 	have := labels{}
 	todo := []*found{f}
 	for len(todo) > 0 {
@@ -108,17 +108,17 @@ func (f *found) shown(all map[string]*found) (s Shown, err error) {
 			continue
 		}
 		one.told = true
-		if one.content, err = look(one.path); errors.Is(err, fs.ErrNotExist) {
+		if one.content, err = readJournal(one.path); errors.Is(err, fs.ErrNotExist) {
 			continue // it was swept meanwhile
 		} else if err != nil {
 			return s, err
 		}
 		s.Also = append(s.Also, one.keys...)
 		for _, seen := range one.seen {
-			have.add(seen)
+			have.addLabel(seen)
 		}
 		if one.torn {
-			have.distrust(one.used)
+			have.distrustEverything(one.used)
 		}
 		if one.used.After(s.Used) {
 			s.Used = one.used
@@ -132,15 +132,15 @@ func (f *found) shown(all map[string]*found) (s Shown, err error) {
 	if n := len(s.Also); n > 0 {
 		s.Key, s.Also = s.Also[n-1], s.Also[:n-1]
 	}
-	s.Seen = append([]Seen{}, have.newest(policy.SeenWords()...)...)
+	s.Seen = append([]Seen{}, have.listNewest(policy.SeenWords()...)...)
 	return s, nil
 }
 
-// Tally is how many calls limits count in a session by now, and how many a person has allowed
+// TallyCalls is how many calls limits count in a session by now, and how many a person has allowed
 // until it ends. It changes nothing; a file that is not as it was written is an error.
-func (s *Shown) Tally(state string, now time.Time) (counted, granted int, err error) {
+func (s *Shown) TallyCalls(state string, now time.Time) (counted, granted int, err error) {
 	for _, key := range append([]string{s.Key}, s.Also...) {
-		all, err := standing(dirOf(state), fileOf(key)+countsEnd)
+		all, err := readStanding(dirOf(state), fileOf(key)+countsEnd)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -149,7 +149,7 @@ func (s *Shown) Tally(state string, now time.Time) (counted, granted int, err er
 				counted++
 			}
 		}
-		if all, err = standing(dirOf(state), fileOf(key)+grantedEnd); err != nil {
+		if all, err = readStanding(dirOf(state), fileOf(key)+grantedEnd); err != nil {
 			return 0, 0, err
 		}
 		for _, e := range all {

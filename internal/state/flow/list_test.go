@@ -12,7 +12,7 @@ import (
 func sessionsOf(tb testing.TB, n int) (state string) {
 	tb.Helper()
 	state = tb.TempDir()
-	if err := folder(dirOf(state)); err != nil {
+	if err := makeFolder(dirOf(state)); err != nil {
 		tb.Fatal(err)
 	}
 	for i := range n {
@@ -44,7 +44,7 @@ func TestAllReadsWhatIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for s, err := range All(state) {
+	for s, err := range EachSession(state) {
 		if err != nil || s.Key != fmt.Sprintf("session:%d", n) || len(s.Seen) != 1 {
 			t.Fatalf("%d: %+v, %v", n, s, err)
 		}
@@ -52,10 +52,10 @@ func TestAllReadsWhatIsAskedFor(t *testing.T) {
 			break
 		}
 	}
-	if _, err := List(state); err == nil {
+	if _, err := ListSessions(state); err == nil {
 		t.Error("all are listed, and one cannot be read")
 	}
-	if all, err := List(t.TempDir()); err != nil || len(all) > 0 {
+	if all, err := ListSessions(t.TempDir()); err != nil || len(all) > 0 {
 		t.Errorf("%v, %v", all, err)
 	}
 }
@@ -67,7 +67,7 @@ func BenchmarkAll(b *testing.B) {
 			state := sessionsOf(b, n)
 			for b.Loop() {
 				left := 6
-				for _, err := range All(state) {
+				for _, err := range EachSession(state) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -85,7 +85,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
 			state := sessionsOf(b, n)
 			for b.Loop() {
-				if all, err := List(state); err != nil || len(all) != n {
+				if all, err := ListSessions(state); err != nil || len(all) != n {
 					b.Fatal(len(all), err)
 				}
 			}

@@ -83,9 +83,9 @@ func openMarks(dir, name string, begin bool) (*marks, error) {
 		if err != nil {
 			return nil, err
 		}
-		gone, err := hold(f)
+		gone, err := holdJournal(f)
 		if err == nil && !gone {
-			err = ours(f)
+			err = checkFile(f)
 		}
 		if err != nil || gone {
 			_ = f.Close()
@@ -135,8 +135,8 @@ type hasher struct {
 	room  [aes.BlockSize]byte
 }
 
-// hash is the mark of something.
-func (h *hasher) hash(word byte, of []byte) mark {
+// hashMark is the mark of something.
+func (h *hasher) hashMark(word byte, of []byte) mark {
 	b := h.room[:]
 	if len(of) < len(b) {
 		clear(b[copy(b, of):])
@@ -149,14 +149,14 @@ func (h *hasher) hash(word byte, of []byte) mark {
 	return mark(binary.LittleEndian.Uint64(b)<<8 | uint64(word))
 }
 
-func (h *hasher) run(word byte, run uint64) mark {
+func (h *hasher) hashRun(word byte, run uint64) mark {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], run)
-	return h.hash(word, b[:])
+	return h.hashMark(word, b[:])
 }
 
-// refresh reads what has been added since.
-func (m *marks) refresh() {
+// refreshMarks reads what has been added since.
+func (m *marks) refreshMarks() {
 	n, err := m.f.ReadAt(m.buf[:], m.read-record)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
@@ -181,7 +181,7 @@ func (m *marks) refresh() {
 	whole := len(got) / record * record
 	m.torn = whole < len(got)
 	for at := 0; at < whole; at += record {
-		m.take(mark(binary.LittleEndian.Uint64(got[at:])))
+		m.applyRecord(mark(binary.LittleEndian.Uint64(got[at:])))
 	}
 	if m.read += int64(whole); whole > 0 {
 		copy(m.last[:], got[whole-record:whole])
@@ -189,8 +189,8 @@ func (m *marks) refresh() {
 	m.full = m.full || m.read > maxMarks+header
 }
 
-// take is what one record says.
-func (m *marks) take(r mark) {
+// applyRecord is what one record says.
+func (m *marks) applyRecord(r mark) {
 	switch byte(r) { //nolint:gosec // the word is the lowest byte
 	case begun:
 		m.open[r>>8], m.texts = true, true
@@ -209,9 +209,9 @@ func (m *marks) take(r mark) {
 	}
 }
 
-// add writes records in one piece, all of them or none that counts.
-func (m *marks) add(all ...mark) error {
-	if gone, err := hold(m.f); err != nil || gone {
+// writeMarks writes records in one piece, all of them or none that counts.
+func (m *marks) writeMarks(all ...mark) error {
+	if gone, err := holdJournal(m.f); err != nil || gone {
 		return errors.Join(err, errCut)
 	}
 	if m.read+int64(len(all)+1)*record > maxMarks {
@@ -229,17 +229,17 @@ func (m *marks) add(all ...mark) error {
 		err = io.ErrShortWrite
 	}
 	if err == nil {
-		m.refresh()
+		m.refreshMarks()
 	}
 	return err
 }
 
-func (m *marks) has(r mark) bool {
+func (m *marks) containsMark(r mark) bool {
 	_, known := m.of[r]
 	return known
 }
 
-// sure says that what is not in here was in no text.
-func (m *marks) sure() bool { return !m.full && !m.torn && len(m.open) == 0 }
+// isComplete says that what is not in here was in no text.
+func (m *marks) isComplete() bool { return !m.full && !m.torn && len(m.open) == 0 }
 
 func (m *marks) close() { _ = m.f.Close() }

@@ -14,32 +14,32 @@ import (
 // is taken for known, whatever it holds.
 const maxWaiting = 4 << 20
 
-// Remember has the texts of a message known again later. It returns when that is said to
+// RememberTexts has the texts of a message known again later. It returns when that is said to
 // all who share the session; the work is done behind it, and those who ask meanwhile take
 // everything for known. A message of which nothing is remembered is said, too.
-func (s *Session) Remember(of []gate.Label, message []byte, all bool) error {
+func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
 		return nil // by that no call is known
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.start(); err != nil {
+	if err := s.openJournals(); err != nil {
 		return err
 	}
 	m, err := s.marksOf(s.journals[0], true)
 	if err != nil {
 		return err
 	}
-	if m.refresh(); m.full {
+	if m.refreshMarks(); m.full {
 		return nil
 	}
 	if !all || s.bytes+len(message) > maxWaiting {
-		return m.add(everyone)
+		return m.writeMarks(everyone)
 	}
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	number := binary.LittleEndian.Uint64(id[:]) << 8
-	if err := m.add(mark(number | begun)); err != nil {
+	if err := m.writeMarks(mark(number | begun)); err != nil {
 		return err
 	}
 	text := strings.Clone(string(message))
@@ -48,21 +48,21 @@ func (s *Session) Remember(of []gate.Label, message []byte, all bool) error {
 	turn, h := s.last, hasher{block: m.block}
 	s.turns[turn] = true
 	s.tasks.Go(func() {
-		marked := marked(h, of, text)
+		marked := messageMarks(h, of, text)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
 		if s.journals != nil { // where it is not said that it ended everything stays taken for known
-			_ = m.add(append(m.fresh(marked), mark(number|ended))...)
+			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})
 	return nil
 }
 
-// settled waits until what this process was given before is marked. Needs the lock.
-func (s *Session) settled() {
+// awaitMarks waits until what this process was given before is marked. Needs the lock.
+func (s *Session) awaitMarks() {
 	upto := s.last
 	waits := func() bool {
 		for turn := range s.turns {
@@ -77,11 +77,11 @@ func (s *Session) settled() {
 	}
 }
 
-// fresh are the marks that are not there yet, each once, behind their source.
-func (m *marks) fresh(all []mark) (some []mark) {
+// freshMarks are the marks that are not there yet, each once, behind their source.
+func (m *marks) freshMarks(all []mark) (some []mark) {
 	seen := map[mark]bool{}
 	for i, r := range all {
-		if i == 0 || !m.has(r) && !seen[r] {
+		if i == 0 || !m.containsMark(r) && !seen[r] {
 			seen[r] = true
 			some = append(some, r)
 		}
@@ -92,14 +92,14 @@ func (m *marks) fresh(all []mark) (some []mark) {
 	return some
 }
 
-// marked are the marks of the texts of a message, behind that of their source.
-func marked(h hasher, of []gate.Label, message string) (all []mark) {
+// messageMarks are the marks of the texts of a message, behind that of their source.
+func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {
 		open = open || l.Kind == untrusted
 		closed = closed || l.Kind == secret
 	}
-	all = append(all, h.hash(source, []byte(of[0].Source)))
+	all = append(all, h.hashMark(source, []byte(of[0].Source)))
 	seen := map[mark]bool{}
 	add := func(r mark) {
 		if !seen[r] {
@@ -107,23 +107,23 @@ func marked(h hasher, of []gate.Label, message string) (all []mark) {
 			all = append(all, r)
 		}
 	}
-	texts(message, func(text string) {
+	visitTexts(message, func(text string) {
 		if open {
-			one := tokens(text)
-			for word := one.next(); word != ""; word = one.next() {
-				if odd(word) && len(word) <= maxWord {
-					add(h.hash(oddWord, []byte(word)))
+			one := splitWords(text)
+			for word := one.nextWord(); word != ""; word = one.nextWord() {
+				if isOdd(word) && len(word) <= maxWord {
+					add(h.hashMark(oddWord, []byte(word)))
 				}
 			}
-			addresses(text, func(word, _ string) { add(h.hash(oddWord, []byte(word))) })
+			visitAddresses(text, func(word, _ string) { add(h.hashMark(oddWord, []byte(word))) })
 		}
 		if open || closed {
-			runs(beginning(text), func(run uint64) {
+			visitRuns(textBeginning(text), func(run uint64) {
 				if open {
-					add(h.run(openRun, run))
+					add(h.hashRun(openRun, run))
 				}
 				if closed {
-					add(h.run(secretRun, run))
+					add(h.hashRun(secretRun, run))
 				}
 			})
 		}
@@ -134,8 +134,8 @@ func marked(h hasher, of []gate.Label, message string) (all []mark) {
 // maxWord is more than an address has, in bytes.
 const maxWord = 2048
 
-// beginning is a text, or the first part of one that is no words: a picture, as JSON has it.
-func beginning(text string) string {
+// textBeginning is a text, or the first part of one that is no words: a picture, as JSON has it.
+func textBeginning(text string) string {
 	const enough = 1 << 10
 	if len(text) > 4*enough && !strings.ContainsAny(text[:4*enough], " \n\t\\") {
 		return text[:enough]
@@ -143,8 +143,8 @@ func beginning(text string) string {
 	return text
 }
 
-// texts visits every string in a message, the names of members too.
-func texts(message string, visit func(text string)) {
+// visitTexts visits every string in a message, the names of members too.
+func visitTexts(message string, visit func(text string)) {
 	c := jsonscan.Cursor{Src: message}
 	for {
 		i := strings.IndexByte(c.Src[c.At:], '"')
@@ -152,7 +152,7 @@ func texts(message string, visit func(text string)) {
 			return
 		}
 		c.At += i
-		text, ok := c.Text()
+		text, ok := c.ReadString()
 		if !ok {
 			return
 		}
@@ -160,13 +160,13 @@ func texts(message string, visit func(text string)) {
 	}
 }
 
-// Hear has what the user says endorse what stands in it, in the sessions of some keys.
-func Hear(state string, keys []string, text string) error {
+// HearUser has what the user says endorse what stands in it, in the sessions of some keys.
+func HearUser(state string, keys []string, text string) error {
 	if len(text) > maxSaid {
 		return nil
 	}
 	dir := dirOf(state)
-	if err := folder(dir); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return err
 	}
 	for _, key := range keys {
@@ -174,19 +174,19 @@ func Hear(state string, keys []string, text string) error {
 		if err != nil {
 			return err
 		}
-		m.refresh()
-		all := []mark{m.hash(source, []byte("user"))}
-		words := tokens(text)
-		for word := words.next(); word != ""; word = words.next() {
-			all = append(all, m.hash(said, []byte(word)))
+		m.refreshMarks()
+		all := []mark{m.hashMark(source, []byte("user"))}
+		words := splitWords(text)
+		for word := words.nextWord(); word != ""; word = words.nextWord() {
+			all = append(all, m.hashMark(said, []byte(word)))
 		}
-		addresses(text, func(word, whole string) {
+		visitAddresses(text, func(word, whole string) {
 			if word == whole { // who names an address has not named all at its host
-				all = append(all, m.hash(said, []byte(word)))
+				all = append(all, m.hashMark(said, []byte(word)))
 			}
 		})
-		phrases(text, func(phrase string) { all = append(all, m.hash(typed, []byte(compared(phrase)))) })
-		err = m.add(m.fresh(all)...)
+		visitPhrases(text, func(phrase string) { all = append(all, m.hashMark(typed, []byte(foldPhrase(phrase)))) })
+		err = m.writeMarks(m.freshMarks(all)...)
 		m.close()
 		if err != nil {
 			return err

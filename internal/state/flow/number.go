@@ -20,7 +20,7 @@ func numbersIn(whole, text string, first, rowEnd int, visit func(number string))
 		if from := numberStart(text, i); from >= 0 {
 			called := isCalled(whole[:len(whole)-len(text)+from])
 			if called || len(text)-i <= rowEnd || strings.IndexByte("+(0", text[from]) >= 0 || isLongNumber(text[i:]) {
-				if n := number(text[from:], called, visit); n > 0 {
+				if n := visitNumbers(text[from:], called, visit); n > 0 {
 					rowEnd = len(text) - from - n
 				}
 			}
@@ -39,7 +39,7 @@ func isCalled(before string) bool {
 		return false
 	}
 	from := len(name)
-	for from > 0 && alphanumeric(name[from-1]) {
+	for from > 0 && isAlphanumeric(name[from-1]) {
 		from--
 	}
 	return calls[name[from:]]
@@ -57,7 +57,7 @@ func numberStart(text string, i int) int {
 	for from > 0 && (text[from-1] == '+' || text[from-1] == '(') {
 		from--
 	}
-	if from > 0 && (alphanumeric(text[from-1]) || strings.IndexByte("-._%@+", text[from-1]) >= 0) {
+	if from > 0 && (isAlphanumeric(text[from-1]) || strings.IndexByte("-._%@+", text[from-1]) >= 0) {
 		return -1
 	}
 	return from
@@ -66,9 +66,9 @@ func numberStart(text string, i int) int {
 // leastCalled is how many digits the shortest number has that is called.
 const leastCalled = 3
 
-// number visits the number at the beginning of a text after each group of digits with which
+// visitNumbers visits the number at the beginning of a text after each group of digits with which
 // it may end, and gives how far it reaches. One that is called is a number of whatever form.
-func number(text string, called bool, visit func(number string)) (end int) {
+func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
 	var sizes [maxDigits]int // of the groups
 	var between [maxDigits]byte
@@ -77,7 +77,7 @@ func number(text string, called bool, visit func(number string)) (end int) {
 	for {
 		gap := i
 		for i < len(text) && i-gap <= 2 {
-			size := separates(text[i:])
+			size := separatorLength(text[i:])
 			if size == 0 {
 				break
 			}
@@ -120,9 +120,9 @@ func number(text string, called bool, visit func(number string)) (end int) {
 	}
 }
 
-// separates is how long the character is that stands between groups of digits, with which
+// separatorLength is how long the character is that stands between groups of digits, with which
 // a text begins; 0 where it begins with another.
-func separates(text string) int {
+func separatorLength(text string) int {
 	if strings.IndexByte(" -./()", text[0]) >= 0 {
 		return 1
 	}
@@ -156,10 +156,10 @@ func isAccount(word string) bool {
 	if len(word) < 14 || len(word) > maxAccount || !isAccountStart(word) {
 		return false
 	}
-	_, digits := letters(word)
+	_, digits := countLetters(word)
 	n := 0
 	for i := range len(word) {
-		if alphanumeric(word[i]) {
+		if isAlphanumeric(word[i]) {
 			n++
 		}
 	}
@@ -174,7 +174,7 @@ func isWallet(word string) bool {
 	}
 	plain, digits, letters := true, false, false
 	for i := range len(word) {
-		plain = plain && alphanumeric(word[i])
+		plain = plain && isAlphanumeric(word[i])
 		digits = digits || i > 0 && word[i] <= '9'
 		letters = letters || word[i] > 'f' // than a digest has
 	}
@@ -199,7 +199,7 @@ func spacedAccount(text string, visit func(number string)) {
 	number := make([]byte, 0, maxAccount)
 	for i := 0; i < len(text); {
 		from, digits := i, false
-		for i < len(text) && alphanumeric(text[i]) {
+		for i < len(text) && isAlphanumeric(text[i]) {
 			digits = digits || text[i] <= '9'
 			i++
 		}
@@ -211,7 +211,7 @@ func spacedAccount(text string, visit func(number string)) {
 			visit(string(number))
 		}
 		if i < len(text) {
-			i += separates(text[i:])
+			i += separatorLength(text[i:])
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestPacked(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			t.Parallel()
 			words := map[string]bool{}
-			for _, one := range r.of(of[i]).Tools() {
+			for _, one := range r.joinTools(of[i]).ListTools() {
 				words[strings.TrimPrefix(one.Name, composed[r.ID])] = true
 				for _, arg := range one.Decides {
 					words[arg] = true

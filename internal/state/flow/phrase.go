@@ -21,21 +21,21 @@ type piece struct {
 	glued        bool // the path that it is a part of goes on behind the blank
 }
 
-// pieces are those of a text; of a value, which is compared exactly, only from and end count.
-func pieces(text string, places bool, all []piece) []piece {
+// splitPieces are those of a text; of a value, which is compared exactly, only from and end count.
+func splitPieces(text string, places bool, all []piece) []piece {
 	for i := 0; i < len(text); {
-		size := blank(text[i:])
+		size := blankLength(text[i:])
 		if size > 0 {
 			i += size
 			continue
 		}
 		p := piece{from: i}
-		for i < len(text) && blank(text[i:]) == 0 {
+		for i < len(text) && blankLength(text[i:]) == 0 {
 			_, size := utf8.DecodeRuneInString(text[i:])
 			i += size
 		}
 		if p.end = i; places {
-			p.find(text)
+			p.findPlaces(text)
 		}
 		all = append(all, p)
 	}
@@ -91,18 +91,18 @@ func isPathLead(text string) bool {
 		}
 	}
 	i := strings.IndexByte(text, ':')
-	return i > 0 && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') && strings.IndexFunc(text[:i], parts) < 0
+	return i > 0 && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') && strings.IndexFunc(text[:i], isSeparator) < 0
 }
 
-// blank is how long the blank is with which a text begins, 0 where it begins with none.
-func blank(text string) int {
+// blankLength is how long the blank is with which a text begins, 0 where it begins with none.
+func blankLength(text string) int {
 	if text[0] < utf8.RuneSelf {
 		if text[0] <= ' ' || text[0] == 0x7f {
 			return 1
 		}
 		return 0
 	}
-	if ends, size := apart(text); ends && !strings.ContainsRune("“”«»…", firstRune(text)) {
+	if ends, size := startsSeparator(text); ends && !strings.ContainsRune("“”«»…", firstRune(text)) {
 		return size
 	}
 	return 0
@@ -113,15 +113,15 @@ func firstRune(text string) rune {
 	return r
 }
 
-// find fills in where a value may begin and end. A bracket within a word, as in "a(1)" or
+// findPlaces fills in where a value may begin and end. A bracket within a word, as in "a(1)" or
 // "a/{b,c}", is a part of it.
-func (p *piece) find(text string) {
+func (p *piece) findPlaces(text string) {
 	p.starts, p.ends = append(p.starts, p.from), append(p.ends, p.end)
 	word, before := p.from, p.from // before is where the word before ends
 	for i := p.from; i <= p.end; {
 		is, size := true, 1
 		if i < p.end {
-			is, size = apart(text[i:])
+			is, size = startsSeparator(text[i:])
 		}
 		if !is {
 			i += size
@@ -136,7 +136,7 @@ func (p *piece) find(text string) {
 			}
 		}
 		if i > word {
-			p.word(text, word, i, p.continues(text, before, word, i), p.goesOn(text, word, i))
+			p.addWord(text, word, i, p.continuesPath(text, before, word, i), p.goesOn(text, word, i))
 			before = i
 		}
 		i += size
@@ -151,7 +151,7 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	if end == p.end {
 		return false
 	}
-	_, size := apart(text[end:])
+	_, size := startsSeparator(text[end:])
 	next := text[end+size : p.end]
 	if next == "" || strings.HasPrefix(text[end:p.end], "</") {
 		return false
@@ -171,7 +171,7 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	list := strings.IndexByte(",;|", text[end]) >= 0
 	r := firstRune(next)
 	switch {
-	case r < utf8.RuneSelf && (alphanumeric(byte(r)|0x20) || strings.ContainsRune(`/\_$~`, r)):
+	case r < utf8.RuneSelf && (isAlphanumeric(byte(r)|0x20) || strings.ContainsRune(`/\_$~`, r)):
 	case strings.ContainsRune("-.", r) && strings.Trim(next, "-.'!?:*") != "":
 	case r >= utf8.RuneSelf && list && unicode.IsLetter(r):
 	default:
@@ -199,9 +199,9 @@ func (p *piece) isPattern(text, next string) bool {
 // filters are programs that people write behind a pipe.
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
-// continues reports whether what stands from one place of the text to another is the rest of
+// continuesPath reports whether what stands from one place of the text to another is the rest of
 // a path, as behind the quote or bracket in "<a>/b", and not the next of a list or a value.
-func (p *piece) continues(text string, before, from, end int) bool {
+func (p *piece) continuesPath(text string, before, from, end int) bool {
 	if before == p.from || text[from] != '/' && text[from] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
 		return false
 	}
@@ -212,7 +212,7 @@ func (p *piece) continues(text string, before, from, end int) bool {
 	if between == ">" && strings.HasPrefix(text[end:], "</") { // "<path>/a</path>"
 		return false
 	}
-	_, size := apart(between)
+	_, size := startsSeparator(between)
 	return size == len(between) && strings.IndexByte(",;|([{<", between[0]) < 0 && !strings.HasPrefix(text[end:], between)
 }
 
@@ -232,9 +232,9 @@ func skipBrackets(text string, i, end int) int {
 	return end
 }
 
-// word adds the places at the ends of a word, with and without what people write around
+// addWord adds the places at the ends of a word, with and without what people write around
 // one, and behind the scheme in front of it; none at an end behind which it goes on.
-func (p *piece) word(text string, from, end int, continues, goesOn bool) {
+func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	starts, ends := p.starts, p.ends
 	defer func() {
 		if continues {
@@ -256,7 +256,7 @@ func (p *piece) word(text string, from, end int, continues, goesOn bool) {
 	}
 	p.starts = addPlace(p.starts, end-len(plain))
 	p.ends = addPlace(p.ends, end)
-	if rest, by := unled(strings.ToLower(plain)); by != noLead && len(rest) < len(plain) && slashes(rest) == 0 {
+	if rest, by := trimSchemes(strings.ToLower(plain)); by != noLead && len(rest) < len(plain) && countSlashes(rest) == 0 {
 		p.starts = addPlace(p.starts, end-len(rest))
 	}
 	for _, marks := range [...]string{"'’:!?.", "/\\"} {
@@ -269,7 +269,7 @@ func (p *piece) word(text string, from, end int, continues, goesOn bool) {
 		plain = less
 		p.ends = addPlace(p.ends, end)
 	}
-	if n := position(plain); n > 0 {
+	if n := positionLength(plain); n > 0 {
 		p.ends = addPlace(p.ends, end-n)
 	}
 	for _, possessive := range [...]string{"'s", "’s"} {
@@ -311,9 +311,9 @@ func ownSegment(word, marks string) int {
 	return 0
 }
 
-// position is how long the line and the column are that stand behind the name of a file, as
+// positionLength is how long the line and the column are that stand behind the name of a file, as
 // compilers write them: in "src/main.go:12:5".
-func position(word string) int {
+func positionLength(word string) int {
 	name := word
 	for range 2 {
 		less := strings.TrimRight(name, "0123456789")
@@ -322,7 +322,7 @@ func position(word string) int {
 		}
 		name = less[:len(less)-1]
 	}
-	if dot := strings.LastIndexByte(name, '.'); dot < 0 || !files()[strings.ToLower(name[dot+1:])] && (slashes(name) > 1 || !strings.ContainsAny(name[:dot], `/\`)) {
+	if dot := strings.LastIndexByte(name, '.'); dot < 0 || !files()[strings.ToLower(name[dot+1:])] && (countSlashes(name) > 1 || !strings.ContainsAny(name[:dot], `/\`)) {
 		return 0
 	}
 	return len(word) - len(name)
@@ -331,11 +331,11 @@ func position(word string) int {
 // isGlob reports whether the stars around a word are a pattern's: "**/a/**".
 func isGlob(word string) bool {
 	inner := strings.Trim(word, "*_~'’:!?.")
-	return len(inner) > 1 && slashes(inner) > 0 && strings.IndexByte(`/\`, inner[len(inner)-1]) >= 0
+	return len(inner) > 1 && countSlashes(inner) > 0 && strings.IndexByte(`/\`, inner[len(inner)-1]) >= 0
 }
 
 func startsApart(text string) bool {
-	is, _ := apart(text)
+	is, _ := startsSeparator(text)
 	return is
 }
 
@@ -350,9 +350,9 @@ func addPlace(places []int, one int) []int {
 // pieces; within one piece it ends at the next of twice as many.
 const edges = 8
 
-// phrases visits the phrases of what somebody typed, each as a value may have it.
-func phrases(text string, visit func(phrase string)) {
-	all := pieces(text, true, nil)
+// visitPhrases visits the phrases of what somebody typed, each as a value may have it.
+func visitPhrases(text string, visit func(phrase string)) {
+	all := splitPieces(text, true, nil)
 	for i := range all {
 		p := &all[i]
 		for _, from := range p.starts {
@@ -389,7 +389,7 @@ func phrases(text string, visit func(phrase string)) {
 
 // webForms visits how else a web address is written that somebody typed.
 func webForms(typed string, visit func(phrase string)) {
-	rest, by := unled(strings.ToLower(typed))
+	rest, by := trimSchemes(strings.ToLower(typed))
 	host := rest
 	if end := strings.IndexAny(rest, `/?#\`); end >= 0 {
 		host = rest[:end]
@@ -417,10 +417,10 @@ var fileHosts = map[string]bool{
 	"md": true, "mk": true, "mov": true, "pl": true, "ps": true, "py": true, "rs": true, "sh": true, "zip": true,
 }
 
-// compared is a phrase as it is compared: in lower case, unless it has a path, of which
+// foldPhrase is a phrase as it is compared: in lower case, unless it has a path, of which
 // other letters are another one, or a letter that would become a plain one ("K", the sign
 // for Kelvin), and with it another host.
-func compared(phrase string) string {
+func foldPhrase(phrase string) string {
 	if strings.ContainsAny(phrase, `/\`) {
 		return phrase
 	}

@@ -168,7 +168,7 @@ func TestWordForWord(t *testing.T) {
 	} {
 		state := t.TempDir()
 		_, _, mail := house(t, state)
-		if err := Hear(state, []string{"session:1"}, c.says); err != nil {
+		if err := HearUser(state, []string{"session:1"}, c.says); err != nil {
 			t.Fatal(err)
 		}
 		if got := weighed(mail, tool("send", `{"to":`+c.to+`}`)); strings.HasPrefix(got, "allow: "+userSaid) != c.his {
@@ -237,7 +237,7 @@ func TestWhereATypedPathEnds(t *testing.T) {
 		{"mail `alma`@evil.example", nil, []string{"alma"}},
 	} {
 		known := map[string]bool{}
-		phrases(c.says, func(phrase string) { known[phrase] = true })
+		visitPhrases(c.says, func(phrase string) { known[phrase] = true })
 		for _, value := range c.his {
 			if !known[value] {
 				t.Errorf("%q: %q is no phrase", c.says, value)
@@ -255,7 +255,7 @@ func TestWhereATypedPathEnds(t *testing.T) {
 func TestNamesOfArgumentsDecide(t *testing.T) {
 	state := t.TempDir()
 	_, _, mail := house(t, state)
-	if err := Hear(state, []string{"session:1"}, "say hello"); err != nil {
+	if err := HearUser(state, []string{"session:1"}, "say hello"); err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
@@ -304,14 +304,14 @@ func FuzzPhrases(f *testing.F) {
 		}
 		known := map[string]bool{}
 		even := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
-		phrases(text, func(phrase string) {
+		visitPhrases(text, func(phrase string) {
 			known[phrase] = true
 			if web := strings.TrimSuffix(strings.TrimPrefix(even(phrase), "https://"), "/"); !strings.Contains(even(text), web) && !strings.Contains(text, `\ `) && !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 				t.Errorf("%q is a phrase of %q", phrase, text)
 			}
 		})
 		inPath := false
-		for _, p := range pieces(text, true, nil) {
+		for _, p := range splitPieces(text, true, nil) {
 			if one := text[p.from:p.end]; !inPath && !p.glued && !known[one] {
 				t.Errorf("%q of %q is no phrase", one, text)
 			}
@@ -324,7 +324,7 @@ func FuzzPhrases(f *testing.F) {
 func TestPhrasesAreBounded(t *testing.T) {
 	for _, text := range []string{"a,", "a ", "(", "*a", "//", "a:", "a.b,", "x's ", "{a}", "é”"} {
 		n, length := 0, 0
-		phrases(strings.Repeat(text, maxSaid/len(text)), func(phrase string) {
+		visitPhrases(strings.Repeat(text, maxSaid/len(text)), func(phrase string) {
 			n++
 			length += len(phrase)
 		})

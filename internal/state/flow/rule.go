@@ -17,30 +17,30 @@ type going struct {
 	texts []string // all there is in it
 }
 
-// clear lets go of a call, whose bytes are another's.
-func (g *going) clear() {
+// clearCall lets go of a call, whose bytes are another's.
+func (g *going) clearCall() {
 	clear(g.to)
 	clear(g.texts)
 	g.what, g.to, g.texts = g.what[:0], g.to[:0], g.texts[:0]
 }
 
-func (g *going) exactly(text string) {
+func (g *going) addExact(text string) {
 	if len(g.what) > 0 {
 		g.what = append(g.what, 0)
 	}
 	g.what = append(g.what, text...)
 }
 
-// read reads a call. Of what is no tool and no resource nothing says where it goes. A tool
+// readCall reads a call. Of what is no tool and no resource nothing says where it goes. A tool
 // without any of the arguments that decide goes where it always goes.
-func (g *going) read(server string, decides []string, c *policy.Call) {
-	g.clear()
+func (g *going) readCall(server string, decides []string, c *policy.Call) {
+	g.clearCall()
 	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // of these the others are its class's
-	args, extra := jsonscan.Of(c.Args), jsonscan.Of(c.Extra)
-	g.exactly(server)
-	g.exactly(c.Subject.Key())
+	args, extra := jsonscan.ValueOf(c.Args), jsonscan.ValueOf(c.Extra)
+	g.addExact(server)
+	g.addExact(c.Subject.RuleKey())
 	for _, name := range c.Names {
-		g.exactly(name)
+		g.addExact(name)
 	}
 	switch {
 	case c.Subject == policy.ResourceSubject:
@@ -53,26 +53,26 @@ func (g *going) read(server string, decides []string, c *policy.Call) {
 				if name := name.Text(); !isIdentifier(name) {
 					g.to = append(g.to, name)
 				}
-				g.decide(name.Text(), value)
+				g.addDestination(name.Text(), value)
 			}
 		}
 		g.loose = g.loose || len(g.to) == 0
 	default:
-		decided(decides, c, g.decide)
+		visitArguments(decides, c, g.addDestination)
 	}
 	carry := func(name string, leaf jsonscan.Value) {
 		g.texts = append(g.texts, textOf(leaf))
-		if odd(name) {
+		if isOdd(name) {
 			g.texts = append(g.texts, name)
 		}
 	}
-	args.Leaves(carry)
-	extra.Leaves(carry)
+	args.VisitLeaves(carry)
+	extra.VisitLeaves(carry)
 }
 
-// decided visits arguments of some names, in whatever letters.
-func decided(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
-	for key, value := range jsonscan.Of(c.Args).Members() {
+// visitArguments visits arguments of some names, in whatever letters.
+func visitArguments(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
+	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		name := key.Text()
 		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 			visit(name, value)
@@ -80,48 +80,48 @@ func decided(names []string, c *policy.Call, visit func(name string, value jsons
 	}
 }
 
-// decide takes what stands in an argument that decides: its values, and the names in it
+// addDestination takes what stands in an argument that decides: its values, and the names in it
 // that are no field of a record.
-func (g *going) decide(name string, value jsonscan.Value) {
-	g.exactly(name)
+func (g *going) addDestination(name string, value jsonscan.Value) {
+	g.addExact(name)
 	switch value.Kind() {
 	case jsonscan.Object:
-		g.exactly("{")
+		g.addExact("{")
 		for key, inner := range value.Members() {
 			name := key.Text()
 			if !isField(name) || inner.Kind() == jsonscan.Boolean { // {"members":true} names who gets it
 				g.to = append(g.to, name)
 			}
-			g.decide(name, inner)
+			g.addDestination(name, inner)
 		}
-		g.exactly("}")
+		g.addExact("}")
 	case jsonscan.Array:
-		g.exactly("[")
+		g.addExact("[")
 		for inner := range value.Elements() {
-			g.decide("", inner)
+			g.addDestination("", inner)
 		}
-		g.exactly("]")
+		g.addExact("]")
 	case jsonscan.Number, jsonscan.String:
 		g.to = append(g.to, textOf(value))
-		g.exactly(string(value))
+		g.addExact(string(value))
 	case jsonscan.Boolean, jsonscan.Null, jsonscan.Absent:
-		g.exactly(string(value))
+		g.addExact(string(value))
 	}
 }
 
-// tell visits for people what stands in an argument that decides.
-func tell(value jsonscan.Value, visit func(text string)) {
+// visitArgumentTexts visits for people what stands in an argument that decides.
+func visitArgumentTexts(value jsonscan.Value, visit func(text string)) {
 	switch value.Kind() {
 	case jsonscan.Object:
 		for key, inner := range value.Members() {
 			if name := key.Text(); !isField(name) {
 				visit(name)
 			}
-			tell(inner, visit)
+			visitArgumentTexts(inner, visit)
 		}
 	case jsonscan.Array:
 		for inner := range value.Elements() {
-			tell(inner, visit)
+			visitArgumentTexts(inner, visit)
 		}
 	case jsonscan.Boolean, jsonscan.Number, jsonscan.String:
 		visit(textOf(value))
@@ -152,7 +152,7 @@ var withoutMarks = strings.NewReplacer("_", "", "-", "")
 func isIdentifier(name string) bool {
 	for i := range len(name) {
 		c := name[i] | 0x20
-		if !alphanumeric(c) && name[i] != '_' && name[i] != '-' {
+		if !isAlphanumeric(c) && name[i] != '_' && name[i] != '-' {
 			return false
 		}
 	}
@@ -172,7 +172,7 @@ type opinion struct {
 	why  []string // why it does not
 }
 
-func (o *opinion) against(reason string) { o.why = append(o.why, reason) }
+func (o *opinion) addReason(reason string) { o.why = append(o.why, reason) }
 
 // Why a call goes, for the record.
 const (
@@ -181,43 +181,43 @@ const (
 	sameAgain = "a person let the same go there before"
 )
 
-// weigh says whether a call goes without a question: it goes where the user said, where a
+// weighCall says whether a call goes without a question: it goes where the user said, where a
 // person let the same go before, or, by the owner's list of what decides, nowhere else, carries no address that others have written and the user
 // has not, and nothing of what must not leave. The labels are those of the last look.
-func (s *Session) weigh(server string, decides []string, c *policy.Call) (o opinion, err error) {
+func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o opinion, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.start(); err != nil {
+	if err := s.openJournals(); err != nil {
 		return o, err
 	}
-	s.settled()
+	s.awaitMarks()
 	k := &s.known
-	if err := s.recall(k); err != nil {
+	if err := s.recallMarks(k); err != nil {
 		return o, err
 	}
 	g := &s.going
-	g.read(server, decides, c)
-	defer g.clear()
-	before := k.allowed(g.what)
+	g.readCall(server, decides, c)
+	defer g.clearCall()
+	before := k.isAllowed(g.what)
 	if g.loose && !before {
-		o.against("nothing in it says where it goes")
+		o.addReason("nothing in it says where it goes")
 	}
 	for _, to := range g.to {
-		if !before && !k.endorsed(to) {
-			if from := k.source(to); from != "" {
-				o.against(shown(to) + " is from " + from + ", not from the user")
+		if !before && !k.isEndorsed(to) {
+			if from := k.findSource(to); from != "" {
+				o.addReason(quoteValue(to) + " is from " + from + ", not from the user")
 			} else {
-				o.against("the user did not name " + shown(to))
+				o.addReason("the user did not name " + quoteValue(to))
 			}
 		}
 	}
-	k.carried(g, &o)
+	k.weighAddresses(g, &o)
 	if len(s.labels[secret]) > 0 {
-		switch source, has := k.repeats(secretRun, g.texts); {
+		switch source, has := k.findRepeat(secretRun, g.texts); {
 		case source != "":
-			o.against("it repeats secret data from " + source)
+			o.addReason("it repeats secret data from " + source)
 		case has:
-			o.against("it may repeat secret data")
+			o.addReason("it may repeat secret data")
 		}
 	}
 	switch {
@@ -232,21 +232,21 @@ func (s *Session) weigh(server string, decides []string, c *policy.Call) (o opin
 	return o, nil
 }
 
-// carried is against addresses that others have written and the user has not, each once.
+// weighAddresses is against addresses that others have written and the user has not, each once.
 // The host of what the user has named is against it where others have surely written that.
-func (k *known) carried(g *going, o *opinion) {
+func (k *known) weighAddresses(g *going, o *opinion) {
 	var told []string
 	for _, text := range g.texts {
-		addresses(text, func(word, whole string) {
-			if word != whole && k.mentioned(whole) && !has(k.results, oddWord, []byte(word)) {
+		visitAddresses(text, func(word, whole string) {
+			if word != whole && k.isMentioned(whole) && !hasMark(k.results, oddWord, []byte(word)) {
 				return
 			}
-			if !k.read(word) || slices.Contains(told, word) || k.mentioned(word) || k.allowed(g.with(word)) {
+			if !k.mayBeForeign(word) || slices.Contains(told, word) || k.isMentioned(word) || k.isAllowed(g.addressKey(word)) {
 				return
 			}
 			told = append(told, word)
 			if len(o.why) == 0 || !slices.ContainsFunc(g.to, func(to string) bool { return hasWord(to, word) }) {
-				o.against("it carries " + shown(word) + from(k.source(word)))
+				o.addReason("it carries " + quoteValue(word) + fromText(k.findSource(word)))
 			}
 		})
 	}
@@ -254,8 +254,8 @@ func (k *known) carried(g *going, o *opinion) {
 
 // hasWord says whether a word is in a text.
 func hasWord(text, word string) bool {
-	all := tokens(text)
-	for one := all.next(); one != ""; one = all.next() {
+	all := splitWords(text)
+	for one := all.nextWord(); one != ""; one = all.nextWord() {
 		if one == word {
 			return true
 		}
@@ -263,29 +263,29 @@ func hasWord(text, word string) bool {
 	return false
 }
 
-// with is what a call that carries an address is allowed by.
-func (g *going) with(word string) []byte {
+// addressKey is what a call that carries an address is allowed by.
+func (g *going) addressKey(word string) []byte {
 	return slices.Concat(g.what, []byte{0}, []byte(word))
 }
 
-// allow keeps that a person let a call go: the same goes there again.
-func (s *Session) allow(server string, decides []string, c *policy.Call) error {
+// allowCall keeps that a person let a call go: the same goes there again.
+func (s *Session) allowCall(server string, decides []string, c *policy.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.now(); err != nil {
+	if err := s.refreshState(); err != nil {
 		return err
 	}
 	m, err := s.marksOf(s.journals[0], true)
 	if err != nil {
 		return err
 	}
-	m.refresh()
+	m.refreshMarks()
 	g := &s.going
-	g.read(server, decides, c)
-	defer g.clear()
-	all := []mark{m.hash(source, []byte("person")), m.hash(allowed, g.what)}
+	g.readCall(server, decides, c)
+	defer g.clearCall()
+	all := []mark{m.hashMark(source, []byte("person")), m.hashMark(allowed, g.what)}
 	for _, text := range g.texts {
-		addresses(text, func(word, _ string) { all = append(all, m.hash(allowed, g.with(word))) })
+		visitAddresses(text, func(word, _ string) { all = append(all, m.hashMark(allowed, g.addressKey(word))) })
 	}
-	return m.add(m.fresh(all)...)
+	return m.writeMarks(m.freshMarks(all)...)
 }

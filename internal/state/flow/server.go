@@ -13,9 +13,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Server is one server of a session: the gate's Labels. It is safe for
+// ServerLabels is one server of a session: the gate's Labels. It is safe for
 // concurrent use.
-type Server struct {
+type ServerLabels struct {
 	session *Session
 	name    string // what rules call it; "" is none
 	shown   string
@@ -31,11 +31,11 @@ type joined struct {
 	gen uint64
 }
 
-var _ gate.Labels = (*Server)(nil)
+var _ gate.Labels = (*ServerLabels)(nil)
 
-// Server begins one. shown is its name for people where rules have none.
-func (s *Session) Server(name, shown string, known func() *Known, p *policy.Policy) *Server {
-	one := &Server{session: s, name: name, shown: shown, known: sync.OnceValue(known)}
+// NewServer begins one. shown is its name for people where rules have none.
+func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.Policy) *ServerLabels {
+	one := &ServerLabels{session: s, name: name, shown: shown, known: sync.OnceValue(known)}
 	if name != "" {
 		one.shown = name
 	}
@@ -47,17 +47,17 @@ func (s *Session) Server(name, shown string, known func() *Known, p *policy.Poli
 }
 
 // SetPolicy changes what is said of servers, from now on.
-func (s *Server) SetPolicy(p *policy.Policy) { s.policy.Store(p) }
+func (s *ServerLabels) SetPolicy(p *policy.Policy) { s.policy.Store(p) }
 
-// on says whether anything looks at labels.
-func on(p *policy.Policy) bool { return p.Flow() != policy.Off || p.Labelled() }
+// usesLabels says whether anything looks at labels.
+func usesLabels(p *policy.Policy) bool { return p.FlowLevel() != policy.Off || p.Labelled() }
 
 // Add puts what a message brings into the journals, and has its texts known again.
-func (s *Server) Add(all []gate.Label, message []byte) error {
-	return s.keep(all, message, s.policy.Load().Flow() != policy.Off)
+func (s *ServerLabels) Add(all []gate.Label, message []byte) error {
+	return s.keepLabels(all, message, s.policy.Load().FlowLevel() != policy.Off)
 }
 
-func (s *Server) keep(all []gate.Label, message []byte, known bool) error {
+func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) error {
 	now := time.Now()
 	seen := make([]Seen, len(all))
 	for i, l := range all {
@@ -67,7 +67,7 @@ func (s *Server) keep(all []gate.Label, message []byte, known bool) error {
 		gen := s.session.gen.Load()
 		err := s.session.Add(seen)
 		if err == nil {
-			err = s.session.Remember(all, message, known)
+			err = s.session.RememberTexts(all, message, known)
 		}
 		if err == nil {
 			_, err = s.session.Seen()
@@ -82,28 +82,28 @@ func (s *Server) keep(all []gate.Label, message []byte, known bool) error {
 }
 
 // Allowed keeps that a person let calls go that labels asked about.
-func (s *Server) Allowed(cs []policy.Call) {
+func (s *ServerLabels) Allowed(cs []policy.Call) {
 	p := s.policy.Load()
 	for i := range cs {
 		_, decides := s.traitsOf(p, &cs[i])
-		_ = s.session.allow(s.called(&cs[i]), decides, &cs[i]) // what cannot be kept is asked about again
+		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, &cs[i]) // what cannot be kept is asked about again
 	}
 }
 
 // Seen is what rules are told. Where it cannot be read, all has been seen.
-func (s *Server) Seen(cs []policy.Call) policy.Seen {
-	seen, err := s.seen(cs)
+func (s *ServerLabels) Seen(cs []policy.Call) policy.Seen {
+	seen, err := s.readLabels(cs)
 	if err != nil {
 		seen, _ = policy.SeenOf(policy.SeenWords())
 	}
 	return seen
 }
 
-// seen is what the session has seen, with those that calls name.
-func (s *Server) seen(cs []policy.Call) (policy.Seen, error) {
+// readLabels is what the session has seen, with those that calls name.
+func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 	for {
 		gen := s.session.gen.Load()
-		if err := s.join(cs); err != nil {
+		if err := s.joinSessions(cs); err != nil {
 			return 0, err
 		}
 		seen, err := s.session.Seen()
@@ -125,9 +125,9 @@ var silent = map[string]bool{
 
 // Brought is what a message of the server brings along: that of the calls which it
 // answers, or of the server where it answers none.
-func (s *Server) Brought(x *gate.Exchange) (all []gate.Label) {
+func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
-	if !on(p) || silent[x.Event.Method] {
+	if !usesLabels(p) || silent[x.Event.Method] {
 		return nil
 	}
 	for _, one := range x.Replies { // of an array
@@ -137,42 +137,42 @@ func (s *Server) Brought(x *gate.Exchange) (all []gate.Label) {
 	case len(x.Replies) > 0:
 	case len(x.Answered) == 0:
 		c := &policy.Call{Server: x.Event.Server} // any of its tools may have sent it
-		server, _ := s.of(c)
+		server, _ := s.callServer(c)
 		t, _ := s.traitsOf(p, c)
-		for _, kind := range brought(t.Join(p.TrustAny(server))) {
-			all = append(all, gate.Label{Kind: kind, Source: s.source(c)})
+		for _, kind := range labelKinds(t.Join(p.TrustAny(server))) {
+			all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 		}
 	}
 	for i := range x.Answered {
-		all = append(all, s.labels(p, &x.Answered[i])...)
+		all = append(all, s.callLabels(p, &x.Answered[i])...)
 	}
 	return all
 }
 
-func (s *Server) labels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
+func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
 	t, _ := s.traitsOf(p, c)
-	for _, kind := range brought(t) {
-		all = append(all, gate.Label{Kind: kind, Source: s.source(c)})
+	for _, kind := range labelKinds(t) {
+		all = append(all, gate.Label{Kind: kind, Source: s.sourceName(c)})
 	}
 	return all
 }
 
 // Called joins what the answers to calls bring along that nobody here will see, as those of
 // an agent's own tools: before they go. Of their texts nothing is known again.
-func (s *Server) Called(cs []policy.Call) error {
+func (s *ServerLabels) Called(cs []policy.Call) error {
 	p := s.policy.Load()
-	if !on(p) {
+	if !usesLabels(p) {
 		return nil
 	}
-	if err := s.join(cs); err != nil {
+	if err := s.joinSessions(cs); err != nil {
 		return err
 	}
 	for i := range cs {
-		all := s.labels(p, &cs[i])
+		all := s.callLabels(p, &cs[i])
 		if len(all) == 0 {
 			continue
 		}
-		if err := s.keep(all, nil, false); err != nil {
+		if err := s.keepLabels(all, nil, false); err != nil {
 			return err
 		}
 	}
@@ -180,20 +180,20 @@ func (s *Server) Called(cs []policy.Call) error {
 }
 
 // Judge tightens calls that could carry out what the session has seen.
-func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
+func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 	p := s.policy.Load()
-	level := p.Flow()
+	level := p.FlowLevel()
 	if level == policy.Off {
 		return policy.Allow, ""
 	}
-	seen, err := s.seen(cs)
+	seen, err := s.readLabels(cs)
 	if err != nil {
 		return policy.Deny, "what the session has seen before cannot be read; tell the owner"
 	}
 	noted := ""
 	for i := range cs {
 		c := &cs[i]
-		own := c.Subject == policy.MethodSubject && plain(c.Method)
+		own := c.Subject == policy.MethodSubject && isPlainMethod(c.Method)
 		if own && silent[c.Method] {
 			continue
 		}
@@ -201,7 +201,7 @@ func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
 		if own {
 			t.PublicSink, t.DangerousWrites = policy.No, policy.No
 		}
-		if why := forbidden(t); why != "" {
+		if why := forbiddenReason(t); why != "" {
 			return policy.Deny, why
 		}
 		acts := t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes
@@ -210,42 +210,42 @@ func (s *Server) Judge(cs []policy.Call) (policy.Action, string) {
 		}
 		var o opinion
 		if level != policy.Strict {
-			if o, err = s.session.weigh(s.called(c), decides, c); err != nil {
+			if o, err = s.session.weighCall(s.grantServer(c), decides, c); err != nil {
 				return policy.Deny, "what the session has read before cannot be known again; tell the owner"
 			}
 		}
 		if level == policy.Ask && o.goes != "" {
-			noted = also(noted, o.goes)
+			noted = joinReasons(noted, o.goes)
 			continue
 		}
-		why := s.why(decides, c, t, &o)
+		why := s.questionText(decides, c, t, &o)
 		switch level {
 		case policy.Strict:
 			return policy.Deny, why
 		case policy.Ask:
 			return policy.Prompt, why
 		case policy.Watch, policy.Off:
-			noted = also(noted, why)
+			noted = joinReasons(noted, why)
 		}
 	}
 	return policy.Allow, noted
 }
 
-func also(noted, why string) string {
+func joinReasons(noted, why string) string {
 	if noted == "" {
 		return why
 	}
 	return noted + "; " + why
 }
 
-// called is the server of a call, for what a person allows.
-func (s *Server) called(c *policy.Call) string {
-	server, _ := s.of(c)
+// grantServer is the server of a call, for what a person allows.
+func (s *ServerLabels) grantServer(c *policy.Call) string {
+	server, _ := s.callServer(c)
 	return cmp.Or(server, s.shown)
 }
 
-// forbidden says why a call may not be at all.
-func forbidden(t policy.Traits) string {
+// forbiddenReason says why a call may not be at all.
+func forbiddenReason(t policy.Traits) string {
 	for _, of := range []struct {
 		trust policy.Trust
 		what  string
@@ -262,9 +262,9 @@ func forbidden(t policy.Traits) string {
 	return ""
 }
 
-// why says what a call would do, to whom, and after what: it is read in a question.
-func (s *Server) why(decides []string, c *policy.Call, t policy.Traits, o *opinion) string {
-	to := deciding(decides, c)
+// questionText says what a call would do, to whom, and after what: it is read in a question.
+func (s *ServerLabels) questionText(decides []string, c *policy.Call, t policy.Traits, o *opinion) string {
+	to := destinationText(decides, c)
 	text := "write where others read"
 	switch sink := t.PublicSink == policy.Yes; {
 	case sink && to != "":
@@ -274,13 +274,13 @@ func (s *Server) why(decides []string, c *policy.Call, t policy.Traits, o *opini
 	case !sink:
 		text = "make a change"
 	}
-	text += " after reading " + listed(s.session.newest(untrusted))
-	held := s.session.newest(secret)
+	text += " after reading " + formatSources(s.session.listNewest(untrusted))
+	held := s.session.listNewest(secret)
 	if len(held) == 0 {
-		held = s.session.newest(private)
+		held = s.session.listNewest(private)
 	}
 	if len(held) > 0 {
-		text += " and " + held[0].Kind + " data from " + listed(held)
+		text += " and " + held[0].Kind + " data from " + formatSources(held)
 	}
 	switch {
 	case o.goes != "":
@@ -296,7 +296,7 @@ func (s *Server) why(decides []string, c *policy.Call, t policy.Traits, o *opini
 // shownSources is how many of them a question names.
 const shownSources = 2
 
-func listed(all []Seen) string {
+func formatSources(all []Seen) string {
 	var parts []string
 	for i, one := range all {
 		if i == shownSources {
@@ -308,14 +308,14 @@ func listed(all []Seen) string {
 	return strings.Join(parts, ", ")
 }
 
-// deciding are the values that say where a call goes.
-func deciding(names []string, c *policy.Call) string {
+// destinationText are the values that say where a call goes.
+func destinationText(names []string, c *policy.Call) string {
 	var parts []string
 	if c.Subject == policy.ResourceSubject {
-		parts = append(parts, cut(strings.Join(c.Names, ", ")))
+		parts = append(parts, cutSource(strings.Join(c.Names, ", ")))
 	}
-	decided(names, c, func(_ string, value jsonscan.Value) {
-		tell(value, func(text string) { parts = append(parts, cut(text)) })
+	visitArguments(names, c, func(_ string, value jsonscan.Value) {
+		visitArgumentTexts(value, func(text string) { parts = append(parts, cutSource(text)) })
 	})
 	if len(parts) > shownSources {
 		parts = append(parts[:shownSources], fmt.Sprintf("%d more", len(parts)-shownSources))
@@ -323,8 +323,8 @@ func deciding(names []string, c *policy.Call) string {
 	return strings.Join(parts, ", ")
 }
 
-// join takes in a session that a message names.
-func (s *Server) join(cs []policy.Call) error {
+// joinSessions takes in a session that a message names.
+func (s *ServerLabels) joinSessions(cs []policy.Call) error {
 	for i := range cs {
 		id := cs[i].Session
 		if id == "" {
@@ -334,7 +334,7 @@ func (s *Server) join(cs []policy.Call) error {
 		if known := s.joined.Load(); known != nil && *known == (joined{id, gen}) {
 			continue
 		}
-		if err := s.session.Join(IDKey(id)); err != nil {
+		if err := s.session.JoinKey(IDKey(id)); err != nil {
 			return err
 		}
 		s.joined.Store(&joined{strings.Clone(id), gen})

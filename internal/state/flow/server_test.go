@@ -32,7 +32,7 @@ func tool(name, args string) policy.Call {
 }
 
 // reply is what a server's answer to a call brings along, joined to the session.
-func reply(t *testing.T, s *Server, method string, calls ...policy.Call) string {
+func reply(t *testing.T, s *ServerLabels, method string, calls ...policy.Call) string {
 	t.Helper()
 	labels := s.Brought(&gate.Exchange{Event: event.Event{Direction: "server", Method: method}, Answered: calls})
 	if len(labels) > 0 {
@@ -71,7 +71,7 @@ level = "ask"
 // neither to write nor to bring anything along.
 func TestForbiddenServer(t *testing.T) {
 	for _, key := range []string{"public_source", "secret_data", "public_sink", "dangerous_writes"} {
-		s := begin(t, t.TempDir(), "session:1").Server("mail", "", noRow, parsed(t, "[server.mail]\n"+key+" = \"forbidden\"\n[flow]\nlevel = \"watch\"\n"))
+		s := begin(t, t.TempDir(), "session:1").NewServer("mail", "", noRow, parsed(t, "[server.mail]\n"+key+" = \"forbidden\"\n[flow]\nlevel = \"watch\"\n"))
 		method := func(name string) policy.Call {
 			return policy.Call{Subject: policy.MethodSubject, Method: name, Names: []string{name}, Args: []byte(`{"cursor":"2"}`)}
 		}
@@ -103,8 +103,8 @@ func TestForbiddenServer(t *testing.T) {
 func TestJudge(t *testing.T) {
 	session := begin(t, t.TempDir(), "session:1")
 	p := parsed(t, flowText)
-	web, mail, odd := session.Server("web", "", noRow, p), session.Server("mail", "", noRow, p), session.Server("", "odd\x1b", noRow, p)
-	judged := func(s *Server, c policy.Call) string {
+	web, mail, odd := session.NewServer("web", "", noRow, p), session.NewServer("mail", "", noRow, p), session.NewServer("", "odd\x1b", noRow, p)
+	judged := func(s *ServerLabels, c policy.Call) string {
 		action, why := s.Judge([]policy.Call{c})
 		return strings.TrimSpace(action.String() + " " + regexp.MustCompile(`\d\d:\d\d`).ReplaceAllString(why, "TIME"))
 	}
@@ -145,7 +145,7 @@ func TestJudge(t *testing.T) {
 // With the level off and no rule that looks, nothing is opened, asked, computed or written.
 func TestOff(t *testing.T) {
 	asked := func() *Known { t.Error("what is known of the server is asked"); return nil }
-	s := New("/no/such/folder", nil).Server("x", "", asked, parsed(t, "[server.x]\npublic_source=true\n"))
+	s := New("/no/such/folder", nil).NewServer("x", "", asked, parsed(t, "[server.x]\npublic_source=true\n"))
 	s.session = nil // to look at it would fail
 	send := []policy.Call{tool("a", `{"to":"bob@example.org"}`)}
 	if n := testing.AllocsPerRun(10, func() { s.Judge(send); s.Brought(&gate.Exchange{Answered: send}) }); n > 0 {
@@ -166,15 +166,15 @@ func TestUnkept(t *testing.T) {
 	if err := os.WriteFile(state, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := begin(t, state, "session:1").Server("x", "", noRow, parsed(t, flowText))
+	s := begin(t, state, "session:1").NewServer("x", "", noRow, parsed(t, flowText))
 	if err := s.Add([]gate.Label{{Kind: untrusted, Source: "x"}}, nil); err == nil {
 		t.Error("kept")
 	}
 	if action, _ := s.Judge([]policy.Call{tool("a", `{}`)}); action != policy.Deny {
 		t.Error(action)
 	}
-	if got := s.Seen(nil); len(got.Words()) != 3 {
-		t.Error(got.Words())
+	if got := s.Seen(nil); len(got.LabelWords()) != 3 {
+		t.Error(got.LabelWords())
 	}
 }
 
@@ -182,7 +182,7 @@ func TestUnkept(t *testing.T) {
 func TestNamedByMessage(t *testing.T) {
 	state := t.TempDir()
 	p := parsed(t, flowText)
-	one, two := begin(t, state, "process:1").Server("web", "", noRow, p), begin(t, state, "process:2").Server("mail", "", noRow, p)
+	one, two := begin(t, state, "process:1").NewServer("web", "", noRow, p), begin(t, state, "process:2").NewServer("mail", "", noRow, p)
 	c := tool("fetch", `{}`)
 	c.Session = "thread"
 	one.Judge([]policy.Call{c})
@@ -205,12 +205,12 @@ func TestCatalogue(t *testing.T) {
 	if err != nil || len(rows) < 60 {
 		t.Fatal(err, len(rows))
 	}
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		i := slices.IndexFunc(all, func(s servers.Server) bool { return s.ID == r.ID })
+		i := slices.IndexFunc(all, func(s servers.KnownServer) bool { return s.ID == r.ID })
 		switch {
 		case i < 0:
 			t.Errorf("%s is not known", r.ID)
@@ -220,22 +220,22 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: data %q", r.ID, r.Data)
 		}
 	}
-	slack := Recognise([]string{"npx", "-y", "@modelcontextprotocol/server-slack"}, "")
+	slack := RecogniseServer([]string{"npx", "-y", "@modelcontextprotocol/server-slack"}, "")
 	for name, want := range map[string]policy.Traits{
 		"slack_get_users":    {PublicSource: policy.Yes, SecretData: policy.Private, PublicSink: policy.No, DangerousWrites: policy.No},
 		"slack_post_message": {PublicSource: policy.Yes, SecretData: policy.Private, PublicSink: policy.Yes, DangerousWrites: policy.No},
 		"slack_add_reaction": {PublicSource: policy.Yes, SecretData: policy.Private, PublicSink: policy.Yes, DangerousWrites: policy.No},
 		"new_tool":           {},
 	} {
-		if got := slack.traits(name); got != want {
+		if got := slack.toolTraits(name); got != want {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if Recognise([]string{"my-own-server"}, "") != nil || Recognise(nil, "https://example.org/") != nil {
+	if RecogniseServer([]string{"my-own-server"}, "") != nil || RecogniseServer(nil, "https://example.org/") != nil {
 		t.Error("a stranger is known")
 	}
-	files := Recognise([]string{"npx", "-y", "@modelcontextprotocol/server-filesystem", "/a"}, "")
-	if got := files.traits("write_file"); got.DangerousWrites != policy.Yes || got.PublicSink != policy.No || files.traits("").PublicSource != policy.No {
+	files := RecogniseServer([]string{"npx", "-y", "@modelcontextprotocol/server-filesystem", "/a"}, "")
+	if got := files.toolTraits("write_file"); got.DangerousWrites != policy.Yes || got.PublicSink != policy.No || files.toolTraits("").PublicSource != policy.No {
 		t.Errorf("%+v", got)
 	}
 }
@@ -243,17 +243,17 @@ func TestCatalogue(t *testing.T) {
 func TestKeys(t *testing.T) {
 	none := func(string) string { return "" }
 	env := func(name string) string { return map[string]string{"CLAUDE_CODE_SESSION_ID": "abc"}[name] }
-	if got := Keys(env, "/d"); fmt.Sprint(got) != "[session:abc]" {
+	if got := SessionKeys(env, "/d"); fmt.Sprint(got) != "[session:abc]" {
 		t.Error(got)
 	}
 	long := func(string) string { return strings.Repeat("x", 1000) }
-	if got := Keys(long, "/d"); len(got) != 2 || len(got[0]) > 100 {
+	if got := SessionKeys(long, "/d"); len(got) != 2 || len(got[0]) > 100 {
 		t.Error(got)
 	}
-	if got := Keys(none, "/d"); len(got) != 1 || !strings.HasPrefix(got[0], "process:") && !strings.HasPrefix(got[0], "folder:") {
+	if got := SessionKeys(none, "/d"); len(got) != 1 || !strings.HasPrefix(got[0], "process:") && !strings.HasPrefix(got[0], "folder:") {
 		t.Error(got)
 	}
-	if got := OwnKeys(); len(got) != 1 || got[0] == Keys(none, "/d")[0] {
+	if got := OwnKeys(); len(got) != 1 || got[0] == SessionKeys(none, "/d")[0] {
 		t.Error(got)
 	}
 }
@@ -264,7 +264,7 @@ func TestWaysOutOfAnUnknownServer(t *testing.T) {
 	p := parsed(t, "[flow]\nlevel = \"strict\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n")
 	s := begin(t, t.TempDir(), "k")
 	defer s.Close()
-	one := s.Server("far", "far", noRow, p)
+	one := s.NewServer("far", "far", noRow, p)
 	if err := one.Add([]gate.Label{{Kind: untrusted, Source: "web fetch"}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestWhatIsTheProtocolsOwnGoesNowhere(t *testing.T) {
 	p := parsed(t, "[flow]\nlevel = \"strict\"\n[server.post]\npublic_source = true\npublic_sink = true\ndangerous_writes = true\n")
 	s := begin(t, t.TempDir(), "k")
 	defer s.Close()
-	one := s.Server("post", "", noRow, p)
+	one := s.NewServer("post", "", noRow, p)
 	if err := one.Add([]gate.Label{{Kind: untrusted, Source: "web fetch"}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ tool = "*"
 `)
 	s := begin(t, t.TempDir(), "k")
 	defer s.Close()
-	one := s.Server("a", "a", noRow, p)
+	one := s.NewServer("a", "a", noRow, p)
 	for method, want := range map[string]string{
 		"notifications/message": "untrusted a", "notifications/progress": "untrusted a", "sampling/createMessage": "untrusted a", "ping": "",
 		"notifications/subscriptions/acknowledged": "", // it says again what the client asked for

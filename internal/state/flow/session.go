@@ -53,9 +53,9 @@ func New(state string, keys []string) *Session {
 	return s
 }
 
-// Alone is the session of one key, which has nothing in common with any other, whatever a
+// NewIsolated is the session of one key, which has nothing in common with any other, whatever a
 // message says.
-func Alone(state, key string) *Session {
+func NewIsolated(state, key string) *Session {
 	s := New(state, []string{key})
 	s.alone = true
 	return s
@@ -66,8 +66,8 @@ func dirOf(state string) string { return filepath.Join(state, "flow") }
 // idleTime is how long the journal of a session stays that nobody has open.
 const idleTime = 7 * 24 * time.Hour
 
-// start opens the journals of our keys and joins them.
-func (s *Session) start() error {
+// openJournals opens the journals of our keys and joins them.
+func (s *Session) openJournals() error {
 	if s.journals != nil || s.err != nil {
 		return s.err
 	}
@@ -75,23 +75,23 @@ func (s *Session) start() error {
 		s.err = errors.New("the session has no key")
 		return s.err
 	}
-	if s.err = folder(s.dir); s.err != nil {
+	if s.err = makeFolder(s.dir); s.err != nil {
 		return s.err
 	}
-	sweep(s.dir, time.Now().Add(-idleTime))
+	sweepJournals(s.dir, time.Now().Add(-idleTime))
 	if s.err = s.turnedBefore(); s.err != nil || s.at != "" {
 		return s.err
 	}
 	for _, key := range s.keys {
-		if s.err = s.join(key); s.err != nil || s.at != "" {
+		if s.err = s.linkKey(key); s.err != nil || s.at != "" {
 			return s.err
 		}
 	}
 	return nil
 }
 
-// folder is for nobody but us.
-func folder(dir string) error {
+// makeFolder is for nobody but us.
+func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -105,15 +105,15 @@ func folder(dir string) error {
 	return access.CheckOpen(dir, info)
 }
 
-// join makes the labels of one more key those of the session, and the other way round.
-func (s *Session) join(key string) error {
+// linkKey makes the labels of one more key those of the session, and the other way round.
+func (s *Session) linkKey(key string) error {
 	name, gen := fileOf(key), s.gen.Load()
 	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
 	if known >= 0 && known < s.own {
 		return nil
 	}
 	if known < 0 {
-		j, err := s.open(name)
+		j, err := s.openOnce(name)
 		if err != nil {
 			return err
 		}
@@ -124,9 +124,9 @@ func (s *Session) join(key string) error {
 	s.journals = slices.Insert(slices.Delete(s.journals, known, known+1), s.own, j)
 	s.own++
 	if j.read == 0 {
-		lines, err := j.next()
+		lines, err := j.readNext()
 		if err != nil || len(lines) == 0 {
-			err = j.write(keyLine(key))
+			err = j.writeLines(keyLine(key))
 		} else {
 			j.read = 0 // refresh reads it again
 		}
@@ -134,7 +134,7 @@ func (s *Session) join(key string) error {
 			return err
 		}
 	}
-	if err := s.refresh(); err != nil || s.own == 1 || s.gen.Load() != gen {
+	if err := s.refreshLabels(); err != nil || s.own == 1 || s.gen.Load() != gen {
 		return err // who was cleared meanwhile names it again
 	}
 	first := s.journals[0]
@@ -142,55 +142,55 @@ func (s *Session) join(key string) error {
 		if l.from.links[l.to.name] {
 			continue
 		}
-		if err := l.from.write(linkLine(l.to.name)); err != nil {
+		if err := l.from.writeLines(linkLine(l.to.name)); err != nil {
 			return err
 		}
 	}
-	return s.refresh()
+	return s.refreshLabels()
 }
 
-// added is what others have added to a journal.
-func (s *Session) added(j *journal) (c content, err error) {
-	lines, err := j.next()
+// readNew is what others have added to a journal.
+func (s *Session) readNew(j *journal) (c content, err error) {
+	lines, err := j.readNext()
 	if errors.Is(err, errCut) {
-		err = s.mend(j)
+		err = s.mendJournal(j)
 	}
 	if err != nil || len(lines) == 0 {
 		return c, err
 	}
-	if c = parse(lines); c.torn {
-		s.labels.distrust(time.Now())
+	if c = parseLines(lines); c.torn {
+		s.labels.distrustEverything(time.Now())
 	}
 	return c, nil
 }
 
-// refresh reads what others have added.
-func (s *Session) refresh() error {
-	if moved, err := s.turned(s.root); moved || err != nil {
+// refreshLabels reads what others have added.
+func (s *Session) refreshLabels() error {
+	if moved, err := s.moveIfCleared(s.root); moved || err != nil {
 		return err
 	}
 	for i := 0; i < len(s.journals); i++ {
 		j := s.journals[i]
-		c, err := s.added(j)
+		c, err := s.readNew(j)
 		if err != nil {
 			return err
 		}
-		if j.name == s.client && s.leads(&c) {
-			return s.move(c.end())
+		if j.name == s.client && s.leadsElsewhere(&c) {
+			return s.moveTo(c.lastEnd())
 		}
 		for _, one := range c.seen {
-			s.labels.add(one)
+			s.labels.addLabel(one)
 		}
 		for _, name := range c.links {
-			j.link(name)
+			j.addLink(name)
 			if !isName(name) || slices.ContainsFunc(s.journals, func(j *journal) bool { return j.name == name }) {
 				continue
 			}
 			if len(s.journals) >= maxJournals {
-				s.labels.distrust(time.Now())
+				s.labels.distrustEverything(time.Now())
 				continue
 			}
-			other, err := s.open(name)
+			other, err := s.openOnce(name)
 			if err != nil {
 				return err
 			}
@@ -200,10 +200,10 @@ func (s *Session) refresh() error {
 	return nil
 }
 
-// mend has every label hold, and says what is known anew in a journal that is not what it
+// mendJournal has every label hold, and says what is known anew in a journal that is not what it
 // was: who reads it for the first time must not find less than others did.
-func (s *Session) mend(j *journal) error {
-	s.labels.distrust(time.Now())
+func (s *Session) mendJournal(j *journal) error {
+	s.labels.distrustEverything(time.Now())
 	info, err := j.f.Stat()
 	if err != nil {
 		return err
@@ -214,10 +214,10 @@ func (s *Session) mend(j *journal) error {
 		return nil
 	}
 	var lines []string
-	for _, one := range s.labels.newest(policy.SeenWords()...) {
+	for _, one := range s.labels.listNewest(policy.SeenWords()...) {
 		lines = append(lines, labelLine(one))
 	}
-	return j.write(lines...)
+	return j.writeLines(lines...)
 }
 
 // maxJournals is how many may be linked; further ones are not followed, and every label
@@ -229,55 +229,55 @@ const maxJournals = 64
 func (s *Session) Add(all []Seen) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.now(); err != nil {
+	if err := s.refreshState(); err != nil {
 		return err
 	}
 	var lines []string
 	grown := labels{}
 	for _, one := range all {
-		if s.labels.has(one.Kind, one.Source) || grown.has(one.Kind, one.Source) {
+		if s.labels.hasLabel(one.Kind, one.Source) || grown.hasLabel(one.Kind, one.Source) {
 			continue
 		}
 		if len(s.labels[one.Kind])+len(grown[one.Kind]) >= maxSources {
 			one.Source = others
-			if s.labels.has(one.Kind, others) {
+			if s.labels.hasLabel(one.Kind, others) {
 				continue
 			}
 		}
-		grown.add(one)
+		grown.addLabel(one)
 		lines = append(lines, labelLine(one))
 	}
 	if len(lines) == 0 {
 		return nil
 	}
 	for _, j := range s.journals[:s.own] {
-		if err := j.write(lines...); err != nil {
+		if err := j.writeLines(lines...); err != nil {
 			return err
 		}
 	}
-	for _, one := range grown.newest(policy.SeenWords()...) {
-		s.labels.add(one)
+	for _, one := range grown.listNewest(policy.SeenWords()...) {
+		s.labels.addLabel(one)
 	}
-	return s.refresh() // from now on it would be missed
+	return s.refreshLabels() // from now on it would be missed
 }
 
-// Join takes in a key that a message names.
-func (s *Session) Join(key string) error {
+// JoinKey takes in a key that a message names.
+func (s *Session) JoinKey(key string) error {
 	if s.alone {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.start(); err != nil {
+	if err := s.openJournals(); err != nil {
 		return err
 	}
 	for {
 		if len(s.journals) >= maxJournals {
-			s.labels.distrust(time.Now())
+			s.labels.distrustEverything(time.Now())
 			return nil
 		}
 		gen := s.gen.Load()
-		s.err = s.join(key) // half a join would hide from others what was seen before
+		s.err = s.linkKey(key) // half a join would hide from others what was seen before
 		if s.err != nil || s.gen.Load() == gen {
 			return s.err
 		}
@@ -288,25 +288,25 @@ func (s *Session) Join(key string) error {
 func (s *Session) Seen() (policy.Seen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.now(); err != nil {
+	if err := s.refreshState(); err != nil {
 		return 0, err
 	}
-	return s.labels.seen(), nil
+	return s.labels.policyLabels(), nil
 }
 
-// now is the state of this moment.
-func (s *Session) now() error {
-	if err := s.start(); err != nil {
+// refreshState is the state of this moment.
+func (s *Session) refreshState() error {
+	if err := s.openJournals(); err != nil {
 		return err
 	}
-	return s.refresh()
+	return s.refreshLabels()
 }
 
-// newest lists what has been seen of some kinds, the newest first.
-func (s *Session) newest(kinds ...string) []Seen {
+// listNewest lists what has been seen of some kinds, the newest first.
+func (s *Session) listNewest(kinds ...string) []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.labels.newest(kinds...)
+	return s.labels.listNewest(kinds...)
 }
 
 // Close lets go of the journals; they stay.
@@ -335,8 +335,8 @@ func (s *Session) Close() {
 	s.journals, s.root, s.err = nil, nil, errors.New("the session is over")
 }
 
-// Forget is Close, and removes what is kept under the session's own keys: it is over for all.
-func (s *Session) Forget() error {
+// ForgetSession is Close, and removes what is kept under the session's own keys: it is over for all.
+func (s *Session) ForgetSession() error {
 	s.Close()
 	var failed []error
 	for _, key := range s.keys {
@@ -349,8 +349,8 @@ func (s *Session) Forget() error {
 	return errors.Join(failed...)
 }
 
-// sweep removes what nobody has had open or written to since a time.
-func sweep(dir string, before time.Time) {
+// sweepJournals removes what nobody has had open or written to since a time.
+func sweepJournals(dir string, before time.Time) {
 	entries, _ := os.ReadDir(dir) // what is not swept now is another time
 	for _, e := range entries {
 		info, err := e.Info()
@@ -362,7 +362,7 @@ func sweep(dir string, before time.Time) {
 		if err != nil {
 			continue
 		}
-		if idle(f) {
+		if lockIdle(f) {
 			_ = os.Remove(path)
 		}
 		_ = f.Close()

@@ -15,8 +15,8 @@ type words struct {
 	lead lead // what stood in front of the word that was read last
 }
 
-// tokens begins the words of a text. It copies one that is not plain lower case.
-func tokens(text string) words {
+// splitWords begins the words of a text. It copies one that is not plain lower case.
+func splitWords(text string) words {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
 			// The same letters are the same bytes; behind a byte that is none, norm may leave one out.
@@ -26,17 +26,17 @@ func tokens(text string) words {
 	return words{rest: text}
 }
 
-// next is the next word, "" behind the last.
-func (w *words) next() (word string) {
+// nextWord is the next word, "" behind the last.
+func (w *words) nextWord() (word string) {
 	for word == "" && w.rest != "" {
 		end, size, plain := 0, 0, true
 		for ; end < len(w.rest); end += size {
 			size = 1
-			if alphanumeric(w.rest[end]) {
+			if isAlphanumeric(w.rest[end]) {
 				continue
 			}
 			var ends bool
-			if ends, size = apart(w.rest[end:]); ends {
+			if ends, size = startsSeparator(w.rest[end:]); ends {
 				break
 			}
 			plain = false
@@ -49,17 +49,17 @@ func (w *words) next() (word string) {
 	return word
 }
 
-// apart says whether a text begins with what stands between words, and how long its first
+// startsSeparator says whether a text begins with what stands between words, and how long its first
 // character is.
-func apart(text string) (is bool, size int) {
+func startsSeparator(text string) (is bool, size int) {
 	if text[0] < utf8.RuneSelf {
-		return parts(rune(text[0])), 1
+		return isSeparator(rune(text[0])), 1
 	}
 	r, size := utf8.DecodeRuneInString(text)
-	return parts(r), size
+	return isSeparator(r), size
 }
 
-func parts(r rune) bool {
+func isSeparator(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == 0x7f || strings.IndexByte("\"`,;|<>()[]{}", byte(r)) >= 0
 	}
@@ -73,22 +73,22 @@ func plainWord(word string) (plain string, by lead) {
 			return plain, noLead
 		}
 	}
-	if word != "" && !alphanumeric(word[0]) {
+	if word != "" && !isAlphanumeric(word[0]) {
 		word = strings.TrimLeft(word, "'‘’:!?#@*")
 	}
 	word = strings.TrimRight(word, "'‘’:!?*./\\")
 	for _, possessive := range [...]string{"'s", "’s"} {
 		word = strings.TrimSuffix(word, possessive)
 	}
-	word, by = unled(word)
+	word, by = trimSchemes(word)
 	return strings.TrimLeft(word, "'‘’:!?#@*"), by
 }
 
-func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+func isAlphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
-// letters counts the letters and digits of a text; digits says that it has nothing else
+// countLetters counts the letters and digits of a text; digits says that it has nothing else
 // than digits.
-func letters(text string) (n int, digits bool) {
+func countLetters(text string) (n int, digits bool) {
 	digits = true
 	for _, r := range text {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -99,16 +99,16 @@ func letters(text string) (n int, digits bool) {
 	return n, digits
 }
 
-// telling says of a value whether it is long enough that it stands in a text for itself,
+// isTelling says of a value whether it is long enough that it stands in a text for itself,
 // and not for something else: "13" does not.
-func telling(value string) bool {
-	n, digits := letters(value)
+func isTelling(value string) bool {
+	n, digits := countLetters(value)
 	return n >= 5 || n == 4 && !digits
 }
 
-// odd says of a word that it is no word of a language: an address, a path, a name with
+// isOdd says of a word that it is no word of a language: an address, a path, a name with
 // digits.
-func odd(word string) bool {
+func isOdd(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 }
 
@@ -120,8 +120,8 @@ const (
 	runBase   = 0x9E3779B97F4A7C15
 )
 
-// runs are fingerprints of a text: of its letters and digits alone, in lower case.
-func runs(text string, visit func(hash uint64)) {
+// visitRuns are fingerprints of a text: of its letters and digits alone, in lower case.
+func visitRuns(text string, visit func(hash uint64)) {
 	var chars [runLength]uint64
 	var mixed [runWindow]uint64
 	var hash uint64
@@ -129,8 +129,8 @@ func runs(text string, visit func(hash uint64)) {
 	age := runWindow
 	for i := 0; i < len(text); {
 		r := rune(text[i])
-		if i++; !alphanumeric(text[i-1]) {
-			if r, i = folded(text, i-1); r == 0 {
+		if i++; !isAlphanumeric(text[i-1]) {
+			if r, i = nextLetter(text, i-1); r == 0 {
 				break
 			}
 		}
@@ -142,7 +142,7 @@ func runs(text string, visit func(hash uint64)) {
 		if now++; now == runWindow {
 			now = 0
 		}
-		mixed[now] = mix(hash)
+		mixed[now] = mixHash(hash)
 		if n < runLength+runWindow-1 {
 			continue
 		}
@@ -171,21 +171,21 @@ const (
 	runTop   = runBase8 * runBase8 & (1<<64 - 1)
 )
 
-func mix(h uint64) uint64 {
+func mixHash(h uint64) uint64 {
 	h ^= h >> 31
 	h *= 0xBF58476D1CE4E5B9
 	return h ^ h>>29
 }
 
-// folded is the first letter or digit of a text from at on, in lower case, and what is
+// nextLetter is the first letter or digit of a text from at on, in lower case, and what is
 // behind it; 0 where there is none. What a text in a text has before a line end or a quote
 // is left out.
-func folded(text string, at int) (r rune, next int) {
+func nextLetter(text string, at int) (r rune, next int) {
 	for at < len(text) {
 		c := text[at]
 		at++
 		switch {
-		case alphanumeric(c):
+		case isAlphanumeric(c):
 			return rune(c), at
 		case c >= 'A' && c <= 'Z':
 			return rune(c | 0x20), at

@@ -29,11 +29,11 @@ func TestTokens(t *testing.T) {
 		"a\xffB":                                                  {"a\ufffdb", ""},
 	} {
 		var words, to []string
-		all := tokens(text)
-		for word := all.next(); word != ""; word = all.next() {
+		all := splitWords(text)
+		for word := all.nextWord(); word != ""; word = all.nextWord() {
 			words = append(words, word)
 		}
-		addresses(text, func(word, _ string) { to = append(to, word) })
+		visitAddresses(text, func(word, _ string) { to = append(to, word) })
 		if got := [2]string{strings.Join(words, " "), strings.Join(to, " ")}; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
@@ -48,21 +48,21 @@ func FuzzAddresses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var got, want []string
-		addresses(text, func(word, whole string) {
-			if _, digits := letters(word); !digits && !isAccountStart(word) {
+		visitAddresses(text, func(word, whole string) {
+			if _, digits := countLetters(word); !digits && !isAccountStart(word) {
 				got = append(got, word)
 			}
-			plain := plainly(whole)
+			plain := plainForm(whole)
 			isPlain := !strings.ContainsFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf })
-			if _, digits := letters(word); isPlain && !digits && !isAccountStart(word) && !strings.Contains(whole, word) && !strings.Contains(plain, word) {
+			if _, digits := countLetters(word); isPlain && !digits && !isAccountStart(word) && !strings.Contains(whole, word) && !strings.Contains(plain, word) {
 				t.Errorf("%q is no part of %q", word, whole)
 			}
 		})
-		all := tokens(text)
-		for word := all.next(); word != ""; word = all.next() {
-			before, host, is := address(word, all.lead)
+		all := splitWords(text)
+		for word := all.nextWord(); word != ""; word = all.nextWord() {
+			before, host, is := parseAddress(word, all.lead)
 			for _, one := range []string{word, before, host} {
-				if _, digits := letters(one); is && one != "" && !digits && !isAccountStart(one) {
+				if _, digits := countLetters(one); is && one != "" && !digits && !isAccountStart(one) {
 					want = append(want, one)
 				}
 			}
@@ -82,8 +82,8 @@ func FuzzTokens(f *testing.F) {
 	f.Add("To Bob@Example.ORG, https://a.example/x/.", "‘É’ 1.2.3.4:80")
 	f.Fuzz(func(t *testing.T, one, two string) {
 		list := func(text string) (words []string) {
-			all := tokens(text)
-			for word := all.next(); word != ""; word = all.next() {
+			all := splitWords(text)
+			for word := all.nextWord(); word != ""; word = all.nextWord() {
 				words = append(words, word)
 			}
 			return words
@@ -114,7 +114,7 @@ func BenchmarkMarks(b *testing.B) {
 				message := `"` + strings.Repeat(text, size/len(text)) + `"`
 				b.SetBytes(int64(len(message)))
 				for b.Loop() {
-					_ = marked(m.hasher, of, message)
+					_ = messageMarks(m.hasher, of, message)
 				}
 			})
 		}

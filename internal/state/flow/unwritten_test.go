@@ -34,12 +34,12 @@ func TestFullDisk(t *testing.T) {
 	if err := web.Add([]gate.Label{{Kind: untrusted, Source: "web read"}}, []byte(`"x"`)); err == nil {
 		t.Error("a text that could not be announced is kept")
 	}
-	if err := Hear(filepath.Dir(web.session.dir), []string{"session:1"}, "to bob@example.org"); err != nil {
+	if err := HearUser(filepath.Dir(web.session.dir), []string{"session:1"}, "to bob@example.org"); err != nil {
 		t.Fatal(err)
 	}
 	m := web.session.journals[0].marks
 	m.open[1] = true // announced, and never marked
-	if err := web.session.recall(&web.session.known); err != nil || !web.session.known.doubt {
+	if err := web.session.recallMarks(&web.session.known); err != nil || !web.session.known.doubt {
 		t.Error("nothing is in doubt", err)
 	}
 	if got := weighed(mail, tool("send", `{"to":"carl@c.example"}`)); !strings.HasPrefix(got, "prompt") {
@@ -56,7 +56,7 @@ func TestForeignFiles(t *testing.T) {
 	for _, name := range []string{fileOf("session:1"), fileOf("session:1") + marksEnd} {
 		state := t.TempDir()
 		house(t, state)
-		if err := Hear(state, []string{"session:1"}, "to bob@example.org"); err != nil {
+		if err := HearUser(state, []string{"session:1"}, "to bob@example.org"); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chown(filepath.Join(dirOf(state), name), 12345, 12345); err != nil {
@@ -64,7 +64,7 @@ func TestForeignFiles(t *testing.T) {
 		}
 		comes := New(state, []string{"session:1"})
 		defer comes.Close()
-		if got := weighed(comes.Server("mail", "", noRow, parsed(t, ruleText)), tool("send", `{"to":"bob@example.org"}`)); !strings.HasPrefix(got, "deny") {
+		if got := weighed(comes.NewServer("mail", "", noRow, parsed(t, ruleText)), tool("send", `{"to":"bob@example.org"}`)); !strings.HasPrefix(got, "deny") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

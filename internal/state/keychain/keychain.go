@@ -45,7 +45,7 @@ func (k Keychain) Get(name string) (string, error) {
 	if !slices.Contains(known, name) {
 		return "", ErrNone
 	}
-	text, err := bounded(func() (string, error) { return keyring.Get(k.Service, name) })
+	text, err := callWithTimeout(func() (string, error) { return keyring.Get(k.Service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
 		return "", ErrNone
 	}
@@ -55,11 +55,11 @@ func (k Keychain) Get(name string) (string, error) {
 	return text, nil
 }
 
-// Set puts the text into the keychain. The name is noted first: what is kept under a
+// SetText puts the text into the keychain. The name is noted first: what is kept under a
 // name that is not known would never be found again.
-func (k Keychain) Set(name, text string) error {
+func (k Keychain) SetText(name, text string) error {
 	fresh := false
-	err := k.note(func(names []string) []string {
+	err := k.changeIndex(func(names []string) []string {
 		if fresh = !slices.Contains(names, name); fresh {
 			names = append(names, name)
 		}
@@ -68,7 +68,7 @@ func (k Keychain) Set(name, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = bounded(func() (string, error) { return "", keyring.Set(k.Service, name, text) })
+	_, err = callWithTimeout(func() (string, error) { return "", keyring.Set(k.Service, name, text) })
 	if err == nil {
 		return nil
 	}
@@ -76,16 +76,16 @@ func (k Keychain) Set(name, text string) error {
 		err = ErrTooLarge
 	}
 	if fresh {
-		err = errors.Join(err, k.forget(name))
+		err = errors.Join(err, k.forgetName(name))
 	}
 	return fmt.Errorf("the keychain cannot be written: %w", err)
 }
 
 // Delete takes the text out of the keychain.
 func (k Keychain) Delete(name string) error {
-	_, err := bounded(func() (string, error) { return "", keyring.Delete(k.Service, name) })
+	_, err := callWithTimeout(func() (string, error) { return "", keyring.Delete(k.Service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
-		return errors.Join(ErrNone, k.forget(name)) // somebody took it out by hand
+		return errors.Join(ErrNone, k.forgetName(name)) // somebody took it out by hand
 	}
 	if err != nil {
 		// Without a keychain nothing was put into it: the index then lacks the name.
@@ -94,7 +94,7 @@ func (k Keychain) Delete(name string) error {
 		}
 		return fmt.Errorf("the keychain cannot be written: %w", err)
 	}
-	return k.forget(name)
+	return k.forgetName(name)
 }
 
 // Names are those that something was kept under, in the order in which it was.
@@ -111,17 +111,17 @@ func (k Keychain) Names() (names []string, err error) {
 	return names, err
 }
 
-func (k Keychain) forget(name string) error {
+func (k Keychain) forgetName(name string) error {
 	if known, err := k.Names(); err == nil && !slices.Contains(known, name) {
 		return nil
 	}
-	return k.note(func(names []string) []string {
+	return k.changeIndex(func(names []string) []string {
 		return slices.DeleteFunc(names, func(n string) bool { return n == name })
 	})
 }
 
-// note changes the index, one process at a time.
-func (k Keychain) note(change func([]string) []string) error {
+// changeIndex changes the index, one process at a time.
+func (k Keychain) changeIndex(change func([]string) []string) error {
 	if err := k.Private(k.Dir); err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (k Keychain) note(change func([]string) []string) error {
 	return atomicfile.Write(k.Index, data, atomicfile.Options{Mode: 0o600})
 }
 
-// bounded gives up on a keychain that does not answer. Its call cannot be ended
+// callWithTimeout gives up on a keychain that does not answer. Its call cannot be ended
 // and is left to itself.
-func bounded(call func() (string, error)) (string, error) {
+func callWithTimeout(call func() (string, error)) (string, error) {
 	type answer struct {
 		text string
 		err  error

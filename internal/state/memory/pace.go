@@ -10,11 +10,11 @@ import (
 // memory there than it saves time.
 const manyBytes = 4 << 20
 
-// Pace lets the heap grow by few per cent of what is alive once that is large, and by many
+// SetHeapPace lets the heap grow by few per cent of what is alive once that is large, and by many
 // while it is not.
-func Pace(many, few int) {
+func SetHeapPace(many, few int) {
 	debug.SetGCPercent(many)
-	wait(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})
+	awaitCycle(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})
 }
 
 type pace struct {
@@ -26,13 +26,13 @@ type pace struct {
 // cycle is dropped at once, so that the next collection finds it.
 type cycle struct{ *pace }
 
-func wait(p *pace) { runtime.SetFinalizer(&cycle{p}, (*cycle).end) }
+func awaitCycle(p *pace) { runtime.SetFinalizer(&cycle{p}, (*cycle).endCycle) }
 
-func (c *cycle) end() {
+func (c *cycle) endCycle() {
 	metrics.Read(c.live)
 	if large := c.live[0].Value.Uint64() >= manyBytes; large != c.is {
 		c.is = large
 		debug.SetGCPercent(map[bool]int{true: c.few, false: c.many}[large])
 	}
-	wait(c.pace)
+	awaitCycle(c.pace)
 }

@@ -11,7 +11,7 @@ import (
 // While much is alive the heap grows by little, and by much again when it is gone.
 func TestPaceFollowsWhatIsAlive(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	Pace(200, 50)
+	SetHeapPace(200, 50)
 	percent := func(want uint64) {
 		t.Helper()
 		is := []metrics.Sample{{Name: "/gc/gogc:percent"}}

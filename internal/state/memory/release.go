@@ -31,7 +31,7 @@ func ReleaseSoon() {
 	now := time.Now()
 	switch {
 	case pending.timer == nil:
-		pending.timer = time.AfterFunc(quietDelay, release)
+		pending.timer = time.AfterFunc(quietDelay, releaseMemory)
 		pending.since = now
 	case pending.since.IsZero():
 		pending.since = now
@@ -41,7 +41,7 @@ func ReleaseSoon() {
 	}
 }
 
-func release() {
+func releaseMemory() {
 	pending.Lock()
 	pending.since = time.Time{}
 	pending.Unlock()

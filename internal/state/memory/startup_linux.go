@@ -19,7 +19,7 @@ const settleAfter = time.Second
 // brought in: code and tables that are read once, and three quarters of what an idle proxy
 // is charged with. They stay in the system's cache, and one that is used again comes from there,
 // also of a file that was removed meanwhile; where that is not sure, nothing is given back.
-func SettleSoon() { time.AfterFunc(settleAfter, func() { settle() }) }
+func SettleSoon() { time.AfterFunc(settleAfter, func() { releaseProgram() }) }
 
 // remote are the file systems of which a page may not come again: the file may be replaced
 // where it lies, by a machine that knows nothing of us (NFS then says ESTALE), or who serves
@@ -29,18 +29,18 @@ var remote = []uint32{
 	unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.CODA_SUPER_MAGIC, unix.FUSE_SUPER_MAGIC,
 }
 
-// local says that what is at a path comes from a disk of this machine.
-func local(path string) bool {
+// isLocal says that what is at a path comes from a disk of this machine.
+func isLocal(path string) bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(path, &fs) == nil && comesAgain(uint32(fs.Type)) //nolint:gosec,unconvert // its type is the machine's, its value has 32 bits
 }
 
 func comesAgain(magic uint32) bool { return !slices.Contains(remote, magic) }
 
-// settle says how much of the program's file it gave back, in bytes of the mappings.
-func settle() (given int) {
+// releaseProgram says how much of the program's file it gave back, in bytes of the mappings.
+func releaseProgram() (given int) {
 	program, err := os.Readlink("/proc/self/exe")
-	if err != nil || !local("/proc/self/exe") {
+	if err != nil || !isLocal("/proc/self/exe") {
 		return 0
 	}
 	f, err := os.Open("/proc/self/smaps") // proc(5): a line for the mapping, then one for each figure

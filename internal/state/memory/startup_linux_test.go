@@ -32,12 +32,12 @@ var table = func() (t [256]byte) { // what was written to must be as it was
 
 // What the start has brought in is given back, and the program goes on with all it had.
 func TestSettleGivesBackTheFile(t *testing.T) {
-	if !local("/proc/self/exe") {
+	if !isLocal("/proc/self/exe") {
 		t.Skip("the test runs from a file system of which nothing is given back")
 	}
 	want := sha256.Sum256(table[:])
 	before := ofFiles(t)
-	given := settle()
+	given := releaseProgram()
 	after := ofFiles(t)
 	if given < 1<<20 || after >= before {
 		t.Errorf("%d bytes of mappings given back; %d KiB of files before, %d after", given, before, after)
@@ -69,7 +69,7 @@ func TestPagesThatMayNotComeAgainStay(t *testing.T) {
 			t.Errorf("%s: comes again %v", name, !tt.comes)
 		}
 	}
-	if local("/nowhere/at/all") {
+	if isLocal("/nowhere/at/all") {
 		t.Error("of what cannot be asked about it is not known")
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Browser opens a page in the owner's browser, by a program that gets the
+// OpenBrowser opens a page in the owner's browser, by a program that gets the
 // address as one argument: no shell reads it. name is that program; "" is the
 // system's own.
-func Browser(ctx context.Context, name, page string) error {
+func OpenBrowser(ctx context.Context, name, page string) error {
 	if err := CheckPage(page); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func Browser(ctx context.Context, name, page string) error {
 	// The program may be the browser itself and stay: it is not waited for, and
 	// it outlives us: also the Ctrl-C that ends us.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
-	detach(cmd)
+	detachProcess(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w; open it yourself: %s", err, page)
 	}

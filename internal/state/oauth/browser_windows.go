@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// detach starts the program in a process group of its own.
-func detach(cmd *exec.Cmd) {
+// detachProcess starts the program in a process group of its own.
+func detachProcess(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

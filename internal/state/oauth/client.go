@@ -53,7 +53,7 @@ type Client struct {
 	key string
 
 	mu     sync.Mutex // guards entry, loaded and barred
-	entry  Entry
+	entry  StoredSignIn
 	loaded bool
 	barred barrier
 
@@ -71,7 +71,7 @@ func New(o Options) *Client {
 	client := *o.HTTP
 	client.Transport = answerTransport{client.Transport}
 	o.HTTP = &client
-	return &Client{o: o, key: Key(o.Server), signing: make(chan struct{}, 1)}
+	return &Client{o: o, key: ServerKey(o.Server), signing: make(chan struct{}, 1)}
 }
 
 // Apply puts the token on a request to the server, refreshed if it has expired.
@@ -80,15 +80,15 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	if r.URL.Scheme != c.o.Server.Scheme || r.URL.Host != c.o.Server.Host {
 		return errors.New("a token was about to leave the server it is for")
 	}
-	e, err := c.current()
+	e, err := c.currentEntry()
 	if errors.Is(err, ErrNone) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if !e.token().Valid() && e.RefreshToken != "" {
-		renewed, err := runOn(ctx, c.o.Wait, func(ctx context.Context) (Entry, error) { return c.refresh(ctx, e.AccessToken, false) })
+	if !e.oauthToken().Valid() && e.RefreshToken != "" {
+		renewed, err := runOn(ctx, c.o.Wait, func(ctx context.Context) (StoredSignIn, error) { return c.refreshToken(ctx, e.AccessToken, false) })
 		if out, ok := errors.AsType[*OutageError](err); ok && !time.Now().Before(e.Expiry) {
 			return out
 		}
@@ -103,13 +103,13 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// current is the entry as this process knows it.
-func (c *Client) current() (Entry, error) {
+// currentEntry is the entry as this process knows it.
+func (c *Client) currentEntry() (StoredSignIn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.loaded {
 		if c.entry.Server == "" {
-			return Entry{}, ErrNone
+			return StoredSignIn{}, ErrNone
 		}
 		return c.entry, nil
 	}
@@ -120,27 +120,27 @@ func (c *Client) current() (Entry, error) {
 	return e, err
 }
 
-// save stores a new state of the entry.
-func (c *Client) save(e Entry) error {
+// saveEntry stores a new state of the entry.
+func (c *Client) saveEntry(e StoredSignIn) error {
 	c.mu.Lock()
 	c.entry, c.loaded = e, true
 	c.mu.Unlock()
 	return c.o.Store.Save(e)
 }
 
-// reload forgets what this process knows: another may have signed in.
-func (c *Client) reload() (Entry, error) {
+// reloadEntry forgets what this process knows: another may have signed in.
+func (c *Client) reloadEntry() (StoredSignIn, error) {
 	c.mu.Lock()
 	c.loaded = false
 	c.mu.Unlock()
-	return c.current()
+	return c.currentEntry()
 }
 
 // Challenged takes in a 401 or 403. A token that has become invalid is refreshed;
 // otherwise the owner signs in, for the wider scope if that is what the server
 // wants. The request whose answer this is may end before that has.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
-	used := bearer(resp.Request)
+	used := bearerToken(resp.Request)
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
 	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
 }
@@ -170,7 +170,7 @@ func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Cont
 // Accepted notes that the server has taken the token of r: when it refuses that token later, a
 // refresh may help. One that refuses every token would cost a refresh for each call.
 func (c *Client) Accepted(r *http.Request) {
-	used := bearer(r)
+	used := bearerToken(r)
 	c.mu.Lock()
 	proves := c.loaded && c.entry.Unproven && c.entry.AccessToken == used
 	c.mu.Unlock()
@@ -180,16 +180,16 @@ func (c *Client) Accepted(r *http.Request) {
 	now, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	_ = c.withLock(now, func() error { // whoever signs in meanwhile has another token soon
-		e, err := c.reload()
+		e, err := c.reloadEntry()
 		if err != nil || e.AccessToken != used {
 			return err
 		}
 		e.Unproven = false
-		return c.save(e)
+		return c.saveEntry(e)
 	})
 }
 
-func bearer(r *http.Request) string {
+func bearerToken(r *http.Request) string {
 	const scheme = "Bearer "
 	if h := r.Header.Get("Authorization"); len(h) > len(scheme) {
 		return h[len(scheme):]
@@ -201,7 +201,7 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	if resp.StatusCode == http.StatusForbidden && !stepUp(resp) && (used != "" || !c.wantsSignIn(ctx, resp)) {
 		return false, nil
 	}
-	e, err := c.reload()
+	e, err := c.reloadEntry()
 	if err == nil && e.AccessToken != used && e.AccessToken != "" {
 		return true, nil // somebody was faster
 	}
@@ -209,7 +209,7 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 		if err == nil && e.Unproven {
 			return false, fmt.Errorf("the server at %s refuses the token that was renewed for it; sign in anew with: clawai auth login %s", c.key, c.key)
 		}
-		_, err := c.refresh(ctx, used, true)
+		_, err := c.refreshToken(ctx, used, true)
 		if err == nil {
 			return true, nil
 		}
@@ -272,7 +272,7 @@ func sanitizeError(err error) error {
 	if strings.Contains(text, "token exchange failed") && strings.Contains(text, "oauth2:") {
 		return errors.New("the token endpoint's answer holds no token")
 	}
-	return &shownError{term.Text(truncate(text)), err}
+	return &shownError{term.VisibleText(truncateText(text)), err}
 }
 
 // errorCodes are the errors that an authorization server may name (RFC 6749, sections

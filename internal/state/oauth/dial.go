@@ -23,7 +23,7 @@ func newHTTP(server *url.URL) *http.Client {
 	g := &dialGuard{server: server}
 	direct := http.DefaultTransport.(*http.Transport).Clone()
 	direct.Proxy = nil
-	direct.DialContext = (&net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}).DialContext
+	direct.DialContext = (&net.Dialer{Timeout: 10 * time.Second, ControlContext: g.checkAddress}).DialContext
 	proxied := http.DefaultTransport.(*http.Transport).Clone()
 	return &http.Client{
 		Timeout:   30 * time.Second,
@@ -65,14 +65,14 @@ type dialGuard struct {
 	private bool // the server itself is on this machine or in the owner's network
 }
 
-// control sees the address after the name was resolved, so that no name can hide
+// checkAddress sees the address after the name was resolved, so that no name can hide
 // one.
-func (g *dialGuard) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
+func (g *dialGuard) checkAddress(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
-	switch ip := unmapped(at.Addr()); {
+	switch ip := unmapIP(at.Addr()); {
 	case isReserved(ip):
 		return fmt.Errorf("%s is no address that a sign-in can be at", ip)
 	case isPrivate(ip) && !g.serverIsPrivate(ctx):
@@ -92,7 +92,7 @@ func (g *dialGuard) serverIsPrivate(ctx context.Context) bool {
 // allPrivate reports a server that has no other address: one of the Internet can name a
 // private one beside its own.
 func allPrivate(ips []netip.Addr) bool {
-	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPrivate(unmapped(ip)) })
+	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPrivate(unmapIP(ip)) })
 }
 
 // Ranges that the methods of netip.Addr do not know.
@@ -108,8 +108,8 @@ var (
 	}
 )
 
-// unmapped is the IPv4 address inside an IPv6 one.
-func unmapped(ip netip.Addr) netip.Addr {
+// unmapIP is the IPv4 address inside an IPv6 one.
+func unmapIP(ip netip.Addr) netip.Addr {
 	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
 		b := ip.As16()
 		return netip.AddrFrom4([4]byte(b[12:]))

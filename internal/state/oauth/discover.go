@@ -37,8 +37,8 @@ func (d *discovery) drop(reason error) {
 	}
 }
 
-// explain adds to err what was not followed.
-func (d *discovery) explain(err error) error {
+// explainError adds to err what was not followed.
+func (d *discovery) explainError(err error) error {
 	if err == nil || len(d.dropped) == 0 {
 		return err
 	}
@@ -52,7 +52,7 @@ func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Chall
 	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	for _, at := range resourceAddresses(challenges, d.server) {
 		var doc oauthex.ProtectedResourceMetadata
-		if err := d.read(ctx, at, &doc); err != nil {
+		if err := d.readMetadata(ctx, at, &doc); err != nil {
 			if !errors.Is(err, errAbsent) { // most servers have it at one of the addresses only
 				d.drop(err)
 			}
@@ -125,7 +125,7 @@ func matchResource(id string, server *url.URL) error {
 }
 
 // originOf is the origin of an address, by which servers are known.
-func originOf(u *url.URL) string { return Key(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
+func originOf(u *url.URL) string { return ServerKey(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
 
 // findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect
 // Discovery). Without any, the addresses are those of MCP 2025-03-26.
@@ -168,9 +168,9 @@ func issuerAddresses(issuer string) []string {
 // errAbsent is a document that is not where it may be.
 var errAbsent = errors.New("there is no metadata")
 
-// read reads one document of metadata; its error names the address without what it asks, which may
+// readMetadata reads one document of metadata; its error names the address without what it asks, which may
 // hold the owner's secrets.
-func (d *discovery) read(ctx context.Context, at string, into any) error {
+func (d *discovery) readMetadata(ctx context.Context, at string, into any) error {
 	if err := checkEndpoint(at); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (d *discovery) read(ctx context.Context, at string, into any) error {
 	r.Header.Set("Accept", "application/json")
 	resp, err := d.http.Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("%.200q: %w", endpoint(at), failed.Err)
+		return fmt.Errorf("%.200q: %w", trimQuery(at), failed.Err)
 	}
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (d *discovery) read(ctx context.Context, at string, into any) error {
 	case resp.StatusCode >= 400 && !isTransient(resp.StatusCode):
 		return errAbsent
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("%.200q answers HTTP %d", endpoint(at), resp.StatusCode)
+		return fmt.Errorf("%.200q answers HTTP %d", trimQuery(at), resp.StatusCode)
 	}
 	const most = 1 << 20
 	data, err := io.ReadAll(io.LimitReader(resp.Body, most))
@@ -199,7 +199,7 @@ func (d *discovery) read(ctx context.Context, at string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%.200q holds no metadata", endpoint(at))
+		return fmt.Errorf("%.200q holds no metadata", trimQuery(at))
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func checkEndpoint(at string) error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil:
 		return fmt.Errorf("%.200q is no address", at)
-	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
 		return nil
 	}
 	return fmt.Errorf("%.200q is not https", at)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Entry is what is kept of one sign-in.
-type Entry struct {
+// StoredSignIn is what is kept of one sign-in.
+type StoredSignIn struct {
 	Server       string           `json:"server"`             // the address it is for
 	Resource     string           `json:"resource,omitempty"` // that the sign-in named; "" in an entry of an earlier version
 	ClientID     string           `json:"client_id"`
@@ -37,16 +37,16 @@ var ErrNone = errors.New("not signed in")
 // Store keeps entries, by server. Its methods are safe for concurrent use, also
 // by several processes.
 type Store interface {
-	Load(server string) (Entry, error) // ErrNone when there is none
-	Save(e Entry) error
+	Load(server string) (StoredSignIn, error) // ErrNone when there is none
+	Save(e StoredSignIn) error
 	Delete(server string) error // ErrNone when there is none
-	List() ([]Entry, error)
+	List() ([]StoredSignIn, error)
 	Name() string // for people: where the entries are
 }
 
-// Key is the address by which a server is known: scheme and host in lower case,
+// ServerKey is the address by which a server is known: scheme and host in lower case,
 // no default port, no fragment, and no query.
-func Key(u *url.URL) string {
+func ServerKey(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -57,12 +57,12 @@ func Key(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + host + u.EscapedPath()
 }
 
-func (e *Entry) token() *oauth2.Token {
+func (e *StoredSignIn) oauthToken() *oauth2.Token {
 	return &oauth2.Token{AccessToken: e.AccessToken, TokenType: e.TokenType, RefreshToken: e.RefreshToken, Expiry: e.Expiry}
 }
 
-// take puts a new token into e. A server may keep the refresh token it gave.
-func (e *Entry) take(t *oauth2.Token) {
+// setToken puts a new token into e. A server may keep the refresh token it gave.
+func (e *StoredSignIn) setToken(t *oauth2.Token) {
 	e.AccessToken, e.TokenType, e.Expiry = t.AccessToken, t.TokenType, t.Expiry
 	if t.RefreshToken != "" {
 		e.RefreshToken = t.RefreshToken
@@ -72,12 +72,12 @@ func (e *Entry) take(t *oauth2.Token) {
 	}
 }
 
-// encode writes an entry for a store: secrets and all.
-func encode(e Entry) ([]byte, error) { return json.Marshal(e) } //nolint:gosec // a store is where they belong
+// encodeEntry writes an entry for a store: secrets and all.
+func encodeEntry(e StoredSignIn) ([]byte, error) { return json.Marshal(e) } //nolint:gosec // a store is where they belong
 
-func decode(data []byte) (e Entry, err error) {
+func decodeEntry(data []byte) (e StoredSignIn, err error) {
 	if err = json.Unmarshal(data, &e); err != nil || e.Server == "" {
-		return Entry{}, fmt.Errorf("a stored sign-in cannot be read; sign in again: %w", err)
+		return StoredSignIn{}, fmt.Errorf("a stored sign-in cannot be read; sign in again: %w", err)
 	}
 	return e, nil
 }

@@ -29,56 +29,56 @@ const suffix = ".json"
 // Name is the folder.
 func (f Files) Name() string { return f.Dir }
 
-func (f Files) path(server string) string {
+func (f Files) entryPath(server string) string {
 	sum := sha256.Sum256([]byte(server))
 	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+suffix)
 }
 
 // Load reads the entry of a server.
-func (f Files) Load(server string) (Entry, error) {
-	e, err := f.read(f.path(server))
+func (f Files) Load(server string) (StoredSignIn, error) {
+	e, err := f.readEntry(f.entryPath(server))
 	if err == nil && e.Server != server {
-		return Entry{}, fmt.Errorf("%s holds the sign-in of another server; remove it", f.path(server))
+		return StoredSignIn{}, fmt.Errorf("%s holds the sign-in of another server; remove it", f.entryPath(server))
 	}
 	return e, err
 }
 
-func (f Files) read(path string) (Entry, error) {
+func (f Files) readEntry(path string) (StoredSignIn, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Entry{}, ErrNone
+		return StoredSignIn{}, ErrNone
 	}
 	if err != nil {
-		return Entry{}, err
+		return StoredSignIn{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return Entry{}, fmt.Errorf("%s is no regular file; remove it and sign in again", path)
+		return StoredSignIn{}, fmt.Errorf("%s is no regular file; remove it and sign in again", path)
 	}
 	if err := access.CheckOpen(path, info); err != nil {
-		return Entry{}, fmt.Errorf("%w, or remove it and sign in again", err)
+		return StoredSignIn{}, fmt.Errorf("%w, or remove it and sign in again", err)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return Entry{}, err
+		return StoredSignIn{}, err
 	}
-	return decode(data)
+	return decodeEntry(data)
 }
 
 // Save writes the entry.
-func (f Files) Save(e Entry) error {
+func (f Files) Save(e StoredSignIn) error {
 	if err := f.Private(f.Dir); err != nil {
 		return err
 	}
-	data, err := encode(e)
+	data, err := encodeEntry(e)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(f.path(e.Server), data, atomicfile.Options{Mode: 0o600})
+	return atomicfile.Write(f.entryPath(e.Server), data, atomicfile.Options{Mode: 0o600})
 }
 
 // Delete removes the entry of a server.
 func (f Files) Delete(server string) error {
-	err := os.Remove(f.path(server))
+	err := os.Remove(f.entryPath(server))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNone
 	}
@@ -86,7 +86,7 @@ func (f Files) Delete(server string) error {
 }
 
 // List reads all entries.
-func (f Files) List() (all []Entry, err error) {
+func (f Files) List() (all []StoredSignIn, err error) {
 	names, err := os.ReadDir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -95,7 +95,7 @@ func (f Files) List() (all []Entry, err error) {
 		if !strings.HasSuffix(n.Name(), suffix) {
 			continue
 		}
-		e, err := f.read(filepath.Join(f.Dir, n.Name()))
+		e, err := f.readEntry(filepath.Join(f.Dir, n.Name()))
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 // the client's secret would go there (RFC 9700, section 4.4: mix-up).
 type issuerCheck struct {
 	next  http.RoundTripper
-	entry Entry // whose sign-in it was; its client is not the owner's: nothing is pinned
+	entry StoredSignIn // whose sign-in it was; its client is not the owner's: nothing is pinned
 }
 
 // issuerChangedError is what a change of the authorization server comes to.
@@ -23,10 +23,10 @@ type issuerChangedError struct{ server, what, was, is string }
 
 func (e *issuerChangedError) Error() string {
 	return fmt.Sprintf("the server names another %s for its sign-in (%s) than your client is registered at (%s); nothing was sent there. If that is right, sign in anew: clawai auth login --client-id ID %s",
-		e.what, term.Text(truncate(e.is)), term.Text(truncate(e.was)), term.Text(e.server))
+		e.what, term.VisibleText(truncateText(e.is)), term.VisibleText(truncateText(e.was)), term.VisibleText(e.server))
 }
 
-func truncate(s string) string {
+func truncateText(s string) string {
 	const most = 300
 	if len(s) > most {
 		return s[:most] + "…"
@@ -41,24 +41,24 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("the server names an address with a name or a password in it")
 	}
 	if r.Method == http.MethodPost {
-		if err := p.check("token endpoint", p.entry.TokenURL, r.URL.String()); err != nil {
+		if err := p.checkUnchanged("token endpoint", p.entry.TokenURL, r.URL.String()); err != nil {
 			return nil, err
 		}
 	}
 	return cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
 }
 
-// check compares with what was when the client signed in; an entry of an earlier
+// checkUnchanged compares with what was when the client signed in; an entry of an earlier
 // version may not say.
-func (p *issuerCheck) check(what, was, is string) error {
+func (p *issuerCheck) checkUnchanged(what, was, is string) error {
 	if !p.entry.ByHand || was == "" || was == is {
 		return nil
 	}
 	return &issuerChangedError{p.entry.Server, what, was, is}
 }
 
-// endpoint is a page's address without what it is asked.
-func endpoint(page string) string {
+// trimQuery is a page's address without what it is asked.
+func trimQuery(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {
 		return ""

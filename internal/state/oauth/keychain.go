@@ -15,28 +15,28 @@ var _ Store = Keychain{}
 func (Keychain) Name() string { return "the system's keychain" }
 
 // Load reads the entry of a server.
-func (k Keychain) Load(server string) (Entry, error) {
+func (k Keychain) Load(server string) (StoredSignIn, error) {
 	text, err := k.Get(server)
 	if err != nil {
-		return Entry{}, none(err)
+		return StoredSignIn{}, toStoreError(err)
 	}
-	return decode([]byte(text))
+	return decodeEntry([]byte(text))
 }
 
 // Save puts the entry into the keychain.
-func (k Keychain) Save(e Entry) error {
-	data, err := encode(e)
+func (k Keychain) Save(e StoredSignIn) error {
+	data, err := encodeEntry(e)
 	if err != nil {
 		return err
 	}
-	return k.Set(e.Server, string(data))
+	return k.SetText(e.Server, string(data))
 }
 
 // Delete takes the entry out of the keychain.
-func (k Keychain) Delete(server string) error { return none(k.Keychain.Delete(server)) }
+func (k Keychain) Delete(server string) error { return toStoreError(k.Keychain.Delete(server)) }
 
-// none says of a server what a keychain says of a name.
-func none(err error) error {
+// toStoreError says of a server what a keychain says of a name.
+func toStoreError(err error) error {
 	if errors.Is(err, keychain.ErrNone) {
 		return ErrNone
 	}
@@ -44,7 +44,7 @@ func none(err error) error {
 }
 
 // List reads every entry whose address is known.
-func (k Keychain) List() (all []Entry, err error) {
+func (k Keychain) List() (all []StoredSignIn, err error) {
 	servers, err := k.Names()
 	for _, server := range servers {
 		e, err := k.Load(server)
@@ -70,7 +70,7 @@ var _ Store = Either(nil)
 func (s Either) Name() string { return s[0].Name() }
 
 // Load gives the first entry that is there. A store that fails holds none up.
-func (s Either) Load(server string) (Entry, error) {
+func (s Either) Load(server string) (StoredSignIn, error) {
 	failed := ErrNone
 	for _, store := range s {
 		e, err := store.Load(server)
@@ -81,12 +81,12 @@ func (s Either) Load(server string) (Entry, error) {
 			failed = err
 		}
 	}
-	return Entry{}, failed
+	return StoredSignIn{}, failed
 }
 
 // Save keeps the entry where there is one already, otherwise in the first store
 // that takes it.
-func (s Either) Save(e Entry) error {
+func (s Either) Save(e StoredSignIn) error {
 	for _, store := range s {
 		if _, err := store.Load(e.Server); err == nil {
 			return store.Save(e)
@@ -123,7 +123,7 @@ func (s Either) Delete(server string) error {
 
 // List gives what is in any of them; one that fails is left out when another
 // does not.
-func (s Either) List() (all []Entry, err error) {
+func (s Either) List() (all []StoredSignIn, err error) {
 	ok := false
 	for _, store := range s {
 		some, failed := store.List()

@@ -22,7 +22,7 @@ func TestKeychain(t *testing.T) {
 	keyring.MockInit()
 	k, _ := stores(t)
 	for _, server := range []string{"https://a/", "https://b/", "https://a/"} {
-		if err := k.Save(oauth.Entry{Server: server, AccessToken: "t"}); err != nil {
+		if err := k.Save(oauth.StoredSignIn{Server: server, AccessToken: "t"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,20 +45,20 @@ func TestEither(t *testing.T) {
 	k, f := stores(t)
 	both := oauth.Either{k, f}
 	keyring.MockInitWithError(errors.New("no desktop"))
-	if err := both.Save(oauth.Entry{Server: "https://a/", AccessToken: "1"}); err != nil {
+	if err := both.Save(oauth.StoredSignIn{Server: "https://a/", AccessToken: "1"}); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := both.Load("https://a/"); err != nil || e.AccessToken != "1" {
 		t.Error(e, err)
 	}
 	keyring.MockInit()
-	if err := both.Save(oauth.Entry{Server: "https://a/", AccessToken: "2"}); err != nil {
+	if err := both.Save(oauth.StoredSignIn{Server: "https://a/", AccessToken: "2"}); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := f.Load("https://a/"); err != nil || e.AccessToken != "2" {
 		t.Error("the entry moved:", e, err)
 	}
-	if err := both.Save(oauth.Entry{Server: "https://b/"}); err != nil {
+	if err := both.Save(oauth.StoredSignIn{Server: "https://b/"}); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := both.List(); len(all) != 2 || err != nil {
@@ -72,7 +72,7 @@ func TestEither(t *testing.T) {
 	if err := both.Delete("https://a/"); !errors.Is(err, oauth.ErrNone) {
 		t.Error(err)
 	}
-	if err := both.Save(oauth.Entry{Server: "https://c/"}); err != nil {
+	if err := both.Save(oauth.StoredSignIn{Server: "https://c/"}); err != nil {
 		t.Fatal(err)
 	}
 	keyring.MockInitWithError(errors.New("no desktop"))

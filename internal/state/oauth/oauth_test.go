@@ -349,7 +349,7 @@ func TestKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := oauth.Key(u); got != want {
+		if got := oauth.ServerKey(u); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -364,7 +364,7 @@ func TestFiles(t *testing.T) {
 	if all, err := f.List(); len(all) != 0 || err != nil {
 		t.Error(all, err)
 	}
-	if err := f.Save(oauth.Entry{Server: "https://h/", AccessToken: "a"}); err != nil {
+	if err := f.Save(oauth.StoredSignIn{Server: "https://h/", AccessToken: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := f.Load("https://h/"); err != nil || e.AccessToken != "a" {

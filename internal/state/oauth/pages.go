@@ -16,8 +16,8 @@ type pages struct {
 	every time.Duration // 0: no bound
 }
 
-// open notes that a page is opened, or says why it is not.
-func (p pages) open(server string) error {
+// admitPage notes that a page is opened, or says why it is not.
+func (p pages) admitPage(server string) error {
 	if p.every <= 0 {
 		return nil
 	}

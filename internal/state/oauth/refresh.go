@@ -59,22 +59,22 @@ func (f outageFile) writtenSince(began time.Time) bool {
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
 }
 
-// note leaves the time for the others. Where that fails they try for themselves.
-func (f outageFile) note(at time.Time) {
+// noteOutage leaves the time for the others. Where that fails they try for themselves.
+func (f outageFile) noteOutage(at time.Time) {
 	if os.WriteFile(string(f), nil, 0o600) == nil {
 		_ = os.Chtimes(string(f), at, at)
 	}
 }
 
-// refresh gets a new access token in place of used, unless somebody has; refused says that the
+// refreshToken gets a new access token in place of used, unless somebody has; refused says that the
 // server does not take that any more.
-func (c *Client) refresh(ctx context.Context, used string, refused bool) (e Entry, err error) {
+func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
-		if e, err = c.reload(); err != nil {
+		if e, err = c.reloadEntry(); err != nil {
 			return err
 		}
-		if e.AccessToken != used && e.token().Valid() {
+		if e.AccessToken != used && e.oauthToken().Valid() {
 			return nil
 		}
 		if e.RefreshToken == "" {
@@ -88,26 +88,26 @@ func (c *Client) refresh(ctx context.Context, used string, refused bool) (e Entr
 			return &OutageError{c.key, errors.New("another process has just tried")}
 		}
 		asked := time.Now()
-		fresh, err := c.renew(ctx, e)
+		fresh, err := c.renewToken(ctx, e)
 		if err != nil {
 			c.last = outage{since: time.Now(), err: err}
 			if _, ok := errors.AsType[*OutageError](err); ok {
 				c.last.until = c.last.since.Add(time.Since(asked))
-				shared.note(c.last.since)
+				shared.noteOutage(c.last.since)
 			}
 			return err
 		}
 		c.last = outage{}
-		e.take(fresh)
+		e.setToken(fresh)
 		e.Unproven = e.Unproven || refused
-		return c.save(e)
+		return c.saveEntry(e)
 	})
 	return e, err
 }
 
-// renew asks for a new token, again while the endpoint says that it is out of order or takes no
+// renewToken asks for a new token, again while the endpoint says that it is out of order or takes no
 // connection.
-func (c *Client) renew(ctx context.Context, e Entry) (*oauth2.Token, error) {
+func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshBound)
 	defer cancel()
 	for try := 0; ; try++ {
@@ -115,16 +115,16 @@ func (c *Client) renew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 		switch {
 		case err == nil:
 			return fresh, nil
-		case revoked(err):
+		case isRevoked(err):
 			return nil, sanitizeError(err)
-		case isLasting(err) || try == len(refreshWaits) || !pause(ctx, refreshWaits[try]):
+		case isLasting(err) || try == len(refreshWaits) || !sleepContext(ctx, refreshWaits[try]):
 			return nil, &OutageError{c.key, outageCause(err)}
 		}
 	}
 }
 
 // askAnew makes one request with the refresh token.
-func (c *Client) askAnew(ctx context.Context, e Entry) (*oauth2.Token, error) {
+func (c *Client) askAnew(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
 	style := e.AuthStyle
 	if e.ClientSecret == "" {
 		style = oauth2.AuthStyleInParams // a client without a secret has none to show
@@ -133,7 +133,7 @@ func (c *Client) askAnew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 		ClientID: e.ClientID, ClientSecret: e.ClientSecret,
 		Endpoint: oauth2.Endpoint{TokenURL: e.TokenURL, AuthStyle: style},
 	}
-	stale := e.token()
+	stale := e.oauthToken()
 	stale.AccessToken = ""
 	// An entry of an earlier version does not say which resource its sign-in named.
 	named := resourceTransport{c.o.HTTP.Transport, e.TokenURL, cmp.Or(e.Resource, c.key)}
@@ -141,8 +141,8 @@ func (c *Client) askAnew(ctx context.Context, e Entry) (*oauth2.Token, error) {
 	return config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 }
 
-// pause waits; false when there is no time left.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleepContext waits; false when there is no time left.
+func sleepContext(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -161,9 +161,9 @@ var revokedCodes = []string{
 	"bad_refresh_token", "expired_token", "incorrect_client_credentials", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked",
 }
 
-// revoked reports an answer by which the sign-in is over. Everything else is an outage: no
+// isRevoked reports an answer by which the sign-in is over. Everything else is an outage: no
 // connection, a gateway's page or its own JSON, 5xx, 429, an address that is not there.
-func revoked(err error) bool {
+func isRevoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) && slices.Contains(revokedCodes, failed.ErrorCode)
 }

@@ -25,11 +25,11 @@ type identity struct {
 	style      oauth2.AuthStyle
 }
 
-// identify gives the client for an authorization server: the owner's own, or one that is
+// identifyClient gives the client for an authorization server: the owner's own, or one that is
 // registered now. An id that is an address is a document (MCP 2025-11-25
 // basic/authorization, client id metadata documents); a server that does not say that it
 // reads such may know the id all the same.
-func (c *Client) identify(ctx context.Context, d *discovery, meta *oauthex.AuthServerMeta, redirect, id, secret string) (identity, error) {
+func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex.AuthServerMeta, redirect, id, secret string) (identity, error) {
 	if id != "" {
 		if secret == "" || meta.ClientIDMetadataDocumentSupported && isDocument(id) {
 			return identity{id: id, style: oauth2.AuthStyleInParams}, nil
@@ -50,7 +50,7 @@ func (c *Client) identify(ctx context.Context, d *discovery, meta *oauthex.AuthS
 			TokenEndpointAuthMethod: method,
 		}, d.http)
 		if err == nil {
-			return registered(got, method, meta.TokenEndpointAuthMethodsSupported), nil
+			return registeredIdentity(got, method, meta.TokenEndpointAuthMethodsSupported), nil
 		}
 		if failed == nil {
 			failed = err
@@ -81,10 +81,10 @@ func registrationMethods(supported []string) []string {
 	return all
 }
 
-// registered is the client as the server has registered it, which may be with another
+// registeredIdentity is the client as the server has registered it, which may be with another
 // method than was asked for. One that says no method, and gives a secret to a client that asked
 // for none, wants it in a way that it lists. A client without a secret has none to show.
-func registered(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
+func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
 	method := got.TokenEndpointAuthMethod
 	if method == "" && asked != methodNone {
 		method = asked
@@ -128,5 +128,5 @@ func (d *discovery) unregistered(err error) error {
 	if !d.astray {
 		err = fmt.Errorf("%w; register a client at the server and use: clawai auth login --client-id ID", err)
 	}
-	return d.explain(err)
+	return d.explainError(err)
 }

@@ -20,9 +20,9 @@ import (
 // is the challenge; used is the token it refused, "" without one.
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
 	return c.withLock(ctx, func() error {
-		had, err := c.reload()
+		had, err := c.reloadEntry()
 		if c.o.Anew {
-			had = Entry{}
+			had = StoredSignIn{}
 		}
 		if err == nil && had.AccessToken != used && had.AccessToken != "" {
 			return nil // somebody signed in while we waited
@@ -36,17 +36,17 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 			return sanitizeError(err)
 		}
 		got.ByHand = id != ""
-		return c.save(got)
+		return c.saveEntry(got)
 	})
 }
 
 // signIn is the flow of MCP's authorization clauses: discovery, registration, the page, and
 // the code exchanged for a token. had is the sign-in before; id and secret are of a client
 // that the owner registered.
-func (c *Client) signIn(ctx context.Context, resp *http.Response, had Entry, id, secret string) (Entry, error) {
+func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, id, secret string) (StoredSignIn, error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
 	if c.o.ClientID != "" { // said anew: registered wherever the server leads now
-		pinned.entry = Entry{}
+		pinned.entry = StoredSignIn{}
 	}
 	client := *c.o.HTTP
 	client.Transport = pinned
@@ -54,60 +54,60 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had Entry, id,
 	challenges := challengesOf(resp)
 	found, _, err := d.findResource(ctx, challenges)
 	if err != nil {
-		return Entry{}, err
+		return StoredSignIn{}, err
 	}
 	meta, err := d.findIssuer(ctx, found.server)
 	if err != nil {
-		return Entry{}, d.explain(sanitizeError(err))
+		return StoredSignIn{}, d.explainError(sanitizeError(err))
 	}
 	back, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return Entry{}, err
+		return StoredSignIn{}, err
 	}
 	defer func() { _ = back.Close() }()
 	redirect := "http://" + back.Addr().String() + callbackPath
-	who, err := c.identify(ctx, d, meta, redirect, id, secret)
+	who, err := c.identifyClient(ctx, d, meta, redirect, id, secret)
 	if err != nil {
-		return Entry{}, d.unregistered(err)
+		return StoredSignIn{}, d.unregistered(err)
 	}
 	config := &oauth2.Config{
 		ClientID: who.id, ClientSecret: who.secret, RedirectURL: redirect,
 		Endpoint: oauth2.Endpoint{AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, AuthStyle: who.style},
 		Scopes:   wantedScopes(challenges, found.scopes, had.Scopes, meta.ScopesSupported),
 	}
-	if err := pinned.check("issuer", pinned.entry.Issuer, meta.Issuer); err != nil {
-		return Entry{}, err
+	if err := pinned.checkUnchanged("issuer", pinned.entry.Issuer, meta.Issuer); err != nil {
+		return StoredSignIn{}, err
 	}
 	opened := pages{c.lockName() + ".page", c.o.Pages}
 	if stepUp(resp) && resp.StatusCode == http.StatusForbidden {
 		opened.file = c.lockName() + ".wider"
 	}
-	token, err := c.exchange(ctx, config, meta, found.id, &client, opened, back, pinned)
+	token, err := c.exchangeCode(ctx, config, meta, found.id, &client, opened, back, pinned)
 	if err != nil {
-		return Entry{}, d.explain(sanitizeError(err))
+		return StoredSignIn{}, d.explainError(sanitizeError(err))
 	}
 	if token.AccessToken == "" {
-		return Entry{}, errors.New("the server gave no token")
+		return StoredSignIn{}, errors.New("the server gave no token")
 	}
-	got := Entry{
+	got := StoredSignIn{
 		Server: c.key, Resource: found.id, ClientID: who.id, ClientSecret: who.secret, AuthStyle: config.Endpoint.AuthStyle,
 		Issuer: meta.Issuer, AuthURL: meta.AuthorizationEndpoint, TokenURL: meta.TokenEndpoint, Scopes: slices.Clone(config.Scopes), Since: time.Now(),
 	}
-	got.take(token)
+	got.setToken(token)
 	return got, nil
 }
 
-// exchange opens the page and exchanges the code that the browser comes back with.
-func (c *Client) exchange(
+// exchangeCode opens the page and exchanges the code that the browser comes back with.
+func (c *Client) exchangeCode(
 	ctx context.Context, config *oauth2.Config, meta *oauthex.AuthServerMeta, resource string, client *http.Client, opened pages, back net.Listener, pinned *issuerCheck,
 ) (*oauth2.Token, error) {
 	verifier, state, named := oauth2.GenerateVerifier(), rand.Text(), oauth2.SetAuthURLParam("resource", resource)
 	page := config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), named)
 	for _, check := range []func() error{
-		func() error { return pinned.check("page", pinned.entry.AuthURL, endpoint(page)) },
+		func() error { return pinned.checkUnchanged("page", pinned.entry.AuthURL, trimQuery(page)) },
 		func() error { return CheckPage(page) },
 		func() error { return checkEndpoint(config.Endpoint.TokenURL) },
-		func() error { return opened.open(c.key) },
+		func() error { return opened.admitPage(c.key) },
 	} {
 		if err := check(); err != nil {
 			return nil, err
@@ -216,7 +216,7 @@ func CheckPage(page string) error {
 	case u.User != nil: // https://bank.example@evil.example/
 		return errors.New("the sign-in page's address holds a name or a password")
 	case u.Scheme == "https":
-	case u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "http" && isLoopback(u.Hostname()):
 	default:
 		return fmt.Errorf("the sign-in page's address is not https (%.20q)", u.Scheme)
 	}
@@ -228,7 +228,7 @@ func CheckPage(page string) error {
 	return nil
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}

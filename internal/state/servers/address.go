@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// remote reads an address: https, at the usual port, without a user.
-func remote(text string) (identity, bool) {
+// parseRemote reads an address: https, at the usual port, without a user.
+func parseRemote(text string) (identity, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.Port() != "" && u.Port() != "443" {
 		return identity{}, false
@@ -19,7 +19,7 @@ func remote(text string) (identity, bool) {
 	return identity{address, strings.ToLower(u.Hostname()) + strings.TrimRight(u.Path, "/")}, true
 }
 
-// leads says whether an address is, or lies below, one of the catalogue's.
-func leads(to, known string) bool {
+// matchesAddress says whether an address is, or lies below, one of the catalogue's.
+func matchesAddress(to, known string) bool {
 	return to == known || strings.HasPrefix(to, known+"/")
 }

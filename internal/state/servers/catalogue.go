@@ -13,8 +13,8 @@ import (
 //go:embed catalogue.toml
 var text []byte
 
-// Server is one that is known.
-type Server struct {
+// KnownServer is one that is known.
+type KnownServer struct {
 	ID      string `toml:"id"`      // a word for it
 	Name    string `toml:"name"`    // as its makers call it
 	Profile string `toml:"profile"` // the starter policy for it; "" when there is none
@@ -42,8 +42,8 @@ type Tools struct {
 	Destructive []string `toml:"destructive"` // removes, runs or overwrites what nobody can bring back
 }
 
-// All are the lists by name, from the mildest to the gravest.
-func (t Tools) All() []Effect {
+// ListEffects are the lists by name, from the mildest to the gravest.
+func (t Tools) ListEffects() []Effect {
 	return []Effect{{"read", t.Read}, {"secrets", t.Secrets}, {"write", t.Write}, {"sends", t.Sends}, {"destructive", t.Destructive}}
 }
 
@@ -54,7 +54,7 @@ type Effect struct {
 }
 
 // runsAs are the identities of a server.
-func (s *Server) runsAs() (all []identity) {
+func (s *KnownServer) runsAs() (all []identity) {
 	for kind, names := range map[kind][]string{
 		npmPackage: s.NPM, pypiPackage: s.PyPI, pythonModule: s.Module, program: s.Program, image: s.Image, repository: s.Repo, address: s.URL,
 	} {
@@ -65,9 +65,9 @@ func (s *Server) runsAs() (all []identity) {
 	return all
 }
 
-var catalogue = sync.OnceValues(func() ([]Server, error) {
+var catalogue = sync.OnceValues(func() ([]KnownServer, error) {
 	var t struct {
-		Server []Server `toml:"server"`
+		Server []KnownServer `toml:"server"`
 	}
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&t); err != nil {
 		return nil, fmt.Errorf("the catalogue of servers: %w", err)
@@ -75,26 +75,26 @@ var catalogue = sync.OnceValues(func() ([]Server, error) {
 	return t.Server, nil
 })
 
-// Catalogue is all that are known.
-func Catalogue() ([]Server, error) { return catalogue() }
+// LoadCatalogue is all that are known.
+func LoadCatalogue() ([]KnownServer, error) { return catalogue() }
 
-// Recognise finds the server that a command line starts or that an address leads to.
+// RecogniseServer finds the server that a command line starts or that an address leads to.
 // One that is not known is nil; the error is of the catalogue alone.
-func Recognise(command string, args []string, url string) (*Server, error) {
-	all, err := Catalogue()
+func RecogniseServer(command string, args []string, url string) (*KnownServer, error) {
+	all, err := LoadCatalogue()
 	if err != nil {
 		return nil, err
 	}
-	id, ok := remote(url)
+	id, ok := parseRemote(url)
 	if command != "" {
-		id, ok = launched(slices.Concat([]string{command}, args), 0)
+		id, ok = parseCommand(slices.Concat([]string{command}, args), 0)
 	}
 	if !ok {
 		return nil, nil
 	}
 	for i := range all {
 		for _, known := range all[i].runsAs() {
-			if id == known || id.kind == address && known.kind == address && leads(id.name, known.name) {
+			if id == known || id.kind == address && known.kind == address && matchesAddress(id.name, known.name) {
 				return &all[i], nil
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // The catalogue is sorted, says what each server runs as, and says one thing of a tool;
 // nothing runs as two servers.
 func TestTheCatalogueIsInOrder(t *testing.T) {
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestTheCatalogueIsInOrder(t *testing.T) {
 			t.Errorf("%s runs as nothing, or has no name", s.ID)
 		}
 		seen := map[string]string{}
-		for _, e := range s.Tools.All() {
+		for _, e := range s.Tools.ListEffects() {
 			for _, tool := range e.Tools {
 				if seen[tool] != "" {
 					t.Errorf("%s: %s is in %s and %s", s.ID, tool, seen[tool], e.Name)
@@ -64,7 +64,7 @@ func TestTheCatalogueIsInOrder(t *testing.T) {
 // the names here, each of which was looked at.
 func TestWhatPassesSoundsHarmless(t *testing.T) {
 	looked := map[string]bool{}
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,12 +82,12 @@ func TestWhatPassesSoundsHarmless(t *testing.T) {
 
 // Every name of a tool can stand in a rule.
 func TestToolsCanStandInRules(t *testing.T) {
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range all {
-		for _, e := range s.Tools.All() {
+		for _, e := range s.Tools.ListEffects() {
 			for _, tool := range e.Tools {
 				if _, err := policy.Parse("", []byte("[[rule]]\naction = \"deny\"\ntool = \""+tool+"\"\n"), policy.Options{}); err != nil {
 					t.Errorf("%s: %s: %v", s.ID, tool, err)

@@ -25,7 +25,7 @@ func FuzzRecognise(f *testing.F) {
 	f.Add("uvx\n--from\nmcp-server----fetch\nx", "") // PEP 503: the same as with one dash
 	f.Fuzz(func(t *testing.T, line, address string) {
 		all := append(strings.Split(line, "\n"), "")
-		s, err := servers.Recognise(all[0], all[1:len(all)-1], address)
+		s, err := servers.RecogniseServer(all[0], all[1:len(all)-1], address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,40 +25,40 @@ type identity struct {
 	name string
 }
 
-// pattern is compiled when it is first used.
-func pattern(expr string) func() *regexp.Regexp {
+// lazyPattern is compiled when it is first used.
+func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-var npmSpec = pattern(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9.^~<>=*|+ _-]*))?$`)
+var npmSpec = lazyPattern(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9.^~<>=*|+ _-]*))?$`)
 
-// npm reads what npx and its like install: a name and a version. A folder, a tarball and
+// parseNPMSpec reads what npx and its like install: a name and a version. A folder, a tarball and
 // an alias are no name of the registry's.
-func npm(spec string) (identity, bool) {
+func parseNPMSpec(spec string) (identity, bool) {
 	if m := npmSpec().FindStringSubmatch(spec); m != nil {
 		return identity{npmPackage, m[1]}, true
 	}
-	return repo(strings.TrimPrefix(spec, "github:"), strings.HasPrefix(spec, "github:"))
+	return parseRepo(strings.TrimPrefix(spec, "github:"), strings.HasPrefix(spec, "github:"))
 }
 
 var (
-	pypiSpec  = pattern(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._, -]*\])?(?:(?:@|==|>=|<=|~=|!=|>|<)[A-Za-z0-9.*+!, <>=~-]*)?$`)
-	separated = pattern(`[-_.]+`)
+	pypiSpec  = lazyPattern(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._, -]*\])?(?:(?:@|==|>=|<=|~=|!=|>|<)[A-Za-z0-9.*+!, <>=~-]*)?$`)
+	separated = lazyPattern(`[-_.]+`)
 )
 
-// pypi reads a requirement: a name, extras and a version. name @ URL is none.
-func pypi(spec string) (identity, bool) {
+// parseRequirement reads a requirement: a name, extras and a version. name @ URL is none.
+func parseRequirement(spec string) (identity, bool) {
 	if m := pypiSpec().FindStringSubmatch(spec); m != nil {
 		return identity{pypiPackage, separated().ReplaceAllString(strings.ToLower(m[1]), "-")}, true
 	}
 	rest, ok := strings.CutPrefix(spec, "git+https://github.com/")
-	return repo(rest, ok)
+	return parseRepo(rest, ok)
 }
 
-var ownerAndName = pattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
+var ownerAndName = lazyPattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
 
-// repo reads what stands behind github.com/.
-func repo(path string, ok bool) (identity, bool) {
+// parseRepo reads what stands behind github.com/.
+func parseRepo(path string, ok bool) (identity, bool) {
 	m := ownerAndName().FindStringSubmatch(path)
 	if !ok || m == nil {
 		return identity{}, false
@@ -66,7 +66,7 @@ func repo(path string, ok bool) (identity, bool) {
 	return identity{repository, "github.com/" + strings.ToLower(m[1])}, true
 }
 
-var imageReference = pattern(`^([a-z0-9][a-z0-9._-]*(?::[0-9]+)?(?:/[a-z0-9][a-z0-9._-]*)*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?(?:@sha256:[0-9a-f]+)?$`)
+var imageReference = lazyPattern(`^([a-z0-9][a-z0-9._-]*(?::[0-9]+)?(?:/[a-z0-9][a-z0-9._-]*)*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?(?:@sha256:[0-9a-f]+)?$`)
 
 // containerImage reads a reference: a name, a tag and a digest.
 func containerImage(reference string) (identity, bool) {
@@ -82,13 +82,13 @@ func containerImage(reference string) (identity, bool) {
 }
 
 var (
-	moduleName = pattern(`^[A-Za-z_][A-Za-z0-9_.]*$`)
-	installed  = pattern(`(?:^|/)node_modules/((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)/[^?#]*$`)
-	linked     = pattern(`(?:^|/)node_modules/\.bin/([^/]+)$`)
+	moduleName = lazyPattern(`^[A-Za-z_][A-Za-z0-9_.]*$`)
+	installed  = lazyPattern(`(?:^|/)node_modules/((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)/[^?#]*$`)
+	linked     = lazyPattern(`(?:^|/)node_modules/\.bin/([^/]+)$`)
 )
 
-// file reads the path of a program, or of a script that node is given.
-func file(path string, started bool) (identity, bool) {
+// parseFile reads the path of a program, or of a script that node is given.
+func parseFile(path string, started bool) (identity, bool) {
 	path = strings.ReplaceAll(path, `\`, "/")
 	if strings.Contains("/"+path+"/", "/../") {
 		return identity{}, false

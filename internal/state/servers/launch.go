@@ -9,13 +9,13 @@ import (
 // maxNested bounds launchers that launch launchers.
 const maxNested = 8
 
-// launched is what a command line starts in the end; false where it is not understood.
-func launched(words []string, depth int) (identity, bool) {
+// parseCommand is what a command line starts in the end; false where it is not understood.
+func parseCommand(words []string, depth int) (identity, bool) {
 	if len(words) == 0 || depth > maxNested {
 		return identity{}, false
 	}
 	if len(words) == 1 && strings.ContainsAny(words[0], " \t") {
-		if _, isFile := file(words[0], false); !isFile { // a whole line in the place of a program
+		if _, isFile := parseFile(words[0], false); !isFile { // a whole line in the place of a program
 			return shellLine(words[0], depth+1)
 		}
 	}
@@ -23,10 +23,10 @@ func launched(words []string, depth int) (identity, bool) {
 	if launch, ok := launchers()[name]; ok {
 		return launch(words[1:], depth+1)
 	}
-	return file(words[0], true)
+	return parseFile(words[0], true)
 }
 
-var versioned = pattern(`^(python|node)[0-9.]+$`)
+var versioned = lazyPattern(`^(python|node)[0-9.]+$`)
 
 func programName(word string) string {
 	word = word[strings.LastIndexAny(word, `/\`)+1:]
@@ -52,8 +52,8 @@ type found struct {
 	rest  []string // from the first word that is no option
 }
 
-// read takes the options off; false where one is not known.
-func (o options) read(words []string) (f found, ok bool) {
+// parseOptions takes the options off; false where one is not known.
+func (o options) parseOptions(words []string) (f found, ok bool) {
 	has := func(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -109,19 +109,19 @@ var launchers func() map[string]launcher
 func init() { launchers = sync.OnceValue(makeLaunchers) }
 
 func makeLaunchers() map[string]launcher {
-	runner := map[string]launcher{"exec": npx, "x": npx, "dlx": npx}
+	runner := map[string]launcher{"exec": parseNpx, "x": parseNpx, "dlx": parseNpx}
 	return map[string]launcher{
-		"npx": npx, "bunx": npx, "pnpx": npx, "npm": sub(runner), "pnpm": sub(runner), "yarn": sub(runner),
-		"bun": bun, "node": node, "nodejs": node, "tsx": node, "deno": deno,
-		"uvx": uvx, "uv": uv, "pipx": pipx, "python": python, "py": python,
-		"docker": container, "podman": container, "nerdctl": container,
-		"sh": shell, "bash": shell, "zsh": shell, "dash": shell, "ksh": shell, "cmd": cmd, "powershell": powershell, "pwsh": powershell,
-		"env": env, "nohup": behind, "nice": behind, "command": behind, "exec": behind, "wsl": behind,
+		"npx": parseNpx, "bunx": parseNpx, "pnpx": parseNpx, "npm": parseSubcommand(runner), "pnpm": parseSubcommand(runner), "yarn": parseSubcommand(runner),
+		"bun": parseBun, "node": parseNode, "nodejs": parseNode, "tsx": parseNode, "deno": parseDeno,
+		"uvx": parseUvx, "uv": parseUv, "pipx": parsePipx, "python": parsePython, "py": parsePython,
+		"docker": parseContainer, "podman": parseContainer, "nerdctl": parseContainer,
+		"sh": parseShell, "bash": parseShell, "zsh": parseShell, "dash": parseShell, "ksh": parseShell, "cmd": parseCmd, "powershell": parsePowershell, "pwsh": parsePowershell,
+		"env": parseEnv, "nohup": parseRest, "nice": parseRest, "command": parseRest, "exec": parseRest, "wsl": parseRest,
 		"mise": behindDashes, "op": behindDashes, "doppler": behindDashes, "infisical": behindDashes, "dotenvx": behindDashes,
 	}
 }
 
-func sub(commands map[string]launcher) launcher {
+func parseSubcommand(commands map[string]launcher) launcher {
 	return func(words []string, depth int) (identity, bool) {
 		if len(words) == 0 || commands[words[0]] == nil {
 			return identity{}, false
@@ -130,13 +130,13 @@ func sub(commands map[string]launcher) launcher {
 	}
 }
 
-// behind runs what stands behind its options.
-func behind(words []string, depth int) (identity, bool) {
-	f, ok := options{flags: "-e --exec", values: "-n -d --distribution -u --user"}.read(words)
+// parseRest runs what stands behind its options.
+func parseRest(words []string, depth int) (identity, bool) {
+	f, ok := options{flags: "-e --exec", values: "-n -d --distribution -u --user"}.parseOptions(words)
 	if !ok {
 		return identity{}, false
 	}
-	return launched(f.rest, depth)
+	return parseCommand(f.rest, depth)
 }
 
 // behindDashes runs what stands behind --.
@@ -145,18 +145,18 @@ func behindDashes(words []string, depth int) (identity, bool) {
 	if i < 0 {
 		return identity{}, false
 	}
-	return launched(words[i+1:], depth)
+	return parseCommand(words[i+1:], depth)
 }
 
-var assignment = pattern(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-func env(words []string, depth int) (identity, bool) {
-	f, ok := options{flags: "-i --ignore-environment -", values: "-u --unset -C --chdir"}.read(words)
+func parseEnv(words []string, depth int) (identity, bool) {
+	f, ok := options{flags: "-i --ignore-environment -", values: "-u --unset -C --chdir"}.parseOptions(words)
 	if !ok {
 		return identity{}, false
 	}
 	for len(f.rest) > 0 && assignment().MatchString(f.rest[0]) {
 		f.rest = f.rest[1:]
 	}
-	return launched(f.rest, depth)
+	return parseCommand(f.rest, depth)
 }

@@ -2,12 +2,12 @@ package servers
 
 import "strings"
 
-func npx(words []string, _ int) (identity, bool) {
+func parseNpx(words []string, _ int) (identity, bool) {
 	f, ok := options{
 		flags:  "-y --yes --no --no-install -q --quiet -s --silent --bun --prefer-offline --prefer-online --offline --ignore-scripts --ignore-existing --loglevel=error",
 		values: "--loglevel --cache --node-options --workspace -w --allow-build",
 		whats:  "-p --package",
-	}.read(words)
+	}.parseOptions(words)
 	if !ok {
 		return identity{}, false
 	}
@@ -20,15 +20,15 @@ func npx(words []string, _ int) (identity, bool) {
 	default: // which of several packages has the program is not written here
 		return identity{}, false
 	}
-	id, ok := npm(what)
+	id, ok := parseNPMSpec(what)
 	if ok && id == (identity{npmPackage, "mcp-remote"}) {
-		return bridged(f)
+		return bridgedAddress(f)
 	}
 	return id, ok
 }
 
-// bridged is the address that mcp-remote is given.
-func bridged(f found) (identity, bool) {
+// bridgedAddress is the address that mcp-remote is given.
+func bridgedAddress(f found) (identity, bool) {
 	rest := f.rest
 	if len(f.whats) == 1 && len(rest) > 0 { // npx -p mcp-remote mcp-remote URL
 		rest = rest[1:]
@@ -36,21 +36,21 @@ func bridged(f found) (identity, bool) {
 	if len(rest) == 0 {
 		return identity{}, false
 	}
-	return remote(rest[0])
+	return parseRemote(rest[0])
 }
 
-func bun(words []string, depth int) (identity, bool) {
+func parseBun(words []string, depth int) (identity, bool) {
 	switch {
 	case len(words) > 0 && words[0] == "x":
-		return npx(words[1:], depth)
+		return parseNpx(words[1:], depth)
 	case len(words) > 0 && words[0] == "run":
 		words = words[1:]
 	}
-	return node(words, depth)
+	return parseNode(words, depth)
 }
 
-// node runs a script, which counts when it lies in an installed package.
-func node(words []string, _ int) (identity, bool) {
+// parseNode runs a script, which counts when it lies in an installed package.
+func parseNode(words []string, _ int) (identity, bool) {
 	var rest []string
 	for i, word := range words {
 		if !strings.HasPrefix(word, "-") {
@@ -65,16 +65,16 @@ func node(words []string, _ int) (identity, bool) {
 	if len(rest) == 0 || !strings.Contains(rest[0], "node_modules") {
 		return identity{}, false
 	}
-	return file(rest[0], false)
+	return parseFile(rest[0], false)
 }
 
-func deno(words []string, _ int) (identity, bool) {
+func parseDeno(words []string, _ int) (identity, bool) {
 	if len(words) == 0 || words[0] != "run" {
 		return identity{}, false
 	}
 	for _, word := range words[1:] {
 		if spec, ok := strings.CutPrefix(word, "npm:"); ok {
-			return npm(withoutFolder(strings.TrimPrefix(spec, "/")))
+			return parseNPMSpec(withoutFolder(strings.TrimPrefix(spec, "/")))
 		}
 		if !strings.HasPrefix(word, "-") || strings.HasPrefix(word, "--import-map") || strings.HasPrefix(word, "--preload") {
 			break
@@ -92,73 +92,73 @@ func withoutFolder(spec string) string {
 	return strings.Join(parts[:min(n, len(parts))], "/")
 }
 
-func uvx(words []string, _ int) (identity, bool) {
+func parseUvx(words []string, _ int) (identity, bool) {
 	f, ok := options{
 		flags:  "-q --quiet -v --verbose -n --no-cache --isolated --offline --refresh --native-tls --no-progress --no-config --managed-python",
 		values: "-p --python --prerelease --with --cache-dir --directory --refresh-package --exclude-newer --resolution",
 		whats:  "--from",
-	}.read(words)
+	}.parseOptions(words)
 	switch {
 	case !ok || len(f.whats) > 1 || len(f.rest) == 0:
 		return identity{}, false
 	case len(f.whats) == 1:
-		return pypi(f.whats[0])
+		return parseRequirement(f.whats[0])
 	}
-	return pypi(f.rest[0])
+	return parseRequirement(f.rest[0])
 }
 
-func uv(words []string, depth int) (identity, bool) {
+func parseUv(words []string, depth int) (identity, bool) {
 	o := options{
 		flags:  "-q --quiet -v --verbose --no-project --frozen --locked --no-sync --isolated --offline --active --no-cache -n",
 		values: "--directory --project -p --python --with --with-editable --extra --group --env-file",
 	}
-	f, ok := o.read(words)
+	f, ok := o.parseOptions(words)
 	if !ok || len(f.rest) < 2 {
 		return identity{}, false
 	}
 	switch {
 	case f.rest[0] == "tool" && f.rest[1] == "run":
-		return uvx(f.rest[2:], depth)
+		return parseUvx(f.rest[2:], depth)
 	case f.rest[0] == "run":
-		if f, ok = o.read(f.rest[1:]); ok {
-			return launched(f.rest, depth)
+		if f, ok = o.parseOptions(f.rest[1:]); ok {
+			return parseCommand(f.rest, depth)
 		}
 	}
 	return identity{}, false
 }
 
-func pipx(words []string, _ int) (identity, bool) {
+func parsePipx(words []string, _ int) (identity, bool) {
 	if len(words) == 0 || words[0] != "run" {
 		return identity{}, false
 	}
-	f, ok := options{flags: "-q --quiet --no-cache -v --verbose", values: "--python", whats: "--spec"}.read(words[1:])
+	f, ok := options{flags: "-q --quiet --no-cache -v --verbose", values: "--python", whats: "--spec"}.parseOptions(words[1:])
 	switch {
 	case !ok || len(f.rest) == 0 || len(f.whats) > 1:
 		return identity{}, false
 	case len(f.whats) == 1:
-		return pypi(f.whats[0])
+		return parseRequirement(f.whats[0])
 	}
-	return pypi(f.rest[0])
+	return parseRequirement(f.rest[0])
 }
 
-func python(words []string, _ int) (identity, bool) {
-	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.read(words)
+func parsePython(words []string, _ int) (identity, bool) {
+	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.parseOptions(words)
 	if !ok || len(f.whats) == 0 { // what stands behind -m is the module's
 		for i, word := range words {
 			if word == "-m" && i+1 < len(words) && allKnown(words[:i]) {
-				return module(words[i+1])
+				return parseModule(words[i+1])
 			}
 		}
 		return identity{}, false
 	}
-	return module(f.whats[0])
+	return parseModule(f.whats[0])
 }
 
 func allKnown(words []string) bool {
-	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W"}.read(words)
+	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W"}.parseOptions(words)
 	return ok && len(f.rest) == 0
 }
 
-func module(name string) (identity, bool) {
+func parseModule(name string) (identity, bool) {
 	return identity{pythonModule, name}, moduleName().MatchString(name)
 }

@@ -132,12 +132,12 @@ func words(line string) (all []string) {
 
 func recognised(t *testing.T, line string) string {
 	t.Helper()
-	var s *servers.Server
+	var s *servers.KnownServer
 	var err error
 	if all := words(line); len(all) == 1 && strings.Contains(line, "://") {
-		s, err = servers.Recognise("", nil, line)
+		s, err = servers.RecogniseServer("", nil, line)
 	} else {
-		s, err = servers.Recognise(append(all, "")[0], all[min(1, len(all)):], "")
+		s, err = servers.RecogniseServer(append(all, "")[0], all[min(1, len(all)):], "")
 	}
 	if err != nil {
 		t.Fatal(err)

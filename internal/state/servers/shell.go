@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// container runs an image.
-func container(words []string, _ int) (identity, bool) {
+// parseContainer runs an image.
+func parseContainer(words []string, _ int) (identity, bool) {
 	if len(words) > 0 && words[0] == "container" {
 		words = words[1:]
 	}
@@ -19,15 +19,15 @@ func container(words []string, _ int) (identity, bool) {
 		values: `-e --env --env-file -v --volume --mount --name --network --net -p --publish -w --workdir -u --user --platform --pull
 			--add-host -l --label -m --memory --cpus --cap-add --cap-drop --security-opt --tmpfs --restart --hostname -h --dns --gpus
 			--log-driver --log-opt --shm-size --ulimit --device --group-add --userns --pid --ipc --annotation --volumes-from --expose --cidfile`,
-	}.read(words[1:])
+	}.parseOptions(words[1:])
 	if !ok || len(f.rest) == 0 {
 		return identity{}, false
 	}
 	return containerImage(f.rest[0])
 }
 
-// shell runs the text behind -c, also as -lc or -l -c.
-func shell(words []string, depth int) (identity, bool) {
+// parseShell runs the text behind -c, also as -lc or -l -c.
+func parseShell(words []string, depth int) (identity, bool) {
 	for i, word := range words {
 		if !strings.HasPrefix(word, "-") {
 			break
@@ -39,26 +39,26 @@ func shell(words []string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-func cmd(words []string, depth int) (identity, bool) {
+func parseCmd(words []string, depth int) (identity, bool) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "/") {
 		last := strings.EqualFold(words[0], "/c")
 		words = words[1:]
 		if last {
-			return caretless(words, depth)
+			return parseCmdLine(words, depth)
 		}
 	}
 	return identity{}, false
 }
 
-// caretless refuses what cmd.exe would read as more than one command.
-func caretless(words []string, depth int) (identity, bool) {
+// parseCmdLine refuses what cmd.exe would read as more than one command.
+func parseCmdLine(words []string, depth int) (identity, bool) {
 	if strings.ContainsAny(strings.Join(words, " "), "&|<>^%") {
 		return identity{}, false
 	}
-	return launched(words, depth)
+	return parseCommand(words, depth)
 }
 
-func powershell(words []string, depth int) (identity, bool) {
+func parsePowershell(words []string, depth int) (identity, bool) {
 	for i, word := range words {
 		switch strings.ToLower(word) {
 		case "-noprofile", "-noninteractive", "-nologo":
@@ -80,13 +80,13 @@ func shellLine(text string, depth int) (identity, bool) {
 	}
 	var commands [][]string
 	for _, stmt := range parsed.Stmts {
-		if !flatten(stmt, &commands) {
+		if !listCommands(stmt, &commands) {
 			return identity{}, false
 		}
 	}
 	for i, words := range commands {
 		if i == len(commands)-1 {
-			return launched(words, depth)
+			return parseCommand(words, depth)
 		}
 		switch words[0] {
 		case "cd", "export", "source", ".", "nvm", "set":
@@ -97,22 +97,22 @@ func shellLine(text string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// flatten lists the commands of a statement in the order in which they run; false where
+// listCommands lists the commands of a statement in the order in which they run; false where
 // it is more than commands joined by && and ;.
-func flatten(stmt *syntax.Stmt, all *[][]string) bool {
-	if stmt.Negated || stmt.Background || stmt.Coprocess || !quiet(stmt.Redirs) {
+func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
+	if stmt.Negated || stmt.Background || stmt.Coprocess || !redirectsErrorOnly(stmt.Redirs) {
 		return false
 	}
 	switch c := stmt.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		return c.Op == syntax.AndStmt && flatten(c.X, all) && flatten(c.Y, all)
+		return c.Op == syntax.AndStmt && listCommands(c.X, all) && listCommands(c.Y, all)
 	case *syntax.DeclClause:
 		*all = append(*all, []string{"export"})
 		return c.Variant.Value == "export"
 	case *syntax.CallExpr:
 		words := make([]string, len(c.Args))
 		for i, word := range c.Args {
-			words[i] = literal(word)
+			words[i] = literalWord(word)
 		}
 		*all = append(*all, words)
 		return len(words) > 0
@@ -120,8 +120,8 @@ func flatten(stmt *syntax.Stmt, all *[][]string) bool {
 	return false
 }
 
-// quiet says that all redirections are of the standard error.
-func quiet(redirections []*syntax.Redirect) bool {
+// redirectsErrorOnly says that all redirections are of the standard error.
+func redirectsErrorOnly(redirections []*syntax.Redirect) bool {
 	for _, r := range redirections {
 		if r.N == nil || r.N.Value != "2" {
 			return false
@@ -130,9 +130,9 @@ func quiet(redirections []*syntax.Redirect) bool {
 	return true
 }
 
-// literal is a word as it is written; what the shell would put in its place is a $,
+// literalWord is a word as it is written; what the shell would put in its place is a $,
 // which no name has.
-func literal(word *syntax.Word) string {
+func literalWord(word *syntax.Word) string {
 	var b strings.Builder
 	var parts func([]syntax.WordPart)
 	parts = func(all []syntax.WordPart) {

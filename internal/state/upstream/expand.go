@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Expand puts the values of variables in place of $NAME and ${NAME}, and $ in place of $$.
+// ExpandVariables puts the values of variables in place of $NAME and ${NAME}, and $ in place of $$.
 // It goes over the text once: what a value holds is not looked at. The error names the
 // variable that is not set, and no value.
-func Expand(text string, lookup func(string) (string, bool)) (string, error) {
+func ExpandVariables(text string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(text, "$")
@@ -22,7 +22,7 @@ func Expand(text string, lookup func(string) (string, bool)) (string, error) {
 			text = rest
 			continue
 		}
-		name, rest, err := variable(after)
+		name, rest, err := parseVariable(after)
 		if err != nil {
 			return "", err
 		}
@@ -35,8 +35,8 @@ func Expand(text string, lookup func(string) (string, bool)) (string, error) {
 	}
 }
 
-// variable reads the name behind a $.
-func variable(text string) (name, rest string, err error) {
+// parseVariable reads the name behind a $.
+func parseVariable(text string) (name, rest string, err error) {
 	inner, braced := strings.CutPrefix(text, "{")
 	end := 0
 	for end < len(inner) && isNamed(inner[end], end) {

@@ -38,11 +38,11 @@ func CheckID(id string) error {
 
 const idCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// Advertised is what a client is told that a tool or a prompt of the server is called.
+// AdvertisedName is what a client is told that a tool or a prompt of the server is called.
 // It depends on nothing else: neither on other servers nor on other names. One that is too
 // long, or that some client could not take, is cut and gets a digest of the original; so is
 // one without a prefix that holds a separator, and could be another server's.
-func Advertised(id, prefix, name string) string {
+func AdvertisedName(id, prefix, name string) string {
 	whole := name
 	if prefix != "" {
 		whole = prefix + Separator + name
@@ -68,9 +68,9 @@ func Advertised(id, prefix, name string) string {
 	return clean + end
 }
 
-// Split takes an advertised name apart. Of one that Advertised has cut, name is not the
+// SplitName takes an advertised name apart. Of one that Advertised has cut, name is not the
 // original.
-func Split(advertised string) (prefix, name string, ok bool) {
+func SplitName(advertised string) (prefix, name string, ok bool) {
 	prefix, name, ok = strings.Cut(advertised, Separator)
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil
 }

@@ -53,7 +53,7 @@ func TestNamesOfShuffledServers(t *testing.T) {
 		r.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
 		whose := map[string]tool{}
 		for _, one := range tools {
-			name := Advertised(one.id, prefixes[one.id], one.name)
+			name := AdvertisedName(one.id, prefixes[one.id], one.name)
 			if other, taken := whose[name]; taken {
 				t.Fatalf("%q is of %q and of %q", name, one, other)
 			}
@@ -76,7 +76,7 @@ func TestNamesOfShuffledServers(t *testing.T) {
 			}
 			continue
 		}
-		prefix, rest, ok := Split(name)
+		prefix, rest, ok := SplitName(name)
 		if !ok || prefix != prefixes[one.id] {
 			t.Errorf("%q splits into %q and %q", name, prefix, rest)
 		}
@@ -89,7 +89,7 @@ func TestNamesOfShuffledServers(t *testing.T) {
 // A prefix is for the eye: two servers with the same prefix would still differ.
 func TestCutNamesKeepServersApart(t *testing.T) {
 	long := strings.Repeat("x", 60)
-	if a, b := Advertised("a", "p", long), Advertised("b", "p", long); a == b || len(a) != Budget {
+	if a, b := AdvertisedName("a", "p", long), AdvertisedName("b", "p", long); a == b || len(a) != Budget {
 		t.Errorf("%q and %q", a, b)
 	}
 }
@@ -100,7 +100,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add("__x")
 	f.Add("a__")
 	f.Fuzz(func(t *testing.T, advertised string) {
-		prefix, name, ok := Split(advertised)
+		prefix, name, ok := SplitName(advertised)
 		if !ok {
 			return
 		}
@@ -119,7 +119,7 @@ func TestExpand(t *testing.T) {
 		"$": "! no name follows a $; a dollar is written $$", "$1": "! no name follows a $; a dollar is written $$", "${}": "! no name follows a $; a dollar is written $$",
 		"${A-x}": "! \"${A\" has no } behind its name; a dollar is written $$",
 	} {
-		got, err := Expand(text, lookup)
+		got, err := ExpandVariables(text, lookup)
 		if err != nil {
 			got = fmt.Sprint("! ", err)
 		}
@@ -134,14 +134,14 @@ func FuzzExpand(f *testing.F) {
 	f.Add("a$X${X}$$", "$Y")
 	f.Fuzz(func(t *testing.T, text, value string) {
 		asked := 0
-		got, err := Expand(text, func(string) (string, bool) { asked++; return value, true })
+		got, err := ExpandVariables(text, func(string) (string, bool) { asked++; return value, true })
 		if err != nil {
 			return
 		}
 		if asked == 0 && got != strings.ReplaceAll(text, "$$", "$") {
 			t.Errorf("%q became %q", text, got)
 		}
-		if empty, _ := Expand(text, func(string) (string, bool) { return "", true }); len(got) != len(empty)+asked*len(value) {
+		if empty, _ := ExpandVariables(text, func(string) (string, bool) { return "", true }); len(got) != len(empty)+asked*len(value) {
 			t.Errorf("%q with %q became %q", text, value, got)
 		}
 	})

@@ -34,27 +34,27 @@ type Origin struct {
 	Token  []byte   `json:"token"`  // quotes and escapes as they were
 }
 
-// at says that two origins are the same place.
-func (o *Origin) at(p *Origin) bool {
+// isSamePlace says that two origins are the same place.
+func (o *Origin) isSamePlace(p *Origin) bool {
 	return o.File == p.File && slices.Equal(o.Server, p.Server) && o.Member == p.Member
 }
 
-// From notes an origin in the place of what was noted of its place.
-func (e *Entry) From(o Origin) {
-	e.Forget(o)
+// AddOrigin notes an origin in the place of what was noted of its place.
+func (e *Entry) AddOrigin(o Origin) {
+	e.RemoveOrigin(o)
 	e.Origins = append(e.Origins, o)
 }
 
-// Forget drops an origin. It reports whether nothing needs the entry any more.
-func (e *Entry) Forget(o Origin) (done bool) {
-	e.Origins = slices.DeleteFunc(e.Origins, func(p Origin) bool { return p.at(&o) })
+// RemoveOrigin drops an origin. It reports whether nothing needs the entry any more.
+func (e *Entry) RemoveOrigin(o Origin) (done bool) {
+	e.Origins = slices.DeleteFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
 	return e.Moved && len(e.Origins) == 0
 }
 
-// Origin is what is known of a place.
-func (e *Entry) Origin(file string, server []string, member string) (o Origin, ok bool) {
+// FindOrigin is what is known of a place.
+func (e *Entry) FindOrigin(file string, server []string, member string) (o Origin, ok bool) {
 	o = Origin{File: file, Server: server, Member: member}
-	i := slices.IndexFunc(e.Origins, func(p Origin) bool { return p.at(&o) })
+	i := slices.IndexFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
 	if i < 0 {
 		return o, false
 	}
@@ -104,17 +104,17 @@ func CheckValue(value []byte) error {
 	return nil
 }
 
-// Digest is what a binding keeps of a command: SHA-256 over its words, each ended by a
+// CommandDigest is what a binding keeps of a command: SHA-256 over its words, each ended by a
 // zero byte, in hexadecimal.
-func Digest(command []string) string {
+func CommandDigest(command []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(command, "\x00") + "\x00"))
 	return hex.EncodeToString(sum[:])
 }
 
-// Bind lets a server have the entry, and reports whether it could not before. Another
+// BindServer lets a server have the entry, and reports whether it could not before. Another
 // command of the same server goes on to have it: clients differ in how they start one.
-func (e *Entry) Bind(server string, command []string) bool {
-	b := Binding{Server: server, Command: Digest(command), Program: command[0]}
+func (e *Entry) BindServer(server string, command []string) bool {
+	b := Binding{Server: server, Command: CommandDigest(command), Program: command[0]}
 	if slices.Contains(e.Bindings, b) {
 		return false
 	}
@@ -122,9 +122,9 @@ func (e *Entry) Bind(server string, command []string) bool {
 	return true
 }
 
-// bound reports whether a server may have the entry; knows, whether one of its name may.
-func (e *Entry) bound(server string, command []string) (bound, knows bool) {
-	digest := Digest(command)
+// isBound reports whether a server may have the entry; knows, whether one of its name may.
+func (e *Entry) isBound(server string, command []string) (bound, knows bool) {
+	digest := CommandDigest(command)
 	for _, b := range e.Bindings {
 		if b.Server == server {
 			knows, bound = true, bound || b.Command == digest
@@ -133,8 +133,8 @@ func (e *Entry) bound(server string, command []string) (bound, knows bool) {
 	return bound, knows
 }
 
-// Expired says when the entry grew too old to be used.
-func (e *Entry) Expired(now time.Time) (at time.Time, expired bool) {
+// ExpiryTime says when the entry grew too old to be used.
+func (e *Entry) ExpiryTime(now time.Time) (at time.Time, expired bool) {
 	if e.MaxAge <= 0 {
 		return time.Time{}, false
 	}
@@ -142,7 +142,7 @@ func (e *Entry) Expired(now time.Time) (at time.Time, expired bool) {
 	return at, !now.Before(at)
 }
 
-func decode(name string, data []byte) (e Entry, err error) {
+func decodeEntry(name string, data []byte) (e Entry, err error) {
 	if err = json.Unmarshal(data, &e); err == nil && e.Name != name {
 		err = fmt.Errorf("it is that of %q", e.Name)
 	}
@@ -150,12 +150,12 @@ func decode(name string, data []byte) (e Entry, err error) {
 		err = CheckValue(e.Value)
 	}
 	if err != nil {
-		return Entry{}, damaged(name)
+		return Entry{}, damagedError(name)
 	}
 	return e, nil
 }
 
-// damaged does not say what was read: it may be part of the value.
-func damaged(name string) error {
+// damagedError does not say what was read: it may be part of the value.
+func damagedError(name string) error {
 	return fmt.Errorf("the entry %q is damaged; set it again: clawai vault set %s", name, name)
 }

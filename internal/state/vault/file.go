@@ -27,15 +27,15 @@ type file struct {
 	private func(string) error
 }
 
-func (file) Kind() Kind { return InFile }
+func (file) Kind() StoreKind { return InFile }
 
 func (f file) Names() ([]string, error) {
-	all, err := f.read()
+	all, err := f.readEntries()
 	return slices.Sorted(maps.Keys(all)), err
 }
 
 func (f file) Get(name string) (Entry, error) {
-	all, err := f.read()
+	all, err := f.readEntries()
 	if err != nil {
 		return Entry{}, err
 	}
@@ -43,15 +43,15 @@ func (f file) Get(name string) (Entry, error) {
 	if !ok {
 		return Entry{}, ErrNone
 	}
-	return decode(name, data)
+	return decodeEntry(name, data)
 }
 
 func (f file) Change(name string, change func(*Entry) error) error {
-	return f.edit(func(all map[string]json.RawMessage) error {
+	return f.editEntries(func(all map[string]json.RawMessage) error {
 		e := Entry{Name: name}
 		if data, ok := all[name]; ok {
 			var err error
-			if e, err = decode(name, data); err != nil {
+			if e, err = decodeEntry(name, data); err != nil {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func (f file) Change(name string, change func(*Entry) error) error {
 }
 
 func (f file) Delete(name string) error {
-	return f.edit(func(all map[string]json.RawMessage) error {
+	return f.editEntries(func(all map[string]json.RawMessage) error {
 		if _, ok := all[name]; !ok {
 			return ErrNone
 		}
@@ -74,7 +74,7 @@ func (f file) Delete(name string) error {
 	})
 }
 
-func (f file) edit(change func(map[string]json.RawMessage) error) error {
+func (f file) editEntries(change func(map[string]json.RawMessage) error) error {
 	if err := f.private(filepath.Dir(f.path)); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (f file) edit(change func(map[string]json.RawMessage) error) error {
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	all, err := f.read()
+	all, err := f.readEntries()
 	if err != nil {
 		return err
 	}
@@ -94,10 +94,10 @@ func (f file) edit(change func(map[string]json.RawMessage) error) error {
 	if err != nil {
 		return err
 	}
-	return f.write(text)
+	return f.writeEntries(text)
 }
 
-func (f file) read() (map[string]json.RawMessage, error) {
+func (f file) readEntries() (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	sealed, err := readOwn(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +106,7 @@ func (f file) read() (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := f.identity()
+	key, err := f.readIdentity()
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func (f file) read() (map[string]json.RawMessage, error) {
 	return all, nil
 }
 
-func (f file) write(text []byte) error {
-	key, err := f.identity()
+func (f file) writeEntries(text []byte) error {
+	key, err := f.readIdentity()
 	if errors.Is(err, fs.ErrNotExist) {
 		key, err = f.makeIdentity()
 	}
@@ -146,8 +146,8 @@ func (f file) write(text []byte) error {
 	return atomicfile.Write(f.path, sealed.Bytes(), atomicfile.Options{Mode: 0o600})
 }
 
-// identity reads the key: the first line of its file that is no comment.
-func (f file) identity() (*age.X25519Identity, error) {
+// readIdentity reads the key: the first line of its file that is no comment.
+func (f file) readIdentity() (*age.X25519Identity, error) {
 	text, err := readOwn(f.key)
 	if err != nil {
 		return nil, fmt.Errorf("%w: its key: %w", ErrLocked, err)

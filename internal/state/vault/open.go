@@ -18,7 +18,7 @@ type Place struct {
 	NoKeychain bool
 }
 
-func (p Place) file() file {
+func (p Place) fileStore() file {
 	key := p.Key
 	if key == "" {
 		key = filepath.Join(p.Dir, "vault.key")
@@ -26,31 +26,31 @@ func (p Place) file() file {
 	return file{path: filepath.Join(p.Dir, "vault.age"), key: key, private: p.Private}
 }
 
-func (p Place) keychain() chain {
+func (p Place) keychainStore() chain {
 	return chain{p.NoKeychain, keychain.Keychain{Service: "clawai-vault", Index: filepath.Join(p.Dir, "keychain.json"), Dir: p.Dir, Private: p.Private}}
 }
 
-func (p Place) store(kind Kind) Store {
+func (p Place) newStore(kind StoreKind) Store {
 	if kind == InFile {
-		return p.file()
+		return p.fileStore()
 	}
-	return p.keychain()
+	return p.keychainStore()
 }
 
 // Open gives the store in force: the file where its owner has chosen it and it is
 // there, otherwise the keychain.
 func (p Place) Open() (Store, error) {
-	if _, err := os.Lstat(p.file().path); err == nil {
-		return p.file(), nil
+	if _, err := os.Lstat(p.fileStore().path); err == nil {
+		return p.fileStore(), nil
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return p.keychain(), nil
+	return p.keychainStore(), nil
 }
 
-// Choose gives the store of a kind. A vault that is kept elsewhere already is an error:
+// ChooseStore gives the store of a kind. A vault that is kept elsewhere already is an error:
 // a name in both would mean two values.
-func (p Place) Choose(kind Kind) (Store, error) {
+func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	now, err := p.Open()
 	if err != nil || now.Kind() == kind {
 		return now, err
@@ -62,12 +62,12 @@ func (p Place) Choose(kind Kind) (Store, error) {
 	if len(names) > 0 || now.Kind() == InFile {
 		return nil, fmt.Errorf("the vault is in %s already; to keep it in %s: clawai vault move %s", now.Kind(), kind, string(kind))
 	}
-	return p.store(kind), nil
+	return p.newStore(kind), nil
 }
 
-// Move copies every entry to the store of a kind, reads each back, and only then takes
+// MoveEntries copies every entry to the store of a kind, reads each back, and only then takes
 // them out of where they were. It gives their number.
-func (p Place) Move(kind Kind) (moved int, err error) {
+func (p Place) MoveEntries(kind StoreKind) (moved int, err error) {
 	from, err := p.Open()
 	if err != nil {
 		return 0, err
@@ -75,11 +75,11 @@ func (p Place) Move(kind Kind) (moved int, err error) {
 	if from.Kind() == kind {
 		return 0, fmt.Errorf("the vault is in %s already", kind)
 	}
-	all, err := List(from)
+	all, err := ListEntries(from)
 	if err != nil {
 		return 0, err
 	}
-	to := p.store(kind)
+	to := p.newStore(kind)
 	for i, e := range all {
 		if err := copyTo(to, e); err != nil {
 			for _, copied := range all[:i+1] {
@@ -89,7 +89,7 @@ func (p Place) Move(kind Kind) (moved int, err error) {
 		}
 	}
 	if kind == InKeychain {
-		return len(all), os.Remove(p.file().path)
+		return len(all), os.Remove(p.fileStore().path)
 	}
 	for _, e := range all {
 		if err := from.Delete(e.Name); err != nil {
@@ -115,7 +115,7 @@ func (p Place) dropEmptyFile(s Store) error {
 	if names, err := s.Names(); s.Kind() != InFile || err != nil || len(names) > 0 {
 		return err
 	}
-	if err := os.Remove(p.file().path); !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(p.fileStore().path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil

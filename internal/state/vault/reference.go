@@ -13,8 +13,8 @@ import (
 // Prefix begins a reference. It has no character that a client fills in.
 const Prefix = "clawai-vault:"
 
-// Reference is how a file speaks of an entry.
-func Reference(name string) string { return Prefix + name }
+// MakeReference is how a file speaks of an entry.
+func MakeReference(name string) string { return Prefix + name }
 
 // InHeader cuts the value of a header, or a line that holds one, into what stands as it
 // is and the name of the entry that follows it. A reference ends what it is in.
@@ -23,12 +23,12 @@ func InHeader(text string) (before, name string, ok bool) {
 	return before, name, ok && CheckName(name) == nil
 }
 
-// Mentions reports a text that holds a reference, or means to.
-func Mentions(text string) bool { return strings.Contains(text, Prefix) }
+// HasReference reports a text that holds a reference, or means to.
+func HasReference(text string) bool { return strings.Contains(text, Prefix) }
 
-// Server is who asks for values: what it is called by rules, and what it is started or
+// Requester is who asks for values: what it is called by rules, and what it is started or
 // reached by.
-type Server struct {
+type Requester struct {
 	Name    string
 	Command []string
 }
@@ -48,32 +48,32 @@ func (r *Refusal) Unwrap() error { return r.Err }
 // Resolver gives one server what it may have, and remembers which values that were.
 type Resolver struct {
 	Open   func() (Store, error)
-	Server Server
+	Server Requester
 	Now    time.Time
 
 	store Store
 	used  map[string][]byte
 }
 
-// Used are the values that were given, each once.
-func (r *Resolver) Used() [][]byte {
+// UsedValues are the values that were given, each once.
+func (r *Resolver) UsedValues() [][]byte {
 	return slices.SortedFunc(maps.Values(r.used), slices.Compare)
 }
 
-// Env fills the references of an environment in. Its own slice is given back where there
+// FillEnv fills the references of an environment in. Its own slice is given back where there
 // is none; it is never written to.
-func (r *Resolver) Env(environ []string) ([]string, error) {
+func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 	var filled []string
 	for i, v := range environ {
 		name, text, _ := strings.Cut(v, "=")
-		if !Mentions(text) {
+		if !HasReference(text) {
 			continue
 		}
 		entry, whole := strings.CutPrefix(text, Prefix)
 		if !whole || CheckName(entry) != nil {
 			return nil, fmt.Errorf("%s: a reference is the whole value of a variable: %s=%sNAME", name, name, Prefix)
 		}
-		value, err := r.value(entry)
+		value, err := r.resolveValue(entry)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -88,18 +88,18 @@ func (r *Resolver) Env(environ []string) ([]string, error) {
 	return filled, nil
 }
 
-// Header fills the references in the values of headers in, in place.
-func (r *Resolver) Header(h http.Header) error {
+// FillHeader fills the references in the values of headers in, in place.
+func (r *Resolver) FillHeader(h http.Header) error {
 	for key, values := range h {
 		for i, text := range values {
-			if !Mentions(text) {
+			if !HasReference(text) {
 				continue
 			}
 			before, entry, ok := InHeader(text)
 			if !ok {
 				return fmt.Errorf("header %s: a reference ends the value: %s: Bearer %sNAME", key, key, Prefix)
 			}
-			value, err := r.value(entry)
+			value, err := r.resolveValue(entry)
 			if err == nil && strings.ContainsFunc(string(value), func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 				err = &Refusal{Entry: entry, Err: errors.New("its value has more than one line, or a control character, and no header holds that")}
 			}
@@ -112,11 +112,11 @@ func (r *Resolver) Header(h http.Header) error {
 	return nil
 }
 
-func (r *Resolver) value(name string) (value []byte, err error) {
+func (r *Resolver) resolveValue(name string) (value []byte, err error) {
 	if value, ok := r.used[name]; ok {
 		return value, nil
 	}
-	if value, err = r.ask(name); err != nil {
+	if value, err = r.loadValue(name); err != nil {
 		if _, told := errors.AsType[*Refusal](err); !told {
 			err = &Refusal{Entry: name, Err: err}
 		}
@@ -129,7 +129,7 @@ func (r *Resolver) value(name string) (value []byte, err error) {
 	return value, nil
 }
 
-func (r *Resolver) ask(name string) ([]byte, error) {
+func (r *Resolver) loadValue(name string) ([]byte, error) {
 	if r.Server.Name == "" {
 		return nil, errors.New("an entry is given to a server by its name; start it with: clawai proxy --server NAME")
 	}
@@ -146,13 +146,13 @@ func (r *Resolver) ask(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch bound, knows := e.bound(r.Server.Name, r.Server.Command); {
+	switch bound, knows := e.isBound(r.Server.Name, r.Server.Command); {
 	case !bound && knows:
 		return nil, &Refusal{name, fmt.Errorf("it is for the server %q as another command starts it", r.Server.Name), true}
 	case !bound:
 		return nil, &Refusal{name, fmt.Errorf("it is not for the server %q", r.Server.Name), true}
 	}
-	if at, expired := e.Expired(r.Now); expired {
+	if at, expired := e.ExpiryTime(r.Now); expired {
 		return nil, fmt.Errorf("it is too old to be used since %s; set a new value: clawai vault set %s", at.Format(time.DateOnly), name)
 	}
 	return e.Value, nil

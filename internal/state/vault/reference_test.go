@@ -17,7 +17,7 @@ var (
 	now     = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func resolver(t *testing.T, s vault.Server) *vault.Resolver {
+func resolver(t *testing.T, s vault.Requester) *vault.Resolver {
 	p := place(t)
 	store := choose(t, p, vault.InKeychain)
 	for name, value := range map[string]string{"key": "canary-1", "lines": "canary\n2", "old": "canary-3"} {
@@ -26,7 +26,7 @@ func resolver(t *testing.T, s vault.Server) *vault.Resolver {
 			if name == "old" {
 				e.MaxAge = time.Minute
 			}
-			if fresh := e.Bind("gh", command); !fresh || e.Bind("gh", command) {
+			if fresh := e.BindServer("gh", command); !fresh || e.BindServer("gh", command) {
 				t.Error("bound twice")
 			}
 			return nil
@@ -36,9 +36,9 @@ func resolver(t *testing.T, s vault.Server) *vault.Resolver {
 }
 
 func TestEnv(t *testing.T) {
-	gh := vault.Server{Name: "gh", Command: command}
+	gh := vault.Requester{Name: "gh", Command: command}
 	for _, tt := range []struct {
-		server     vault.Server
+		server     vault.Requester
 		text, want string // a wanted error has a blank
 		bind       bool
 	}{
@@ -50,14 +50,14 @@ func TestEnv(t *testing.T) {
 		{gh, "Bearer clawai-vault:key", "whole value of a variable", false},
 		{gh, "clawai-vault:key,clawai-vault:key", "whole value of a variable", false},
 		{gh, "clawai-vault:", "whole value of a variable", false},
-		{vault.Server{Name: "gh", Command: []string{"npx", "-y server"}}, "clawai-vault:key", "as another command starts it", true},
-		{vault.Server{Name: "gh", Command: []string{"printenv"}}, "clawai-vault:key", "as another command starts it", true},
-		{vault.Server{Name: "other", Command: command}, "clawai-vault:key", `not for the server "other"`, true},
-		{vault.Server{Command: command}, "clawai-vault:key", "--server NAME", false},
+		{vault.Requester{Name: "gh", Command: []string{"npx", "-y server"}}, "clawai-vault:key", "as another command starts it", true},
+		{vault.Requester{Name: "gh", Command: []string{"printenv"}}, "clawai-vault:key", "as another command starts it", true},
+		{vault.Requester{Name: "other", Command: command}, "clawai-vault:key", `not for the server "other"`, true},
+		{vault.Requester{Command: command}, "clawai-vault:key", "--server NAME", false},
 	} {
 		r := resolver(t, tt.server)
 		given := []string{"A=b", "X=" + tt.text}
-		got, err := r.Env(given)
+		got, err := r.FillEnv(given)
 		if given[1] != "X="+tt.text {
 			t.Errorf("%s: the environment that was given is changed", tt.text)
 		}
@@ -74,7 +74,7 @@ func TestEnv(t *testing.T) {
 		if err != nil || !slices.Equal(got, []string{"A=b", "X=" + tt.want}) {
 			t.Errorf("%s: %q, %v", tt.text, got, err)
 		}
-		if used := r.Used(); (len(used) == 1) != (tt.want != tt.text) || len(used) == 1 && string(used[0]) != tt.want {
+		if used := r.UsedValues(); (len(used) == 1) != (tt.want != tt.text) || len(used) == 1 && string(used[0]) != tt.want {
 			t.Errorf("%s: used %q", tt.text, used)
 		}
 	}
@@ -89,7 +89,7 @@ func TestHeader(t *testing.T) {
 		"clawai-vault:lines":        "more than one line",
 	} {
 		h := http.Header{"X-Key": {"first", text}}
-		err := resolver(t, vault.Server{Name: "gh", Command: command}).Header(h)
+		err := resolver(t, vault.Requester{Name: "gh", Command: command}).FillHeader(h)
 		if err == nil && h["X-Key"][1] != want || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%s: %v, %v", text, h, err)
 		}
@@ -98,11 +98,11 @@ func TestHeader(t *testing.T) {
 
 // A vault that is not asked for anything is not opened, and one that is locked is an error.
 func TestTheVaultIsOpenedWhenItIsNeeded(t *testing.T) {
-	r := &vault.Resolver{Open: func() (vault.Store, error) { return nil, os.ErrPermission }, Server: vault.Server{Name: "gh", Command: command}}
-	if _, err := r.Env([]string{"A=b"}); err != nil {
+	r := &vault.Resolver{Open: func() (vault.Store, error) { return nil, os.ErrPermission }, Server: vault.Requester{Name: "gh", Command: command}}
+	if _, err := r.FillEnv([]string{"A=b"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.Env([]string{"A=clawai-vault:b"}); !errors.Is(err, os.ErrPermission) {
+	if _, err := r.FillEnv([]string{"A=clawai-vault:b"}); !errors.Is(err, os.ErrPermission) {
 		t.Error(err)
 	}
 }

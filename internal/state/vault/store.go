@@ -13,7 +13,7 @@ import (
 // Store keeps entries. Get and Delete say ErrNone of a name that is not there, and
 // whatever cannot be reached is an error that says what to do.
 type Store interface {
-	Kind() Kind
+	Kind() StoreKind
 	Get(name string) (Entry, error)
 	// Change puts what the function makes of the entry of a name, which is the zero Entry
 	// where there is none, in its place. An error of the function changes nothing.
@@ -22,17 +22,17 @@ type Store interface {
 	Names() ([]string, error)
 }
 
-// Kind is where a store keeps values.
-type Kind string
+// StoreKind is where a store keeps values.
+type StoreKind string
 
 // The kinds.
 const (
-	InKeychain Kind = "keychain"
-	InFile     Kind = "file"
+	InKeychain StoreKind = "keychain"
+	InFile     StoreKind = "file"
 )
 
 // String is what people call it.
-func (k Kind) String() string {
+func (k StoreKind) String() string {
 	if k == InFile {
 		return "an encrypted file"
 	}
@@ -40,16 +40,16 @@ func (k Kind) String() string {
 }
 
 // ParseKind reads one of keychain, file.
-func ParseKind(s string) (Kind, error) {
-	switch k := Kind(s); k {
+func ParseKind(s string) (StoreKind, error) {
+	switch k := StoreKind(s); k {
 	case InKeychain, InFile:
 		return k, nil
 	}
 	return "", fmt.Errorf("unknown store %q (one of keychain, file)", s)
 }
 
-// List reads every entry, in the order of the store.
-func List(s Store) (all []Entry, err error) {
+// ListEntries reads every entry, in the order of the store.
+func ListEntries(s Store) (all []Entry, err error) {
 	names, err := s.Names()
 	for _, name := range names {
 		e, err := s.Get(name)
@@ -72,7 +72,7 @@ type chain struct {
 
 var errOff = fmt.Errorf("%w: the system's keychain is off (CLAWAI_KEYCHAIN); keep the vault in a file: clawai vault set --store file NAME", ErrLocked)
 
-func (chain) Kind() Kind { return InKeychain }
+func (chain) Kind() StoreKind { return InKeychain }
 
 func (c chain) Get(name string) (Entry, error) {
 	if c.off {
@@ -80,13 +80,13 @@ func (c chain) Get(name string) (Entry, error) {
 	}
 	text, err := c.Keychain.Get(name)
 	if err != nil {
-		return Entry{}, advise(err)
+		return Entry{}, adviseError(err)
 	}
-	return decode(name, []byte(text))
+	return decodeEntry(name, []byte(text))
 }
 
 func (c chain) Change(name string, change func(*Entry) error) error {
-	unlock, err := c.lock()
+	unlock, err := c.lockChanges()
 	if err != nil {
 		return err
 	}
@@ -103,24 +103,24 @@ func (c chain) Change(name string, change func(*Entry) error) error {
 	if err != nil {
 		return err
 	}
-	return advise(c.Set(name, string(data)))
+	return adviseError(c.SetText(name, string(data)))
 }
 
 func (c chain) Delete(name string) error {
-	unlock, err := c.lock()
+	unlock, err := c.lockChanges()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return advise(c.Keychain.Delete(name))
+	return adviseError(c.Keychain.Delete(name))
 }
 
 // changing is held by whoever in this process changes an entry; a lock of the file keeps
 // other processes away.
 var changing sync.Mutex
 
-// lock keeps others from a change: what is read and put back would undo theirs.
-func (c chain) lock() (unlock func(), err error) {
+// lockChanges keeps others from a change: what is read and put back would undo theirs.
+func (c chain) lockChanges() (unlock func(), err error) {
 	if c.off {
 		return nil, errOff
 	}
@@ -136,8 +136,8 @@ func (c chain) lock() (unlock func(), err error) {
 	return func() { _ = lock.Unlock(); changing.Unlock() }, nil
 }
 
-// advise says of a keychain that fails what can be done about it.
-func advise(err error) error {
+// adviseError says of a keychain that fails what can be done about it.
+func adviseError(err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -30,9 +30,9 @@ func put(t *testing.T, s vault.Store, name, value string) {
 	}
 }
 
-func choose(t *testing.T, p vault.Place, kind vault.Kind) vault.Store {
+func choose(t *testing.T, p vault.Place, kind vault.StoreKind) vault.Store {
 	t.Helper()
-	s, err := p.Choose(kind)
+	s, err := p.ChooseStore(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func choose(t *testing.T, p vault.Place, kind vault.Kind) vault.Store {
 
 // Changes at the same time, which may be other processes', undo none of each other.
 func TestChangesTakeTurns(t *testing.T) {
-	for _, kind := range []vault.Kind{vault.InKeychain, vault.InFile} {
+	for _, kind := range []vault.StoreKind{vault.InKeychain, vault.InFile} {
 		s := choose(t, place(t), kind)
 		put(t, s, "a", "x")
 		var all sync.WaitGroup
@@ -63,7 +63,7 @@ const canary = "canary-\x01\xff\n\"'-value"
 
 // Both stores keep what they are given, byte for byte, and forget what they are told to.
 func TestStores(t *testing.T) {
-	for _, kind := range []vault.Kind{vault.InKeychain, vault.InFile} {
+	for _, kind := range []vault.StoreKind{vault.InKeychain, vault.InFile} {
 		t.Run(string(kind), func(t *testing.T) {
 			p := place(t)
 			s := choose(t, p, kind)
@@ -82,7 +82,7 @@ func TestStores(t *testing.T) {
 			if e, err := now.Get("a"); err != nil || string(e.Value) != canary || e.Name != "a" {
 				t.Errorf("%q, %v", e.Value, err)
 			}
-			all, err := vault.List(now)
+			all, err := vault.ListEntries(now)
 			if err != nil || len(all) != 2 {
 				t.Error(all, err)
 			}
@@ -185,11 +185,11 @@ func TestMove(t *testing.T) {
 	s := choose(t, p, vault.InKeychain)
 	put(t, s, "a", canary)
 	put(t, s, "b", "2")
-	if _, err := p.Choose(vault.InFile); err == nil || !strings.Contains(err.Error(), "clawai vault move file") {
+	if _, err := p.ChooseStore(vault.InFile); err == nil || !strings.Contains(err.Error(), "clawai vault move file") {
 		t.Error("two stores at once:", err)
 	}
-	for _, kind := range []vault.Kind{vault.InFile, vault.InKeychain} {
-		if n, err := p.Move(kind); n != 2 || err != nil {
+	for _, kind := range []vault.StoreKind{vault.InFile, vault.InKeychain} {
+		if n, err := p.MoveEntries(kind); n != 2 || err != nil {
 			t.Fatal(n, err)
 		}
 		now, err := p.Open()
@@ -199,11 +199,11 @@ func TestMove(t *testing.T) {
 		if e, err := now.Get("a"); err != nil || string(e.Value) != canary {
 			t.Errorf("%q, %v", e.Value, err)
 		}
-		other := map[vault.Kind]vault.Kind{vault.InFile: vault.InKeychain, vault.InKeychain: vault.InFile}[kind]
-		if _, err := p.Move(kind); err == nil {
+		other := map[vault.StoreKind]vault.StoreKind{vault.InFile: vault.InKeychain, vault.InKeychain: vault.InFile}[kind]
+		if _, err := p.MoveEntries(kind); err == nil {
 			t.Error("moved to where it is")
 		}
-		if _, err := p.Choose(other); err == nil {
+		if _, err := p.ChooseStore(other); err == nil {
 			t.Error("two stores at once")
 		}
 	}
@@ -214,7 +214,7 @@ func TestMoveThatFails(t *testing.T) {
 	p := place(t)
 	put(t, choose(t, p, vault.InFile), "a", canary)
 	keyring.MockInitWithError(errors.New("no session bus"))
-	if n, err := p.Move(vault.InKeychain); n != 0 || err == nil {
+	if n, err := p.MoveEntries(vault.InKeychain); n != 0 || err == nil {
 		t.Error(n, err)
 	}
 	s, err := p.Open()
@@ -226,7 +226,7 @@ func TestMoveThatFails(t *testing.T) {
 	p = place(t)
 	put(t, choose(t, p, vault.InKeychain), "a", canary)
 	must(t, os.WriteFile(filepath.Join(p.Dir, "vault.key"), []byte("no key\n"), 0o600))
-	if n, err := p.Move(vault.InFile); n != 0 || err == nil {
+	if n, err := p.MoveEntries(vault.InFile); n != 0 || err == nil {
 		t.Error(n, err)
 	}
 	s, err = p.Open()
@@ -256,7 +256,7 @@ func TestExpired(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for age, want := range map[time.Duration]bool{0: false, time.Hour: true, 2 * time.Hour: false} {
 		e := vault.Entry{Set: now.Add(-time.Hour), MaxAge: age}
-		if _, expired := e.Expired(now); expired != want {
+		if _, expired := e.ExpiryTime(now); expired != want {
 			t.Errorf("%v: %v", age, expired)
 		}
 	}
@@ -277,13 +277,13 @@ func TestMoveThatFailsHalfway(t *testing.T) {
 	put(t, s, "b", "2")
 	must(t, os.WriteFile(filepath.Join(p.Dir, "keychain.json"), []byte(`["b"]`), 0o600))
 	must(t, keyring.Set("clawai-vault", "b", "of an older move"))
-	if n, err := p.Move(vault.InKeychain); n != 0 || err == nil {
+	if n, err := p.MoveEntries(vault.InKeychain); n != 0 || err == nil {
 		t.Error(n, err)
 	}
 	if _, err := keyring.Get("clawai-vault", "a"); !errors.Is(err, keyring.ErrNotFound) {
 		t.Error("an entry stays in the keychain:", err)
 	}
-	if all, err := vault.List(s); len(all) != 2 || err != nil {
+	if all, err := vault.ListEntries(s); len(all) != 2 || err != nil {
 		t.Error(all, err)
 	}
 }

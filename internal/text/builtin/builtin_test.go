@@ -8,13 +8,13 @@ import (
 
 // Every row is of a class that there is, and shares names that the class has.
 func TestTable(t *testing.T) {
-	if len(Clients()) < 10 {
-		t.Errorf("%d clients", len(Clients()))
+	if len(ListClients()) < 10 {
+		t.Errorf("%d clients", len(ListClients()))
 	}
 	for _, c := range clients {
 		seen := map[string]bool{}
 		for _, row := range c.tools {
-			i := slices.IndexFunc(Classes(), func(k Class) bool { return k.Name == row.class })
+			i := slices.IndexFunc(ListClasses(), func(k Class) bool { return k.Name == row.class })
 			if i < 0 {
 				t.Errorf("%s: no class %q", c.id, row.class)
 				continue
@@ -26,7 +26,7 @@ func TestTable(t *testing.T) {
 				}
 			}
 			for entry := range strings.FieldsSeq(row.globs + " " + row.nested + " " + row.plain) {
-				if head, _, _ := strings.Cut(entry, "."); !row.contract || !Of(c.id, row.names[0]).Knows(head) {
+				if head, _, _ := strings.Cut(entry, "."); !row.contract || !FindTool(c.id, row.names[0]).KnowsArgument(head) {
 					t.Errorf("%s %v: %s is not known", c.id, row.names, entry)
 				}
 			}
@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 					t.Errorf("%s: %s stands twice", c.id, name)
 				}
 				seen[name] = true
-				if got := Of(c.id, name); got.Class != row.class || !slices.Contains(Names(c.id, row.class), name) {
+				if got := FindTool(c.id, name); got.Class != row.class || !slices.Contains(ToolNames(c.id, row.class), name) {
 					t.Errorf("%s %s: %+v", c.id, name, got)
 				}
 			}
@@ -47,14 +47,14 @@ func TestTable(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	if got := Of("claude-code", "Read"); got.Class != "read" || got.Shared("file_path") != "path" || got.Shared("limit") != "" {
+	if got := FindTool("claude-code", "Read"); got.Class != "read" || got.SharedName("file_path") != "path" || got.SharedName("limit") != "" {
 		t.Errorf("%+v", got)
 	}
-	if got := Of("claude-code", "ToolSearch").Class; got != "task" { // without it, Claude Code does not find the tools of its servers
+	if got := FindTool("claude-code", "ToolSearch").Class; got != "task" { // without it, Claude Code does not find the tools of its servers
 		t.Errorf("ToolSearch is of the class %q", got)
 	}
 	for _, c := range [][2]string{{"claude-code", "read"}, {"claude-code", "Cron"}, {"files", "Read"}, {"", "Bash"}} {
-		if got := Of(c[0], c[1]); got != (Tool{}) || got.Shared("x") != "" || got.Knows("x") {
+		if got := FindTool(c[0], c[1]); got != (Tool{}) || got.SharedName("x") != "" || got.KnowsArgument("x") {
 			t.Errorf("%v: %+v", c, got)
 		}
 	}
@@ -122,13 +122,13 @@ func TestComplete(t *testing.T) {
 		{client: "gemini-cli", tool: "read_many_files", args: `{"include":[` + strings.Repeat(`"a",`, MaxPlaces) + `"a"]}`, err: "it names more than 100 places at once; split it"},
 		{client: "gemini-cli", tool: "web_fetch", args: `{"prompt":"nothing"}`, err: "its prompt names no URL"},
 	} {
-		got, err := Complete(c.client, c.tool, []byte(c.args))
+		got, err := CompleteArguments(c.client, c.tool, []byte(c.args))
 		if text(err) != c.err || string(got) != c.want {
 			t.Errorf("%s %s %.80s\n got %s, %v\nwant %s, %s", c.client, c.tool, c.args, got, err, c.want, c.err)
 			continue
 		}
 		if err == nil { // as a record has it
-			if again, err := Complete(c.client, c.tool, got); err != nil || string(again) != string(got) {
+			if again, err := CompleteArguments(c.client, c.tool, got); err != nil || string(again) != string(got) {
 				t.Errorf("%s %s: a second time: %s, %v", c.client, c.tool, again, err)
 			}
 		}
@@ -143,7 +143,7 @@ func text(err error) string {
 }
 
 func TestWithAddsToNothing(t *testing.T) {
-	got, err := object(nil).with([]byte("{ }"), "path", "[]")
+	got, err := object(nil).addMember([]byte("{ }"), "path", "[]")
 	if err != nil || string(got) != `{"path":[] }` {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -157,8 +157,8 @@ func TestToolsThatRun(t *testing.T) {
 		{"vscode", "run_task", "", ""}, {"vscode", "run_notebook_cell", "", ""}, {"vscode", "run_vscode_command", "", ""}, {"vscode", "install_python_packages", "", ""},
 		{"antigravity", "send_command_input", "Input", "command"}, {"kiro", "executePwsh", "", ""}, {"kiro", "use_aws", "", ""},
 	} {
-		if tool := Of(c.client, c.tool); tool.Class != "shell" || tool.Shared(c.argument) != c.shared {
-			t.Errorf("%s %s: %q, %q", c.client, c.tool, tool.Class, tool.Shared(c.argument))
+		if tool := FindTool(c.client, c.tool); tool.Class != "shell" || tool.SharedName(c.argument) != c.shared {
+			t.Errorf("%s %s: %q, %q", c.client, c.tool, tool.Class, tool.SharedName(c.argument))
 		}
 	}
 }
@@ -191,7 +191,7 @@ func TestGathered(t *testing.T) {
 		{"kiro", "fs_read", `{"operations":[{"mode":"Line","path":"/a"},{"mode":"Search"}]}`, `{"places":["/a"],"operations":[{"mode":"Line","path":"/a"},{"mode":"Search"}]}`},
 		{"cline", "read_files", `{"files":[{"path":"/a","other_path":"/b"}]}`, ""},
 	} {
-		got, err := Complete(c.client, c.tool, []byte(c.args))
+		got, err := CompleteArguments(c.client, c.tool, []byte(c.args))
 		if string(got) != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s %s: %s, %v", c.tool, c.args, got, err)
 		}

@@ -22,9 +22,9 @@ type Tool struct {
 	row   *row
 }
 
-// Shared is the class's name of the tool's own argument; "" where it has the name
+// SharedName is the class's name of the tool's own argument; "" where it has the name
 // already, or none.
-func (t Tool) Shared(own string) string {
+func (t Tool) SharedName(own string) string {
 	switch {
 	case t.row == nil:
 		return ""
@@ -41,16 +41,16 @@ func (t Tool) Shared(own string) string {
 	return ""
 }
 
-// Knows reports whether all that an argument of the tool may hold is known: it names no
+// KnowsArgument reports whether all that an argument of the tool may hold is known: it names no
 // place or command, or Complete has added the places that it names.
-func (t Tool) Knows(own string) bool {
+func (t Tool) KnowsArgument(own string) bool {
 	if t.row == nil || !t.row.contract {
-		return t.row != nil && t.row.gathers(own)
+		return t.row != nil && t.row.gathersArgument(own)
 	}
-	return lists(t.row.plain, own) || lists(t.row.globs, own) || t.row.nests(own) || t.row.gathers(own)
+	return listsName(t.row.plain, own) || listsName(t.row.globs, own) || t.row.hasNested(own) || t.row.gathersArgument(own)
 }
 
-func lists(names, name string) bool {
+func listsName(names, name string) bool {
 	for n := range strings.FieldsSeq(names) {
 		if n == name {
 			return true
@@ -64,10 +64,10 @@ const PatchArgument = "input"
 
 // TakesPatch reports whether the tool's argument is the text of a patch: some clients write
 // that text where others have the arguments.
-func (t Tool) TakesPatch() bool { return t.worked() == patched }
+func (t Tool) TakesPatch() bool { return t.workKind() == patched }
 
-// Of looks a client's tool up.
-func Of(client, tool string) Tool {
+// FindTool looks a client's tool up.
+func FindTool(client, tool string) Tool {
 	for i := range clients {
 		if clients[i].id != client {
 			continue
@@ -81,16 +81,16 @@ func Of(client, tool string) Tool {
 	return Tool{}
 }
 
-// Clients lists whose tools are known.
-func Clients() (ids []string) {
+// ListClients lists whose tools are known.
+func ListClients() (ids []string) {
 	for i := range clients {
 		ids = append(ids, clients[i].id)
 	}
 	return ids
 }
 
-// Classes lists the classes, and of each the names of its arguments.
-func Classes() []Class { return classes }
+// ListClasses lists the classes, and of each the names of its arguments.
+func ListClasses() []Class { return classes }
 
 // Class is what tools have in common.
 type Class struct {
@@ -112,8 +112,8 @@ var classes = []Class{
 	{"task", nil, "keeps the agent's list of tasks"},
 }
 
-// Names lists the tools of a client that have a class.
-func Names(client, class string) (names []string) {
+// ToolNames lists the tools of a client that have a class.
+func ToolNames(client, class string) (names []string) {
 	for i := range clients {
 		for _, row := range clients[i].tools {
 			if clients[i].id == client && row.class == class {

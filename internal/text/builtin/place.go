@@ -18,20 +18,20 @@ const (
 	reachArgument  = "reach"
 )
 
-func (t Tool) worked() worked {
+func (t Tool) workKind() worked {
 	if t.row == nil {
 		return nothing
 	}
 	return t.row.more
 }
 
-// derived reports whether Complete adds an argument of that name.
-func (t Tool) derived(name string) bool {
+// isDerived reports whether Complete adds an argument of that name.
+func (t Tool) isDerived(name string) bool {
 	return t.row != nil && t.row.contract && (name == placesArgument || name == reachArgument)
 }
 
-// nests reports whether the members of objects in an argument are known.
-func (r *row) nests(argument string) bool {
+// hasNested reports whether the members of objects in an argument are known.
+func (r *row) hasNested(argument string) bool {
 	for entry := range strings.FieldsSeq(r.nested) {
 		if head, _, _ := strings.Cut(entry, "."); head == argument {
 			return true
@@ -40,8 +40,8 @@ func (r *row) nests(argument string) bool {
 	return false
 }
 
-// gathers reports whether an argument is a list whose objects hold the class's argument.
-func (r *row) gathers(argument string) bool {
+// gathersArgument reports whether an argument is a list whose objects hold the class's argument.
+func (r *row) gathersArgument(argument string) bool {
 	for pair := range strings.FieldsSeq(r.args) {
 		if head, _, listed := strings.Cut(pair, "[]."); listed && head == argument {
 			return true
@@ -62,16 +62,16 @@ func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	case len(places) > MaxPlaces:
 		return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
 	}
-	if args, err = members.derive(args, reachArgument, reach); err != nil {
+	if args, err = members.addDerived(args, reachArgument, reach); err != nil {
 		return nil, err
 	}
-	return members.derive(args, placesArgument, places)
+	return members.addDerived(args, placesArgument, places)
 }
 
-// derive is with for a list that may be empty.
-func (o object) derive(args []byte, name string, texts []string) ([]byte, error) {
+// addDerived is with for a list that may be empty.
+func (o object) addDerived(args []byte, name string, texts []string) ([]byte, error) {
 	if len(texts) > 0 {
-		return o.with(args, name, list(texts))
+		return o.addMember(args, name, encodeTexts(texts))
 	}
 	if slices.ContainsFunc(o, func(m member) bool { return m.name == name }) {
 		return nil, fmt.Errorf("it has a %q of its own", name)
@@ -86,21 +86,21 @@ func (r *row) findPlaces(t Tool, members object) (places, reach []string, err er
 	shown := false // the wildcards are the class's path themselves
 	for _, m := range members {
 		switch {
-		case t.derived(m.name), r.gathers(m.name):
+		case t.isDerived(m.name), r.gathersArgument(m.name):
 			continue
-		case r.nests(m.name):
+		case r.hasNested(m.name):
 			inner, err := r.readNested(m)
 			if err != nil {
 				return nil, nil, err
 			}
 			places = append(places, inner...)
-		case lists(r.plain, m.name):
-		case lists(r.globs, m.name):
+		case listsName(r.plain, m.name):
+		case listsName(r.globs, m.name):
 			for _, text := range readTexts(m.raw) {
 				globs = append(globs, splitWildcard(text)...)
 			}
-			shown = t.Shared(m.name) == "path"
-		case t.Shared(m.name) == "path" || m.name == "path":
+			shown = t.SharedName(m.name) == "path"
+		case t.SharedName(m.name) == "path" || m.name == "path":
 			folders = append(folders, readTexts(m.raw)...)
 			fallthrough
 		default:
@@ -125,13 +125,13 @@ func (r *row) findPlaces(t Tool, members object) (places, reach []string, err er
 			switch {
 			case wide:
 				reach = append(reach, joinWildcard(f, "*"))
-			case textclass.Surrounds(slashed(f)):
+			case textclass.SurroundsSecrets(slashPath(f)):
 				reach = append(reach, f)
 			}
 		}
 	}
 	for _, g := range globs {
-		named, wide := r.findChosen(folders, slashed(g))
+		named, wide := r.findChosen(folders, slashPath(g))
 		for _, place := range named {
 			if !slices.Contains(places, place) && (place != g || !shown) {
 				places = append(places, place)
@@ -177,11 +177,11 @@ func (r *row) findChosen(folders []string, wildcard string) (named []string, wid
 	if len(folders) == 0 {
 		folders = []string{"."}
 	}
-	if leaves := rooted(wildcard) || slices.Contains(strings.Split(wildcard, "/"), ".."); leaves {
+	if leaves := isRooted(wildcard) || slices.Contains(strings.Split(wildcard, "/"), ".."); leaves {
 		named = append(named, wildcard)
 	}
 	for _, f := range folders {
-		names, reaches := textclass.Chooses(joinWildcard(slashed(f), wildcard))
+		names, reaches := textclass.ChoosesSecrets(joinWildcard(slashPath(f), wildcard))
 		named = append(named, names...)
 		wide = wide || reaches && r.content
 	}
@@ -210,18 +210,18 @@ func splitWildcard(text string) []string {
 
 // joinWildcard is a wildcard as it stands in a folder.
 func joinWildcard(folder, wildcard string) string {
-	if rooted(wildcard) || strings.HasPrefix(wildcard, "!") {
+	if isRooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard
 	}
 	return strings.TrimSuffix(folder, "/") + "/" + wildcard
 }
 
-func rooted(name string) bool {
+func isRooted(name string) bool {
 	return path.IsAbs(name) || strings.HasPrefix(name, "~") || len(name) > 1 && name[1] == ':'
 }
 
-// slashed is a path with / between its parts, as on Windows too.
-func slashed(name string) string {
+// slashPath is a path with / between its parts, as on Windows too.
+func slashPath(name string) string {
 	if rest, found := strings.CutPrefix(name, "file://"); found {
 		name = rest
 	}
@@ -233,21 +233,21 @@ func slashed(name string) string {
 
 // readTexts lists the texts in a value.
 func readTexts(raw string) (all []string) {
-	walk(jsonscan.Value(raw), "", func(_, text string) { all = append(all, text) })
+	visitTexts(jsonscan.Value(raw), "", func(_, text string) { all = append(all, text) })
 	return all
 }
 
-// walk visits every text in a value that is not empty, with the name of the nearest member
+// visitTexts visits every text in a value that is not empty, with the name of the nearest member
 // that holds it.
-func walk(v jsonscan.Value, name string, visit func(name, text string)) {
+func visitTexts(v jsonscan.Value, name string, visit func(name, text string)) {
 	switch v.Kind() {
 	case jsonscan.Object:
 		for key, inner := range v.Members() {
-			walk(inner, key.Text(), visit)
+			visitTexts(inner, key.Text(), visit)
 		}
 	case jsonscan.Array:
 		for inner := range v.Elements() {
-			walk(inner, name, visit)
+			visitTexts(inner, name, visit)
 		}
 	case jsonscan.String:
 		if text := v.Text(); text != "" {
@@ -263,9 +263,9 @@ func (r *row) readNested(m member) (all []string, err error) {
 	if nestedPlace(m.text) != "" { // some take JSON in a text for the list
 		return nil, fmt.Errorf("it has JSON for %q", m.name)
 	}
-	walk(jsonscan.Value(m.raw), "", func(name, text string) {
+	visitTexts(jsonscan.Value(m.raw), "", func(name, text string) {
 		switch {
-		case lists(r.nested, m.name+"."+name):
+		case listsName(r.nested, m.name+"."+name):
 			all = append(all, text)
 		case namesPlace(name):
 			err = fmt.Errorf("it names a file by %q within %q, of which nothing is known", name, m.name)
@@ -280,7 +280,7 @@ func nestedPlace(raw string) (found string) {
 	if !strings.Contains(raw, "{") {
 		return ""
 	}
-	walk(jsonscan.Value(raw), "", func(name, _ string) {
+	visitTexts(jsonscan.Value(raw), "", func(name, _ string) {
 		if namesPlace(name) {
 			found = name
 		}

@@ -14,30 +14,30 @@ import (
 // MaxPlaces is how many files or pages one call may name.
 const MaxPlaces = 100
 
-// Complete adds to the arguments of a client's tool those of its class that have to be
+// CompleteArguments adds to the arguments of a client's tool those of its class that have to be
 // worked out of a text. The error, for the agent, says that this cannot be done: no rule
 // may allow the call. args is one JSON object that a strict reader has admitted, nil for
 // none, and is not changed; what is added a second time is what is there.
-func Complete(client, tool string, args []byte) ([]byte, error) {
-	t := Of(client, tool)
-	members, err := texts(args)
+func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
+	t := FindTool(client, tool)
+	members, err := parseMembers(args)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.single(members); err != nil {
+	if err := t.checkSingle(members); err != nil {
 		return nil, err
 	}
-	if args, err = t.gather(members, args); err != nil {
+	if args, err = t.gatherArguments(members, args); err != nil {
 		return nil, err
 	}
 	var name string
 	var all []string
-	switch t.worked() {
+	switch t.workKind() {
 	case patched:
 		name = "path"
 		all, err = t.patchPlaces(members)
 	case linked:
-		name, all = "url", links(members.text("prompt"))
+		name, all = "url", listURLs(members.memberText("prompt"))
 		if len(all) == 0 {
 			err = errors.New("its prompt names no URL")
 		}
@@ -50,13 +50,13 @@ func Complete(client, tool string, args []byte) ([]byte, error) {
 	case len(all) > MaxPlaces:
 		return nil, fmt.Errorf("it names more than %d places at once; split it", MaxPlaces)
 	}
-	return members.with(args, name, list(all))
+	return members.addMember(args, name, encodeTexts(all))
 }
 
-// gather adds what stands inside the objects of a list: the paths of several files, the
+// gatherArguments adds what stands inside the objects of a list: the paths of several files, the
 // commands of several lines. What a list holds in another form is an error, since a rule
 // would not see it.
-func (t Tool) gather(members object, args []byte) ([]byte, error) {
+func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 	if t.row == nil {
 		return args, nil
 	}
@@ -73,11 +73,11 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 			if m.name != outer {
 				continue
 			}
-			v := jsonscan.Of([]byte(m.raw))
-			if t.Shared(outer) == shared && holdsTexts(v) {
+			v := jsonscan.ValueOf([]byte(m.raw))
+			if t.SharedName(outer) == shared && holdsTexts(v) {
 				continue // a list of texts has the shared name as it is
 			}
-			all, err := gathered(v, inner)
+			all, err := collectTexts(v, inner)
 			switch {
 			case err != nil:
 				return nil, fmt.Errorf("%q: %w", outer, err)
@@ -86,7 +86,7 @@ func (t Tool) gather(members object, args []byte) ([]byte, error) {
 			case len(all) == 0:
 				continue
 			}
-			if args, err = members.with(args, shared, list(all)); err != nil {
+			if args, err = members.addMember(args, shared, encodeTexts(all)); err != nil {
 				return nil, err
 			}
 		}
@@ -107,8 +107,8 @@ func holdsTexts(v jsonscan.Value) bool {
 	return true
 }
 
-// gathered are the texts of a list, and those that its objects have under a name.
-func gathered(v jsonscan.Value, name string) (all []string, err error) {
+// collectTexts are the texts of a list, and those that its objects have under a name.
+func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	if v.Kind() == jsonscan.String {
 		return []string{v.Text()}, nil
 	}
@@ -127,7 +127,7 @@ func gathered(v jsonscan.Value, name string) (all []string, err error) {
 				case own == name:
 				case namesPlace(own):
 					return nil, fmt.Errorf("one of the list names a file by %q, of which nothing is known", own)
-				case name == commandArgument && own != wordsArgument && nests(value):
+				case name == commandArgument && own != wordsArgument && isNested(value):
 					return nil, fmt.Errorf("one of the list has objects in %q, of which nothing is known", own)
 				}
 			}
@@ -152,8 +152,8 @@ func gathered(v jsonscan.Value, name string) (all []string, err error) {
 	return all, nil
 }
 
-// nests reports whether a value is an object, or a list that holds other than plain values.
-func nests(v jsonscan.Value) bool {
+// isNested reports whether a value is an object, or a list that holds other than plain values.
+func isNested(v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.Object {
 		return true
 	}
@@ -193,14 +193,14 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// single says that no two arguments are one to the class: which of them the client goes
+// checkSingle says that no two arguments are one to the class: which of them the client goes
 // by is not known.
-func (t Tool) single(members object) error {
+func (t Tool) checkSingle(members object) error {
 	seen := map[string]string{}
 	for _, m := range members {
-		shared := t.Shared(m.name)
+		shared := t.SharedName(m.name)
 		switch {
-		case t.derived(m.name):
+		case t.isDerived(m.name):
 			continue
 		case shared == "":
 			shared = m.name
@@ -218,7 +218,7 @@ type object []member
 
 type member struct{ name, raw, text string }
 
-func (o object) text(name string) string {
+func (o object) memberText(name string) string {
 	for _, m := range o {
 		if m.name == name {
 			return m.text
@@ -227,18 +227,18 @@ func (o object) text(name string) string {
 	return ""
 }
 
-func texts(args []byte) (all object, err error) {
+func parseMembers(args []byte) (all object, err error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	c := jsonscan.Cursor{Src: string(args)}
-	c.Blanks()
-	if !c.Members(func(name string) bool {
+	c.SkipBlanks()
+	if !c.VisitMembers(func(name string) bool {
 		start, text, ok := c.At, "", false
 		if c.Peek() == '"' {
-			text, ok = c.Text()
+			text, ok = c.ReadString()
 		} else {
-			ok = c.Skip()
+			ok = c.SkipValue()
 		}
 		all = append(all, member{name, c.Src[start:c.At], text})
 		return ok
@@ -248,8 +248,8 @@ func texts(args []byte) (all object, err error) {
 	return all, nil
 }
 
-// with adds a member, unless it is there.
-func (o object) with(args []byte, name, value string) ([]byte, error) {
+// addMember adds a member, unless it is there.
+func (o object) addMember(args []byte, name, value string) ([]byte, error) {
 	for _, m := range o {
 		switch {
 		case m.name == name && m.raw == value:
@@ -266,14 +266,14 @@ func (o object) with(args []byte, name, value string) ([]byte, error) {
 	return slices.Concat(args[:open], []byte(strconv.Quote(name)+":"+value+comma), args[open:]), nil
 }
 
-// list writes texts as JSON.
-func list(texts []string) string {
+// encodeTexts writes texts as JSON.
+func encodeTexts(texts []string) string {
 	out := "["
 	for i, s := range texts {
 		if i > 0 {
 			out += ","
 		}
-		out = string(escape.Append([]byte(out+`"`), s)) + `"`
+		out = string(escape.AppendEscaped([]byte(out+`"`), s)) + `"`
 	}
 	return out + "]"
 }
@@ -284,7 +284,7 @@ var headings = []string{"*** Add File:", "*** Update File:", "*** Delete File:",
 // patchPlaces lists every file that a patch names (the format of apply_patch).
 func (t Tool) patchPlaces(members object) (all []string, err error) {
 	for _, m := range members {
-		if t.Shared(m.name) != "content" {
+		if t.SharedName(m.name) != "content" {
 			continue
 		}
 		for line := range strings.Lines(m.text) {
@@ -302,8 +302,8 @@ func (t Tool) patchPlaces(members object) (all []string, err error) {
 	return all, nil
 }
 
-// links lists the URLs in a text: what a client might go to.
-func links(s string) (all []string) {
+// listURLs lists the URLs in a text: what a client might go to.
+func listURLs(s string) (all []string) {
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`(){}[]|\\^", r) }) {
 		low := strings.ToLower(word)
 		at := strings.Index(low, "http://")

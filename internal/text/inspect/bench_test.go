@@ -45,12 +45,12 @@ func BenchmarkText(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Text(text, wanted)
+				InspectText(text, wanted)
 			}
 		})
 	}
 	one("all", Kinds{})
-	for _, k := range Words() {
+	for _, k := range KindWords() {
 		one(k, Kinds{only: []Kind{Kind(k)}})
 	}
 }
@@ -80,7 +80,7 @@ func BenchmarkAlarms(b *testing.B) {
 						}
 						files++
 						seen := map[Kind]bool{}
-						for _, f := range Text(string(text), Kinds{}) {
+						for _, f := range InspectText(string(text), Kinds{}) {
 							if !seen[f.Kind] {
 								found[f.Kind]++
 							}

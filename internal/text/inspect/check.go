@@ -7,27 +7,27 @@ import "strings"
 var checks = map[string]func(found string) bool{
 	"luhn": func(s string) bool {
 		s = signsOf(s)
-		return s != "" && shaped(s, strings.Repeat("#", len(s))) && luhn([]byte(s))
+		return s != "" && hasShape(s, strings.Repeat("#", len(s))) && checkLuhn([]byte(s))
 	},
 	// of a provider of the USA (45 CFR 162.406): Luhn behind the prefix of the issuer
-	"npi": func(s string) bool { s = signsOf(s); return shaped(s, "##########") && luhn([]byte("80840"+s)) },
+	"npi": func(s string) bool { s = signsOf(s); return hasShape(s, "##########") && checkLuhn([]byte("80840"+s)) },
 	// of the DEA: the first, third and fifth digit and twice the others
 	"dea": func(s string) bool {
-		return shaped(s, "??#######") && weighted(s[2:8], 1, 2, 1, 2, 1, 2)%10 == int(s[8]-'0')
+		return hasShape(s, "??#######") && weightedSum(s[2:8], 1, 2, 1, 2, 1, 2)%10 == int(s[8]-'0')
 	},
 	// of the NHS: the digits weighted from ten down, modulo 11
 	"nhs": func(s string) bool {
 		s = signsOf(s)
-		return shaped(s, "##########") && weighted(s, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)%11 == 0
+		return hasShape(s, "##########") && weightedSum(s, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)%11 == 0
 	},
 	// of banks of the USA
 	"aba": func(s string) bool {
-		return shaped(s, "#########") && weighted(s, 3, 7, 1, 3, 7, 1, 3, 7, 1)%10 == 0 && strings.Trim(s, "0") != ""
+		return hasShape(s, "#########") && weightedSum(s, 3, 7, 1, 3, 7, 1, 3, 7, 1)%10 == 0 && strings.Trim(s, "0") != ""
 	},
 	// of Spain: the number modulo 23 names the letter
 	"dni": func(s string) bool {
 		s = signsOf(s)
-		if !shaped(s, "?#######?") || !strings.Contains("XYZ0123456789", s[:1]) {
+		if !hasShape(s, "?#######?") || !strings.Contains("XYZ0123456789", s[:1]) {
 			return false
 		}
 		n := strings.IndexByte("XYZ", s[0])
@@ -42,7 +42,7 @@ var checks = map[string]func(found string) bool{
 	// of Germany (ISO 7064 MOD 11,10), with one digit twice or three times among ten
 	"mod11_10": func(s string) bool {
 		s = signsOf(s)
-		if !shaped(s, "###########") {
+		if !hasShape(s, "###########") {
 			return false
 		}
 		product := 10
@@ -58,7 +58,7 @@ var checks = map[string]func(found string) bool{
 	// of France: 97 less the number modulo 97, Corsica as 19 and 18
 	"nir": func(s string) bool {
 		s = strings.NewReplacer("2A", "19", "2B", "18").Replace(signsOf(s))
-		if !shaped(s, "###############") {
+		if !hasShape(s, "###############") {
 			return false
 		}
 		n := 0
@@ -72,8 +72,8 @@ var checks = map[string]func(found string) bool{
 // signsOf are the letters and digits of s.
 func signsOf(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(s) }
 
-// shaped says whether s is as long as form, with a digit at each #.
-func shaped(s, form string) bool {
+// hasShape says whether s is as long as form, with a digit at each #.
+func hasShape(s, form string) bool {
 	if len(s) != len(form) {
 		return false
 	}
@@ -85,7 +85,7 @@ func shaped(s, form string) bool {
 	return true
 }
 
-func weighted(digits string, weights ...int) (sum int) {
+func weightedSum(digits string, weights ...int) (sum int) {
 	for i, w := range weights {
 		sum += int(digits[i]-'0') * w
 	}

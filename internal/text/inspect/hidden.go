@@ -14,10 +14,10 @@ import (
 func findHidden(f *findings) {
 	s := sparse{f: f}
 	readHidden(f, &s)
-	if s.end() {
+	if s.endText() {
 		s = sparse{f: f, rest: true, variants: s.variants}
 		readHidden(f, &s)
-		s.end()
+		s.endText()
 	}
 	if s.variants.spell() {
 		f.addVariants()
@@ -29,7 +29,7 @@ func (f *findings) addVariants() {
 	for i, r := range f.text {
 		if isVariant(r) {
 			if what, _, end := hiddenRun(f.text, i); what == "" {
-				f.add(Hidden, named(r), i, end)
+				f.addFinding(Hidden, hiddenName(r), i, end)
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func (f *findings) addVariants() {
 func readHidden(f *findings, s *sparse) {
 	t := f.text
 	for i := 0; i < len(t); {
-		if i = plain(t, i); i == len(t) {
+		if i = skipPlain(t, i); i == len(t) {
 			return
 		}
 		if c := t[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' || c == '\f' {
@@ -51,7 +51,7 @@ func readHidden(f *findings, s *sparse) {
 		case r < 0xa0:
 			end, what := controlEnd(t, i, n)
 			if !s.rest {
-				f.add(Control, what, i, end)
+				f.addFinding(Control, what, i, end)
 			}
 			i = end
 		case textclass.OddInReply(r):
@@ -61,10 +61,10 @@ func readHidden(f *findings, s *sparse) {
 				if isVariant(r) && !s.rest {
 					s.variants.take(r, i)
 				}
-			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], loud):
-				s.take(r, i, end, what)
+			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], isLoud):
+				s.takeRun(r, i, end, what)
 			case !s.rest:
-				f.add(Hidden, what, i, end)
+				f.addFinding(Hidden, what, i, end)
 			}
 			i = max(end, i+n)
 		default:
@@ -73,8 +73,8 @@ func readHidden(f *findings, s *sparse) {
 	}
 }
 
-// plain is where eight bytes at a time stop being drawn ASCII.
-func plain(t string, i int) int {
+// skipPlain is where eight bytes at a time stop being drawn ASCII.
+func skipPlain(t string, i int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(t); i += 8 {
 		s := t[i : i+8]
@@ -146,24 +146,24 @@ func hiddenRun(t string, i int) (what string, n, end int) {
 	}
 	before, _ := utf8.DecodeLastRuneInString(t[:i])
 	after, _ := utf8.DecodeRuneInString(t[end:])
-	if runes := utf8.RuneCountInString(t[i:end]); runes == 1 && mark(first) && turned(t, i, end) || ordinary(t[i:end], runes, before, after, i == 0, end == len(t)) {
+	if runes := utf8.RuneCountInString(t[i:end]); runes == 1 && isDirectionMark(first) && isNearRightToLeft(t, i, end) || isOrdinary(t[i:end], runes, before, after, i == 0, end == len(t)) {
 		return "", n, end
 	}
-	return named(first), n, end
+	return hiddenName(first), n, end
 }
 
-// named is what hides, by its first character.
-func named(r rune) string {
+// hiddenName is what hides, by its first character.
+func hiddenName(r rune) string {
 	switch {
-	case textclass.Tag.Has(r):
+	case textclass.Tag.HasRune(r):
 		return "tag characters"
-	case textclass.Direction.Has(r):
+	case textclass.Direction.HasRune(r):
 		return "characters that turn the direction of text"
-	case textclass.Private.Has(r):
+	case textclass.Private.HasRune(r):
 		return "characters of private use"
 	case unicode.Is(unicode.Variation_Selector, r):
 		return "variation selectors"
-	case textclass.Noncharacter.Has(r):
+	case textclass.Noncharacter.HasRune(r):
 		return "what is no character"
 	}
 	return "characters of zero width"
@@ -171,9 +171,9 @@ func named(r rune) string {
 
 // flags are the three that emoji tags are recommended for (UTS 51, RGI emoji tag
 // sequences), without the black flag that they follow.
-var flags = []string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
+var flags = []string{tagSequence("gbeng"), tagSequence("gbsct"), tagSequence("gbwls")}
 
-func tagged(region string) string {
+func tagSequence(region string) string {
 	var b strings.Builder
 	for _, r := range region {
 		b.WriteRune(0xe0000 + r)
@@ -181,9 +181,9 @@ func tagged(region string) string {
 	return b.String() + "\U000e007f"
 }
 
-// ordinary says of a run of n characters that a writer of the script around it, or of
+// isOrdinary says of a run of n characters that a writer of the script around it, or of
 // emoji, puts them there; text that merely holds a letter of such a script is no reason.
-func ordinary(run string, n int, before, after rune, first, last bool) bool {
+func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {
 		switch {
@@ -191,7 +191,7 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 			return slices.Contains(flags, run)
 		case n == 2 && r == 0xfe0f: // a sign drawn as emoji, joined to the next
 			second, _ := utf8.DecodeRuneInString(run[len("\ufe0f"):])
-			return second == 0x200d && pictures(before) && pictures(after)
+			return second == 0x200d && isPicture(before) && isPicture(after)
 		}
 		return false
 	}
@@ -201,13 +201,13 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 	case r == 0xad: // where a word may be broken
 		return unicode.IsLetter(before) && unicode.IsLetter(after)
 	case r == 0x200b: // where a word ends, in scripts without blanks
-		return unbroken(before) || unbroken(after)
+		return isUnbroken(before) || isUnbroken(after)
 	case r == 0x200c, r == 0x200d:
-		return joins(before) && (joins(after) || last || !unicode.IsLetter(after)) || r == 0x200d && pictures(before) && pictures(after)
+		return usesJoiners(before) && (usesJoiners(after) || last || !unicode.IsLetter(after)) || r == 0x200d && isPicture(before) && isPicture(after)
 	case unicode.Is(unicode.Variation_Selector, r):
 		switch {
 		case r == 0xfe0e, r == 0xfe0f:
-			return pictures(before)
+			return isPicture(before)
 		case r >= 0xe0100:
 			return isVariant(r) && unicode.Is(unicode.Han, before)
 		}
@@ -221,7 +221,7 @@ func ordinary(run string, n int, before, after rune, first, last bool) bool {
 	case r >= 0x13430 && r <= 0x1343f:
 		return unicode.Is(unicode.Egyptian_Hieroglyphs, before) || unicode.Is(unicode.Egyptian_Hieroglyphs, after)
 	case r >= 0x1d173 && r <= 0x1d17a:
-		return note(before) || note(after)
+		return isMusicalSign(before) || isMusicalSign(after)
 	}
 	return false
 }
@@ -232,37 +232,37 @@ const lastSelector = 0xe011f
 
 func isVariant(r rune) bool { return r >= 0xe0100 && r <= lastSelector }
 
-// note reports a sign of musical notation.
-func note(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
+// isMusicalSign reports a sign of musical notation.
+func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 
-// mark says that a character has a direction and nothing else (UAX 9, 2.6).
-func mark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
+// isDirectionMark says that a character has a direction and nothing else (UAX 9, 2.6).
+func isDirectionMark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
 
-// turned says whether a letter that runs from right to left stands within a few
+// isNearRightToLeft says whether a letter that runs from right to left stands within a few
 // characters of t[i:end]: figures and signs beside it are what marks are written for.
-func turned(t string, i, end int) bool {
+func isNearRightToLeft(t string, i, end int) bool {
 	const near = 16 // bytes
 	for _, r := range t[max(0, i-near):min(len(t), end+near)] {
-		if textclass.RightToLeft.Has(r) {
+		if textclass.RightToLeft.HasRune(r) {
 			return true
 		}
 	}
 	return false
 }
 
-// pictures are signs that selectors and joiners are written behind: emoji, their skin
+// isPicture are signs that selectors and joiners are written behind: emoji, their skin
 // tones, and the digits of keycaps.
-func pictures(r rune) bool {
+func isPicture(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= '0' && r <= '9' || strings.ContainsRune("#*©®‼⁉ℹ〰〽", r)
 }
 
-// joins are letters and marks of scripts in which joiners choose the form of a letter.
-func joins(r rune) bool {
+// usesJoiners are letters and marks of scripts in which joiners choose the form of a letter.
+func usesJoiners(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
 		unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Tibetan, unicode.Khmer, unicode.Myanmar)
 }
 
-// unbroken are letters and marks of scripts that are written without blanks.
-func unbroken(r rune) bool {
+// isUnbroken are letters and marks of scripts that are written without blanks.
+func isUnbroken(r rune) bool {
 	return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

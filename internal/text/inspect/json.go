@@ -11,11 +11,11 @@ import (
 // maxPlaces bounds what is found in a document, of all kinds in all of its strings.
 const maxPlaces = 1 << 14
 
-// Document is Text of a file or a message as it is stored: where it is JSON, or holds values of
+// InspectDocument is Text of a file or a message as it is stored: where it is JSON, or holds values of
 // JSON each on lines of its own, also of what their strings and names say behind their escapes.
 // What is found there is the string token, with its quotes.
-func Document(text string, wanted Kinds) []Found {
-	found := Text(text, wanted)
+func InspectDocument(text string, wanted Kinds) []Found {
+	found := InspectText(text, wanted)
 	if !strings.Contains(text, `\`) {
 		return found
 	}
@@ -40,7 +40,7 @@ func Document(text string, wanted Kinds) []Found {
 func eachValue(text string, from int, visit func(start, end int)) {
 	c := jsonscan.Cursor{Src: text, At: from}
 	tried := 0 // how far the last value reaches that is none
-	for c.Blanks(); c.At < len(text); c.Blanks() {
+	for c.SkipBlanks(); c.At < len(text); c.SkipBlanks() {
 		start := c.At
 		line := len(text)
 		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
@@ -52,7 +52,7 @@ func eachValue(text string, from int, visit func(start, end int)) {
 					visit(start, line)
 				}
 			} else {
-				whole := c.Skip()
+				whole := c.SkipValue()
 				if rest := strings.TrimLeft(text[c.At:], " \t\r"); whole && (rest == "" || strings.IndexByte("\n{[", rest[0]) >= 0) {
 					visit(start, c.At)
 					continue
@@ -73,7 +73,7 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		}
 		c := jsonscan.Cursor{Src: text, At: at + n}
 		start := c.At
-		said, ok := c.Text()
+		said, ok := c.ReadString()
 		if !ok {
 			break
 		}
@@ -81,7 +81,7 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		if len(said) == at-start-len(`""`) { // without escapes: seen above
 			continue
 		}
-		for _, f := range Text(said, wanted) {
+		for _, f := range InspectText(said, wanted) {
 			found = append(found, Found{Kind: f.Kind, What: f.What, Start: start, End: at, Of: f.Of})
 		}
 		if len(found) > maxPlaces {

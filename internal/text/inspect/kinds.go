@@ -99,9 +99,9 @@ type Kinds struct {
 	closely bool
 }
 
-// Closely is the same set for a text that is short and of one author, such as a tool's
+// WithCloseLook is the same set for a text that is short and of one author, such as a tool's
 // description: one character that is not drawn counts there.
-func (ks Kinds) Closely() Kinds {
+func (ks Kinds) WithCloseLook() Kinds {
 	ks.closely = true
 	return ks
 }
@@ -109,7 +109,7 @@ func (ks Kinds) Closely() Kinds {
 // ParseKinds reads the words of a set; "*" among them is every kind. own are the packs of
 // the owner, whose kinds are words too.
 func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
-	all := Words()
+	all := KindWords()
 	for _, p := range own {
 		all = append(all, p.Kind())
 	}
@@ -122,7 +122,7 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 			continue
 		case !slices.Contains(all, w):
 			hint := "one of " + strings.Join(all, ", ")
-			if near := spelling.Nearest(w, all); near != "" {
+			if near := spelling.NearestWord(w, all); near != "" {
 				hint = fmt.Sprintf("did you mean %q? It is %s", near, hint)
 			}
 			return Kinds{}, fmt.Errorf("unknown kind %q (%s)", w, hint)
@@ -132,16 +132,16 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	return Kinds{only: only, any: any, own: own}, nil
 }
 
-// Words are the kinds as they are written.
-func Words() (words []string) {
+// KindWords are the kinds as they are written.
+func KindWords() (words []string) {
 	for _, k := range kinds {
 		words = append(words, string(k.kind))
 	}
 	return words
 }
 
-// Says is what a kind is, in words for people.
-func (k Kind) Says() string {
+// DescribeKind is what a kind is, in words for people.
+func (k Kind) DescribeKind() string {
 	for _, d := range kinds {
 		if d.kind == k {
 			return d.says
@@ -150,14 +150,14 @@ func (k Kind) Says() string {
 	return ""
 }
 
-// has says whether a kind is in the set. What was not looked at belongs to every set.
-func (ks Kinds) has(k Kind) bool {
+// hasKind says whether a kind is in the set. What was not looked at belongs to every set.
+func (ks Kinds) hasKind(k Kind) bool {
 	return ks.any || len(ks.only) == 0 || k == Unscreened || slices.Contains(ks.only, k)
 }
 
 // looksFor says whether a kind is in the set, or a part of a pack that is.
 func (ks Kinds) looksFor(k Kind) bool {
-	return ks.has(k) || slices.ContainsFunc(ks.only, func(wanted Kind) bool { return ks.inPack(wanted, k) })
+	return ks.hasKind(k) || slices.ContainsFunc(ks.only, func(wanted Kind) bool { return ks.inPack(wanted, k) })
 }
 
 // shareable are the kinds that packs may have among theirs.
@@ -176,14 +176,14 @@ func (ks Kinds) inPack(pack, k Kind) bool {
 	return slices.ContainsFunc(packs(), func(p *Pack) bool { return Kind(p.Name) == pack && slices.Contains(p.Kinds, k) })
 }
 
-// Text looks for the kinds in a text, which is UTF-8 as far as it is text. What it
+// InspectText looks for the kinds in a text, which is UTF-8 as far as it is text. What it
 // gives is ordered by its place.
-func Text(text string, wanted Kinds) []Found {
-	return look(text, wanted, func(decoded string, own []*Pack) []Found { return look(decoded, Kinds{own: own}, nil) })
+func InspectText(text string, wanted Kinds) []Found {
+	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 
-// look is Text; inside is how encoded texts are looked into, nil where they are not.
-func look(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
+// inspectText is Text; inside is how encoded texts are looked into, nil where they are not.
+func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {
 		*f = findings{}
@@ -195,7 +195,7 @@ func look(text string, wanted Kinds, inside func(decoded string, own []*Pack) []
 		f.found = append(f.found, Found{Kind: Unscreened, What: "the rest of a long text", Start: maxText, End: len(text)})
 	}
 	for i := range kinds {
-		if d := &kinds[i]; d.find != nil && (wanted.looksFor(d.kind) || shared(i, wanted)) {
+		if d := &kinds[i]; d.find != nil && (wanted.looksFor(d.kind) || wantsShared(i, wanted)) {
 			d.find(f)
 		}
 	}
@@ -206,10 +206,10 @@ func look(text string, wanted Kinds, inside func(decoded string, own []*Pack) []
 
 func byPlace(a, b Found) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
 
-// shared says whether the kinds behind the i-th, which are found in its pass, are wanted.
-func shared(i int, wanted Kinds) bool {
+// wantsShared says whether the kinds behind the i-th, which are found in its pass, are wanted.
+func wantsShared(i int, wanted Kinds) bool {
 	for i++; i < len(kinds) && kinds[i].find == nil; i++ {
-		if kinds[i].kind != Unscreened && wanted.has(kinds[i].kind) {
+		if kinds[i].kind != Unscreened && wanted.hasKind(kinds[i].kind) {
 			return true
 		}
 	}
@@ -241,22 +241,22 @@ type count struct {
 	n, cut int
 }
 
-// add notes what was found, as far as it is wanted.
-func (f *findings) add(k Kind, what string, start, end int) {
+// addFinding notes what was found, as far as it is wanted.
+func (f *findings) addFinding(k Kind, what string, start, end int) {
 	for _, wanted := range f.wanted.only {
 		if f.wanted.inPack(wanted, k) {
-			f.note(wanted, what, start, end)
+			f.noteFinding(wanted, what, start, end)
 		}
 	}
-	if f.wanted.has(k) {
-		f.note(k, what, start, end)
+	if f.wanted.hasKind(k) {
+		f.noteFinding(k, what, start, end)
 	}
 }
 
-// note is add of what is wanted. Behind the first maxFound of a kind it only notes that the
+// noteFinding is add of what is wanted. Behind the first maxFound of a kind it only notes that the
 // kind was not looked for to the end: how much of the text that is, whatever the order is in
 // which a detector finds.
-func (f *findings) note(k Kind, what string, start, end int) {
+func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	i := slices.IndexFunc(f.counts, func(c count) bool { return c.kind == k })
 	if i < 0 {
 		i = len(f.counts)
@@ -268,13 +268,13 @@ func (f *findings) note(k Kind, what string, start, end int) {
 		f.found = append(f.found, Found{Kind: k, What: what, Start: start, End: end})
 	case c.n == maxFound+1:
 		c.cut = len(f.found)
-		f.unlooked(k, "behind too many findings", start)
+		f.noteUnscreened(k, "behind too many findings", start)
 	default:
 		f.found[c.cut].Start = min(f.found[c.cut].Start, start)
 	}
 }
 
-// unlooked notes that a kind was not looked for from start on.
-func (f *findings) unlooked(k Kind, what string, start int) {
+// noteUnscreened notes that a kind was not looked for from start on.
+func (f *findings) noteUnscreened(k Kind, what string, start int) {
 	f.found = append(f.found, Found{Kind: Unscreened, What: what, Start: start, End: len(f.text), Of: k})
 }

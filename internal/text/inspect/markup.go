@@ -12,7 +12,7 @@ import (
 // findTemplateTokens finds what separates the speakers in the templates of models in
 // wide use: ChatML and its like, Llama, Mistral, Gemma, DeepSeek.
 func findTemplateTokens(f *findings) {
-	f.matches(speakers, func(start, end int) {
+	f.visitWords(speakers, func(start, end int) {
 		if open := f.text[start:end]; open == "<|" || open == "<｜" {
 			n := tokenLen(f.text[end:])
 			if n == 0 {
@@ -20,7 +20,7 @@ func findTemplateTokens(f *findings) {
 			}
 			end += n
 		}
-		f.add(TemplateToken, "a speaker's mark of a model's template", start, end)
+		f.addFinding(TemplateToken, "a speaker's mark of a model's template", start, end)
 	})
 }
 
@@ -42,9 +42,9 @@ func tokenLen(rest string) int {
 	return 0
 }
 
-// matches visits the places of words that begin with different bytes after their first, in
+// visitWords visits the places of words that begin with different bytes after their first, in
 // one search a word.
-func (f *findings) matches(words []string, visit func(start, end int)) {
+func (f *findings) visitWords(words []string, visit func(start, end int)) {
 	for _, w := range words {
 		for at := 0; ; {
 			next := strings.Index(f.text[at:], w)
@@ -62,34 +62,34 @@ const longComment = 40 // bytes of a comment that says more than a word to a too
 
 // findComments finds HTML comments.
 func findComments(f *findings) {
-	f.comments(func(start, end int, inside string) {
+	f.visitComments(func(start, end int, inside string) {
 		if len(strings.TrimSpace(inside)) >= longComment {
-			f.add(Comment, "an HTML comment", start, end)
+			f.addFinding(Comment, "an HTML comment", start, end)
 		}
 	})
 }
 
 // findConcealed finds what is worded like an attack where no reader of a page sees it.
 func findConcealed(f *findings) {
-	f.comments(func(start, end int, inside string) {
-		if len(inside) >= longComment && injection.Top(inside) >= injection.Likely {
-			f.add(Concealed, "words like those of prompt injections in an HTML comment", start, end)
+	f.visitComments(func(start, end int, inside string) {
+		if len(inside) >= longComment && injection.TopScore(inside) >= injection.Likely {
+			f.addFinding(Concealed, "words like those of prompt injections in an HTML comment", start, end)
 		}
 	})
 	read := 0 // as far as hidden texts were looked at: they may lie in each other
-	f.tags(Concealed, func(t tag) {
+	f.visitTags(Concealed, func(t tag) {
 		if t.start < read || !t.hidden && !t.hides() {
 			return
 		}
 		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // a quote that nobody closes may reach further
-		if read = f.bodyEnd(t); from < read && injection.Top(f.text[from:read]) >= injection.Likely {
-			f.add(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
+		if read = f.bodyEnd(t); from < read && injection.TopScore(f.text[from:read]) >= injection.Likely {
+			f.addFinding(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}
 	})
 }
 
-// comments visits HTML comments; one that is not closed reaches to the end.
-func (f *findings) comments(visit func(start, end int, inside string)) {
+// visitComments visits HTML comments; one that is not closed reaches to the end.
+func (f *findings) visitComments(visit func(start, end int, inside string)) {
 	for at := 0; ; {
 		n := strings.Index(f.text[at:], "<!--")
 		if n < 0 {
@@ -113,21 +113,21 @@ var sentAddress = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func findCSSHidden(f *findings) {
-	f.tags(CSSHidden, func(t tag) {
+	f.visitTags(CSSHidden, func(t tag) {
 		if t.hides() {
-			f.add(CSSHidden, "HTML that its style hides", t.start, t.end)
+			f.addFinding(CSSHidden, "HTML that its style hides", t.start, t.end)
 		}
 	})
 }
 
 func findImageLinks(f *findings) {
 	const what = "an image whose address carries a query"
-	f.tags(ImageLink, func(t tag) {
+	f.visitTags(ImageLink, func(t tag) {
 		if strings.EqualFold(t.name, "img") && sentAddress().MatchString(t.src) {
-			f.add(ImageLink, what, t.start, t.end)
+			f.addFinding(ImageLink, what, t.start, t.end)
 		}
 	})
-	f.matches([]string{"]("}, func(at, from int) {
+	f.visitWords([]string{"]("}, func(at, from int) {
 		start := strings.LastIndexByte(f.text[max(0, at-300):at], '[') + max(0, at-300)
 		if start < 1 || f.text[start-1] != '!' || f.text[start] != '[' {
 			return
@@ -138,14 +138,14 @@ func findImageLinks(f *findings) {
 				end = from + n
 			}
 		}
-		if queried(f.text[from:end]) {
-			f.add(ImageLink, what, start-1, end)
+		if hasQuery(f.text[from:end]) {
+			f.addFinding(ImageLink, what, start-1, end)
 		}
 	})
 }
 
-// queried says whether an image of Markdown has an address with a query.
-func queried(address string) bool {
+// hasQuery says whether an image of Markdown has an address with a query.
+func hasQuery(address string) bool {
 	address = strings.TrimPrefix(strings.TrimLeft(address, " \t\r\f"), "<")
 	for _, scheme := range []string{"https://", "http://"} {
 		if len(address) <= len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
@@ -177,15 +177,15 @@ func findGaps(f *findings) {
 		start := len(strings.TrimRight(t[:at], white))
 		rest := strings.TrimLeft(t[at:], white)
 		end := len(t) - len(rest)
-		if rest != "" && end-start >= longGap && gapes(t[start:end]) {
-			f.add(Gap, "a gap that pushes text out of sight", start, end)
+		if rest != "" && end-start >= longGap && isWideGap(t[start:end]) {
+			f.addFinding(Gap, "a gap that pushes text out of sight", start, end)
 		}
 		at = max(at, end)
 	}
 }
 
-// gapes says whether blanks are wide or long.
-func gapes(blanks string) bool {
+// isWideGap says whether blanks are wide or long.
+func isWideGap(blanks string) bool {
 	if strings.Count(blanks, "\n") > longGap {
 		return true
 	}

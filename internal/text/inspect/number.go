@@ -41,17 +41,17 @@ var testCards = []string{
 }
 
 func findCards(f *findings) {
-	f.numbers(&digitsOnly, 13, 19, func(group string) bool { return len(group) >= 13 }, func(start, end int, digits []byte) bool {
+	f.visitNumbers(&digitsOnly, 13, 19, func(group string) bool { return len(group) >= 13 }, func(start, end int, digits []byte) bool {
 		name := ""
 		for _, b := range brands {
-			if n := len(digits); n >= b.least && n <= b.most && between(digits[:b.digits], b.from, b.to) {
+			if n := len(digits); n >= b.least && n <= b.most && isBetween(digits[:b.digits], b.from, b.to) {
 				name = b.name
 			}
 		}
-		if name == "" || !luhn(digits) || !f.asCard(start, end, len(digits)) || among(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
+		if name == "" || !checkLuhn(digits) || !f.asCard(start, end, len(digits)) || containsBytes(testCards, digits) || bytes.Count(digits, []byte("0")) > len(digits)*2/3 {
 			return false
 		}
-		f.add(Card, "a card's number ("+name+")", start, end)
+		f.addFinding(Card, "a card's number ("+name+")", start, end)
 		return true
 	})
 }
@@ -63,14 +63,14 @@ func (f *findings) asCard(start, end, n int) bool {
 	var sizes [20]int
 	groups := 0
 	for i := start; i < end; i++ {
-		if separates(f.text[i]) {
+		if isSeparator(f.text[i]) {
 			groups++
 			continue
 		}
 		sizes[groups]++
 	}
 	if groups == 0 {
-		return f.near(start, end, cardWords) || n >= 14 && n <= 16 && !f.near(start, end, otherNumbers)
+		return f.hasWordNear(start, end, cardWords) || n >= 14 && n <= 16 && !f.hasWordNear(start, end, otherNumbers)
 	}
 	last := sizes[groups]
 	fours := last <= 4
@@ -87,8 +87,8 @@ var (
 	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}
 )
 
-// near reports one of some words within a few words of a number.
-func (f *findings) near(start, end int, words []string) bool {
+// hasWordNear reports one of some words within a few words of a number.
+func (f *findings) hasWordNear(start, end int, words []string) bool {
 	const near = 40 // bytes
 	around := f.text[max(0, start-near):min(len(f.text), end+near)]
 	return slices.ContainsFunc(words, func(word string) bool {
@@ -97,14 +97,14 @@ func (f *findings) near(start, end int, words []string) bool {
 			if n < 0 {
 				return false
 			}
-			if at += n; at == 0 || !letter(around[at-1]) { // not "mean" for "ean"
+			if at += n; at == 0 || !isLetter(around[at-1]) { // not "mean" for "ean"
 				return true
 			}
 		}
 	})
 }
 
-func between(digits []byte, from, to int) bool {
+func isBetween(digits []byte, from, to int) bool {
 	n := 0
 	for _, c := range digits {
 		n = n*10 + int(c-'0')
@@ -112,8 +112,8 @@ func between(digits []byte, from, to int) bool {
 	return n >= from && n <= to
 }
 
-// luhn checks the last digit (ISO/IEC 7812-1, annex B).
-func luhn(digits []byte) bool {
+// checkLuhn checks the last digit (ISO/IEC 7812-1, annex B).
+func checkLuhn(digits []byte) bool {
 	sum := 0
 	for i := range len(digits) {
 		d := int(digits[len(digits)-1-i] - '0')
@@ -141,11 +141,11 @@ var ibanLengths = map[string]int{
 var exampleIBANs = []string{"DE89370400440532013000", "GB82WEST12345698765432", "GB29NWBK60161331926819", "GB33BUKB20201555555555", "FR1420041010050500013M02606", "FR7630006000011234567890189", "NL91ABNA0417164300", "BE68539007547034", "ES9121000418450200051332", "CH9300762011623852957", "AT611904300234573201", "IT60X0542811101000000123456"}
 
 func findIBANs(f *findings) {
-	f.numbers(&digitsLetters, 15, 34, ibanBegins, func(start, end int, p []byte) bool {
-		if ibanLengths[string(p[:2])] != len(p) || among(exampleIBANs, p) || mod97(mod97(0, p[4:]), p[:4]) != 1 {
+	f.visitNumbers(&digitsLetters, 15, 34, ibanBegins, func(start, end int, p []byte) bool {
+		if ibanLengths[string(p[:2])] != len(p) || containsBytes(exampleIBANs, p) || addMod97(addMod97(0, p[4:]), p[:4]) != 1 {
 			return false
 		}
-		f.add(IBAN, "an account number ("+string(p[:2])+")", start, end)
+		f.addFinding(IBAN, "an account number ("+string(p[:2])+")", start, end)
 		return true
 	})
 }
@@ -155,8 +155,8 @@ func ibanBegins(group string) bool {
 	return len(group) >= 4 && group[0] >= 'A' && group[1] >= 'A' && group[2] <= '9' && group[3] <= '9'
 }
 
-// mod97 goes on with the remainder n of ISO 7064 MOD 97-10, letters as 10 to 35.
-func mod97(n int, s []byte) int {
+// addMod97 goes on with the remainder n of ISO 7064 MOD 97-10, letters as 10 to 35.
+func addMod97(n int, s []byte) int {
 	for _, c := range s {
 		if c >= 'A' {
 			n = (n*100 + int(c-'A') + 10) % 97
@@ -177,15 +177,15 @@ func findSSNs(f *findings) {
 		}
 		start := i + n - 3
 		i += n
-		if start < 0 || start+11 > len(t) || !ssn(t[start:start+11]) || start > 0 && partOfNumber(t[start-1]) || start+11 < len(t) && partOfNumber(t[start+11]) {
+		if start < 0 || start+11 > len(t) || !isSSN(t[start:start+11]) || start > 0 && partOfNumber(t[start-1]) || start+11 < len(t) && partOfNumber(t[start+11]) {
 			continue
 		}
-		f.add(SSN, "a social security number of the USA", start, start+11)
+		f.addFinding(SSN, "a social security number of the USA", start, start+11)
 		i = start + 10
 	}
 }
 
-func ssn(s string) bool {
+func isSSN(s string) bool {
 	for i := range len(s) {
 		if dash := i == 3 || i == 6; dash != (s[i] == '-') || !dash && (s[i] < '0' || s[i] > '9') {
 			return false
@@ -207,16 +207,16 @@ func partOfNumber(c byte) bool {
 // findVINs finds vehicle identification numbers (ISO 3779) with the check digit that
 // North America and China prescribe (49 CFR 565.15).
 func findVINs(f *findings) {
-	f.numbers(&vinLetters, 17, 17, func(group string) bool { return len(group) == 17 }, func(start, end int, p []byte) bool {
-		if end-start != 17 || !vin(p) {
+	f.visitNumbers(&vinLetters, 17, 17, func(group string) bool { return len(group) == 17 }, func(start, end int, p []byte) bool {
+		if end-start != 17 || !isVIN(p) {
 			return false
 		}
-		f.add(VIN, "a vehicle identification number", start, end)
+		f.addFinding(VIN, "a vehicle identification number", start, end)
 		return true
 	})
 }
 
-func vin(p []byte) bool {
+func isVIN(p []byte) bool {
 	const values = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ" // the place of a sign, modulo 10
 	weights := [...]int{8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2}
 	sum := 0
@@ -229,19 +229,19 @@ func vin(p []byte) bool {
 
 // What numbers are made of.
 var (
-	digitsOnly    = signs("")
-	digitsLetters = signs("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	vinLetters    = signs("ABCDEFGHJKLMNPRSTUVWXYZ")
+	digitsOnly    = signSet("")
+	digitsLetters = signSet("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	vinLetters    = signSet("ABCDEFGHJKLMNPRSTUVWXYZ")
 )
 
-func signs(letters string) (of [256]bool) {
+func signSet(letters string) (of [256]bool) {
 	for _, c := range []byte("0123456789" + letters) {
 		of[c] = true
 	}
 	return of
 }
 
-// numbers visits what is made of the given signs, from least to most of them, in groups
+// visitNumbers visits what is made of the given signs, from least to most of them, in groups
 // with one blank or dash between: up to the end of each group, since another number may
 // follow. Nothing of its like stands before or behind it. Where a number follows a word or
 // another number, inner says of a group whether one begins there. visit is given the place
@@ -249,7 +249,7 @@ func signs(letters string) (of [256]bool) {
 //
 // Of two bytes in a row of groups one is a sign, so that a look at every least-th pair
 // meets each row that is long enough.
-func (f *findings) numbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
+func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
 	t := f.text
 	for at, done := least-2, 0; at < len(t); at += least - 1 {
 		if !of[t[at]] && (at+1 == len(t) || !of[t[at+1]]) {
@@ -259,16 +259,16 @@ func (f *findings) numbers(of *[256]bool, least, most int, inner func(group stri
 		if !of[t[at]] {
 			start++
 		}
-		for start > done && (of[t[start-1]] || separates(t[start-1]) && start-1 > done && of[t[start-2]]) {
+		for start > done && (of[t[start-1]] || isSeparator(t[start-1]) && start-1 > done && of[t[start-2]]) {
 			start--
 		}
 		for first, taken := true, start; start < len(t); first = false {
-			end := group(t, of, start)
+			end := groupEnd(t, of, start)
 			if start >= taken && (start == 0 || !partOfNumber(t[start-1])) && (first || inner(t[start:end])) {
-				taken = max(taken, f.groups(of, start, least, most, visit))
+				taken = max(taken, f.visitGroups(of, start, least, most, visit))
 			}
 			done = end
-			if end+1 >= len(t) || !separates(t[end]) || !of[t[end+1]] {
+			if end+1 >= len(t) || !isSeparator(t[end]) || !of[t[end+1]] {
 				break
 			}
 			start = end + 1
@@ -277,16 +277,16 @@ func (f *findings) numbers(of *[256]bool, least, most int, inner func(group stri
 	}
 }
 
-// group is where the signs from i end.
-func group(t string, of *[256]bool, i int) int {
+// groupEnd is where the signs from i end.
+func groupEnd(t string, of *[256]bool, i int) int {
 	for i < len(t) && of[t[i]] {
 		i++
 	}
 	return i
 }
 
-// groups visits the numbers that begin at i, and says where the last that was taken ends.
-func (f *findings) groups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
+// visitGroups visits the numbers that begin at i, and says where the last that was taken ends.
+func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
 	t, plain, digits := f.text, f.plain[:0], 0
 	for at := i; ; at++ {
 		if at < len(t) && of[t[at]] {
@@ -299,7 +299,7 @@ func (f *findings) groups(of *[256]bool, i, least, most int, visit func(start, e
 			}
 			continue
 		}
-		goesOn := at+1 < len(t) && separates(t[at]) && of[t[at+1]]
+		goesOn := at+1 < len(t) && isSeparator(t[at]) && of[t[at+1]]
 		ends := goesOn || at == len(t) || !partOfNumber(t[at]) || t[at] == '.'
 		if ends && len(plain) >= least && digits*2 >= len(plain) && visit(i, at, plain) {
 			taken = at
@@ -310,9 +310,9 @@ func (f *findings) groups(of *[256]bool, i, least, most int, visit func(start, e
 	}
 }
 
-func separates(c byte) bool { return c == ' ' || c == '-' }
+func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// among says whether one of texts is that.
-func among(texts []string, that []byte) bool {
+// containsBytes says whether one of texts is that.
+func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

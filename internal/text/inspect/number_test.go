@@ -16,8 +16,8 @@ func slowNumbers(t string, of *[256]bool, least, most int, inner func(string) bo
 		if !begins || i < taken {
 			continue
 		}
-		first := i < 2 || !separates(t[i-1]) || !of[t[i-2]]
-		if !first && !inner(t[i:group(t, of, i)]) {
+		first := i < 2 || !isSeparator(t[i-1]) || !of[t[i-2]]
+		if !first && !inner(t[i:groupEnd(t, of, i)]) {
 			continue
 		}
 		var plain []byte
@@ -26,7 +26,7 @@ func slowNumbers(t string, of *[256]bool, least, most int, inner func(string) bo
 				plain = append(plain, t[at])
 				continue
 			}
-			goesOn := at+1 < len(t) && separates(t[at]) && of[t[at+1]]
+			goesOn := at+1 < len(t) && isSeparator(t[at]) && of[t[at+1]]
 			digits := 0
 			for _, c := range plain {
 				if c <= '9' {
@@ -63,7 +63,7 @@ func TestNumbersSkipNothing(t *testing.T) {
 			var want, got []string
 			slowNumbers(text, k.of, k.least, k.most, k.inner, func(start, end int, plain []byte) { want = append(want, text[start:end]+"|"+string(plain)) })
 			f := findings{text: text}
-			f.numbers(k.of, k.least, k.most, k.inner, func(start, end int, plain []byte) bool {
+			f.visitNumbers(k.of, k.least, k.most, k.inner, func(start, end int, plain []byte) bool {
 				got = append(got, text[start:end]+"|"+string(plain))
 				digits := 0
 				for _, c := range plain {
@@ -92,14 +92,14 @@ func TestOtherNumbersAreNoCards(t *testing.T) {
 			}
 			for _, text := range []string{"IMEI: %s", "IMEI2 %s", `{"imei":"%s"}`, "MEID %s", "tracking number %s", "Tracking: %s (FedEx)", "parcel %s is on its way", "AWB %s", "serial no. %s", "GTIN %s", "EAN-13 %s", "shipment %s"} {
 				text = fmt.Sprintf(text, digits)
-				if got := Text(text, Kinds{only: []Kind{Card}}); len(got) > 0 {
+				if got := InspectText(text, Kinds{only: []Kind{Card}}); len(got) > 0 {
 					t.Fatalf("%q: %v", text, got)
 				}
 			}
 		}
 	}
 	for _, text := range []string{"card 4539148803436467, tracking 123", "tracking: paid by Visa 4539148803436467", "mean 4539148803436467", "4539 1488 0343 6467 tracking", `{"pan":"4539148803436467","awb":1}`, "Order 4539148803436467"} {
-		if got := Text(text, Kinds{only: []Kind{Card}}); len(got) != 1 {
+		if got := InspectText(text, Kinds{only: []Kind{Card}}); len(got) != 1 {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -111,7 +111,7 @@ func TestNumbersBehindOthers(t *testing.T) {
 		"IBAN DE44 5001 0517 5407 3249 31": IBAN, "PAY TO DE44500105175407324931": IBAN, "VEHICLE NR 1M8GDM9AXKP042788": VIN,
 		"qty 3 4539148803436467": Card, "2 4539148803436467 now": Card,
 	} {
-		if got := Text(text, Kinds{}); len(got) != 1 || got[0].Kind != want {
+		if got := InspectText(text, Kinds{}); len(got) != 1 || got[0].Kind != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -123,11 +123,11 @@ func TestEncodedAndHiddenSkipNothing(t *testing.T) {
 	encoded = strings.TrimRight(encoded, "=")
 	for n := range 200 {
 		fill := strings.Repeat("so, ", 60)[:n]
-		if got := Text(fill+" "+encoded+" "+fill, Kinds{only: []Kind{Encoded}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(encoded) {
+		if got := InspectText(fill+" "+encoded+" "+fill, Kinds{only: []Kind{Encoded}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(encoded) {
 			t.Fatalf("behind %d bytes: %v", n, got)
 		}
 		for _, odd := range []string{"\u200b\u200b\u200b", "\x7f", "\x1f", "\x00", "\u202e"} {
-			if got := Text(fill+"a"+odd+"b"+fill, Kinds{only: []Kind{Hidden, Control}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(odd) {
+			if got := InspectText(fill+"a"+odd+"b"+fill, Kinds{only: []Kind{Hidden, Control}}); len(got) != 1 || got[0].Start != n+1 || got[0].End != n+1+len(odd) {
 				t.Fatalf("%q behind %d bytes: %v", odd, n, got)
 			}
 		}
@@ -137,8 +137,8 @@ func TestEncodedAndHiddenSkipNothing(t *testing.T) {
 // A text in which nothing stands costs no memory.
 func TestNothingFoundAllocatesNothing(t *testing.T) {
 	text := strings.Repeat("A line of prose with 12 numbers, a [link](https://example.org/) and <b class=x>.\n", 800)
-	Text(text, Kinds{})
-	if n := testing.AllocsPerRun(20, func() { Text(text, Kinds{}) }); n > 0.9 {
+	InspectText(text, Kinds{})
+	if n := testing.AllocsPerRun(20, func() { InspectText(text, Kinds{}) }); n > 0.9 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -165,7 +165,7 @@ func TestQueried(t *testing.T) {
 		"https://a.example/p?q": true, " <HTTP://a?b>": true, "https://a.example/p": false, "https://a?": false, "https://?a": false,
 		"https://??a": true, "/p?q": false, "": false, `https://a "t?"`: false, "https://": false, "ftp://a?b": false,
 	} {
-		if queried(address) != want {
+		if hasQuery(address) != want {
 			t.Errorf("%q: %v", address, !want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestQueried(t *testing.T) {
 // withCheck is a number with the digit that makes it pass (ISO/IEC 7812).
 func withCheck(digits string) string {
 	for c := '0'; c <= '9'; c++ {
-		if n := digits + string(c); luhn([]byte(n)) {
+		if n := digits + string(c); checkLuhn([]byte(n)) {
 			return n
 		}
 	}
@@ -188,12 +188,12 @@ func TestNumbersThatAreNoCards(t *testing.T) {
 		visa := withCheck(fmt.Sprintf("4%017d", 65537*i+12345678901))
 		ean := withCheck(fmt.Sprintf("40%010d", 7919*i+3))
 		for _, text := range []string{"id " + id, `{"id":` + visa + `}`, "/status/" + visa, "EAN " + ean, "https://example.org/" + id + "/x"} {
-			if found := Text(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
+			if found := InspectText(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
 				t.Fatalf("%s: %v", text, found)
 			}
 		}
 		for _, text := range []string{"card number " + id, "Visa: " + visa} {
-			if found := Text(text, Kinds{only: []Kind{Card}}); len(found) != 1 && strings.Count(id, "0") <= len(id)*2/3 && strings.Count(visa, "0") <= len(visa)*2/3 {
+			if found := InspectText(text, Kinds{only: []Kind{Card}}); len(found) != 1 && strings.Count(id, "0") <= len(id)*2/3 && strings.Count(visa, "0") <= len(visa)*2/3 {
 				t.Fatalf("%s: %v", text, found)
 			}
 		}
@@ -208,13 +208,13 @@ func TestNumbersThatAreNoCards(t *testing.T) {
 			}
 		}
 		for _, text := range []string{a.String(), b.String(), c.String()} {
-			if found := Text(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
+			if found := InspectText(text, Kinds{only: []Kind{Card}}); len(found) > 0 {
 				t.Fatalf("%q: %v", text[found[0].Start:found[0].End], found)
 			}
 		}
 	}
 	for _, text := range []string{"4539 1488 0343 6467", "4539-1488-0343-6467", "4539148803436467", "3714 496353 98456", "3852 000002 3245", "the card 6212341111111111117"} {
-		if found := Text(text, Kinds{only: []Kind{Card}}); len(found) != 1 && luhn([]byte(signsOf(strings.TrimPrefix(text, "the card ")))) {
+		if found := InspectText(text, Kinds{only: []Kind{Card}}); len(found) != 1 && checkLuhn([]byte(signsOf(strings.TrimPrefix(text, "the card ")))) {
 			t.Errorf("%s: %v", text, found)
 		}
 	}

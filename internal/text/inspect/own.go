@@ -48,22 +48,22 @@ func findOwn(f *findings) {
 	left := ownEffort + ownEffortByte*len(f.text)
 	for _, p := range f.wanted.own {
 		k := Kind(p.Kind())
-		if !f.wanted.has(k) {
+		if !f.wanted.hasKind(k) {
 			continue
 		}
 		var says [maxPatterns]bool
-		p.begins.speaks(f.text, &says)
+		p.begins.noteWords(f.text, &says)
 		for i := range p.Patterns {
 			if !says[i] {
 				continue
 			}
 			pattern := &p.Patterns[i]
-			pattern.find(f.text, &left, func(start, end int) bool {
-				f.add(k, pattern.Says, start, end)
+			pattern.findPlaces(f.text, &left, func(start, end int) bool {
+				f.addFinding(k, pattern.Says, start, end)
 				return true
 			})
 			if left < 0 {
-				f.unlooked(k, "the patterns of a pack cost too much here", 0)
+				f.noteUnscreened(k, "the patterns of a pack cost too much here", 0)
 				break
 			}
 		}

@@ -124,12 +124,12 @@ func ParsePack(src []byte) (*Pack, error) {
 	}
 	sizes := 0
 	for i := range p.Patterns {
-		err := p.Patterns[i].ready()
+		err := p.Patterns[i].compilePattern()
 		if sizes += p.Patterns[i].size; err == nil && sizes > maxSizes {
 			err = fmt.Errorf("the regexes up to this have %d steps: at most %d", sizes, maxSizes)
 		}
 		if err != nil {
-			return fail(header(src, i), fmt.Errorf("pack %s, pattern %d (%s): %w", p.Name, i+1, strings.Trim(strconv.Quote(p.Patterns[i].Says), `"`), err))
+			return fail(headerLine(src, i), fmt.Errorf("pack %s, pattern %d (%s): %w", p.Name, i+1, strings.Trim(strconv.Quote(p.Patterns[i].Says), `"`), err))
 		}
 	}
 	var err error
@@ -139,8 +139,8 @@ func ParsePack(src []byte) (*Pack, error) {
 	return p, nil
 }
 
-// header is the line of the nth [[pattern]], from 0; 0 where it is written otherwise.
-func header(src []byte, n int) int {
+// headerLine is the line of the nth [[pattern]], from 0; 0 where it is written otherwise.
+func headerLine(src []byte, n int) int {
 	at := 0
 	for line := range bytes.Lines(src) {
 		at++
@@ -158,8 +158,8 @@ func oneLine(says string) bool {
 	return !strings.ContainsFunc(says, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// ready compiles a pattern and tries it on its examples.
-func (p *Pattern) ready() (err error) {
+// compilePattern compiles a pattern and tries it on its examples.
+func (p *Pattern) compilePattern() (err error) {
 	switch {
 	case !oneLine(p.Says):
 		return errors.New("says is not one line of text")
@@ -192,7 +192,7 @@ func (p *Pattern) ready() (err error) {
 	}{{p.Match, true}, {p.Not, false}} {
 		for _, text := range texts.of {
 			found := false
-			p.find(text, nil, func(int, int) bool { found = true; return false })
+			p.findPlaces(text, nil, func(int, int) bool { found = true; return false })
 			if found != texts.want {
 				return fmt.Errorf("%q: found is %v, and the example says %v", text, found, texts.want)
 			}
@@ -201,10 +201,10 @@ func (p *Pattern) ready() (err error) {
 	return nil
 }
 
-// find visits the places at which the form stands near one of its words. Places around
+// findPlaces visits the places at which the form stands near one of its words. Places around
 // words that stand close are one, so that the regex reads nothing twice. It ends where what
 // may be spent is spent; nil is no bound.
-func (p *Pattern) find(text string, left *int, visit func(start, end int) bool) {
+func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) bool) {
 	from, to := 0, -1
 	read := func() bool {
 		for from < to {
@@ -225,7 +225,7 @@ func (p *Pattern) find(text string, left *int, visit func(start, end int) bool) 
 		}
 		return true
 	}
-	for at := range near(text, p.Near) {
+	for at := range wordPlaces(text, p.Near) {
 		begin, end := lineOrWord(text, max(0, at-around)), min(len(text), at+around)
 		if begin > to {
 			if !read() {
@@ -246,19 +246,19 @@ func lineOrWord(text string, i int) int {
 	return i
 }
 
-// near visits the places of words, in any case, in their order.
-func near(text string, words []string) func(yield func(at int) bool) {
+// wordPlaces visits the places of words, in any case, in their order.
+func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	return func(yield func(at int) bool) {
 		var first [256]bool
 		for _, w := range words {
-			first[w[0]], first[upper(w[0])] = true, true
+			first[w[0]], first[toUpper(w[0])] = true, true
 		}
 		for i := range len(text) {
 			if !first[text[i]] {
 				continue
 			}
 			for _, w := range words {
-				if stands(text, i, w) {
+				if standsAt(text, i, w) {
 					if !yield(i) {
 						return
 					}
@@ -269,22 +269,22 @@ func near(text string, words []string) func(yield func(at int) bool) {
 	}
 }
 
-// stands says whether a word stands at i, in any case, and not inside another; one of more
+// standsAt says whether a word stands at i, in any case, and not inside another; one of more
 // than four letters may go on.
-func stands(text string, i int, word string) bool {
+func standsAt(text string, i int, word string) bool {
 	end := i + len(word)
 	switch {
-	case end > len(text), i > 0 && letter(text[i-1]) && letter(word[0]):
+	case end > len(text), i > 0 && isLetter(text[i-1]) && isLetter(word[0]):
 		return false
-	case len(word) <= 4 && end < len(text) && letter(text[end]) && letter(word[len(word)-1]):
+	case len(word) <= 4 && end < len(text) && isLetter(text[end]) && isLetter(word[len(word)-1]):
 		return false
 	}
 	return strings.EqualFold(text[i:end], word)
 }
 
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-func upper(c byte) byte {
+func toUpper(c byte) byte {
 	if c >= 'a' && c <= 'z' {
 		return c - 'a' + 'A'
 	}
@@ -313,7 +313,7 @@ func beginningsOf(packs ...*Pack) (*beginnings, error) {
 	for _, p := range packs {
 		for i := range p.Patterns {
 			for _, w := range p.Patterns[i].Near {
-				at := &b.list[two(w[0], w[1])]
+				at := &b.list[foldPair(w[0], w[1])]
 				if *at == 0 {
 					if len(b.words) > math.MaxUint8 {
 						return nil, fmt.Errorf("near: at most %d words that begin with other letters", math.MaxUint8)
@@ -321,7 +321,7 @@ func beginningsOf(packs ...*Pack) (*beginnings, error) {
 					*at = uint8(len(b.words))
 					b.words = append(b.words, nil)
 				}
-				b.some[two(w[0], w[1])>>6] |= 1 << (two(w[0], w[1]) & 63)
+				b.some[foldPair(w[0], w[1])>>6] |= 1 << (foldPair(w[0], w[1]) & 63)
 				b.words[*at] = append(b.words[*at], announced{w, n})
 			}
 			n++
@@ -336,10 +336,10 @@ type beginnings struct {
 	words [][]announced
 }
 
-func two(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
+func foldPair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
 
-// speaks notes the patterns of which a word stands in a text, in one pass.
-func (b *beginnings) speaks(text string, says *[maxPatterns]bool) {
+// noteWords notes the patterns of which a word stands in a text, in one pass.
+func (b *beginnings) noteWords(text string, says *[maxPatterns]bool) {
 	before := uint16(0)
 	for i := range len(text) {
 		pair := before<<8 | uint16(text[i]|0x20)
@@ -348,7 +348,7 @@ func (b *beginnings) speaks(text string, says *[maxPatterns]bool) {
 			continue
 		}
 		for _, w := range b.words[b.list[pair]] {
-			says[w.pattern] = says[w.pattern] || stands(text, i-1, w.word)
+			says[w.pattern] = says[w.pattern] || standsAt(text, i-1, w.word)
 		}
 	}
 }
@@ -356,17 +356,17 @@ func (b *beginnings) speaks(text string, says *[maxPatterns]bool) {
 // findPacks finds what the patterns of the packs that are wanted do.
 func findPacks(f *findings) {
 	var says [maxPatterns]bool
-	begins().speaks(f.text, &says)
+	begins().noteWords(f.text, &says)
 	n := -1
 	for _, p := range packs() {
 		k := Kind(p.Name)
 		for j := range p.Patterns {
 			pattern := &p.Patterns[j]
-			if n++; !says[n] || !f.wanted.has(k) {
+			if n++; !says[n] || !f.wanted.hasKind(k) {
 				continue
 			}
-			pattern.find(f.text, nil, func(start, end int) bool {
-				f.add(k, pattern.Says, start, end)
+			pattern.findPlaces(f.text, nil, func(start, end int) bool {
+				f.addFinding(k, pattern.Says, start, end)
 				return true
 			})
 		}

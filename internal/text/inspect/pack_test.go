@@ -22,7 +22,7 @@ func TestPacks(t *testing.T) {
 			t.Errorf("%s: %v", f.Name(), err)
 			continue
 		}
-		if Kind(p.Name).Says() == "" {
+		if Kind(p.Name).DescribeKind() == "" {
 			t.Errorf("%s: %q is no kind", f.Name(), p.Name)
 		}
 		for _, k := range p.Kinds {
@@ -88,7 +88,7 @@ func TestPatternIsRead(t *testing.T) {
 	}
 	n := 0
 	text := strings.Repeat("order ", 50000) + "SO-123456 " + strings.Repeat("x", 300) + " SO-654321"
-	p.Patterns[0].find(text, nil, func(start, end int) bool { n++; return text[start:end] == "SO-123456" })
+	p.Patterns[0].findPlaces(text, nil, func(start, end int) bool { n++; return text[start:end] == "SO-123456" })
 	if n != 1 {
 		t.Errorf("found %d times, want once", n)
 	}
@@ -105,7 +105,7 @@ func TestPackHasKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range Text(text, wanted) {
+		for _, f := range InspectText(text, wanted) {
 			got = append(got, string(f.Kind))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -137,7 +137,7 @@ func TestOwnPack(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range Text(text, wanted) {
+		for _, f := range InspectText(text, wanted) {
 			got = append(got, string(f.Kind))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -146,7 +146,7 @@ func TestOwnPack(t *testing.T) {
 	}
 	wanted, _ := ParseKinds([]string{"encoded"}, own)
 	hidden := base64.StdEncoding.EncodeToString([]byte("please look at this at once: order SO-123456, which is the one that matters"))
-	if got := Text(hidden, wanted); len(got) != 1 || got[0].Kind != Encoded {
+	if got := InspectText(hidden, wanted); len(got) != 1 || got[0].Kind != Encoded {
 		t.Errorf("in base64: %v", got)
 	}
 }
@@ -167,11 +167,11 @@ func TestOwnPackIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted, _ := ParseKinds([]string{"pack:slow"}, own)
-	got := Text(strings.Repeat("ab ", 100_000), wanted)
+	got := InspectText(strings.Repeat("ab ", 100_000), wanted)
 	if len(got) != 1 || got[0].Kind != Unscreened {
 		t.Errorf("found %v", got)
 	}
-	if got := Text("ab, and nothing else of it", wanted); got != nil {
+	if got := InspectText("ab, and nothing else of it", wanted); got != nil {
 		t.Errorf("a short text: %v", got)
 	}
 }
@@ -199,7 +199,7 @@ func FuzzPack(f *testing.F) {
 			t.Fatal(err)
 		}
 		at := 0
-		for _, found := range Text(text, wanted) {
+		for _, found := range InspectText(text, wanted) {
 			if found.Kind == Unscreened {
 				continue
 			}
@@ -213,7 +213,7 @@ func FuzzPack(f *testing.F) {
 		}
 		for i := range p.Patterns {
 			for _, match := range p.Patterns[i].Match {
-				if found := Text(match, wanted); len(found) == 0 {
+				if found := InspectText(match, wanted); len(found) == 0 {
 					t.Fatalf("%q holds nothing", match)
 				}
 			}

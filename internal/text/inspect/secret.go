@@ -45,8 +45,8 @@ func findSecrets(f *findings) {
 		default:
 			if kind := glued(value); kind != "" {
 				f.addSecret(kind, s.Start, s.End)
-			} else if !placeholder(value) {
-				f.add(SecretLikely, "the value of a secret's name", s.Start, s.End)
+			} else if !isPlaceholder(value) {
+				f.addFinding(SecretLikely, "the value of a secret's name", s.Start, s.End)
 			}
 		}
 	}
@@ -55,15 +55,15 @@ func findSecrets(f *findings) {
 			f.addSecret(s.Kind, s.Start, s.End)
 		}
 	}
-	if at, is := read.Unread(); is && f.wanted.has(Secret) {
-		f.unlooked(Secret, "behind what is too long for a secret", at)
+	if at, is := read.Unread(); is && f.wanted.hasKind(Secret) {
+		f.noteUnscreened(Secret, "behind what is too long for a secret", at)
 	}
 }
 
 // addSecret notes a secret, and says in words only to whom it matters of which kind it is.
 func (f *findings) addSecret(kind string, start, end int) {
-	if f.wanted.has(Secret) {
-		f.add(Secret, "a secret ("+kind+")", start, end)
+	if f.wanted.hasKind(Secret) {
+		f.addFinding(Secret, "a secret ("+kind+")", start, end)
 	}
 }
 
@@ -82,14 +82,14 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 		at = s.Start + 1
 		if s.Start < seen {
 			if within += min(seen, s.End) - s.Start; within > maxWithin*len(f.text) {
-				if f.wanted.has(Secret) {
-					f.unlooked(Secret, "within too many examples of secrets", s.Start)
+				if f.wanted.hasKind(Secret) {
+					f.noteUnscreened(Secret, "within too many examples of secrets", s.Start)
 				}
 				return known
 			}
 		}
 		seen = max(seen, s.End)
-		if s.End > end && given(f.text[s.Start:s.End], s) {
+		if s.End > end && isGenuine(f.text[s.Start:s.End], s) {
 			known, end = append(known, s), s.End
 		}
 	}
@@ -104,7 +104,7 @@ func shapeIn(value string) string {
 		if !found {
 			return glued(value)
 		}
-		if given(value[s.Start:s.End], s) {
+		if isGenuine(value[s.Start:s.End], s) {
 			return s.Kind
 		}
 		at = max(s.End, at+1)
@@ -119,7 +119,7 @@ func glued(value string) string {
 			continue
 		}
 		behind := value[at+len(word):]
-		if s, ok := redact.FindUnnamed(behind, 0); ok && given(behind[s.Start:s.End], s) {
+		if s, ok := redact.FindUnnamed(behind, 0); ok && isGenuine(behind[s.Start:s.End], s) {
 			return s.Kind
 		}
 	}
@@ -136,12 +136,12 @@ func indexFold(text, word string) int {
 	return -1
 }
 
-// given reports whether what is known by its form or its place is no example.
-func given(value string, s redact.Span) bool {
+// isGenuine reports whether what is known by its form or its place is no example.
+func isGenuine(value string, s redact.Span) bool {
 	if s.Placed {
-		return shapeIn(value) != "" /* a key as the name in an address */ || !placeholder(value) && !standsIn(value, s.Kind)
+		return shapeIn(value) != "" /* a key as the name in an address */ || !isPlaceholder(value) && !standsIn(value, s.Kind)
 	}
-	return !example(value, s.Kind)
+	return !isExample(value, s.Kind)
 }
 
 // exampleWords are written where a secret would stand.
@@ -151,29 +151,29 @@ var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redac
 // algorithms are OpenSSH's names of them that have the form of a key.
 var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256-cert-v01"}
 
-// example reports a secret of a form of its own that is made up: without such words, what is left
+// isExample reports a secret of a form of its own that is made up: without such words, what is left
 // of it has no form any more.
-func example(secret, kind string) bool {
+func isExample(secret, kind string) bool {
 	if kind == "pem" {
-		return letters(madeUp(armored(secret))) < 5
+		return countDistinct(madeUp(armoredKeyText(secret))) < 5
 	}
 	left := madeUp(secret)
 	switch {
-	case letters(secret) < 6:
+	case countDistinct(secret) < 6:
 		return true
 	case slices.Contains(algorithms, secret):
 		return true
 	case left == secret:
 		return false
 	case kind == "bearer" || kind == "sas" || kind == "kubernetes": // these have no form of their own
-		return len(left) < 16 || letters(left) < 6
+		return len(left) < 16 || countDistinct(left) < 6
 	}
-	s, found := redact.Find(left, 0)
+	s, found := redact.FindSecret(left, 0)
 	return !found || s.Named || s.Placed
 }
 
-// armored is the base64 of a key in PEM armour, without its headers.
-func armored(key string) string {
+// armoredKeyText is the base64 of a key in PEM armour, without its headers.
+func armoredKeyText(key string) string {
 	var body strings.Builder
 	_, key, _ = strings.Cut(key, "KEY")
 	key, _, _ = strings.Cut(key, "-----END")
@@ -221,16 +221,16 @@ func standsIn(value, kind string) bool {
 	if kind == "basic" {
 		said, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
 		_, value, _ = strings.Cut(string(said), ":")
-		if placeholder(value) {
+		if isPlaceholder(value) {
 			return true
 		}
 	}
 	return slices.Contains(standins, strings.ToLower(value)) || strings.ContainsAny(value, "${}[]%()*") && !strings.ContainsAny(value, "0123456789")
 }
 
-// placeholder says that a value is written where a secret would stand: an example, a
+// isPlaceholder says that a value is written where a secret would stand: an example, a
 // variable, a run of one letter.
-func placeholder(value string) bool {
+func isPlaceholder(value string) bool {
 	var room [256]byte
 	lower := append(room[:0], value...)
 	for i, c := range lower {
@@ -243,11 +243,11 @@ func placeholder(value string) bool {
 			return true
 		}
 	}
-	return letters(value) < 6
+	return countDistinct(value) < 6
 }
 
-// letters is how many different bytes there are in a text.
-func letters(text string) (n int) {
+// countDistinct is how many different bytes there are in a text.
+func countDistinct(text string) (n int) {
 	var seen [256]bool
 	for i := range len(text) {
 		if !seen[text[i]] {
@@ -284,16 +284,16 @@ func findEncoded(f *findings) {
 		first := at + lettersAt(t[at:])
 		tail, full := first, first
 		if first-start >= encodedLine {
-			tail, full = wrapped(t, start, first)
+			tail, full = wrappedEnd(t, start, first)
 		}
 		for i, end := range [...]int{tail, full} { // the last line may be a word behind it
 			if end-start < encodedRun || i > 0 && full == tail {
 				continue
 			}
-			if text, ok := decoded(t[start:end]); ok {
+			if text, ok := decodeBase64(t[start:end]); ok {
 				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) })
 				if len(inside) > 0 {
-					f.add(Encoded, "base64 of a text with "+inside[0].What, start, end)
+					f.addFinding(Encoded, "base64 of a text with "+inside[0].What, start, end)
 					break
 				}
 			}
@@ -310,9 +310,9 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrapped is where a run ends that goes on in lines as long as its first, with a shorter
+// wrappedEnd is where a run ends that goes on in lines as long as its first, with a shorter
 // last one and without it.
-func wrapped(t string, start, first int) (end, full int) {
+func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first
 	for {
 		next := full
@@ -344,8 +344,8 @@ var base64Letters = func() (t [256]bool) {
 
 var plainBase64 = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "")
 
-// decoded reads base64 in either alphabet; ok is whether it is text.
-func decoded(run string) (text string, ok bool) {
+// decodeBase64 reads base64 in either alphabet; ok is whether it is text.
+func decodeBase64(run string) (text string, ok bool) {
 	run = plainBase64.Replace(run)
 	if len(run)%4 == 1 { // of no whole byte
 		run = run[:len(run)-1]

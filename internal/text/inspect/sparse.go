@@ -39,23 +39,23 @@ type run struct {
 	found      bool
 }
 
-// take notes the run of r.
-func (s *sparse) take(r rune, start, end int, what string) {
+// takeRun notes the run of r.
+func (s *sparse) takeRun(r rune, start, end int, what string) {
 	for _, r := range s.f.text[start:end] {
-		if textclass.Private.Has(r) {
+		if textclass.Private.HasRune(r) {
 			s.private++
 			if c := r & 0x7f; c == ' ' || 'a' <= c && c <= 'z' {
 				s.spelled++
 			}
 		}
 	}
-	if !textclass.Private.Has(r) {
+	if !textclass.Private.HasRune(r) {
 		s.zero++
 		s.mixed = s.mixed || s.first != 0 && s.first != r
 		s.first = r
 	}
 	at := s.n % denseMany
-	s.leave(&s.ring[at])
+	s.leaveRun(&s.ring[at])
 	s.ring[at] = run{start, end, what, false}
 	s.n++
 	if s.n < denseMany || end-s.ring[s.n%denseMany].start > denseWithin {
@@ -65,34 +65,34 @@ func (s *sparse) take(r rune, start, end int, what string) {
 		if one := &s.ring[i]; !one.found {
 			one.found = true
 			if !s.rest {
-				s.f.add(Hidden, one.what, one.start, one.end)
+				s.f.addFinding(Hidden, one.what, one.start, one.end)
 			}
 		}
 	}
 }
 
-// leave is the end of a run that stands among too few others.
-func (s *sparse) leave(one *run) {
+// leaveRun is the end of a run that stands among too few others.
+func (s *sparse) leaveRun(one *run) {
 	if s.rest && !one.found && one.end > 0 {
-		s.f.add(Hidden, one.what, one.start, one.end)
+		s.f.addFinding(Hidden, one.what, one.start, one.end)
 	}
 }
 
-// end reports whether the text is to be read once more, for those that the first reading has left.
-func (s *sparse) end() (again bool) {
+// endText reports whether the text is to be read once more, for those that the first reading has left.
+func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
-		s.leave(&s.ring[i])
+		s.leaveRun(&s.ring[i])
 	}
 	spells := s.private >= spelledMany && s.spelled*10 >= s.private*6
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
-// alone reports a character that hides nothing where it stands alone or in twos. What turns the
+// isHarmlessAlone reports a character that hides nothing where it stands alone or in twos. What turns the
 // direction of other letters does, and what is a letter to whoever knows: a tag, a selector that
 // no picture has.
-func alone(r rune) bool { return textclass.SingleInPages.Has(r) }
+func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
-func loud(r rune) bool { return !alone(r) }
+func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 
 // Names have letters with a selector of their variants, most of them one of the first few; as many
 // different ones as a sentence has letters stand in no text.

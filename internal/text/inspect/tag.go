@@ -22,8 +22,8 @@ const (
 	longTags  = 8    // times the text that longer ones may be read
 )
 
-// tags visits what may be tags with one of these attributes: they may lie in each other.
-func (f *findings) tags(k Kind, visit func(t tag)) {
+// visitTags visits what may be tags with one of these attributes: they may lie in each other.
+func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
 	for at := 0; !f.tooLong; at++ {
@@ -36,7 +36,7 @@ func (f *findings) tags(k Kind, visit func(t tag)) {
 			visit(one)
 		}
 		if f.tooLong {
-			f.unlooked(k, "behind tags that are too long", at)
+			f.noteUnscreened(k, "behind tags that are too long", at)
 		}
 	}
 }

@@ -34,13 +34,13 @@ type walker struct {
 // AppendJSON appends src, or the text of src as a string when it is not JSON, and
 // reports whether the arguments were cut.
 func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
-	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.Of(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
-	err := w.value(harmless, "", 0)
+	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.ValueOf(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
+	err := w.copyValue(harmless, "", 0)
 	if errors.Is(err, errDeep) {
 		w = walker{Cursor: jsonscan.Cursor{Src: w.Src}, r: r, src: src, dst: dst, full: w.full, place: true}
-		err = w.value(harmless, "", 0)
+		err = w.copyValue(harmless, "", 0)
 	}
-	w.Blanks()
+	w.SkipBlanks()
 	if err == nil && w.At == len(src) {
 		return w.dst, w.cut
 	}
@@ -49,47 +49,47 @@ func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	return append(dst, '"'), len(src) > MaxText
 }
 
-// take reads c, after blanks.
-func (w *walker) take(c byte) bool {
-	w.Blanks()
-	return w.Take(c)
+// takeByte reads c, after blanks.
+func (w *walker) takeByte(c byte) bool {
+	w.SkipBlanks()
+	return w.TakeByte(c)
 }
 
-// value copies the value of the member called field, which is how secret.
-func (w *walker) value(level secrecy, field string, depth int) error {
-	w.Blanks()
+// copyValue copies the value of the member called field, which is how secret.
+func (w *walker) copyValue(level secrecy, field string, depth int) error {
+	w.SkipBlanks()
 	if w.At == len(w.src) || depth > maxDepth {
 		return errNotJSON
 	}
 	switch w.src[w.At] {
 	case '{':
-		return w.object(level, depth)
+		return w.copyObject(level, depth)
 	case '[':
-		return w.array(level, field, depth)
+		return w.copyArray(level, field, depth)
 	case '"':
-		raw, err := w.raw()
+		raw, err := w.readRaw()
 		if err != nil {
 			return err
 		}
-		w.string(raw, level, field)
+		w.appendText(raw, level, field)
 		return nil
 	}
-	return w.literal(level, field)
+	return w.copyLiteral(level, field)
 }
 
-// array copies a list. The word after a flag such as "--token" is its value.
-func (w *walker) array(level secrecy, field string, depth int) error {
+// copyArray copies a list. The word after a flag such as "--token" is its value.
+func (w *walker) copyArray(level secrecy, field string, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '[')
-	if w.take(']') {
+	if w.takeByte(']') {
 		w.dst = append(w.dst, ']')
 		return nil
 	}
 	start, last := w.At, []byte(nil)
 	for next := level; ; {
-		w.Blanks()
+		w.SkipBlanks()
 		mark, from, cut := len(w.dst), w.At, w.cut
-		element := w.unescaped()
+		element := w.plainString()
 		if len(element) > 1 && (element[0] == '-' || len(last) > 1 && last[0] == '-') {
 			next = max(next, listedSecrecy(element, last, w.src[start:w.At], w.command))
 		}
@@ -97,26 +97,26 @@ func (w *walker) array(level secrecy, field string, depth int) error {
 		if w.dst[mark-1] != '[' {
 			w.dst = append(w.dst, ',')
 		}
-		if err := w.value(next, field, depth+1); err != nil {
+		if err := w.copyValue(next, field, depth+1); err != nil {
 			return err
 		}
 		next = max(level, flagSecrecy(w.src[from:w.At]))
-		if w.shorten(mark, cut) {
+		if w.cutAtFull(mark, cut) {
 			w.dst = append(w.dst, ']')
-			return w.leave()
+			return w.leaveContainer()
 		}
-		if w.take(']') {
+		if w.takeByte(']') {
 			w.dst = append(w.dst, ']')
 			return nil
 		}
-		if !w.take(',') {
+		if !w.takeByte(',') {
 			return errNotJSON
 		}
 	}
 }
 
-// unescaped is the string at the cursor without its quotes, as far as it has no escapes.
-func (w *walker) unescaped() []byte {
+// plainString is the string at the cursor without its quotes, as far as it has no escapes.
+func (w *walker) plainString() []byte {
 	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return nil
 	}
@@ -135,85 +135,85 @@ func flagSecrecy(element []byte) secrecy {
 	return harmless
 }
 
-// shorten takes back the element or member written since mark when the block is
+// cutAtFull takes back the element or member written since mark when the block is
 // full, and reports whether it is.
-func (w *walker) shorten(mark int, wasCut bool) bool {
+func (w *walker) cutAtFull(mark int, wasCut bool) bool {
 	if wasCut || !w.cut && len(w.dst) > w.full {
 		w.dst, w.cut = w.dst[:mark], true
 	}
 	return w.cut
 }
 
-// leave moves behind the end of the object or array the cursor is in. What is
+// leaveContainer moves behind the end of the object or array the cursor is in. What is
 // left out is not searched for secrets: that takes long, and nobody reads it.
-func (w *walker) leave() error {
-	if !w.Leave() {
+func (w *walker) leaveContainer() error {
+	if !w.LeaveContainer() {
 		return errNotJSON
 	}
 	return nil
 }
 
-// object copies an object, once more if what is written in it is secret.
-func (w *walker) object(level secrecy, depth int) error {
+// copyObject copies an object, once more if what is written in it is secret.
+func (w *walker) copyObject(level secrecy, depth int) error {
 	start, mark, cut := w.At, len(w.dst), w.cut
-	if err := w.members(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {
+	if err := w.copyMembers(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {
 		return err
 	}
 	if w.read += w.At - start; w.read > often*len(w.src) {
 		return errDeep
 	}
-	if !placed(jsonscan.Value(w.Src[start:w.At])) {
+	if !hasSecretPath(jsonscan.Value(w.Src[start:w.At])) {
 		return nil
 	}
 	w.At, w.dst, w.cut, w.place = start, w.dst[:mark], cut, true
-	err := w.members(level, depth)
+	err := w.copyMembers(level, depth)
 	w.place = false
 	return err
 }
 
-// members copies members. {"name": "API_KEY", "value": ...} names its value too.
-func (w *walker) members(level secrecy, depth int) error {
+// copyMembers copies members. {"name": "API_KEY", "value": ...} names its value too.
+func (w *walker) copyMembers(level secrecy, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '{')
-	if w.take('}') {
+	if w.takeByte('}') {
 		w.dst = append(w.dst, '}')
 		return nil
 	}
 	named := level
 	for {
-		w.Blanks()
+		w.SkipBlanks()
 		mark, cut := len(w.dst), w.cut
 		if w.dst[mark-1] != '{' {
 			w.dst = append(w.dst, ',')
 		}
-		if err := w.member(level, &named, depth); err != nil {
+		if err := w.copyMember(level, &named, depth); err != nil {
 			return err
 		}
-		if w.shorten(mark, cut) {
+		if w.cutAtFull(mark, cut) {
 			w.dst = append(w.dst, '}')
-			return w.leave()
+			return w.leaveContainer()
 		}
-		if w.take('}') {
+		if w.takeByte('}') {
 			w.dst = append(w.dst, '}')
 			return nil
 		}
-		if !w.take(',') {
+		if !w.takeByte(',') {
 			return errNotJSON
 		}
 	}
 }
 
-func (w *walker) member(level secrecy, named *secrecy, depth int) error {
+func (w *walker) copyMember(level secrecy, named *secrecy, depth int) error {
 	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return errNotJSON
 	}
-	name, err := w.raw()
+	name, err := w.readRaw()
 	if err != nil {
 		return err
 	}
-	w.string(name, harmless, "")
+	w.appendText(name, harmless, "")
 	if bytes.IndexByte(name, '\\') >= 0 {
-		name = escape.Undo(nil, name)
+		name = escape.UndoEscapes(nil, name)
 	}
 	w.dst = append(w.dst, ':')
 	switch s := memberSecrecy(name); {
@@ -237,12 +237,12 @@ func (w *walker) member(level secrecy, named *secrecy, depth int) error {
 	if w.r.mode == Hashed {
 		field = string(name)
 	}
-	if !w.take(':') {
+	if !w.takeByte(':') {
 		return errNotJSON
 	}
-	w.Blanks()
+	w.SkipBlanks()
 	from := w.At
-	if err := w.value(level, field, depth+1); err != nil {
+	if err := w.copyValue(level, field, depth+1); err != nil {
 		return err
 	}
 	if naming && w.At-from > 2 && w.src[from] == '"' {

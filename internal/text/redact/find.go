@@ -12,8 +12,8 @@ type Span struct {
 	Placed bool
 }
 
-// Find gives the first secret in text at or after from: what the record would not keep.
-func Find(text string, from int) (Span, bool) {
+// FindSecret gives the first secret in text at or after from: what the record would not keep.
+func FindSecret(text string, from int) (Span, bool) {
 	return spanOf(findSecret(bytesOf(text), from))
 }
 

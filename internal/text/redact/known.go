@@ -26,11 +26,11 @@ type Known struct {
 func NewKnown(values [][]byte) *Known {
 	k := &Known{}
 	for _, v := range values {
-		k.add(v)
+		k.addValue(v)
 		if lines := bytes.Split(v, []byte("\n")); len(lines) > 1 {
 			for _, line := range lines {
 				if line = bytes.TrimSpace(line); len(line) >= 2*Shortest {
-					k.add(line)
+					k.addValue(line)
 				}
 			}
 		}
@@ -41,7 +41,7 @@ func NewKnown(values [][]byte) *Known {
 	return k
 }
 
-func (k *Known) add(v []byte) {
+func (k *Known) addValue(v []byte) {
 	if len(v) < Shortest {
 		return
 	}
@@ -57,14 +57,14 @@ func (k *Known) add(v []byte) {
 	}
 }
 
-// Contains reports a text with a known value in it.
-func (k *Known) Contains(text []byte) bool {
-	_, _, found := k.Find(text, 0)
+// ContainsKnown reports a text with a known value in it.
+func (k *Known) ContainsKnown(text []byte) bool {
+	_, _, found := k.FindKnown(text, 0)
 	return found
 }
 
-// Find gives the place of the first known value in text at or after from.
-func (k *Known) Find(text []byte, from int) (start, end int, found bool) {
+// FindKnown gives the place of the first known value in text at or after from.
+func (k *Known) FindKnown(text []byte, from int) (start, end int, found bool) {
 	if k == nil {
 		return 0, 0, false
 	}
@@ -100,7 +100,7 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 		}
 		at += i
 		var is [utf8.UTFMax]byte
-		size, n := escaped(text[at:], &is)
+		size, n := decodeEscape(text[at:], &is)
 		if n == 0 {
 			continue
 		}
@@ -119,18 +119,18 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 	return start, end, found
 }
 
-// escaped puts the bytes that a +, %XX or an escape of JSON stands for into is: size of them,
+// decodeEscape puts the bytes that a +, %XX or an escape of JSON stands for into is: size of them,
 // for n of text; 0 for anything else.
-func escaped(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
+func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	switch {
 	case text[0] == '+':
 		is[0] = ' '
 		return 1, 1
-	case text[0] == '%' && len(text) >= 3 && unhex(text[1]) >= 0 && unhex(text[2]) >= 0:
-		is[0] = byte(unhex(text[1])<<4 | unhex(text[2]))
+	case text[0] == '%' && len(text) >= 3 && hexDigit(text[1]) >= 0 && hexDigit(text[2]) >= 0:
+		is[0] = byte(hexDigit(text[1])<<4 | hexDigit(text[2]))
 		return 1, 3
 	case text[0] == '\\':
-		r, n := escape.Read(text)
+		r, n := escape.ReadEscape(text)
 		if n > 0 {
 			return utf8.EncodeRune(is[:], r), n
 		}
@@ -145,7 +145,7 @@ func matchEscaped(text, v []byte) (n int) {
 			return 0
 		}
 		var is [utf8.UTFMax]byte
-		switch size, read := escaped(text[n:], &is); {
+		switch size, read := decodeEscape(text[n:], &is); {
 		case read > 0 && bytes.HasPrefix(v, is[:size]):
 			n, v = n+read, v[size:]
 		case text[n] == v[0]:
@@ -157,7 +157,7 @@ func matchEscaped(text, v []byte) (n int) {
 	return n
 }
 
-func unhex(c byte) int {
+func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
 		return int(c - '0')
@@ -186,21 +186,21 @@ func indexBase64(text, v []byte) int {
 
 const knownMark = redactedMark + "vault]"
 
-// Text is s with a marker in the place of every known value.
-func (k *Known) Text(s string) string {
+// MaskText is s with a marker in the place of every known value.
+func (k *Known) MaskText(s string) string {
 	if k == nil {
 		return s
 	}
-	out, rest := k.replace(nil, []byte(s), true)
+	out, rest := k.replaceKnown(nil, []byte(s), true)
 	return string(append(out, rest...))
 }
 
-// replace appends text with markers to dst. Unless it is the last of a stream, the end
+// replaceKnown appends text with markers to dst. Unless it is the last of a stream, the end
 // that may be the beginning of a value is kept back.
-func (k *Known) replace(dst, text []byte, last bool) (out, rest []byte) {
+func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {
-		start, end, found := k.Find(text, at)
+		start, end, found := k.FindKnown(text, at)
 		if !found {
 			break
 		}
@@ -214,19 +214,19 @@ func (k *Known) replace(dst, text []byte, last bool) (out, rest []byte) {
 	return append(dst, text[at:keep]...), text[keep:]
 }
 
-// Copy copies a stream with markers in the place of known values, and passes every whole
+// CopyMasked copies a stream with markers in the place of known values, and passes every whole
 // line on at once: what is written across two lines is not found.
-func (k *Known) Copy(to io.Writer, from io.Reader) error {
+func (k *Known) CopyMasked(to io.Writer, from io.Reader) error {
 	buf, pending := make([]byte, 32<<10), []byte(nil)
 	for {
 		n, err := from.Read(buf)
 		pending = append(pending, buf[:n]...)
 		whole := bytes.LastIndexByte(pending, '\n') + 1
-		out, _ := k.replace(nil, pending[:whole], true)
+		out, _ := k.replaceKnown(nil, pending[:whole], true)
 		rest := pending[whole:]
 		if len(rest) > len(buf) || err != nil { // a line without an end
 			var more []byte
-			more, rest = k.replace(nil, rest, err != nil)
+			more, rest = k.replaceKnown(nil, rest, err != nil)
 			out = append(out, more...)
 		}
 		pending = append(pending[:0], rest...)

@@ -61,14 +61,14 @@ func testForms(t *testing.T, value string) {
 	k := known(value, "short", "another-of-them")
 	for name, form := range forms(value) {
 		text := "at 100%: a+b " + form + " and on"
-		start, end, ok := k.Find([]byte(text), 0)
+		start, end, ok := k.FindKnown([]byte(text), 0)
 		if !ok || !strings.Contains(form, text[start:end]) || len(form)-(end-start) > 12 {
 			t.Errorf("%s: %q, %v in %q", name, text[start:end], ok, form)
 		}
-		if _, _, again := k.Find([]byte(text), end); again {
+		if _, _, again := k.FindKnown([]byte(text), end); again {
 			t.Errorf("%s: found twice", name)
 		}
-		if got := k.Text(text); !strings.Contains(got, "[redacted:vault]") || k.Contains([]byte(got)) || !strings.HasSuffix(got, " and on") {
+		if got := k.MaskText(text); !strings.Contains(got, "[redacted:vault]") || k.ContainsKnown([]byte(got)) || !strings.HasSuffix(got, " and on") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -80,11 +80,11 @@ func TestKnownForms(t *testing.T) {
 	}
 	k := known(canary)
 	for _, text := range []string{"", "short", "cAn4ry/+ ?value", "%", "%6", "100% + %41%zz", strings.ToLower(canary)} {
-		if k.Contains([]byte(text)) {
+		if k.ContainsKnown([]byte(text)) {
 			t.Errorf("%q counts as secret", text)
 		}
 	}
-	if none := known("short"); none != nil || none.Contains([]byte("short")) || none.Text(canary) != canary {
+	if none := known("short"); none != nil || none.ContainsKnown([]byte("short")) || none.MaskText(canary) != canary {
 		t.Error("nothing to know, and something is found")
 	}
 }
@@ -92,7 +92,7 @@ func TestKnownForms(t *testing.T) {
 // A line of a value that has several is one too.
 func TestKnownLines(t *testing.T) {
 	k := known("-----BEGIN\nfirst-line-of-a-key\nsecond-line-of-a-key\n}")
-	if got := k.Text("a second-line-of-a-key b -----BEGIN }"); got != "a [redacted:vault] b -----BEGIN }" {
+	if got := k.MaskText("a second-line-of-a-key b -----BEGIN }"); got != "a [redacted:vault] b -----BEGIN }" {
 		t.Error(got)
 	}
 }
@@ -102,7 +102,7 @@ func TestKnownInTheRecord(t *testing.T) {
 	long := strings.Repeat("long-canary ", 200)
 	for _, mode := range []Mode{Redacted, Hashed, Full} {
 		r := New(mode, testKey)
-		r.Hide(known(canary, "12345678901", long))
+		r.HideKnown(known(canary, "12345678901", long))
 		for name, form := range forms(canary) {
 			got, _ := r.AppendJSON(nil, []byte(`{"a":"x `+form+`","`+form+`":[12345678901]}`))
 			if strings.Contains(string(got), form) || strings.Contains(string(got), "12345678901") || strings.Count(string(got), "[redacted:vault:") != 3 {
@@ -124,7 +124,7 @@ func TestKnownInTheRecord(t *testing.T) {
 func TestKnownBothAlphabets(t *testing.T) {
 	k, all := known(canary), forms(canary)
 	for _, text := range []string{all["basic"] + " " + all["basic, two more"], all["basic, two more"] + " " + all["basic"]} {
-		if got := k.Text(text); strings.Count(got, knownMark) != 2 || k.Contains([]byte(got)) {
+		if got := k.MaskText(text); strings.Count(got, knownMark) != 2 || k.ContainsKnown([]byte(got)) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -140,7 +140,7 @@ func TestKnownCopy(t *testing.T) {
 	text.WriteString(strings.Repeat("no end ", 10_000) + canary + strings.Repeat(" no end", 10_000) + canary)
 	for name, read := range map[string]io.Reader{"whole": strings.NewReader(text.String()), "bytes": iotest.OneByteReader(strings.NewReader(text.String()))} {
 		var out bytes.Buffer
-		if err := k.Copy(&out, read); err != nil || k.Contains(out.Bytes()) || strings.Count(out.String(), "[redacted:vault]") != 2*len(forms(canary))+2 {
+		if err := k.CopyMasked(&out, read); err != nil || k.ContainsKnown(out.Bytes()) || strings.Count(out.String(), "[redacted:vault]") != 2*len(forms(canary))+2 {
 			t.Errorf("%s: %v, %d", name, err, strings.Count(out.String(), "[redacted:vault]"))
 		}
 		if strings.Count(out.String(), "no end") != 20_000 {
@@ -155,7 +155,7 @@ func FuzzKnown(f *testing.F) {
 	f.Add(`a \"qu\\oted\" \u0026 <100%25> v\u00e4lue\ud83d\udd11`, quoted)
 	f.Fuzz(func(t *testing.T, text, value string) {
 		k := known(value)
-		start, end, ok := k.Find([]byte(text), 0)
+		start, end, ok := k.FindKnown([]byte(text), 0)
 		if ok && (start < 0 || end <= start || end > len(text)) {
 			t.Fatal(start, end)
 		}
@@ -166,7 +166,7 @@ func FuzzKnown(f *testing.F) {
 		if k == nil {
 			return
 		}
-		if err := k.Copy(&out, strings.NewReader(text)); err != nil {
+		if err := k.CopyMasked(&out, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(value, "\n") && !ok && out.String() != text {
@@ -180,7 +180,7 @@ func BenchmarkKnown(b *testing.B) {
 	text := []byte(strings.Repeat(`{"type":"text","text":"an ordinary reply of a server, 100% text + more"},`, 1<<10))
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if k.Contains(text) {
+		if k.ContainsKnown(text) {
 			b.Fatal("found")
 		}
 	}

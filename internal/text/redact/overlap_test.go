@@ -27,10 +27,10 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		`\u001b[32m` + github:                                                 hex40,
 		"-----BEGIN PRIVATE KEY-----\n\n-----BEGIN PRIVATE KEY-----\n" + body: body,
 	} {
-		if got := Text(text); strings.Contains(got, secret) || !IsRedacted(got) {
+		if got := ScrubText(text); strings.Contains(got, secret) || !IsRedacted(got) {
 			t.Errorf("%q is kept as %q", text, got)
 		}
-		quoted := string(JSON([]byte(`{"note":"` + strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`, "\x1b", `\u001b`).Replace(text) + `"}`)))
+		quoted := string(ScrubJSON([]byte(`{"note":"` + strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`, "\x1b", `\u001b`).Replace(text) + `"}`)))
 		if strings.Contains(quoted, secret) || !IsRedacted(quoted) {
 			t.Errorf("%q in an argument is kept as %s", text, quoted)
 		}
@@ -40,7 +40,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"token=" + github + " and on":                   "token=[redacted:value:44] and on",
 		"password: a -----BEGIN CERTIFICATE-----\nMIIE": "password: [redacted:value:1] -----BEGIN CERTIFICATE-----\nMIIE",
 	} {
-		if got := Text(text); got != want {
+		if got := ScrubText(text); got != want {
 			t.Errorf("%q is kept as %q", text, got)
 		}
 	}

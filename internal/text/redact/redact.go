@@ -78,24 +78,24 @@ func New(mode Mode, key []byte) *Redactor {
 	return &Redactor{mode: mode, mac: hmac.New(sha256.New, key)}
 }
 
-// Hide has values that are known to be secret kept out, in every mode.
-func (r *Redactor) Hide(k *Known) { r.known = k }
+// HideKnown has values that are known to be secret kept out, in every mode.
+func (r *Redactor) HideKnown(k *Known) { r.known = k }
 
-// look is how far behind a cut a secret is still looked for that begins before it.
-func (r *Redactor) look() int {
+// lookAhead is how far behind a cut a secret is still looked for that begins before it.
+func (r *Redactor) lookAhead() int {
 	if r.known == nil {
 		return maxLook
 	}
 	return max(maxLook, r.known.longest)
 }
 
-// find gives the first secret in s at or after from. Where one that is known and another
+// findSpan gives the first secret in s at or after from. Where one that is known and another
 // overlap, they are one.
-func (r *Redactor) find(s []byte, from int) (sp span, ok bool) {
+func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)
 	}
-	start, end, known := r.known.Find(s, from)
+	start, end, known := r.known.FindKnown(s, from)
 	switch {
 	case !known || ok && sp.to <= start:
 	case ok && sp.from < end:
@@ -109,8 +109,8 @@ func (r *Redactor) find(s []byte, from int) (sp span, ok bool) {
 // Mode is what it keeps.
 func (r *Redactor) Mode() Mode { return r.mode }
 
-// Spare gives scratch space of more than n bytes back.
-func (r *Redactor) Spare(n int) {
+// ReleaseScratch gives scratch space of more than n bytes back.
+func (r *Redactor) ReleaseScratch(n int) {
 	if cap(r.scratch) > n {
 		r.scratch = nil
 	}
@@ -127,21 +127,21 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	long := len(s) > MaxText
 	if long {
-		s = s[:min(len(s), MaxText+r.look())] // a secret across the cut is still seen
+		s = s[:min(len(s), MaxText+r.lookAhead())] // a secret across the cut is still seen
 	}
 	keep := min(len(s), MaxText)
 	at := 0
 	for r.mode != Full || r.known != nil {
-		sp, ok := r.find(s, at)
+		sp, ok := r.findSpan(s, at)
 		if !ok || sp.from >= keep {
 			break
 		}
-		dst = escape.Append(dst, s[at:sp.from])
-		dst = r.mark(dst, sp.kind, s[sp.from:sp.to], "")
+		dst = escape.AppendEscaped(dst, s[at:sp.from])
+		dst = r.appendMarker(dst, sp.kind, s[sp.from:sp.to], "")
 		at = sp.to
 	}
 	if at < keep {
-		dst = escape.Append(dst, s[at:keep])
+		dst = escape.AppendEscaped(dst, s[at:keep])
 	}
 	if long {
 		dst = r.AppendCut(dst, len(whole), whole)
@@ -149,14 +149,14 @@ func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	return dst
 }
 
-// mark appends the marker that stands for a secret. The field is part of what
+// appendMarker appends the marker that stands for a secret. The field is part of what
 // is hashed, so that equal secrets in different places do not show as equal.
-func (r *Redactor) mark(dst []byte, kind string, value []byte, field string) []byte {
+func (r *Redactor) appendMarker(dst []byte, kind string, value []byte, field string) []byte {
 	dst = append(dst, redactedMark...)
 	dst = append(dst, kind...)
 	dst = append(dst, ':')
 	dst = strconv.AppendInt(dst, int64(len(value)), 10)
-	if r.mode == Hashed && bits(value) >= 64 {
+	if r.mode == Hashed && entropyBits(value) >= 64 {
 		dst = append(dst, ':')
 		r.mac.Reset()
 		r.mac.Write([]byte(field))
@@ -190,10 +190,10 @@ func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	return hex.AppendEncode(append(dst, "hmac:"...), r.mac.Sum(r.sum[:0])[:16])
 }
 
-// bits is an upper bound of what a value can hold if its characters were drawn
+// entropyBits is an upper bound of what a value can hold if its characters were drawn
 // at random: below 64 a digest, even a keyed one, would give it away to whoever
 // gets the key.
-func bits(value []byte) int {
+func entropyBits(value []byte) int {
 	tenths := 33 // of a digit
 	for _, c := range value {
 		if c < '0' || c > '9' {

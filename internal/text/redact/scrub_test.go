@@ -14,12 +14,12 @@ func TestScrub(t *testing.T) {
 		{`not json ` + github, `"not json [redacted:github:44]"`},
 		{``, `""`},
 	} {
-		got := JSON([]byte(tt.in))
+		got := ScrubJSON([]byte(tt.in))
 		if string(got) != tt.want || !json.Valid(got) {
 			t.Errorf("%s\n got %s\nwant %s", tt.in, got, tt.want)
 		}
 	}
-	if got := JSON(nil); got != nil {
+	if got := ScrubJSON(nil); got != nil {
 		t.Errorf("nil became %q", got)
 	}
 	for in, want := range map[string]string{
@@ -30,11 +30,11 @@ func TestScrub(t *testing.T) {
 		"curl -H 'X: " + github + "' now": "curl -H 'X: [redacted:github:44]' now",
 		"\xff":                            `\xff`,
 	} {
-		if got := Text(in); got != want {
+		if got := ScrubText(in); got != want {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)
 		}
 	}
-	if got := Text(strings.Repeat("x", MaxText+1)); len(got) > MaxText+100 || !strings.Contains(got, "[cut:4097:hmac:") {
+	if got := ScrubText(strings.Repeat("x", MaxText+1)); len(got) > MaxText+100 || !strings.Contains(got, "[cut:4097:hmac:") {
 		t.Errorf("a long text is kept: %d bytes", len(got))
 	}
 }

@@ -69,7 +69,7 @@ func credentialAt(s []byte, i int) span {
 		if !c.attached {
 			value++
 		}
-		at := c.secret(s, value)
+		at := c.secretSpan(s, value)
 		if at.to <= at.from {
 			continue
 		}
@@ -113,15 +113,15 @@ func commandBefore(s []byte, i int) []byte {
 func (c *credential) behindProgram(command []byte) bool {
 	for _, program := range c.programs {
 		if bytes.Contains(command, []byte(program)) {
-			return c.among(nil, command)
+			return c.hasProgram(nil, command)
 		}
 	}
 	return false
 }
 
-// among looks for the program, and the word that has to stand behind it, in the
+// hasProgram looks for the program, and the word that has to stand behind it, in the
 // words of two texts.
-func (c *credential) among(texts ...[]byte) bool {
+func (c *credential) hasProgram(texts ...[]byte) bool {
 	found, only := false, c.only == ""
 	for _, text := range texts {
 		for w := range bytes.FieldsFuncSeq(text, betweenWords) {
@@ -139,8 +139,8 @@ func betweenWords(r rune) bool {
 	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == '`' || r == ',' || r == '='
 }
 
-// secret is the part of the value at s[i] that is one.
-func (c *credential) secret(s []byte, i int) span {
+// secretSpan is the part of the value at s[i] that is one.
+func (c *credential) secretSpan(s []byte, i int) span {
 	for i < len(s) && s[i] == ' ' {
 		i++
 	}
@@ -178,7 +178,7 @@ func listedSecrecy(element, last, before, command []byte) secrecy {
 		switch {
 		case !bytes.HasPrefix(option, []byte(c.option)) || c.attached == (len(option) == len(c.option)):
 		case !c.attached && len(option) > len(c.option) || c.behind != 0 && bytes.IndexByte(element, c.behind) < 0:
-		case c.among(command, before):
+		case c.hasProgram(command, before):
 			return secret
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // placedKind is the kind of a secret that only its place gives away.
 const placedKind = "password"
 
-// basic reads "Basic CREDENTIALS" (RFC 7617): base64 of a name, a colon and a password.
-func basic(s []byte, i int) span {
+// basicSpan reads "Basic CREDENTIALS" (RFC 7617): base64 of a name, a colon and a password.
+func basicSpan(s []byte, i int) span {
 	const word = "basic "
 	if len(s)-i < len(word)+4 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
 		return span{}
@@ -55,18 +55,18 @@ func pairName(s []byte) (name []byte, is bool) {
 // netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and
 // of the entry that is for all hosts.
 func netrcAt(s []byte, i, from int) span {
-	begin, at := field(s, i)
+	begin, at := netrcWord(s, i)
 	switch string(begin) {
 	case "machine":
-		_, at = field(s, at)
+		_, at = netrcWord(s, at)
 	case "default":
 	default:
 		return span{}
 	}
 	password, login := span{}, false
 	for range 3 {
-		key, next := field(s, at)
-		value, end := field(s, next)
+		key, next := netrcWord(s, at)
+		value, end := netrcWord(s, next)
 		switch string(key) {
 		case "login":
 			login = len(value) > 0
@@ -262,8 +262,8 @@ func isAnyFold(name []byte, words []string) bool {
 	return false
 }
 
-// field is the next word of netrc at s[i], and where it ends.
-func field(s []byte, i int) (word []byte, end int) {
+// netrcWord is the next word of netrc at s[i], and where it ends.
+func netrcWord(s []byte, i int) (word []byte, end int) {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 		i++
 	}
@@ -409,7 +409,7 @@ func (r *reading) jsonBlock(i int) (start, size int) {
 	return open + 1 + len(inside) - len(block), len(bytes.TrimRight(block, " \t\r\n"))
 }
 
-// signature is that of a shared access signature (Azure Storage), in a query.
-func signature(name, value []byte) bool {
+// isSignature is that of a shared access signature (Azure Storage), in a query.
+func isSignature(name, value []byte) bool {
 	return string(name) == "sig" && len(value) >= 40
 }

@@ -40,7 +40,7 @@ func memberSecrecy(name []byte) secrecy {
 		said, before := harmless, false
 		if mayTell(word) {
 			t := tables()
-			said, before = t.secrecy(word, qualified), t.before[string(word)]
+			said, before = t.wordSecrecy(word, qualified), t.before[string(word)]
 		}
 		if said != harmless && said != written || found == harmless && len(name) == 0 {
 			found = said
@@ -76,7 +76,7 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 	return fold, name[i:]
 }
 
-func (t *nameTables) secrecy(word []byte, qualified bool) secrecy {
+func (t *nameTables) wordSecrecy(word []byte, qualified bool) secrecy {
 	if s := t.words[string(word)]; s != harmless {
 		return s
 	}
@@ -119,7 +119,7 @@ var tables = sync.OnceValue(func() *nameTables {
 // process never makes them.
 func mayTell(word []byte) bool {
 	n := len(word)
-	return n > 2 && wordEnds()[pair(word[n-2], word[n-1])&255]&(1<<(word[n-3]&63)) != 0
+	return n > 2 && wordEnds()[pairHash(word[n-2], word[n-1])&255]&(1<<(word[n-3]&63)) != 0
 }
 
 // wordEnds holds how the words of the tables end: by the last two bytes, a bit for the one
@@ -128,7 +128,7 @@ var wordEnds = sync.OnceValue(func() *[256]uint64 {
 	ends := new([256]uint64)
 	for word := range strings.FieldsSeq(textclass.ContentWords + " " + textclass.SecretWords + " " + textclass.KeyWords + " " + textclass.SecretEndings + " tokens key keys") {
 		n := len(word) // above two
-		ends[pair(word[n-2], word[n-1])&255] |= 1 << (word[n-3] & 63)
+		ends[pairHash(word[n-2], word[n-1])&255] |= 1 << (word[n-3] & 63)
 	}
 	return ends
 })

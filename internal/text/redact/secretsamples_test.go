@@ -103,7 +103,7 @@ func TestKeysOfCommandLines(t *testing.T) {
 		{"'secret_key' => 'SECRET'", "'secret_key' => '[redacted:value:8]'"},
 	} {
 		text := strings.Replace(c.text, "SECRET", secret, 1)
-		if got := Text(text); got != c.kept {
+		if got := ScrubText(text); got != c.kept {
 			t.Errorf("%s\nis kept as %s", text, got)
 		}
 	}
@@ -112,7 +112,7 @@ func TestKeysOfCommandLines(t *testing.T) {
 		`["mysql","-pSECRET","db"]`, `["sshpass","-p","SECRET","ssh"]`, `{"command":"/usr/bin/redis-cli","args":["-a","SECRET"]}`, `["bash","-c","curl -u me:SECRET h"]`,
 	} {
 		text := strings.Replace(args, "SECRET", secret, 1)
-		if got := string(JSON([]byte(text))); strings.Contains(got, secret) || !IsRedacted(got) {
+		if got := string(ScrubJSON([]byte(text))); strings.Contains(got, secret) || !IsRedacted(got) {
 			t.Errorf("%s\nis kept as %s", text, got)
 		}
 	}
@@ -130,7 +130,7 @@ func TestWordsThatBeginLikeKeys(t *testing.T) {
 		"10.0.0.1:8080", "12345678:90", "x~y", "~/projects/a~b", "HEAD~3", "Q~A", "www.example.com.", "a.b.c.d.e.f", "com.example.some.package.Name", "key-" + hex40, "us-east-1", "en-us1", "file_mmk", "1.2.3-us1",
 		"The quick brown fox; e.g. this, i.e. that... and so on.", "func (r *redactor) text(dst, s, whole []byte) []byte {", "for i := range shapes { t[i] |= 1 << 3 }", "SELECT a.b, c.d FROM e.f WHERE g = 'h' AND i LIKE '%j'",
 	} {
-		if got := Text(text); got != text {
+		if got := ScrubText(text); got != text {
 			t.Errorf("%s\nis kept as %s", text, got)
 		}
 	}

@@ -11,7 +11,7 @@ const maxLook = 512
 // For most words that is all that is looked at.
 var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16) {
 	for i := len(shapes) - 1; i >= 0; i-- {
-		n := pair(shapes[i].start[0], shapes[i].start[1])
+		n := pairHash(shapes[i].start[0], shapes[i].start[1])
 		next[i], first[n] = first[n], uint16(i+1)
 	}
 	return first, next
@@ -27,32 +27,32 @@ func init() { // in its place: the array as a value is made on the heap
 	for i := range shapes {
 		start := shapes[i].start
 		if len(start) == 2 {
-			t[pair(start[0], start[1])] = 1<<64 - 1
+			t[pairHash(start[0], start[1])] = 1<<64 - 1
 		} else {
-			t[pair(start[0], start[1])] |= 1 << (start[2] & 63)
+			t[pairHash(start[0], start[1])] |= 1 << (start[2] & 63)
 		}
 	}
 	for _, b := range "bB" {
 		for _, e := range "eE" {
-			t[pair(byte(b), byte(e))] |= 1<<('a'&63) | 1<<('A'&63)
+			t[pairHash(byte(b), byte(e))] |= 1<<('a'&63) | 1<<('A'&63)
 		}
 		for _, a := range "aA" {
-			t[pair(byte(b), byte(a))] |= 1<<('s'&63) | 1<<('S'&63)
+			t[pairHash(byte(b), byte(a))] |= 1<<('s'&63) | 1<<('S'&63)
 		}
 	}
 	for _, word := range []string{"mac", "def", "dat", "str", "jdb"} {
-		t[pair(word[0], word[1])] |= 1 << (word[2] & 63)
+		t[pairHash(word[0], word[1])] |= 1 << (word[2] & 63)
 	}
-	t[pair('e', 'y')] |= 1 << ('J' & 63)
+	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
 }
 
 // mayBegin says whether startAt is worth asking: of most words it is not. No secret
 // has two bytes.
 func mayBegin(s []byte, i int) bool {
-	return i+2 < len(s) && begins[pair(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
+	return i+2 < len(s) && begins[pairHash(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
 }
 
-func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
+func pairHash(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
 // startAt finds the secret that begins at s[i]; nothing of it stands before s[from].
 func (r *reading) startAt(i, from int) span {
@@ -65,9 +65,9 @@ func (r *reading) startAt(i, from int) span {
 	}
 	switch {
 	case s[i]|0x20 == 'b' && s[i+1]|0x20 == 'e':
-		return bearer(s, i)
+		return bearerSpan(s, i)
 	case s[i]|0x20 == 'b':
-		return basic(s, i)
+		return basicSpan(s, i)
 	case s[i] == 'm', s[i] == 'd' && s[i+1] == 'e':
 		return netrcAt(s, i, from)
 	case s[i] == 'd', s[i] == 's':
@@ -81,7 +81,7 @@ func (r *reading) startAt(i, from int) span {
 // formAt finds the secret of a form of its own that begins at s[i].
 func (r *reading) formAt(i, from int) span {
 	s := r.s
-	if n := shapeFirst[pair(s[i], s[i+1])]; n > 0 {
+	if n := shapeFirst[pairHash(s[i], s[i+1])]; n > 0 {
 		if at := shapeAt(s, i, from, n); at.to > 0 {
 			return at
 		}
@@ -100,7 +100,7 @@ func shapeAt(s []byte, i, from int, n uint16) span {
 		if len(s)-behind < sh.min || string(s[i:behind]) != sh.start {
 			continue
 		}
-		if follows := sh.follows(s[behind:]); follows > 0 && sh.precedes(s[from:i]) {
+		if follows := sh.followLength(s[behind:]); follows > 0 && sh.matchesBefore(s[from:i]) {
 			start := i
 			if sh.before > 0 {
 				start -= sh.before + 1
@@ -111,9 +111,9 @@ func shapeAt(s []byte, i, from int, n uint16) span {
 	return span{}
 }
 
-// follows is how much of rest belongs to a secret whose start stands before it; 0
+// followLength is how much of rest belongs to a secret whose start stands before it; 0
 // when it is none.
-func (sh *shape) follows(rest []byte) int {
+func (sh *shape) followLength(rest []byte) int {
 	of := sh.of
 	if of == 0 {
 		of = alnum
@@ -129,8 +129,8 @@ func (sh *shape) follows(rest []byte) int {
 	return n
 }
 
-// precedes looks at what stands before a start.
-func (sh *shape) precedes(text []byte) bool {
+// matchesBefore looks at what stands before a start.
+func (sh *shape) matchesBefore(text []byte) bool {
 	if sh.before == 0 {
 		return true
 	}

@@ -167,7 +167,7 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 	case '=':
 		return r.assigned(i, from, named)
 	case ':':
-		if at = userinfo(s, i); at.to == 0 {
+		if at = userinfoSpan(s, i); at.to == 0 {
 			at = dsnAt(s, i)
 		}
 		if at.to == 0 {
@@ -230,7 +230,7 @@ func (r *reading) dashed(i, from int, named bool) span {
 		at = credentialAt(s, i)
 	}
 	if at.to == 0 && named {
-		at = flagged(s, i)
+		at = flagSpan(s, i)
 	}
 	return at
 }
@@ -273,7 +273,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 	}
 	kind := ""
 	switch {
-	case inQuery && signature(name, near[from:to]):
+	case inQuery && isSignature(name, near[from:to]):
 		kind = "sas"
 	case level == secret && isAuth(name):
 		if !named && to == len(near) && ofClass(bytes.TrimRight(near[from:to], "="), alnum|slashes) {
@@ -340,8 +340,8 @@ func valueAfter(s []byte, i int, inQuery, header bool) (from, to int) {
 	return i, i + n
 }
 
-// userinfo reads scheme://user:password@ with the colon at s[i].
-func userinfo(s []byte, i int) span {
+// userinfoSpan reads scheme://user:password@ with the colon at s[i].
+func userinfoSpan(s []byte, i int) span {
 	if i == 0 || !isAlnum[s[i-1]] || !bytes.HasPrefix(s[i:], []byte("://")) {
 		return span{}
 	}
@@ -363,8 +363,8 @@ func userinfo(s []byte, i int) span {
 	return span{start, start + at, placedKind}
 }
 
-// flagged reads --password VALUE.
-func flagged(s []byte, i int) span {
+// flagSpan reads --password VALUE.
+func flagSpan(s []byte, i int) span {
 	if i > 0 && s[i-1] != ' ' || !bytes.HasPrefix(s[i:], []byte("--")) {
 		return span{}
 	}
@@ -379,8 +379,8 @@ func flagged(s []byte, i int) span {
 	return span{from, to, "value"}
 }
 
-// bearer reads "Bearer TOKEN" (RFC 6750); a token without a digit is prose.
-func bearer(s []byte, i int) span {
+// bearerSpan reads "Bearer TOKEN" (RFC 6750); a token without a digit is prose.
+func bearerSpan(s []byte, i int) span {
 	const word = "bearer "
 	if len(s)-i < len(word)+8 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
 		return span{}

@@ -1,12 +1,12 @@
 // Package spelling finds the word that somebody meant to type.
 package spelling
 
-// Nearest is the word that was probably meant; "" when none is near. At most a
+// NearestWord is the word that was probably meant; "" when none is near. At most a
 // third of a word may be wrong, so that nothing unlike is ever proposed.
-func Nearest(word string, words []string) string {
+func NearestWord(word string, words []string) string {
 	best, found := 0, ""
 	for _, w := range words {
-		far := Distance(word, w)
+		far := EditDistance(word, w)
 		if far <= (len(w)+2)/3 && (found == "" || far < best) {
 			best, found = far, w
 		}
@@ -17,9 +17,9 @@ func Nearest(word string, words []string) string {
 // longest bounds what is compared of a word: some are others' text.
 const longest = 256
 
-// Distance counts the letters to insert, drop, change or swap with a neighbour
+// EditDistance counts the letters to insert, drop, change or swap with a neighbour
 // to turn a into b.
-func Distance(a, b string) int {
+func EditDistance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

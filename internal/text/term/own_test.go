@@ -22,7 +22,7 @@ func TestOwnRefusesWhatIsNoTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{file, filepath.Join(dir, "missing"), os.DevNull} {
-		tty, err := Own(t.Context(), path, filepath.Join(dir, "lock"))
+		tty, err := OpenTerminal(t.Context(), path, filepath.Join(dir, "lock"))
 		not, ok := errors.AsType[*NotOwned](err)
 		if tty != nil || !ok || not.Reason != NoTerminal || not.Err == nil || !errors.Is(err, not.Err) {
 			t.Errorf("%s: got %v, %v", path, tty, err)

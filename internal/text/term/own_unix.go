@@ -29,12 +29,12 @@ type Tty struct {
 	ignored bool // we made the process ignore SIGTTIN and SIGTTOU
 }
 
-// Own opens the controlling terminal at path (/dev/tty) when it is ours to use:
+// OpenTerminal opens the controlling terminal at path (/dev/tty) when it is ours to use:
 // it opens, we are in its foreground process group, it is in line mode, and no
 // other clawai is asking on it (lock names a file all of them share; the lock
 // is waited for until ctx ends). What was typed ahead is thrown away. Any other
 // case is a *NotOwned and leaves the terminal as it was.
-func Own(ctx context.Context, path, lock string) (*Tty, error) {
+func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENXIO) { // the system's word for the same
 		return nil, &NotOwned{Reason: NoTerminal}
@@ -53,13 +53,13 @@ func Own(ctx context.Context, path, lock string) (*Tty, error) {
 		return nil, errors.Join(err, t.File.Close())
 	}
 	if err := t.Recheck(); err != nil {
-		return nil, errors.Join(err, t.release())
+		return nil, errors.Join(err, t.releaseLock())
 	}
 	if t.before, err = unix.IoctlGetTermios(fd, getTermios); err != nil {
-		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.release())
+		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
 	if err := flushInput(fd); err != nil {
-		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.release())
+		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
 	// Should another group be put in front while we ask, a read must fail with
 	// EIO instead of stopping the whole proxy.
@@ -127,16 +127,18 @@ func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// Controls says whether f is the terminal that controls this process: of no other
+// IsControlling says whether f is the terminal that controls this process: of no other
 // can it ask for the foreground group (POSIX tcgetpgrp).
-func Controls(f *os.File) bool {
+func IsControlling(f *os.File) bool {
 	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil
 }
 
-// Turn waits until no other clawai asks on this process's terminal, and keeps
+// WaitTurn waits until no other clawai asks on this process's terminal, and keeps
 // them from asking until it is closed. Lock is that of Own.
-func Turn(ctx context.Context, lock string) (io.Closer, error) { return (&Tty{}).takeLock(ctx, lock) }
+func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
+	return (&Tty{}).takeLock(ctx, lock)
+}
 
 // Keys leaves line mode: every key is read at once and none has a meaning of
 // its own, Ctrl-C included. Output keeps its line ends. Close undoes it.
@@ -169,7 +171,7 @@ func (t *Tty) ReadContext(ctx context.Context, p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		ready, err := readable(int(t.Fd()), slice)
+		ready, err := waitReadable(int(t.Fd()), slice)
 		if err != nil {
 			return 0, fmt.Errorf("%w: %w", ErrHungUp, err)
 		}
@@ -205,9 +207,9 @@ func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%w: line too long", ErrHungUp)
 }
 
-// readable waits for input with select, the one call that takes a terminal on
+// waitReadable waits for input with select, the one call that takes a terminal on
 // every system (poll and kqueue refuse /dev/tty on macOS).
-func readable(fd int, wait time.Duration) (bool, error) {
+func waitReadable(fd int, wait time.Duration) (bool, error) {
 	if fd >= unix.FD_SETSIZE {
 		return false, errors.New("too many open files")
 	}
@@ -257,9 +259,9 @@ func (t *Tty) Close() error {
 	if t.ignored {
 		signal.Reset(unix.SIGTTIN, unix.SIGTTOU)
 	}
-	return errors.Join(err, t.release())
+	return errors.Join(err, t.releaseLock())
 }
 
-func (t *Tty) release() error {
+func (t *Tty) releaseLock() error {
 	return errors.Join(t.lock.Close(), t.File.Close())
 }

@@ -27,12 +27,12 @@ type Tty struct {
 	typed    []uint16 // of the line that is being typed
 }
 
-// Own opens the console when it is ours to use: somebody sees it, it is in line mode,
+// OpenTerminal opens the console when it is ours to use: somebody sees it, it is in line mode,
 // and no other clawai asks on it (lock names a file all of them share; the lock is
 // waited for until ctx ends). There are no groups of which one is in front. What was
 // typed ahead is thrown away. Any other case is a *NotOwned and leaves the console as
 // it was. The path is another system's.
-func Own(ctx context.Context, _, lock string) (*Tty, error) {
+func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
 		return nil, &NotOwned{NoTerminal, err}
@@ -42,22 +42,22 @@ func Own(ctx context.Context, _, lock string) (*Tty, error) {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, in.Close())
 	}
 	t := &Tty{File: out, in: in}
-	if !Controls(os.Stdin) && !seen() { // who types to us sees it
-		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.release())
+	if !IsControlling(os.Stdin) && !isWindowShown() { // who types to us sees it
+		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.releaseLock())
 	}
-	if t.lock, err = Turn(ctx, lock); err != nil {
-		return nil, errors.Join(err, t.release())
+	if t.lock, err = WaitTurn(ctx, lock); err != nil {
+		return nil, errors.Join(err, t.releaseLock())
 	}
 	if err := t.Recheck(); err != nil {
-		return nil, errors.Join(err, t.release())
+		return nil, errors.Join(err, t.releaseLock())
 	}
-	if err := t.mode(&t.before); err != nil {
-		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.release())
+	if err := t.readMode(&t.before); err != nil {
+		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
 	// Line mode would keep a read from being called back: lines are put together here.
 	// Ctrl-C stays an event.
 	const theirs = windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT | windows.ENABLE_VIRTUAL_TERMINAL_INPUT
-	err = windows.SetConsoleMode(t.handle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
+	err = windows.SetConsoleMode(t.inputHandle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
 	if err == nil {
 		err = t.Flush()
 	}
@@ -70,7 +70,7 @@ func Own(ctx context.Context, _, lock string) (*Tty, error) {
 // Recheck says whether the console is still in line mode, or in ours.
 func (t *Tty) Recheck() error {
 	var mode uint32
-	if err := t.mode(&mode); err != nil {
+	if err := t.readMode(&mode); err != nil {
 		return &NotOwned{NoTerminal, err}
 	}
 	if t.before == 0 && mode&windows.ENABLE_LINE_INPUT == 0 {
@@ -79,12 +79,12 @@ func (t *Tty) Recheck() error {
 	return nil
 }
 
-func (t *Tty) handle() windows.Handle { return windows.Handle(t.in.Fd()) }
+func (t *Tty) inputHandle() windows.Handle { return windows.Handle(t.in.Fd()) }
 
-func (t *Tty) mode(mode *uint32) error { return windows.GetConsoleMode(t.handle(), mode) }
+func (t *Tty) readMode(mode *uint32) error { return windows.GetConsoleMode(t.inputHandle(), mode) }
 
-// Controls says whether f is a console, which is this process's: it has one at most.
-func Controls(f *os.File) bool {
+// IsControlling says whether f is a console, which is this process's: it has one at most.
+func IsControlling(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
@@ -96,16 +96,16 @@ var (
 	getAncestor      = windows.NewLazySystemDLL("user32.dll").NewProc("GetAncestor")
 )
 
-func window() uintptr {
+func consoleWindow() uintptr {
 	w, _, _ := getConsoleWindow.Call()
 	return w
 }
 
-// seen says whether the console's window is shown; that of a terminal program is its
+// isWindowShown says whether the console's window is shown; that of a terminal program is its
 // owner (learn.microsoft.com, "GetConsoleWindow"). Clients start servers with none, or hide it.
-func seen() bool {
+func isWindowShown() bool {
 	const rootOwner = 3
-	w := window()
+	w := consoleWindow()
 	if w == 0 || getAncestor.Find() != nil {
 		return false
 	}
@@ -115,16 +115,16 @@ func seen() bool {
 	return windows.IsWindowVisible(windows.HWND(w))
 }
 
-// Turn waits until no other clawai asks at this console, and keeps them from asking
+// WaitTurn waits until no other clawai asks at this console, and keeps them from asking
 // until it is closed. Lock is that of Own.
-func Turn(ctx context.Context, lock string) (io.Closer, error) {
+func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
 	f, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock of the terminal: %w", err)
 	}
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	for {
-		err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{Offset: uint32(window())})
+		err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{Offset: uint32(consoleWindow())})
 		if err == nil {
 			return f, nil
 		}
@@ -154,7 +154,7 @@ type inputRecord struct {
 func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	const most = 4096
 	for t.typed = t.typed[:0]; len(t.typed) < most; {
-		key, err := t.key(ctx)
+		key, err := t.readKey(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -166,10 +166,10 @@ func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 			return "", ErrHungUp
 		case key == '\b' && len(t.typed) > 0:
 			t.typed = t.typed[:len(t.typed)-1]
-			err = t.show('\b', ' ', '\b')
+			err = t.echoKeys('\b', ' ', '\b')
 		case key >= ' ':
 			t.typed = append(t.typed, key)
-			err = t.show(key)
+			err = t.echoKeys(key)
 		}
 		if err != nil {
 			return "", err
@@ -178,18 +178,18 @@ func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%w: line too long", ErrHungUp)
 }
 
-func (t *Tty) show(keys ...uint16) error {
+func (t *Tty) echoKeys(keys ...uint16) error {
 	var n uint32
 	return windows.WriteConsole(windows.Handle(t.Fd()), &keys[0], uint32(len(keys)), &n, nil)
 }
 
-// key is the next character that is typed.
-func (t *Tty) key(ctx context.Context) (uint16, error) {
+// readKey is the next character that is typed.
+func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		switch e, err := windows.WaitForSingleObject(t.handle(), uint32(slice.Milliseconds())); {
+		switch e, err := windows.WaitForSingleObject(t.inputHandle(), uint32(slice.Milliseconds())); {
 		case err != nil:
 			return 0, fmt.Errorf("%w: %w", ErrHungUp, err)
 		case e != windows.WAIT_OBJECT_0:
@@ -223,7 +223,7 @@ func (t *Tty) Lines() error {
 	if t.before == 0 {
 		return nil
 	}
-	return errors.Join(t.Flush(), windows.SetConsoleMode(t.handle(), t.before))
+	return errors.Join(t.Flush(), windows.SetConsoleMode(t.inputHandle(), t.before))
 }
 
 // Size is how many columns and rows the window has.
@@ -236,12 +236,12 @@ func (t *Tty) Size() (width, height int, err error) {
 }
 
 // Flush throws away what was typed and not yet read.
-func (t *Tty) Flush() error { return windows.FlushConsoleInputBuffer(t.handle()) }
+func (t *Tty) Flush() error { return windows.FlushConsoleInputBuffer(t.inputHandle()) }
 
 // Close undoes whatever Own did, and lets others ask.
-func (t *Tty) Close() error { return errors.Join(t.Lines(), t.release()) }
+func (t *Tty) Close() error { return errors.Join(t.Lines(), t.releaseLock()) }
 
-func (t *Tty) release() error {
+func (t *Tty) releaseLock() error {
 	err := errors.Join(t.in.Close(), t.File.Close())
 	if t.lock != nil {
 		err = errors.Join(err, t.lock.Close())

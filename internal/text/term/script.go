@@ -58,7 +58,7 @@ func oneScript(word string) bool {
 			alike = false
 		}
 		if first == nil {
-			first = script(r)
+			first = scriptOf(r)
 		} else if !unicode.Is(first, r) {
 			mixed = true
 		}
@@ -76,8 +76,8 @@ var usual = []*unicode.RangeTable{
 	unicode.Common, unicode.Inherited,
 }
 
-// script finds the table of a letter; nil when it has none.
-func script(r rune) *unicode.RangeTable {
+// scriptOf finds the table of a letter; nil when it has none.
+func scriptOf(r rune) *unicode.RangeTable {
 	if r < utf8.RuneSelf {
 		return unicode.Latin
 	}
@@ -94,19 +94,19 @@ func script(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// Lookalike says whether s holds text that looks like other text: a word of
+// HasLookalike says whether s holds text that looks like other text: a word of
 // mixed scripts, one of foreign letters that all look Latin, another form of an
 // ASCII letter, or a sign drawn like an ASCII one.
-func Lookalike(s string) bool {
+func HasLookalike(s string) bool {
 	for len(s) > 0 {
 		n := wordEnd(s)
 		if n > 0 {
-			if word := s[:n]; !textclass.IsASCII(word) && (!oneScript(word) || strings.ContainsFunc(word, disguised)) {
+			if word := s[:n]; !textclass.IsASCII(word) && (!oneScript(word) || strings.ContainsFunc(word, isDisguised)) {
 				return true
 			}
 		} else {
 			var r rune
-			if r, n = utf8.DecodeRuneInString(s); disguised(r) {
+			if r, n = utf8.DecodeRuneInString(s); isDisguised(r) {
 				return true
 			}
 		}
@@ -115,9 +115,9 @@ func Lookalike(s string) bool {
 	return false
 }
 
-// disguised says that r is drawn like an ASCII letter, digit, or sign.
-func disguised(r rune) bool {
+// isDisguised says that r is drawn like an ASCII letter, digit, or sign.
+func isDisguised(r rune) bool {
 	return r >= utf8.RuneSelf && (strings.ContainsRune(textclass.SignLike, r) ||
 		unicode.In(r, unicode.L, unicode.Nd) && strings.ContainsFunc(norm.NFKC.String(string(r)), func(r rune) bool { return r < utf8.RuneSelf }) ||
-		textclass.Narrow(r) != r && !strings.ContainsRune(textclass.WideProse, r))
+		textclass.NarrowRune(r) != r && !strings.ContainsRune(textclass.WideProse, r))
 }

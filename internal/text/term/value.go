@@ -14,19 +14,19 @@ const (
 	tailRunes = 100
 )
 
-// Value shows s in quotes on one line, made harmless by Visible. Of a value of
+// VisibleValue shows s in quotes on one line, made harmless by Visible. Of a value of
 // more than 300 characters the first 200 and the last 100 are shown, with its
 // length in characters and the first 12 digits of its SHA-256 outside the
 // quotes, where no value can write.
-func Value(s string) string {
+func VisibleValue(s string) string {
 	total := utf8.RuneCountInString(s)
 	if total <= headRunes+tailRunes {
-		return `"` + Visible(s) + `"`
+		return `"` + VisibleLine(s) + `"`
 	}
 	sum := sha256.Sum256([]byte(s))
 	return fmt.Sprintf(`"%s" … "%s" (%d characters, SHA-256 %s)`,
-		Visible(s[:runeOffset(s, headRunes)]),
-		Visible(s[runeOffset(s, total-tailRunes):]),
+		VisibleLine(s[:runeOffset(s, headRunes)]),
+		VisibleLine(s[runeOffset(s, total-tailRunes):]),
 		total, hex.EncodeToString(sum[:6]))
 }
 

@@ -17,12 +17,12 @@ const (
 	maxMarks  = 3 // on one base letter; a longer run climbs over other lines
 )
 
-// Visible shows s so that what is seen is what is there. Printable ASCII and
+// VisibleLine shows s so that what is seen is what is there. Printable ASCII and
 // the letters, digits, punctuation and symbols that look like nothing else stay;
 // everything else is written \u{hex}, a byte that is no UTF-8 \x{hex}, and a
 // backslash or quote gets a backslash. The result has no control character and
 // no line break, and two different inputs never give the same result.
-func Visible(s string) string {
+func VisibleLine(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
 	w := writer{out: &b}
@@ -30,21 +30,21 @@ func Visible(s string) string {
 		n := wordEnd(s)
 		if n > 0 {
 			w.foreign = !oneScript(s[:n])
-			w.write(s[:n])
+			w.writeVisible(s[:n])
 			s = s[n:]
 			continue
 		}
 		_, n = utf8.DecodeRuneInString(s)
-		w.write(s[:n])
+		w.writeVisible(s[:n])
 		s = s[n:]
 	}
 	return b.String()
 }
 
-// Text is Visible for text that has its own quotes and escapes, like a rule or
+// VisibleText is Visible for text that has its own quotes and escapes, like a rule or
 // an error: backslashes and quotes stay as they are.
-func Text(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(Visible(s))
+func VisibleText(s string) string {
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(VisibleLine(s))
 }
 
 // writer carries what the last characters mean for the next one.
@@ -55,13 +55,13 @@ type writer struct {
 	run     []rune // the character a mark would be drawn on, and its marks so far
 }
 
-func (w *writer) write(s string) {
+func (w *writer) writeVisible(s string) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && n <= 1 {
 			fmt.Fprintf(w.out, `\x{%02x}`, s[0])
 			r = 0
-		} else if !w.shown(r) {
+		} else if !w.isShown(r) {
 			fmt.Fprintf(w.out, `\u{%x}`, r)
 			r = 0
 		} else if r == '\\' || r == '"' {
@@ -79,8 +79,8 @@ func (w *writer) write(s string) {
 	}
 }
 
-// shown says whether r may stand for itself here.
-func (w *writer) shown(r rune) bool {
+// isShown says whether r may stand for itself here.
+func (w *writer) isShown(r rune) bool {
 	if r == ' ' {
 		w.spaces++
 		return w.spaces <= maxSpaces
@@ -93,21 +93,21 @@ func (w *writer) shown(r rune) bool {
 	case unicode.Is(unicode.M, r):
 		return w.markShown(r)
 	case unicode.Is(unicode.L, r), unicode.Is(unicode.Nd, r):
-		return !w.foreign && plain(r)
+		return !w.foreign && isPlain(r)
 	case unicode.In(r, unicode.P, unicode.N):
-		return !widened(r) && plain(r)
+		return !isWidened(r) && isPlain(r)
 	case unicode.Is(unicode.S, r):
 		// Above the basic plane are emoji, whose width terminals disagree on;
 		// box drawing could imitate a form.
-		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && !widened(r) && plain(r)
+		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && !isWidened(r) && isPlain(r)
 	}
 	return false
 }
 
-// widened says that terminals of Unicode 16 draw r two cells wide, and older ones
+// isWidened says that terminals of Unicode 16 draw r two cells wide, and older ones
 // one: trigrams, monograms and digrams, hexagrams, counting rods (UAX 11, modifications).
 // What is wider than it counts pushes the end of its row out of sight.
-func widened(r rune) bool {
+func isWidened(r rune) bool {
 	return r >= 0x1d360 && r <= 0x1d376 || r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
 }
 
@@ -118,16 +118,16 @@ func (w *writer) markShown(r rune) bool {
 	if n == 0 || n > maxMarks || w.run[0] < utf8.RuneSelf || w.foreign || unicode.Is(unicode.Me, r) {
 		return false
 	}
-	own := script(w.run[0])
+	own := scriptOf(w.run[0])
 	return (unicode.Is(unicode.Inherited, r) || own != nil && unicode.Is(own, r)) &&
-		plain(r) && norm.NFC.IsNormalString(string(w.run)+string(r))
+		isPlain(r) && norm.NFC.IsNormalString(string(w.run)+string(r))
 }
 
-// plain says that r has one spelling, is drawn, reads left to right, and is not
+// isPlain says that r has one spelling, is drawn, reads left to right, and is not
 // another form of an ASCII character.
-func plain(r rune) bool {
+func isPlain(r rune) bool {
 	if r == utf8.RuneError || // what a terminal draws for text it cannot read
-		textclass.Undrawn(r) || textclass.RightToLeft.Has(r) || strings.ContainsRune(textclass.SignLike, r) ||
+		textclass.IsUndrawn(r) || textclass.RightToLeft.HasRune(r) || strings.ContainsRune(textclass.SignLike, r) ||
 		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff { // join to what one character is too
 		return false
 	}

@@ -71,7 +71,7 @@ func TestVisible(t *testing.T) {
 		{"annotation", "\ufff9a\ufffb", `\u{fff9}a\u{fffb}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Visible(c.in); got != c.want {
+			if got := VisibleLine(c.in); got != c.want {
 				t.Errorf("Visible(%+q)\n got %s\nwant %s", c.in, got, c.want)
 			}
 		})
@@ -80,22 +80,22 @@ func TestVisible(t *testing.T) {
 
 func TestValueFolds(t *testing.T) {
 	short := strings.Repeat("é", headRunes+tailRunes)
-	if got := Value(short); got != `"`+short+`"` {
+	if got := VisibleValue(short); got != `"`+short+`"` {
 		t.Errorf("a value of %d characters was folded: %s", headRunes+tailRunes, got)
 	}
 	long := strings.Repeat("a", headRunes) + "HIDDEN" + strings.Repeat("z", tailRunes)
-	got := Value(long)
+	got := VisibleValue(long)
 	want := `"` + strings.Repeat("a", headRunes) + `" … "` + strings.Repeat("z", tailRunes) + `" (306 characters, SHA-256 `
 	if !strings.HasPrefix(got, want) || strings.Contains(got, "HIDDEN") {
 		t.Errorf("got %s\nwant %s…", got, want)
 	}
-	if other := Value(strings.Replace(long, "HIDDEN", "hidden", 1)); other == got {
+	if other := VisibleValue(strings.Replace(long, "HIDDEN", "hidden", 1)); other == got {
 		t.Error("two long values that differ in the middle are shown alike")
 	}
-	if fake := `"` + ` … "z" (9 characters, SHA-256 000000000000)`; strings.Contains(Value(fake), `" …`) {
-		t.Errorf("a value imitates the mark of a fold: %s", Value(fake))
+	if fake := `"` + ` … "z" (9 characters, SHA-256 000000000000)`; strings.Contains(VisibleValue(fake), `" …`) {
+		t.Errorf("a value imitates the mark of a fold: %s", VisibleValue(fake))
 	}
-	if n := len(Value(strings.Repeat("\x1b", 1<<20))); n > 4096 {
+	if n := len(VisibleValue(strings.Repeat("\x1b", 1<<20))); n > 4096 {
 		t.Errorf("a long value is shown in %d bytes", n)
 	}
 }
@@ -108,7 +108,7 @@ func FuzzVisible(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		v := Visible(s)
+		v := VisibleLine(s)
 		if err := visibletest.Harmless(v); err != nil {
 			t.Fatalf("Visible(%+q) = %+q: %v", s, v, err)
 		}
@@ -116,7 +116,7 @@ func FuzzVisible(f *testing.F) {
 		if err != nil || got != s {
 			t.Fatalf("Visible(%+q) = %+q reads back as %+q (%v)", s, v, got, err)
 		}
-		if err := visibletest.Harmless(Value(s)); err != nil {
+		if err := visibletest.Harmless(VisibleValue(s)); err != nil {
 			t.Fatalf("Value(%+q): %v", s, err)
 		}
 	})
@@ -130,7 +130,7 @@ func TestEveryCharacterIsHarmless(t *testing.T) {
 			continue // unassigned or private, thousands alike
 		}
 		for _, s := range []string{string(r), "ж" + string(r)} {
-			if err := visibletest.Harmless(Visible(s)); err != nil {
+			if err := visibletest.Harmless(VisibleLine(s)); err != nil {
 				t.Fatalf("%U: %v", r, err)
 			}
 		}

@@ -15,8 +15,8 @@ const SignLike = "\u2044\u2215\u2216\u29f8\u29f9\u2223\u2236\ua789\u02d0\u02d1\u
 // wide, it is not taken for ASCII.
 const WideProse = "\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
 
-// Narrow gives the ASCII character that r is the full-width form of, else r.
-func Narrow(r rune) rune {
+// NarrowRune gives the ASCII character that r is the full-width form of, else r.
+func NarrowRune(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e {
 		return r - 0xff01 + '!'
 	}

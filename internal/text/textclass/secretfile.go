@@ -33,11 +33,11 @@ func HoldsSecrets(file string) bool {
 func secretPath(plain string) bool {
 	lower, keys := strings.ToLower(plain), secretKeys()
 	for i := range max(0, len(lower)-2) {
-		if keys.begins[pair(lower[i], lower[i+1])]&(1<<(lower[i+2]&63)) == 0 {
+		if keys.begins[pairHash(lower[i], lower[i+1])]&(1<<(lower[i+2]&63)) == 0 {
 			continue // as nearly everywhere
 		}
 		for n, key := range keys.of {
-			if key != "" && strings.HasPrefix(lower[i:], key) && (SecretPlaces[n].Holds(lower) || SecretPlaces[n].Holds(path.Clean(lower))) {
+			if key != "" && strings.HasPrefix(lower[i:], key) && (SecretPlaces[n].ContainsPath(lower) || SecretPlaces[n].ContainsPath(path.Clean(lower))) {
 				return true
 			}
 		}
@@ -45,7 +45,7 @@ func secretPath(plain string) bool {
 	return false
 }
 
-func pair(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
+func pairHash(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
 // pathKeys are parts of paths, and what their first three bytes come to.
 type pathKeys struct {
@@ -53,10 +53,10 @@ type pathKeys struct {
 	begins [1024]uint64
 }
 
-func (k *pathKeys) add(key string) {
+func (k *pathKeys) addKey(key string) {
 	k.of = append(k.of, key)
 	if key != "" {
-		k.begins[pair(key[0], key[1])] |= 1 << (key[2] & 63)
+		k.begins[pairHash(key[0], key[1])] |= 1 << (key[2] & 63)
 	}
 }
 
@@ -74,7 +74,7 @@ func longestPart(plain string) (longest string) {
 var secretKeys = sync.OnceValue(func() *pathKeys {
 	keys := &pathKeys{}
 	for i := range SecretPlaces {
-		keys.add(longestPart(SecretPlaces[i].Path))
+		keys.addKey(longestPart(SecretPlaces[i].Path))
 	}
 	return keys
 })

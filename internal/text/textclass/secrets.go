@@ -35,32 +35,32 @@ const (
 	Agent                 // what an agent is told in every session
 )
 
-// Holds says whether a path lies there, or is it: one with / between its parts, rooted if
+// ContainsPath says whether a path lies there, or is it: one with / between its parts, rooted if
 // it begins with one, its . and .. resolved.
-func (p *Place) Holds(plain string) bool {
+func (p *Place) ContainsPath(plain string) bool {
 	rooted := strings.HasPrefix(plain, "/")
 	parts := strings.Split(strings.Trim(strings.ToLower(plain), "/"), "/")
 	want := strings.Split(strings.TrimPrefix(strings.ToLower(p.Path), "/"), "/")
-	if p.Path == "" || slices.ContainsFunc(p.Spare, func(spare string) bool { return named(spare, bare(parts[len(parts)-1])) }) {
+	if p.Path == "" || slices.ContainsFunc(p.Spare, func(spare string) bool { return matchesName(spare, bareName(parts[len(parts)-1])) }) {
 		return false
 	}
 	for i, part := range parts {
-		parts[i] = bare(part)
+		parts[i] = bareName(part)
 	}
 	for i := 0; i+len(want) <= len(parts); i++ {
 		if strings.HasPrefix(p.Path, "/") && (i > 0 || !rooted) {
 			break
 		}
-		if slices.EqualFunc(want, parts[i:i+len(want)], named) {
+		if slices.EqualFunc(want, parts[i:i+len(want)], matchesName) {
 			return true
 		}
 	}
 	return false
 }
 
-// bare is a name as Windows opens it: dots and blanks at its end, and what a stream is
+// bareName is a name as Windows opens it: dots and blanks at its end, and what a stream is
 // called behind it, lead to the same file.
-func bare(name string) string {
+func bareName(name string) string {
 	if stream := strings.IndexByte(name, ':'); stream > 0 {
 		name = name[:stream]
 	}
@@ -70,18 +70,18 @@ func bare(name string) string {
 	return name
 }
 
-// Within says whether the place lies below a path: what writes a whole folder there may
+// LiesBelow says whether the place lies below a path: what writes a whole folder there may
 // write it.
-func (p *Place) Within(plain string) bool {
+func (p *Place) LiesBelow(plain string) bool {
 	for at, c := range p.Path {
-		if c == '/' && at > 0 && p.Path[:at] != ".*" && p.Holds(strings.TrimSuffix(plain, "/")+p.Path[at:]) {
+		if c == '/' && at > 0 && p.Path[:at] != ".*" && p.ContainsPath(strings.TrimSuffix(plain, "/")+p.Path[at:]) {
 			return true
 		}
 	}
 	return false
 }
 
-func named(pattern, name string) bool {
+func matchesName(pattern, name string) bool {
 	if name == "." || name == ".." {
 		return name == pattern
 	}

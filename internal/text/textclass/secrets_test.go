@@ -57,7 +57,7 @@ func TestPlacesOfWhatRunsLater(t *testing.T) {
 // The examples of what runs later are among the places of it.
 func TestExamplesOfWhatRunsLaterArePlaces(t *testing.T) {
 	for _, file := range append(slices.Clone(RunsLater.Project), RunsLater.Home...) {
-		if !slices.ContainsFunc(LaterPlaces[:], func(p Place) bool { return p.Holds("/p/" + file) }) {
+		if !slices.ContainsFunc(LaterPlaces[:], func(p Place) bool { return p.ContainsPath("/p/" + file) }) {
 			t.Errorf("%s is in no row of LaterPlaces", file)
 		}
 	}
@@ -67,11 +67,11 @@ func TestExamplesOfWhatRunsLaterArePlaces(t *testing.T) {
 func TestPlacesWithinFolders(t *testing.T) {
 	hooks := Place{Path: ".git/hooks"}
 	for path, want := range map[string]bool{"/p/.git": true, "/p/.git/": true, ".git": true, "/p": false, "/p/git": false, "/p/.git/objects": false} {
-		if hooks.Within(path) != want {
+		if hooks.LiesBelow(path) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 	}
-	if cron := (Place{Path: "/etc/cron*"}); !cron.Within("/etc") || cron.Within("/p/etc") {
+	if cron := (Place{Path: "/etc/cron*"}); !cron.LiesBelow("/etc") || cron.LiesBelow("/p/etc") {
 		t.Error("a place at the root")
 	}
 }
@@ -79,7 +79,7 @@ func TestPlacesWithinFolders(t *testing.T) {
 // holds takes a path as the rows write examples.
 func holds(p *Place, path string) bool {
 	path = strings.ReplaceAll(path, `\`, "/")
-	return p.Holds(strings.TrimPrefix(strings.TrimPrefix(path, "~"), "C:"))
+	return p.ContainsPath(strings.TrimPrefix(strings.TrimPrefix(path, "~"), "C:"))
 }
 
 func TestTheWordsOfSecretsAreDistinct(t *testing.T) {

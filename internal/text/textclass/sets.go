@@ -8,8 +8,8 @@ import (
 // A Set is the union of tables of code points.
 type Set []*unicode.RangeTable
 
-// Has says whether a code point is in the set.
-func (s Set) Has(r rune) bool { return unicode.In(r, s...) }
+// HasRune says whether a code point is in the set.
+func (s Set) HasRune(r rune) bool { return unicode.In(r, s...) }
 
 // IsASCII says whether a text has no other characters.
 func IsASCII(s string) bool {

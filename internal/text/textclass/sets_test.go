@@ -34,14 +34,14 @@ func TestTheUnionsHoldWhatTheyReplaced(t *testing.T) {
 		{"commands", OddInSyntax, func(r rune) bool {
 			return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == 0xfffd
 		}, "", ""},
-		{"control characters of paths", Controls, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }, "", ""},
-		{"hosts", Ignorable.Has, func(r rune) bool { return r == 0x34f || ignorable(r) }, "", ""},
-		{"what is learned", Seen, printed, "", "\u2800\U0001d159"},
-		{"marks of direction", Direction.Has, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }, "", ""},
-		{"hidden in a question", Hidden, func(r rune) bool {
+		{"control characters of paths", IsControl, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }, "", ""},
+		{"hosts", Ignorable.HasRune, func(r rune) bool { return r == 0x34f || ignorable(r) }, "", ""},
+		{"what is learned", IsSeen, printed, "", "\u2800\U0001d159"},
+		{"marks of direction", Direction.HasRune, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }, "", ""},
+		{"hidden in a question", IsHidden, func(r rune) bool {
 			return ignorable(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r != ' ' && r != 0x3000 && unicode.Is(unicode.Zs, r) || r == 0x2800 || r == 0x1d159
 		}, "", ""},
-		{"not drawn", func(r rune) bool { return r != 0x180e && Undrawn(r) }, func(r rune) bool { // U+180E has the category Cf
+		{"not drawn", func(r rune) bool { return r != 0x180e && IsUndrawn(r) }, func(r rune) bool { // U+180E has the category Cf
 			return ignorable(r) || r != 0x180e && strings.ContainsRune("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u2800\u3164\uffa0\U0001d159", r)
 		}, "", ""},
 	} {
@@ -77,21 +77,21 @@ func TestTheSetsAreWhatTheyAreCalled(t *testing.T) {
 			name        string
 			part, whole bool
 		}{
-			{"direction is format", Direction.Has(r), Format.Has(r)},
-			{"an emoji's selector is ignorable", EmojiSelector.Has(r), Ignorable.Has(r)},
-			{"a tag is format or ignorable", Tag.Has(r), Format.Has(r) || Ignorable.Has(r)},
-			{"a line break is one of LineBreaks", LineBreak.Has(r), strings.ContainsRune(LineBreaks, r)},
-			{"LineBreaks are Controls", r != 0xfffd && strings.ContainsRune(LineBreaks, r), Controls(r)},
-			{"what is like a blank is none", BlankLike.Has(r), !Blank.Has(r) && !Ignorable.Has(r)},
-			{"Blanks are Blank", strings.ContainsRune(Blanks, r), Blank.Has(r)},
-			{"Blank is Blanks", Blank.Has(r), strings.ContainsRune(Blanks, r)},
+			{"direction is format", Direction.HasRune(r), Format.HasRune(r)},
+			{"an emoji's selector is ignorable", EmojiSelector.HasRune(r), Ignorable.HasRune(r)},
+			{"a tag is format or ignorable", Tag.HasRune(r), Format.HasRune(r) || Ignorable.HasRune(r)},
+			{"a line break is one of LineBreaks", LineBreak.HasRune(r), strings.ContainsRune(LineBreaks, r)},
+			{"LineBreaks are Controls", r != 0xfffd && strings.ContainsRune(LineBreaks, r), IsControl(r)},
+			{"what is like a blank is none", BlankLike.HasRune(r), !Blank.HasRune(r) && !Ignorable.HasRune(r)},
+			{"Blanks are Blank", strings.ContainsRune(Blanks, r), Blank.HasRune(r)},
+			{"Blank is Blanks", Blank.HasRune(r), strings.ContainsRune(Blanks, r)},
 		} {
 			if c.part && !c.whole {
 				t.Errorf("%U: not so: %s", r, c.name)
 			}
 		}
 	}
-	if Narrow('Ａ') != 'A' || Narrow('！') != '!' || Narrow('～') != '~' || Narrow('é') != 'é' || Narrow('｟') != '｟' {
+	if NarrowRune('Ａ') != 'A' || NarrowRune('！') != '!' || NarrowRune('～') != '~' || NarrowRune('é') != 'é' || NarrowRune('｟') != '｟' {
 		t.Error("full-width forms are not made narrow")
 	}
 }

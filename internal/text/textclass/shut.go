@@ -22,7 +22,7 @@ func NamesShut(file string) bool {
 }
 
 func choosesAny(file string) bool {
-	names, reaches := Chooses(file)
+	names, reaches := ChoosesSecrets(file)
 	return len(names) > 0 || reaches
 }
 
@@ -32,11 +32,11 @@ func MayNameShut(text string) bool {
 	keys := shutKeys()
 	var a, b byte // the two letters before
 	for i := range len(text) {
-		c := lower(text[i])
+		c := toLower(text[i])
 		switch {
 		case c == '*', c == '?', c == '[', c == '{', b == '~' && c-'0' < 10:
 			return true
-		case keys.begins[pair(a, b)]&(1<<(c&63)) != 0 && keys.begin(text[max(0, i-2):]):
+		case keys.begins[pairHash(a, b)]&(1<<(c&63)) != 0 && keys.beginsText(text[max(0, i-2):]):
 			return true
 		}
 		a, b = b, c
@@ -44,12 +44,12 @@ func MayNameShut(text string) bool {
 	return false
 }
 
-// begin reports whether a text begins with one of the keys, in letters of any case.
-func (k *pathKeys) begin(text string) bool {
+// beginsText reports whether a text begins with one of the keys, in letters of any case.
+func (k *pathKeys) beginsText(text string) bool {
 	return slices.ContainsFunc(k.of, func(key string) bool { return len(text) >= len(key) && strings.EqualFold(text[:len(key)], key) })
 }
 
-func lower(c byte) byte {
+func toLower(c byte) byte {
 	if c-'A' < 26 {
 		c |= 0x20
 	}
@@ -62,22 +62,22 @@ var shutKeys = sync.OnceValue(func() *pathKeys {
 	for _, place := range shutNames() {
 		for _, parts := range place {
 			if key := longestPart(strings.Join(parts, "/")); !slices.Contains(keys.of, key) {
-				keys.add(key)
+				keys.addKey(key)
 			}
 		}
 	}
 	return keys
 })
 
-// spares reports whether a path only looks like the place.
-func (p *Place) spares(parts []string, last string) bool {
-	return slices.ContainsFunc(p.Spare, func(spare string) bool { return named(spare, last) }) ||
+// isSpared reports whether a path only looks like the place.
+func (p *Place) isSpared(parts []string, last string) bool {
+	return slices.ContainsFunc(p.Spare, func(spare string) bool { return matchesName(spare, last) }) ||
 		slices.ContainsFunc(p.SpareIn, func(folder string) bool { return slices.Contains(parts, folder) })
 }
 
-// shortens reports whether a name may be the one that Windows makes for a longer one, which
+// isShortName reports whether a name may be the one that Windows makes for a longer one, which
 // a place has: ENV~1 for .env, SECRET~1.YML.
-func shortens(short, place string) bool {
+func isShortName(short, place string) bool {
 	stem, rest, found := strings.Cut(short, "~")
 	ending := strings.TrimLeft(rest, "0123456789")
 	if !found || len(stem) < 2 || len(stem) > 6 || ending == rest || ending != "" && ending[0] != '.' {

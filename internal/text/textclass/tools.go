@@ -112,24 +112,24 @@ func ToolWords(e Effect) (words []string) {
 	return words
 }
 
-// Effects are all that some words say.
-func Effects(words []string) (all Effect) {
+// EffectsOf are all that some words say.
+func EffectsOf(words []string) (all Effect) {
 	for _, word := range words {
 		all |= effects()[word]
 	}
 	return all
 }
 
-// Words cuts a name into its words, in lower case: run_command, runCommand,
+// SplitWords cuts a name into its words, in lower case: run_command, runCommand,
 // files.run-command. A digit is a letter: k8s, base64.
-func Words(name string) []string {
-	return words(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+func SplitWords(name string) []string {
+	return splitWords(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // LetterWords cuts a name at digits as well, so that none of them hides a word: run2.
-func LetterWords(name string) []string { return words(name, unicode.IsLetter) }
+func LetterWords(name string) []string { return splitWords(name, unicode.IsLetter) }
 
-func words(name string, letter func(rune) bool) (list []string) {
+func splitWords(name string, letter func(rune) bool) (list []string) {
 	start, last := -1, rune(0)
 	for i, r := range name {
 		in := letter(r)
@@ -152,8 +152,8 @@ func RunsText(name string) bool {
 	if slices.Contains(ShellTools, strings.ToLower(name[strings.LastIndexAny(name, "./:")+1:])) {
 		return true
 	}
-	list := Words(name)
-	if tells(list) {
+	list := SplitWords(name)
+	if firstWordTells(list) {
 		return false
 	}
 	for i, word := range list {
@@ -165,7 +165,7 @@ func RunsText(name string) bool {
 		for says&Starts != 0 && end < len(list) && effects()[list[end]]&Program != 0 {
 			end++
 		}
-		if end > i+1 && ends(list[end:]) {
+		if end > i+1 && endsName(list[end:]) {
 			return true
 		}
 	}
@@ -173,15 +173,17 @@ func RunsText(name string) bool {
 }
 
 // OnlyTells says whether the first word of a name says that the tool changes and runs nothing.
-func OnlyTells(words []string) bool { return len(words) > 0 && tells(words) }
+func OnlyTells(words []string) bool { return len(words) > 0 && firstWordTells(words) }
 
-func tells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
+func firstWordTells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
 
-// ends says that a name, or what is meant in it, ends before these words.
-func ends(words []string) bool { return len(words) == 0 || effects()[words[0]]&Joins != 0 }
+// endsName says that a name, or what is meant in it, ends before these words.
+func endsName(words []string) bool { return len(words) == 0 || effects()[words[0]]&Joins != 0 }
 
 // ChangesFiles says whether a tool does, as far as the words of its name tell.
-func ChangesFiles(words []string) bool { return !tells(words) && Effects(words)&Changes != 0 }
+func ChangesFiles(words []string) bool {
+	return !firstWordTells(words) && EffectsOf(words)&Changes != 0
+}
 
 // WipesOut says whether a tool destroys something large.
 func WipesOut(words []string) bool {
@@ -189,7 +191,7 @@ func WipesOut(words []string) bool {
 		if effects()[word]&Wipes == 0 {
 			continue
 		}
-		if what := effects()[words[i+1]]; what&All != 0 || what&Large != 0 && ends(words[i+2:]) {
+		if what := effects()[words[i+1]]; what&All != 0 || what&Large != 0 && endsName(words[i+2:]) {
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ func TestEachWordHasOneRow(t *testing.T) {
 		}
 	}
 	for _, name := range ShellTools {
-		if !RunsText("x/"+strings.ToUpper(name)) || Effects(LetterWords(name))&Executes == 0 {
+		if !RunsText("x/"+strings.ToUpper(name)) || EffectsOf(LetterWords(name))&Executes == 0 {
 			t.Errorf("%s runs nothing", name)
 		}
 	}
@@ -36,7 +36,7 @@ func TestWords(t *testing.T) {
 		"run_command": {"run command", "run command"}, "runCommand": {"run command", "run command"}, "files.run-command": {"files run command", "files run command"},
 		"run2": {"run2", "run"}, "k8s": {"k8s", "k s"}, "HTTPRequest": {"httprequest", "httprequest"}, "löscheÄlteste": {"lösche älteste", "lösche älteste"}, "": {"", ""}, "_": {"", ""},
 	} {
-		if got := [2]string{strings.Join(Words(name), " "), strings.Join(LetterWords(name), " ")}; got != want {
+		if got := [2]string{strings.Join(SplitWords(name), " "), strings.Join(LetterWords(name), " ")}; got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

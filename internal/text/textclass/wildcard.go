@@ -21,21 +21,21 @@ const (
 	maxWildcard = 256
 )
 
-// Chooses looks what a wildcard of files, as searches have it, may choose of the shut parts
+// ChoosesSecrets looks what a wildcard of files, as searches have it, may choose of the shut parts
 // of SecretPlaces: names are its words, without braces, that spell one; reaches reports
 // that it may choose one among others. Letters have no case. A wildcard that only names an
 // ending of data (*.json) reaches none: it says no more than a search without one.
-func Chooses(wildcard string) (names []string, reaches bool) {
+func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {
 		return nil, true
 	}
-	words, all := unbrace(strings.ToLower(wildcard))
+	words, all := expandBraces(strings.ToLower(wildcard))
 	reaches = !all
 	for _, word := range words {
 		if strings.HasPrefix(word, "!") { // what is left out
 			continue
 		}
-		switch classify(word) {
+		switch classifyWord(word) {
 		case onePlace:
 			names = append(names, word)
 		case anyPlace:
@@ -46,13 +46,13 @@ func Chooses(wildcard string) (names []string, reaches bool) {
 	return names, reaches
 }
 
-func classify(word string) choice {
+func classifyWord(word string) choice {
 	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '/' })
 	if len(parts) == 0 {
 		return noPlace
 	}
 	for i, part := range parts {
-		parts[i] = bare(part)
+		parts[i] = bareName(part)
 	}
 	last := parts[len(parts)-1]
 	most := noPlace
@@ -63,7 +63,7 @@ func classify(word string) choice {
 		parts = parts[:len(parts)-1]
 	}
 	for i := range SecretPlaces {
-		if SecretPlaces[i].spares(parts, last) {
+		if SecretPlaces[i].isSpared(parts, last) {
 			continue
 		}
 		for _, shut := range shutNames()[i] {
@@ -106,7 +106,7 @@ func classifyParts(parts, shut []string) choice {
 		most := onePlace
 		for i, name := range shut {
 			switch part := parts[from+i]; {
-			case !meets(part, name) && !shortens(part, name):
+			case !meetsPlace(part, name) && !isShortName(part, name):
 				most = noPlace
 			case strings.ContainsAny(part, `*?[`):
 				most = min(most, anyPlace)
@@ -119,13 +119,13 @@ func classifyParts(parts, shut []string) choice {
 	return noPlace
 }
 
-// meets reports whether some name fits two wildcards, of which one is a place's, and the
+// meetsPlace reports whether some name fits two wildcards, of which one is a place's, and the
 // other spells a letter of what the place spells, or its dot at the beginning: *.ts and
 // .env.* meet in .env.ts, which nobody means.
-func meets(part, place string) bool {
+func meetsPlace(part, place string) bool {
 	switch {
 	case !strings.ContainsAny(part, `*?[\`):
-		return part == place || named(place, part)
+		return part == place || matchesName(place, part)
 	case strings.Trim(part, "*") == "":
 		return false
 	}
@@ -134,11 +134,11 @@ func meets(part, place string) bool {
 		return false // they end otherwise
 	}
 	for _, usual := range usualNames {
-		if named(place, usual) && meet(part, usual, 1) {
+		if matchesName(place, usual) && wildcardsMeet(part, usual, 1) {
 			return true
 		}
 	}
-	return meet(part, place, 0)
+	return wildcardsMeet(part, place, 0)
 }
 
 // usualNames are names of shut files that a wildcard may spell by its ending alone.
@@ -150,10 +150,10 @@ type sign struct {
 	set       string // "" for any
 }
 
-func (s *sign) has(c rune) bool { return s.set == "" || strings.ContainsRune(s.set, c) != s.not }
+func (s *sign) hasRune(c rune) bool { return s.set == "" || strings.ContainsRune(s.set, c) != s.not }
 
-// signs reads a wildcard. A range is each character of it.
-func signs(text string) (all []sign) {
+// parseSigns reads a wildcard. A range is each character of it.
+func parseSigns(text string) (all []sign) {
 	runes := []rune(text)
 	for i := 0; i < len(runes); i++ {
 		switch c := runes[i]; {
@@ -165,7 +165,7 @@ func signs(text string) (all []sign) {
 			i++
 			all = append(all, sign{set: string(runes[i])})
 		case c == '[':
-			s, end := class(runes[i+1:])
+			s, end := parseClass(runes[i+1:])
 			all = append(all, s)
 			i += end
 		default:
@@ -175,8 +175,8 @@ func signs(text string) (all []sign) {
 	return all
 }
 
-// class reads what stands between brackets, and says how much that is.
-func class(runes []rune) (s sign, size int) {
+// parseClass reads what stands between brackets, and says how much that is.
+func parseClass(runes []rune) (s sign, size int) {
 	if len(runes) > 0 && (runes[0] == '!' || runes[0] == '^') {
 		s.not, runes, size = true, runes[1:], 1
 	}
@@ -202,14 +202,14 @@ type meeting struct {
 	seen []bool
 }
 
-// meet looks for a name that fits two wildcards, of which a is read with all its signs.
-func meet(a, b string, spelt int) bool {
-	m := meeting{a: signs(a), b: signs(b)}
+// wildcardsMeet looks for a name that fits two wildcards, of which a is read with all its signs.
+func wildcardsMeet(a, b string, spelt int) bool {
+	m := meeting{a: parseSigns(a), b: parseSigns(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
-	return m.meets(0, 0, spelt)
+	return m.meetsFrom(0, 0, spelt)
 }
 
-func (m *meeting) meets(i, j, spelt int) bool {
+func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	seen := &m.seen[2*(i*(len(m.b)+1)+j)+spelt]
 	if *seen {
 		return false
@@ -219,24 +219,24 @@ func (m *meeting) meets(i, j, spelt int) bool {
 	case i == len(m.a) && j == len(m.b):
 		return spelt > 0
 	case i < len(m.a) && m.a[i].star:
-		return m.meets(i+1, j, spelt) || j < len(m.b) && m.meets(i, j+1, spelt)
+		return m.meetsFrom(i+1, j, spelt) || j < len(m.b) && m.meetsFrom(i, j+1, spelt)
 	case j < len(m.b) && m.b[j].star:
-		return m.meets(i, j+1, spelt) || i < len(m.a) && m.meets(i+1, j, spelt)
+		return m.meetsFrom(i, j+1, spelt) || i < len(m.a) && m.meetsFrom(i+1, j, spelt)
 	case i == len(m.a) || j == len(m.b):
 		return false
 	}
 	c := []rune(m.b[j].set)[0] // a place spells its characters
-	if !m.a[i].has(c) {
+	if !m.a[i].hasRune(c) {
 		return false
 	}
 	if m.a[i].set != "" && (c != '.' && c != '-' && c != '_' || i == 0 && j == 0) {
 		spelt = 1
 	}
-	return m.meets(i+1, j+1, spelt)
+	return m.meetsFrom(i+1, j+1, spelt)
 }
 
-// unbrace makes the words that braces stand for; false when there are too many.
-func unbrace(text string) (words []string, all bool) {
+// expandBraces makes the words that braces stand for; false when there are too many.
+func expandBraces(text string) (words []string, all bool) {
 	words = []string{text}
 	for i := 0; i < len(words); i++ {
 		open := strings.LastIndexByte(words[i], '{')
@@ -268,10 +268,10 @@ var homes = is{"~", "$home", "${home}", "%userprofile%"}
 // every other one whose name begins with a dot, by itself.
 var programFolders = is{".var", "snap", "library", "appdata"}
 
-// Surrounds reports whether a folder has places of secrets below it that a person has
+// SurroundsSecrets reports whether a folder has places of secrets below it that a person has
 // there: a home folder, what holds those, and folders of their settings. / stands between
 // its parts.
-func Surrounds(folder string) bool {
+func SurroundsSecrets(folder string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return r == '/' })
 	if len(parts) > 0 && len(parts[0]) == 2 && parts[0][1] == ':' {
 		parts = parts[1:]

@@ -7,7 +7,7 @@ import (
 )
 
 func choiceOf(wildcard string) choice {
-	switch names, reaches := Chooses(wildcard); {
+	switch names, reaches := ChoosesSecrets(wildcard); {
 	case len(names) > 0:
 		return onePlace
 	case reaches:
@@ -49,10 +49,10 @@ func TestChoosesEveryShutName(t *testing.T) {
 
 func TestChoosesInTime(t *testing.T) {
 	begun := time.Now()
-	Chooses(strings.Repeat("*a", 2000))
-	Chooses(strings.Repeat("{a,b}", 2000))
-	Chooses(strings.Repeat("{", 20000))
-	Chooses(strings.Repeat("[a-", 20000))
+	ChoosesSecrets(strings.Repeat("*a", 2000))
+	ChoosesSecrets(strings.Repeat("{a,b}", 2000))
+	ChoosesSecrets(strings.Repeat("{", 20000))
+	ChoosesSecrets(strings.Repeat("[a-", 20000))
 	if since := time.Since(begun); since > 10*time.Second {
 		t.Errorf("took %v", since)
 	}
@@ -63,7 +63,7 @@ func FuzzChooses(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		Chooses(s)
+		ChoosesSecrets(s)
 		if !strings.ContainsAny(s, `*?[]{}\!/`) && choiceOf(s+"/.env") != onePlace {
 			t.Errorf("%q/.env", s)
 		}
@@ -78,7 +78,7 @@ func TestSurrounds(t *testing.T) {
 		"": false, ".": false, "/home/user/projects": false, "/home/user/projects/home": false, "/srv/app": false, "/home/user/.cargo/registry": false,
 		"C:/Users/Ana/app": false, "home": false, "/home/user/projects/share": false, "users": false,
 	} {
-		if Surrounds(folder) != want {
+		if SurroundsSecrets(folder) != want {
 			t.Errorf("%q: %v", folder, !want)
 		}
 	}
@@ -86,6 +86,6 @@ func TestSurrounds(t *testing.T) {
 
 func BenchmarkChooses(b *testing.B) {
 	for b.Loop() {
-		Chooses("/home/user/projects/app/src/**/*.{ts,tsx}")
+		ChoosesSecrets("/home/user/projects/app/src/**/*.{ts,tsx}")
 	}
 }

@@ -16,11 +16,11 @@ func TestPlainWordIsNeverWrong(t *testing.T) {
 		for _, c := range s {
 			all = all && isPlain[c]
 		}
-		if plainWord(eight(s, 0)) && !all {
+		if plainWord(eightBytes(s, 0)) && !all {
 			rt.Fatalf("%q is taken for plain", s)
 		}
 	})
-	if !plainWord(eight("read_fil", 0)) || !plainWord(eight("/home/us", 0)) || !plainWord(eight("~~~~ ! }", 0)) {
+	if !plainWord(eightBytes("read_fil", 0)) || !plainWord(eightBytes("/home/us", 0)) || !plainWord(eightBytes("~~~~ ! }", 0)) {
 		t.Error("ordinary text is not taken for plain")
 	}
 }

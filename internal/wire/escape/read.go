@@ -9,22 +9,22 @@ import (
 	"unsafe"
 )
 
-// Read reads the escape that s begins with: its code point and its length in bytes,
+// ReadEscape reads the escape that s begins with: its code point and its length in bytes,
 // 0 if it is none. A surrogate pair is one escape; half of one is read as that
 // surrogate.
-func Read(s []byte) (r rune, n int) {
+func ReadEscape(s []byte) (r rune, n int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return 0, 0
 	}
 	if c := short[s[1]]; c > 0 {
 		return rune(c), 2
 	}
-	r, ok := unit(s)
+	r, ok := readUnit(s)
 	if !ok {
 		return 0, 0
 	}
 	if utf16.IsSurrogate(r) {
-		low, _ := unit(s[6:])
+		low, _ := readUnit(s[6:])
 		if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
 			return both, 12
 		}
@@ -32,8 +32,8 @@ func Read(s []byte) (r rune, n int) {
 	return r, 6
 }
 
-// unit reads the \uXXXX that s begins with.
-func unit(s []byte) (r rune, ok bool) {
+// readUnit reads the \uXXXX that s begins with.
+func readUnit(s []byte) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
 	}
@@ -54,16 +54,16 @@ func unit(s []byte) (r rune, ok bool) {
 // short are the escapes of two bytes.
 var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// Undo appends what the inside of a JSON string says. A backslash that begins no
+// UndoEscapes appends what the inside of a JSON string says. A backslash that begins no
 // escape, and half of a surrogate pair, stay as the characters they are written with.
-func Undo(dst, s []byte) []byte {
+func UndoEscapes(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 {
 			return append(dst, s...)
 		}
 		dst, s = append(dst, s[:i]...), s[i:]
-		r, n := Read(s)
+		r, n := ReadEscape(s)
 		if n == 0 || utf16.IsSurrogate(r) {
 			r, n = '\\', 1
 		}
@@ -71,9 +71,9 @@ func Undo(dst, s []byte) []byte {
 	}
 }
 
-// Decode appends what the inside of a JSON string says; false when a backslash in it
+// DecodeString appends what the inside of a JSON string says; false when a backslash in it
 // begins no escape. Half of a surrogate pair says U+FFFD.
-func Decode(dst []byte, inside string) ([]byte, bool) {
+func DecodeString(dst []byte, inside string) ([]byte, bool) {
 	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // and nobody writes to it
 	if len(s) > cap(dst)-len(dst) {
 		dst = slices.Grow(dst, len(s)) // it says no more than it is long
@@ -87,7 +87,7 @@ func Decode(dst []byte, inside string) ([]byte, bool) {
 			dst, s = append(append(dst, s[:i]...), short[s[i+1]]), s[i+2:]
 			continue
 		}
-		r, n := Read(s[i:])
+		r, n := ReadEscape(s[i:])
 		if n == 0 {
 			return dst, false
 		}

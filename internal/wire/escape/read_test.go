@@ -24,7 +24,7 @@ func TestUndo(t *testing.T) {
 		`end\`:                  `end\`,
 		"\xff\\n":               "\xff\n",
 	} {
-		if got := string(Undo([]byte("<"), []byte(in))); got != "<"+want {
+		if got := string(UndoEscapes([]byte("<"), []byte(in))); got != "<"+want {
 			t.Errorf("%s says %q, want %q", in, got[1:], want)
 		}
 	}
@@ -34,12 +34,12 @@ func TestDecode(t *testing.T) {
 	for in, want := range map[string]string{
 		``: "", `a\u0041\n\/\ud83d\ude00!`: "aA\n/😀!", `\ud83d`: "\ufffd", `\ud83d\u0041`: "\ufffdA", `\ude00\ud83d\ude00`: "\ufffd😀",
 	} {
-		if got, ok := Decode([]byte("<"), in); string(got) != "<"+want || !ok {
+		if got, ok := DecodeString([]byte("<"), in); string(got) != "<"+want || !ok {
 			t.Errorf("%s says %q, %v, want %q", in, got, ok, want)
 		}
 	}
 	for _, in := range []string{`\`, `a\x`, `\u12`, `\u12zz`, `\ud83d\ude0`} {
-		if got, ok := Decode(nil, in); ok {
+		if got, ok := DecodeString(nil, in); ok {
 			t.Errorf("%s says %q", in, got)
 		}
 	}
@@ -47,12 +47,12 @@ func TestDecode(t *testing.T) {
 
 func TestReadTellsHalfAPair(t *testing.T) {
 	for in, want := range map[string]rune{`\ud83d`: 0xd83d, `\ude00\ud83d`: 0xde00, `\uD83D\u0041`: 0xd83d} {
-		if r, n := Read([]byte(in)); r != want || n != 6 {
+		if r, n := ReadEscape([]byte(in)); r != want || n != 6 {
 			t.Errorf("%s: %U, %d bytes", in, r, n)
 		}
 	}
 	for _, in := range []string{``, `\`, `n`, `\u`, `\u004`, `\v`} {
-		if r, n := Read([]byte(in)); n != 0 {
+		if r, n := ReadEscape([]byte(in)); n != 0 {
 			t.Errorf("%q: %U, %d bytes", in, r, n)
 		}
 	}
@@ -67,13 +67,13 @@ func FuzzUndo(f *testing.F) {
 		if json.Unmarshal([]byte(`"`+in+`"`), &want) != nil || strings.ToValidUTF8(in, "") != in {
 			return
 		}
-		if got, ok := Decode(nil, in); string(got) != want || !ok {
+		if got, ok := DecodeString(nil, in); string(got) != want || !ok {
 			t.Errorf("%s says %q, %v, want %q", in, got, ok, want)
 		}
 		if strings.ContainsRune(want, '\ufffd') {
 			return
 		}
-		if got := string(Undo(nil, []byte(in))); got != want {
+		if got := string(UndoEscapes(nil, []byte(in))); got != want {
 			t.Errorf("%s says %q, want %q", in, got, want)
 		}
 	})

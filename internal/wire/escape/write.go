@@ -7,13 +7,13 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Append appends s as the inside of a JSON string in printable ASCII: no
+// AppendEscaped appends s as the inside of a JSON string in printable ASCII: no
 // control, bidi mark, line separator or terminal escape survives as itself. A
 // byte that is not UTF-8 becomes the text \xNN.
-func Append[text []byte | string](dst []byte, s text) []byte {
+func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
-		if i+8 <= len(s) && plainWord(eight(s, i)) {
+		if i+8 <= len(s) && plainWord(eightBytes(s, i)) {
 			i += 8
 			continue
 		}
@@ -30,8 +30,8 @@ func Append[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
-// eight are the eight bytes of s from i on.
-func eight[text []byte | string](s text, i int) uint64 {
+// eightBytes are the eight bytes of s from i on.
+func eightBytes[text []byte | string](s text, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
@@ -88,9 +88,9 @@ func appendUnit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// Readable puts the characters beyond ASCII back that JSON from the record
+// ReadableJSON puts the characters beyond ASCII back that JSON from the record
 // holds as \uXXXX. Controls stay escaped, so that the result is the same JSON.
-func Readable(args []byte) string {
+func ReadableJSON(args []byte) string {
 	var dst []byte
 	for i := 0; i < len(args); {
 		if args[i] != '\\' || i+1 == len(args) {
@@ -98,7 +98,7 @@ func Readable(args []byte) string {
 			i++
 			continue
 		}
-		r, n := Read(args[i:])
+		r, n := ReadEscape(args[i:])
 		if n < 6 || r < utf8.RuneSelf || utf16.IsSurrogate(r) {
 			dst = append(dst, args[i], args[i+1])
 			i += 2

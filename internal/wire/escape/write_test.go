@@ -13,13 +13,13 @@ import (
 func TestAppend(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.String().Draw(rt, "s")
-		got := append(Append([]byte{'"'}, s), '"')
+		got := append(AppendEscaped([]byte{'"'}, s), '"')
 		for _, c := range got {
 			if c < ' ' || c > '~' {
 				rt.Fatalf("%q is written as %q", s, got)
 			}
 		}
-		for _, text := range []string{string(got), Readable(got)} {
+		for _, text := range []string{string(got), ReadableJSON(got)} {
 			var back string
 			if err := json.Unmarshal([]byte(text), &back); err != nil || back != s {
 				rt.Fatalf("%q is written as %s: %v", s, text, err)
@@ -32,7 +32,7 @@ func TestAppend(t *testing.T) {
 		"é\u202e😀":       `\u00e9\u202e\ud83d\ude00`,
 		"\xff8":          `\\xff8`,
 	} {
-		if got := string(Append(nil, in)); got != want || got != string(Append(nil, []byte(in))) {
+		if got := string(AppendEscaped(nil, in)); got != want || got != string(AppendEscaped(nil, []byte(in))) {
 			t.Errorf("%q is written as %s, want %s", in, got, want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestReadable(t *testing.T) {
 		`"\u0041\u001b"`:      `"\u0041\u001b"`,      // ASCII stays as it is written
 		`\`:                   `\`,
 	} {
-		if got := Readable([]byte(in)); got != want || !utf8.ValidString(got) {
+		if got := ReadableJSON([]byte(in)); got != want || !utf8.ValidString(got) {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}

@@ -143,7 +143,7 @@ func BenchmarkReader(b *testing.B) {
 			b.SetBytes(int64(size + 1))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := r.Next(); err != nil {
+				if _, err := r.ReadLine(); err != nil {
 					b.Fatal(err)
 				}
 			}

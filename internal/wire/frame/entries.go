@@ -93,7 +93,7 @@ func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 	const inList = 3 // the envelope, the result and the list
 	for _, e := range entries {
 		s := scanner{b: line[e.from:e.to], depth: max(l.MaxDepth, l.MaxResult)}
-		r := s.finish(s.value(0, inList))
+		r := s.finishScan(s.scanValue(0, inList))
 		if r == nil || r.Code != CodeDepth && r.Code != CodeDuplicate && r.Code != CodeControlName {
 			kept = append(kept, e) // what else is wrong with it is not the entry's alone
 		}

@@ -18,8 +18,8 @@ const (
 	members
 )
 
-// named is the member of exactly that name, or -1.
-func named(key []byte) int {
+// memberOf is the member of exactly that name, or -1.
+func memberOf(key []byte) int {
 	switch string(key) {
 	case "jsonrpc":
 		return mVersion
@@ -45,12 +45,12 @@ type envelope struct {
 	seen  [members]int    // how often; a case variant counts twice
 }
 
-// envelope scans the object at i as one message and notes what is wrong with it.
-func (s *scanner) envelope(e *envelope, i, depth int) (end int) {
+// scanEnvelope scans the object at i as one message and notes what is wrong with it.
+func (s *scanner) scanEnvelope(e *envelope, i, depth int) (end int) {
 	if i >= len(s.b) || s.b[i] != '{' {
 		at := i
-		if i = s.value(i, depth); i >= 0 {
-			s.note(CodeNotObject, at)
+		if i = s.scanValue(i, depth); i >= 0 {
+			s.noteFault(CodeNotObject, at)
 		}
 		return i
 	}
@@ -58,37 +58,37 @@ func (s *scanner) envelope(e *envelope, i, depth int) (end int) {
 	for m := range e.at {
 		e.at[m] = from
 	}
-	s.enter(i, depth)
-	if i = s.blank(i + 1); i < len(s.b) && s.b[i] == '}' {
+	s.enterLevel(i, depth)
+	if i = s.skipBlank(i + 1); i < len(s.b) && s.b[i] == '}' {
 		i++
 	} else {
-		i = s.fields(e, i, depth)
+		i = s.scanFields(e, i, depth)
 	}
 	if i >= 0 {
 		e.Raw = s.b[from:i:i]
-		s.shape(e)
+		s.shapeFrame(e)
 	}
 	return i
 }
 
-// fields scans the envelope's members, the first of which is at i.
-func (s *scanner) fields(e *envelope, i, depth int) int {
+// scanFields scans the envelope's members, the first of which is at i.
+func (s *scanner) scanFields(e *envelope, i, depth int) int {
 	for more := true; more; {
-		n, v := s.member(i)
+		n, v := s.scanMember(i)
 		if v < 0 {
 			return v
 		}
-		if i = s.field(e, n, v, depth); i < 0 {
+		if i = s.scanField(e, n, v, depth); i < 0 {
 			return i
 		}
-		i, more = s.after(i, '}')
+		i, more = s.scanNext(i, '}')
 	}
 	return i
 }
 
-// field scans the value of one member of the envelope and keeps its token.
-func (s *scanner) field(e *envelope, n name, v, depth int) int {
-	m := s.which(e, n)
+// scanField scans the value of one member of the envelope and keeps its token.
+func (s *scanner) scanField(e *envelope, n name, v, depth int) int {
+	m := s.findMember(e, n)
 	end, object := 0, v < len(s.b) && s.b[v] == '{'
 	switch {
 	case m >= mParams && object:
@@ -98,7 +98,7 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 		if m == mResult {
 			s.depth = s.result
 		}
-		end = s.object(v, depth+1, m != mResult)
+		end = s.scanObject(v, depth+1, m != mResult)
 		s.depth = most
 		if s.params = false; m == mError && end >= 0 {
 			s.errorObject(v, end)
@@ -106,7 +106,7 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 		e.Index, e.Unambiguous = s.payload.index, s.payload.unambiguous
 		s.payload = payload{}
 	default:
-		end = s.value(v, depth)
+		end = s.scanValue(v, depth)
 	}
 	if end >= 0 && m >= 0 {
 		e.token[m], e.at[m] = s.b[v:end:end], v
@@ -114,31 +114,31 @@ func (s *scanner) field(e *envelope, n name, v, depth int) int {
 	return end
 }
 
-// which finds the member a name stands for, or -1 for one JSON-RPC does not
+// findMember finds the member a name stands for, or -1 for one JSON-RPC does not
 // define. A name that some readers would fold onto a member is as good as a
 // second one of it.
-func (s *scanner) which(e *envelope, n name) int {
-	m := named(s.key(n, false, 0))
+func (s *scanner) findMember(e *envelope, n name) int {
+	m := memberOf(s.nameKey(n, false, 0))
 	if m >= 0 {
 		if e.seen[m]++; e.seen[m] > 1 {
-			s.note(CodeDuplicate, n.from)
+			s.noteFault(CodeDuplicate, n.from)
 		}
 		return m
 	}
-	if m = named(s.key(n, true, 0)); m >= 0 {
+	if m = memberOf(s.nameKey(n, true, 0)); m >= 0 {
 		e.seen[m] += 2
-		s.note(CodeFolded, n.from)
+		s.noteFault(CodeFolded, n.from)
 		return -1
 	}
-	s.note(CodeUnknown, n.from)
+	s.noteFault(CodeUnknown, n.from)
 	return -1
 }
 
-// shape makes the frame of the envelope and notes one that is no request, no
+// shapeFrame makes the frame of the envelope and notes one that is no request, no
 // notification and no response.
-func (s *scanner) shape(e *envelope) {
+func (s *scanner) shapeFrame(e *envelope) {
 	e.ID, e.Params, e.Result, e.Error = e.token[mID], e.token[mParams], e.token[mResult], e.token[mError]
-	e.Method = string(jsonscan.Of(word(e.token[mMethod])))
+	e.Method = string(jsonscan.ValueOf(stringText(e.token[mMethod])))
 	method, reply := e.seen[mMethod] > 0, e.seen[mResult]+e.seen[mError] > 0
 	switch {
 	case !method:
@@ -148,21 +148,21 @@ func (s *scanner) shape(e *envelope) {
 	default:
 		e.Kind = Request
 	}
-	s.must(string(word(e.token[mVersion])) == "2.0", CodeVersion, e.at[mVersion])
-	s.must(method != reply && (e.Result == nil || e.Error == nil) && (method || e.Params == nil), CodeShape, e.at[mVersion])
+	s.noteUnless(string(stringText(e.token[mVersion])) == "2.0", CodeVersion, e.at[mVersion])
+	s.noteUnless(method != reply && (e.Result == nil || e.Error == nil) && (method || e.Params == nil), CodeShape, e.at[mVersion])
 	if string(e.Params) == "null" { // none, to every reader that takes it
 		e.Params = nil
 	}
-	s.must(e.Kind == Notification || validID(e.ID), CodeID, e.at[mID])
-	s.must(!method || e.Method != "", CodeMethod, e.at[mMethod])
-	s.must(e.Params == nil || e.Params[0] == '{', CodeParams, e.at[mParams])
-	s.must(e.Result == nil || e.Result[0] == '{', CodeResult, e.at[mResult])
-	s.must(e.Error == nil || e.Error[0] == '{', CodeErr, e.at[mError])
+	s.noteUnless(e.Kind == Notification || validID(e.ID), CodeID, e.at[mID])
+	s.noteUnless(!method || e.Method != "", CodeMethod, e.at[mMethod])
+	s.noteUnless(e.Params == nil || e.Params[0] == '{', CodeParams, e.at[mParams])
+	s.noteUnless(e.Result == nil || e.Result[0] == '{', CodeResult, e.at[mResult])
+	s.noteUnless(e.Error == nil || e.Error[0] == '{', CodeErr, e.at[mError])
 }
 
-func (s *scanner) must(ok bool, code string, at int) {
+func (s *scanner) noteUnless(ok bool, code string, at int) {
 	if !ok {
-		s.note(code, at)
+		s.noteFault(code, at)
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *scanner) must(ok bool, code string, at int) {
 // code and a string message in every version.
 func (s *scanner) errorObject(i, end int) {
 	code, message := false, false
-	for name, value := range jsonscan.Of(s.b[i:end]).Indexed(&s.payload.index) {
+	for name, value := range jsonscan.ValueOf(s.b[i:end]).IndexedMembers(&s.payload.index) {
 		switch name.Text() {
 		case "code":
 			code = validInt(value.Bytes())
@@ -178,11 +178,11 @@ func (s *scanner) errorObject(i, end int) {
 			message = value.Kind() == jsonscan.String
 		}
 	}
-	s.must(code && message, CodeErr, i)
+	s.noteUnless(code && message, CodeErr, i)
 }
 
-// word is what a string token says; nil when the token is no string.
-func word(token []byte) []byte {
+// stringText is what a string token says; nil when the token is no string.
+func stringText(token []byte) []byte {
 	if len(token) == 0 || token[0] != '"' {
 		return nil
 	}
@@ -190,12 +190,12 @@ func word(token []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	return escape.Undo(nil, text)
+	return escape.UndoEscapes(nil, text)
 }
 
-// claim adds to a refusal what is certain about the frame, which was read to
+// claimRequest adds to a refusal what is certain about the frame, which was read to
 // its end.
-func (e *envelope) claim(r *Refusal) {
+func (e *envelope) claimRequest(r *Refusal) {
 	if e.Method == "" || e.seen[mResult]+e.seen[mError] > 0 || e.seen[mID] == 0 {
 		return
 	}

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Fold appends the name with its letters folded as the most generous of the
+// FoldName appends the name with its letters folded as the most generous of the
 // case-insensitive readers folds them: Unicode simple folding, which takes
 // U+017F for s and U+212A for k (CVE-2026-27896), and the Turkish i besides.
-func Fold(dst, name []byte) []byte {
+func FoldName(dst, name []byte) []byte {
 	for len(name) > 0 {
 		r, n := foldFirst(name)
 		dst, name = utf8.AppendRune(dst, r), name[n:]

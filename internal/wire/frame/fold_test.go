@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-func fold(s string) string { return string(frame.Fold(nil, []byte(s))) }
+func fold(s string) string { return string(frame.FoldName(nil, []byte(s))) }
 
 // Fold must put together at least what any case-insensitive reader does.
 func TestFoldIsAsGenerousAsAnyReader(t *testing.T) {

@@ -31,7 +31,7 @@ func validInt(token []byte) bool {
 			return false
 		}
 	}
-	return exact(token)
+	return isExactInteger(token)
 }
 
 // IDKey is the id as a map key: equal for two id tokens of admitted frames
@@ -39,7 +39,7 @@ func validInt(token []byte) bool {
 // token where it can.
 func IDKey(token []byte) string {
 	if bytes.IndexByte(token, '\\') < 0 {
-		return string(jsonscan.Of(token))
+		return string(jsonscan.ValueOf(token))
 	}
-	return string(escape.Undo(make([]byte, 0, len(token)), token[:len(token)-1])) + `"`
+	return string(escape.UndoEscapes(make([]byte, 0, len(token)), token[:len(token)-1])) + `"`
 }

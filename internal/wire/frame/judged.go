@@ -7,30 +7,30 @@ package frame
 // schemas are not for this door: there, case variants are data.
 func CheckFolded(raw []byte, known ...string) *Refusal {
 	s := scanner{b: raw, depth: maxDepth, params: true, judged: true}
-	i := s.blank(0)
+	i := s.skipBlank(0)
 	if i < len(raw) && raw[i] == '{' && len(known) > 0 {
-		s.variants(i, known)
+		s.noteVariants(i, known)
 	}
-	return s.finish(s.value(i, 0))
+	return s.finishScan(s.scanValue(i, 0))
 }
 
-// variants notes the names of the object at i that fold onto a known one
+// noteVariants notes the names of the object at i that fold onto a known one
 // without being it.
-func (s *scanner) variants(i int, known []string) {
-	i = s.blank(i + 1)
+func (s *scanner) noteVariants(i int, known []string) {
+	i = s.skipBlank(i + 1)
 	for more := i < len(s.b) && s.b[i] != '}'; more && s.stopped == nil; {
-		n, v := s.member(i)
+		n, v := s.scanMember(i)
 		if v < 0 {
 			return
 		}
-		key := s.key(n, false, 0)
+		key := s.nameKey(n, false, 0)
 		for _, k := range known {
 			if string(key) != k && FoldsTo(key, k) {
-				s.note(CodeFolded, n.from)
+				s.noteFault(CodeFolded, n.from)
 			}
 		}
-		if i = s.value(v, 1); i >= 0 {
-			i, more = s.after(i, '}')
+		if i = s.scanValue(v, 1); i >= 0 {
+			i, more = s.scanNext(i, '}')
 		}
 	}
 }

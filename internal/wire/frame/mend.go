@@ -8,31 +8,31 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// recall adds to the refusal of a line whose only fault is text that readers
+// recallRequest adds to the refusal of a line whose only fault is text that readers
 // repair in different ways (half of a surrogate pair, bytes that are no UTF-8)
 // what is certain about it: repaired in any way, it is the request with that id.
 // JSON.stringify writes such halves, and its caller waits.
-func (s *scanner) recall(r *Refusal, from int) {
+func (s *scanner) recallRequest(r *Refusal, from int) {
 	if r.Code != CodeSurrogate && r.Code != CodeUTF8 {
 		return
 	}
-	mended := scanner{b: mend(s.b), depth: s.depth, result: s.result}
+	mended := scanner{b: mendText(s.b), depth: s.depth, result: s.result}
 	e := envelope{Frame: &Frame{}}
-	if mended.finish(mended.envelope(&e, from, 1)) != nil {
+	if mended.finishScan(mended.scanEnvelope(&e, from, 1)) != nil {
 		return
 	}
 	if at := e.at[mID]; bytes.Equal(e.ID, s.b[at:at+len(e.ID)]) {
-		e.claim(r)
+		e.claimRequest(r)
 	}
 }
 
-// mend is a copy of line, of the same length, in which all text is valid.
-func mend(line []byte) []byte {
+// mendText is a copy of line, of the same length, in which all text is valid.
+func mendText(line []byte) []byte {
 	b := bytes.Clone(line)
 	for i := 0; i < len(b); {
 		switch {
 		case b[i] == '\\':
-			r, n := escape.Read(b[i:])
+			r, n := escape.ReadEscape(b[i:])
 			if utf16.IsSurrogate(r) {
 				copy(b[i+2:], "fffd")
 			}

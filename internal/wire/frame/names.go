@@ -28,22 +28,22 @@ type names struct {
 // slot is one name; at is never 0, for a quote stands before it.
 type slot struct{ tag, at uint32 }
 
-// add notes what is wrong with a name and puts it into its object's set. With
+// addName notes what is wrong with a name and puts it into its object's set. With
 // fold, it is also wrong to differ from another name in case only.
-func (s *scanner) add(seen *names, n name, fold bool) {
-	tag, odd := quick(s.b[n.from:n.to])
+func (s *scanner) addName(seen *names, n name, fold bool) {
+	tag, odd := quickHash(s.b[n.from:n.to])
 	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") && s.b[n.from] == '_' {
-		s.check(n)
+		s.checkName(n)
 	}
 	if seen.n >= len(seen.few) {
 		s.addMany(seen, n, fold)
 		return
 	}
 	if n.escaped || fold && odd || n.to-n.from > longName {
-		tag = s.tag(n, fold)
+		tag = s.nameTag(n, fold)
 	}
 	bit := uint64(1) << (tag & 63)
-	if seen.bits&bit != 0 && s.among(seen.few[:seen.n], tag, n, fold) {
+	if seen.bits&bit != 0 && s.hasName(seen.few[:seen.n], tag, n, fold) {
 		return
 	}
 	seen.bits |= bit
@@ -55,27 +55,27 @@ func (s *scanner) add(seen *names, n name, fold bool) {
 // takes long, so nobody may choose which of them are compared.
 const longName = 64
 
-// tag hashes a name that differs from what is written, or is long.
-func (s *scanner) tag(n name, fold bool) uint32 {
-	key := s.key(n, fold, 0)
+// nameTag hashes a name that differs from what is written, or is long.
+func (s *scanner) nameTag(n name, fold bool) uint32 {
+	key := s.nameKey(n, fold, 0)
 	if len(key) > longName {
-		return s.hash(key)
+		return s.hashName(key)
 	}
-	tag, _ := quick(key)
+	tag, _ := quickHash(key)
 	return tag
 }
 
-// hash is seeded, so that nobody can choose names that collide.
-func (s *scanner) hash(key []byte) uint32 {
+// hashName is seeded, so that nobody can choose names that collide.
+func (s *scanner) hashName(key []byte) uint32 {
 	if s.seed == (maphash.Seed{}) {
 		s.seed = maphash.MakeSeed()
 	}
 	return uint32(maphash.Bytes(s.seed, key))
 }
 
-func (s *scanner) among(few []slot, tag uint32, n name, fold bool) bool {
+func (s *scanner) hasName(few []slot, tag uint32, n name, fold bool) bool {
 	for _, other := range few {
-		if other.tag == tag && s.same(other, n, fold) {
+		if other.tag == tag && s.sameName(other, n, fold) {
 			return true
 		}
 	}
@@ -87,33 +87,33 @@ func (s *scanner) addMany(seen *names, n name, fold bool) {
 	if seen.table == nil {
 		seen.table = make([]slot, 64)
 		for _, few := range seen.few {
-			put(seen.table, slot{s.hash(s.key(s.nameAt(few.at), fold, 0)), few.at})
+			putSlot(seen.table, slot{s.hashName(s.nameKey(s.nameAt(few.at), fold, 0)), few.at})
 		}
 	}
-	v := slot{s.hash(s.key(n, fold, 0)), uint32(n.from)}
+	v := slot{s.hashName(s.nameKey(n, fold, 0)), uint32(n.from)}
 	for i := int(v.tag); ; i++ {
 		other := seen.table[i&(len(seen.table)-1)]
 		if other.at == 0 {
 			break
 		}
-		if other.tag == v.tag && s.same(other, n, fold) {
+		if other.tag == v.tag && s.sameName(other, n, fold) {
 			return
 		}
 	}
-	put(seen.table, v)
+	putSlot(seen.table, v)
 	if seen.n++; seen.n > len(seen.table)/2 {
 		grown := make([]slot, 2*len(seen.table))
 		for _, old := range seen.table {
 			if old.at != 0 {
-				put(grown, old)
+				putSlot(grown, old)
 			}
 		}
 		seen.table = grown
 	}
 }
 
-// put stores v in a table whose length is a power of two and that has room.
-func put(table []slot, v slot) {
+// putSlot stores v in a table whose length is a power of two and that has room.
+func putSlot(table []slot, v slot) {
 	i := int(v.tag)
 	for table[i&(len(table)-1)].at != 0 {
 		i++
@@ -123,54 +123,54 @@ func put(table []slot, v slot) {
 
 // nameAt finds again a name that was scanned before.
 func (s *scanner) nameAt(at uint32) name {
-	end, escaped := s.text(int(at))
+	end, escaped := s.scanString(int(at))
 	return name{int(at), end, escaped}
 }
 
-// same says whether an earlier name with the same tag is n, and notes it.
-func (s *scanner) same(earlier slot, n name, fold bool) bool {
+// sameName says whether an earlier name with the same tag is n, and notes it.
+func (s *scanner) sameName(earlier slot, n name, fold bool) bool {
 	other := s.nameAt(earlier.at)
 	switch {
-	case bytes.Equal(s.key(other, false, 0), s.key(n, false, 1)):
-		s.note(CodeDuplicate, n.from)
-	case fold && bytes.Equal(s.key(other, true, 0), s.key(n, true, 1)):
-		s.note(CodeFolded, n.from)
+	case bytes.Equal(s.nameKey(other, false, 0), s.nameKey(n, false, 1)):
+		s.noteFault(CodeDuplicate, n.from)
+	case fold && bytes.Equal(s.nameKey(other, true, 0), s.nameKey(n, true, 1)):
+		s.noteFault(CodeFolded, n.from)
 	default:
 		return false
 	}
 	return true
 }
 
-// check notes a name that readers with C strings, or with prototypes, take for
+// checkName notes a name that readers with C strings, or with prototypes, take for
 // another one.
-func (s *scanner) check(n name) {
-	key := s.key(n, false, 0)
+func (s *scanner) checkName(n name) {
+	key := s.nameKey(n, false, 0)
 	if s.params && string(key) == "__proto__" {
-		s.note(CodeProto, n.from)
+		s.noteFault(CodeProto, n.from)
 	}
 	if bytes.ContainsFunc(key, unicode.IsControl) {
-		s.note(CodeControlName, n.from)
+		s.noteFault(CodeControlName, n.from)
 	}
 }
 
-// key is a name as readers compare it: unescaped, and folded if asked. It may
+// nameKey is a name as readers compare it: unescaped, and folded if asked. It may
 // alias the frame or the scratch buffer of that number.
-func (s *scanner) key(n name, fold bool, buf int) []byte {
+func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	key := s.b[n.from:n.to]
 	if n.escaped {
-		s.plain[buf] = escape.Undo(s.plain[buf][:0], key)
+		s.plain[buf] = escape.UndoEscapes(s.plain[buf][:0], key)
 		key = s.plain[buf]
 	}
 	if fold {
-		s.folded[buf] = Fold(s.folded[buf][:0], key)
+		s.folded[buf] = FoldName(s.folded[buf][:0], key)
 		key = s.folded[buf]
 	}
 	return key
 }
 
-// quick is a cheap hash that is the same for ASCII letters of either case, and
+// quickHash is a cheap hash that is the same for ASCII letters of either case, and
 // whether any byte is DEL or not ASCII.
-func quick(b []byte) (tag uint32, odd bool) {
+func quickHash(b []byte) (tag uint32, odd bool) {
 	const mix = 0x9E3779B97F4A7C15
 	h, high := uint64(len(b)), uint64(0)
 	for ; len(b) > 8; b = b[8:] {

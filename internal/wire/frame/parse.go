@@ -34,52 +34,52 @@ func Parse(line []byte, l Limits) (Frame, error) {
 func (f *Frame) Parse(line []byte, l Limits) error {
 	*f = Frame{}
 	if len(line) > l.MaxBytes || uint64(len(line)) > math.MaxUint32 {
-		return refuse(CodeTooLong, 0)
+		return refuseAt(CodeTooLong, 0)
 	}
 	// A CR before the LF is Windows' line end; elsewhere it splits frames.
 	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
 	s := scanner{b: b, depth: l.MaxDepth, result: max(l.MaxDepth, l.MaxResult)}
-	from := s.blank(0)
+	from := s.skipBlank(0)
 	switch {
 	case from == len(b):
-		return refuse(CodeBlank, 0)
+		return refuseAt(CodeBlank, 0)
 	case bytes.HasPrefix(b[from:], []byte("\xEF\xBB\xBF")):
-		return refuse(CodeBOM, from)
+		return refuseAt(CodeBOM, from)
 	case b[from] == '[':
-		return s.batch(f, from, l.AllowBatch)
+		return s.scanBatch(f, from, l.AllowBatch)
 	}
 	e := envelope{Frame: f}
-	i := s.envelope(&e, from, 1)
-	if r := s.finish(i); r != nil {
+	i := s.scanEnvelope(&e, from, 1)
+	if r := s.finishScan(i); r != nil {
 		if s.stopped == nil {
-			e.claim(r)
+			e.claimRequest(r)
 		} else {
-			s.recall(r, from)
+			s.recallRequest(r, from)
 		}
 		return r
 	}
 	return nil
 }
 
-// batch scans the array at from element by element. It has no id, so a batch
+// scanBatch scans the array at from element by element. It has no id, so a batch
 // with one bad element can only be dropped whole.
-func (s *scanner) batch(f *Frame, from int, allowed bool) error {
+func (s *scanner) scanBatch(f *Frame, from int, allowed bool) error {
 	f.Raw, f.Kind = s.b[from:], Batch
-	i := s.blank(from + 1)
+	i := s.skipBlank(from + 1)
 	if !allowed || i < len(s.b) && s.b[i] == ']' {
-		return refuse(CodeBatch, from)
+		return refuseAt(CodeBatch, from)
 	}
 	for more := true; more && i >= 0; {
 		if len(f.Elements) == maxBatch {
-			return refuse(CodeBatch, i)
+			return refuseAt(CodeBatch, i)
 		}
 		var element Frame
-		if i = s.envelope(&envelope{Frame: &element}, i, 2); i >= 0 {
+		if i = s.scanEnvelope(&envelope{Frame: &element}, i, 2); i >= 0 {
 			f.Elements = append(f.Elements, element)
-			i, more = s.after(i, ']')
+			i, more = s.scanNext(i, ']')
 		}
 	}
-	if r := s.finish(i); r != nil {
+	if r := s.finishScan(i); r != nil {
 		return r
 	}
 	return nil

@@ -12,28 +12,28 @@ type payload struct {
 // payloadMember scans the value at v of the payload's next member.
 func (s *scanner) payloadMember(n name, v int) (end int) {
 	if s.params && string(s.b[n.from:n.to]) == "arguments" {
-		end = s.arguments(v)
+		end = s.scanArguments(v)
 	} else {
-		end = s.value(v, s.payload.depth)
+		end = s.scanValue(v, s.payload.depth)
 	}
 	at := s.payload.from
-	s.payload.index.Add(jsonscan.Span{
+	s.payload.index.AddMember(jsonscan.Span{
 		Name: uint32(n.from - 1 - at), NameEnd: uint32(n.to + 1 - at), Value: uint32(v - at), End: uint32(end - at),
 	})
 	return end
 }
 
-// arguments scans the value at v as CheckFolded does, so that it need not be read once
+// scanArguments scans the value at v as CheckFolded does, so that it need not be read once
 // more. Where that finds something, it is read as any other value: whether the call is one
 // that servers bind to types is not known here.
-func (s *scanner) arguments(v int) int {
+func (s *scanner) scanArguments(v int) int {
 	before := s.noted
 	s.judged = true
-	end := s.value(v, s.payload.depth)
+	end := s.scanValue(v, s.payload.depth)
 	s.judged = false
 	if s.payload.unambiguous = s.noted == before; s.payload.unambiguous || end < 0 {
 		return end
 	}
 	s.noted = before
-	return s.value(v, s.payload.depth)
+	return s.scanValue(v, s.payload.depth)
 }

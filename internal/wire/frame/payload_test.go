@@ -15,13 +15,13 @@ func checkPayload(t *testing.T, got frame.Frame) {
 		if payload == nil {
 			continue
 		}
-		v := jsonscan.Of(payload)
+		v := jsonscan.ValueOf(payload)
 		var all [][2]jsonscan.Value
 		for name, value := range v.Members() {
 			all = append(all, [2]jsonscan.Value{name, value})
 		}
 		n := 0
-		for name, value := range v.Indexed(&got.Index) {
+		for name, value := range v.IndexedMembers(&got.Index) {
 			if n == len(all) || all[n] != [2]jsonscan.Value{name, value} {
 				t.Fatalf("member %d of %s is %s: %s", n, payload, name, value)
 			}
@@ -31,7 +31,7 @@ func checkPayload(t *testing.T, got frame.Frame) {
 			t.Fatalf("%d members of %s, want %d", n, payload, len(all))
 		}
 	}
-	args := jsonscan.Of(got.Params).Member("arguments")
+	args := jsonscan.ValueOf(got.Params).Member("arguments")
 	if got.Unambiguous && (args == "" || frame.CheckFolded(args.Bytes()) != nil) {
 		t.Fatalf("%s is not unambiguous", got.Raw)
 	}

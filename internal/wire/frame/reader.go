@@ -37,33 +37,33 @@ type Reader struct {
 // NewReader reads lines of up to maxBytes, LF not counted, from r.
 func NewReader(r io.Reader, maxBytes int) *Reader { return &Reader{r: r, max: maxBytes} }
 
-// Next returns the next line without its LF (a CR before it is Parse's
+// ReadLine returns the next line without its LF (a CR before it is Parse's
 // business). A *Refusal stands for a line that is none: too long, then the
 // rest of it is skipped and the stream goes on; or cut off by the end of the
 // stream, and no frame however whole it looks. Any other error ends the
 // stream: io.EOF or what the underlying reader returned.
-func (r *Reader) Next() ([]byte, error) {
+func (r *Reader) ReadLine() ([]byte, error) {
 	for {
-		end := r.newline()
-		if n := r.pending(end); n > r.max {
-			r.drop(end)
-			return nil, refuse(CodeTooLong, 0)
+		end := r.findNewline()
+		if n := r.pendingLength(end); n > r.max {
+			r.dropLine(end)
+			return nil, refuseAt(CodeTooLong, 0)
 		}
 		if end >= 0 {
-			return r.take(end), nil
+			return r.takeLine(end), nil
 		}
 		if r.err != nil {
-			return nil, r.end()
+			return nil, r.endStream()
 		}
-		r.fill()
+		r.fillBuffer()
 	}
 }
 
-// Buffered says whether Next returns without reading.
-func (r *Reader) Buffered() bool { return r.newline() >= 0 }
+// HasLine says whether Next returns without reading.
+func (r *Reader) HasLine() bool { return r.findNewline() >= 0 }
 
-// newline finds the next LF in memory, or -1, and eats what is to be skipped.
-func (r *Reader) newline() int {
+// findNewline finds the next LF in memory, or -1, and eats what is to be skipped.
+func (r *Reader) findNewline() int {
 	for {
 		i := bytes.IndexByte(r.buf[r.seen:], '\n')
 		switch {
@@ -83,19 +83,19 @@ func (r *Reader) newline() int {
 	}
 }
 
-// pending is the length of the line that ends at end, or so far.
-func (r *Reader) pending(end int) int {
+// pendingLength is the length of the line that ends at end, or so far.
+func (r *Reader) pendingLength(end int) int {
 	if end < 0 {
 		end = len(r.buf)
 	}
 	return r.size + end - r.from
 }
 
-// Refused is the beginning, at most 1 KiB, of the line Next last refused.
-func (r *Reader) Refused() []byte { return r.head }
+// RefusedHead is the beginning, at most 1 KiB, of the line Next last refused.
+func (r *Reader) RefusedHead() []byte { return r.head }
 
-// drop forgets the line; what has not been read of it will be skipped.
-func (r *Reader) drop(end int) {
+// dropLine forgets the line; what has not been read of it will be skipped.
+func (r *Reader) dropLine(end int) {
 	first := r.buf[r.from:]
 	switch {
 	case r.long != nil:
@@ -115,7 +115,7 @@ func (r *Reader) drop(end int) {
 	r.seen = r.from
 }
 
-func (r *Reader) take(end int) []byte {
+func (r *Reader) takeLine(end int) []byte {
 	line := r.buf[r.from:end:end]
 	r.from = end + 1
 	r.seen = r.from
@@ -129,20 +129,20 @@ func (r *Reader) take(end int) []byte {
 	return line
 }
 
-// end reports, once, a line the stream broke off.
-func (r *Reader) end() error {
-	if r.pending(-1) > 0 {
-		r.drop(-1)
-		return refuse(CodeTruncated, 0)
+// endStream reports, once, a line the stream broke off.
+func (r *Reader) endStream() error {
+	if r.pendingLength(-1) > 0 {
+		r.dropLine(-1)
+		return refuseAt(CodeTruncated, 0)
 	}
 	return r.err
 }
 
-// fill reads once.
-func (r *Reader) fill() {
+// fillBuffer reads once.
+func (r *Reader) fillBuffer() {
 	free := cap(r.buf) - len(r.buf)
 	if free < minRead || cap(r.buf) > chunkSize && r.from > 0 {
-		r.grow()
+		r.growBuffer()
 	}
 	n, err := r.r.Read(r.buf[len(r.buf):cap(r.buf)])
 	r.buf = r.buf[:len(r.buf)+n]
@@ -154,11 +154,11 @@ func (r *Reader) fill() {
 	r.err = err
 }
 
-// grow starts a new chunk. A short beginning of a line moves into it, and a longer
+// growBuffer starts a new chunk. A short beginning of a line moves into it, and a longer
 // one when the chunk is as large as the last long line, for the next is often like
 // it; any other stays where it is, and the line is joined when it is whole: doubling
 // one buffer would hold three times a large frame.
-func (r *Reader) grow() {
+func (r *Reader) growBuffer() {
 	rest := r.buf[r.from:]
 	size := chunkSize
 	switch {

@@ -18,13 +18,13 @@ import (
 func readAll(tb testing.TB, r *frame.Reader) (got []string) {
 	tb.Helper()
 	for range 1_000_000 {
-		line, err := r.Next()
+		line, err := r.ReadLine()
 		var refusal *frame.Refusal
 		switch {
 		case errors.As(err, &refusal):
 			got = append(got, "!"+refusal.Code)
 		case err != nil:
-			if _, again := r.Next(); !errors.Is(again, err) || r.Buffered() {
+			if _, again := r.ReadLine(); !errors.Is(again, err) || r.HasLine() {
 				tb.Errorf("after %v came %v", err, again)
 			}
 			return append(got, "!"+err.Error())
@@ -101,7 +101,7 @@ func TestReaderPassesOnErrors(t *testing.T) {
 		t.Error(got)
 	}
 	stuck := frame.NewReader(readerFunc(func([]byte) (int, error) { return 0, nil }), 10)
-	if _, err := stuck.Next(); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := stuck.ReadLine(); !errors.Is(err, io.ErrNoProgress) {
 		t.Error(err)
 	}
 }
@@ -122,7 +122,7 @@ func TestReaderNeverReadsAhead(t *testing.T) {
 		}
 		return copy(b, pieces[reads-1]), nil
 	}), 10)
-	if r.Buffered() {
+	if r.HasLine() {
 		t.Error("buffered before the first read")
 	}
 	for _, step := range []struct {
@@ -130,9 +130,9 @@ func TestReaderNeverReadsAhead(t *testing.T) {
 		reads    int
 		buffered bool
 	}{{"a", 1, true}, {"b", 1, false}, {"c", 2, false}, {"d", 4, false}} {
-		line, err := r.Next()
-		if err != nil || string(line) != step.line || reads != step.reads || r.Buffered() != step.buffered {
-			t.Errorf("%q, %v after %d reads, buffered %v; want %+v", line, err, reads, r.Buffered(), step)
+		line, err := r.ReadLine()
+		if err != nil || string(line) != step.line || reads != step.reads || r.HasLine() != step.buffered {
+			t.Errorf("%q, %v after %d reads, buffered %v; want %+v", line, err, reads, r.HasLine(), step)
 		}
 	}
 }
@@ -148,10 +148,10 @@ func TestBufferedLooksPastASkippedLine(t *testing.T) {
 		pieces = pieces[1:]
 		return copy(b, p), nil
 	}), 5)
-	if _, err := r.Next(); err == nil || r.Buffered() {
+	if _, err := r.ReadLine(); err == nil || r.HasLine() {
 		t.Error(err)
 	}
-	if line, err := r.Next(); string(line) != "a" || err != nil {
+	if line, err := r.ReadLine(); string(line) != "a" || err != nil {
 		t.Errorf("%q, %v", line, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestLinesStayValid(t *testing.T) {
 	r := frame.NewReader(&in, 1<<20)
 	var lines [][]byte
 	for range want {
-		line, err := r.Next()
+		line, err := r.ReadLine()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestSmallLinesShareChunks(t *testing.T) {
 	r := frame.NewReader(endless(150), 1<<20)
 	bytes := allocated(func() {
 		for range 100_000 {
-			if _, err := r.Next(); err != nil {
+			if _, err := r.ReadLine(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -232,7 +232,7 @@ func TestALargeLineCostsTwiceItsSize(t *testing.T) {
 	r := frame.NewReader(endless(size), size)
 	before := heap()
 	bytes := allocated(func() {
-		if line, err := r.Next(); err != nil || len(line) != size {
+		if line, err := r.ReadLine(); err != nil || len(line) != size {
 			t.Fatal(len(line), err)
 		}
 	})

@@ -51,7 +51,7 @@ const (
 )
 
 // reasons gives each code its sentence, so that one code never says two things.
-func reason(code string) string {
+func reasonOf(code string) string {
 	switch code {
 	case CodeTooLong:
 		return "the line is longer than the frame limit"
@@ -105,6 +105,6 @@ func reason(code string) string {
 	return "the line is not one strict JSON value"
 }
 
-func refuse(code string, offset int) *Refusal {
-	return &Refusal{Code: code, Reason: reason(code), Offset: offset}
+func refuseAt(code string, offset int) *Refusal {
+	return &Refusal{Code: code, Reason: reasonOf(code), Offset: offset}
 }

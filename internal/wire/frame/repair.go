@@ -21,11 +21,11 @@ type Pending interface {
 	Only() []byte             // the one request that waits, where there is one
 }
 
-// Repair reads a line that was refused as the answer that it is once it is repaired. Only
+// RepairLine reads a line that was refused as the answer that it is once it is repaired. Only
 // answers are: a request is what its sender wrote, and is never guessed at. The result is
 // admitted by Parse like any other; words say what was done, for the record. ok is false
 // where no repair of docs/frames.md is enough.
-func Repair(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
+func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
 	line = bytes.TrimLeft(line, " \t")
 	for {
 		word := ""
@@ -62,7 +62,7 @@ func validText(line []byte) []byte {
 		n := 1
 		switch {
 		case line[i] == '\\':
-			r, size := escape.Read(line[i:])
+			r, size := escape.ReadEscape(line[i:])
 			if n = max(size, 1); utf16.IsSurrogate(r) {
 				b, i = append(b, `\ufffd`...), i+n
 				continue
@@ -83,7 +83,7 @@ func validText(line []byte) []byte {
 // has none, or what programs write for none. What has no version is a log in JSON.
 func IsUnnamed(line []byte) bool {
 	versions, ids, outcomes := 0, 0, 0
-	for name, value := range jsonscan.Of(line).Members() {
+	for name, value := range jsonscan.ValueOf(line).Members() {
 		switch name.Text() {
 		case "jsonrpc":
 			versions++
@@ -104,7 +104,7 @@ func IsUnnamed(line []byte) bool {
 // written in another way, or it is an error without one. nil: there is no such request.
 func withKnownID(line []byte, p Pending) []byte {
 	ids, failed := []jsonscan.Value(nil), false
-	for name, value := range jsonscan.Of(line).Members() {
+	for name, value := range jsonscan.ValueOf(line).Members() {
 		switch name.Text() {
 		case "id":
 			ids = append(ids, value)
@@ -120,11 +120,11 @@ func withKnownID(line []byte, p Pending) []byte {
 		}
 	case len(ids) == 1 && LooseID(ids[0].Bytes()) == "" && failed:
 		if id := p.Only(); id != nil {
-			return Splice(line, ids[0].Bytes(), id)
+			return SplicePart(line, ids[0].Bytes(), id)
 		}
 	case len(ids) == 1:
 		if id := p.Waiting(ids[0].Bytes()); id != nil {
-			return Splice(line, ids[0].Bytes(), id)
+			return SplicePart(line, ids[0].Bytes(), id)
 		}
 	}
 	return nil
@@ -133,9 +133,9 @@ func withKnownID(line []byte, p Pending) []byte {
 // withWholeCode is an error whose code is a whole number that is written with a fraction, or as a
 // text, with the number in its place; nil for any other.
 func withWholeCode(line []byte) []byte {
-	code := jsonscan.Of(line).Member("error").Member("code")
+	code := jsonscan.ValueOf(line).Member("error").Member("code")
 	if whole := LooseID(code.Bytes()); validInt([]byte(whole)) && whole != string(code) {
-		return Splice(line, code.Bytes(), []byte(whole))
+		return SplicePart(line, code.Bytes(), []byte(whole))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func withWholeCode(line []byte) []byte {
 // or a number, a fraction, leading zeros, blanks, another case. Ids of one LooseID can be the same
 // to a server. It is "" for what names no request.
 func LooseID(token []byte) string {
-	id := jsonscan.Of(token)
+	id := jsonscan.ValueOf(token)
 	text := string(id)
 	switch id.Kind() {
 	case jsonscan.String:
@@ -172,17 +172,17 @@ var noID = []string{"null", "none", "nil", "undefined"}
 // else, and for more of them than a batch may have.
 func SplitArray(line []byte) (elements [][]byte) {
 	c := jsonscan.Cursor{Src: string(line)}
-	c.Blanks()
+	c.SkipBlanks()
 	from := 0
-	whole := c.Peek() == '[' && c.Elements(func() bool {
+	whole := c.Peek() == '[' && c.VisitElements(func() bool {
 		from = c.At
-		if !c.Skip() || len(elements) == maxBatch {
+		if !c.SkipValue() || len(elements) == maxBatch {
 			return false
 		}
 		elements = append(elements, line[from:c.At:c.At])
 		return true
 	})
-	if c.Blanks(); !whole || c.At != len(c.Src) {
+	if c.SkipBlanks(); !whole || c.At != len(c.Src) {
 		return nil
 	}
 	return elements

@@ -111,7 +111,7 @@ func TestRepair(t *testing.T) {
 			if !ok {
 				t.Fatalf("it is admitted as it is: %v", err)
 			}
-			f, words, ok := frame.Repair([]byte(c.line), limits, refusal, c.waiting)
+			f, words, ok := frame.RepairLine([]byte(c.line), limits, refusal, c.waiting)
 			if ok != (c.want != "") || ok && (string(f.Raw) != c.want || strings.Join(words, " ") != c.words) {
 				t.Fatalf("%v %q by %q\nwant %q by %q", ok, f.Raw, words, c.want, c.words)
 			}
@@ -133,7 +133,7 @@ func TestRepairOfAListIsLinear(t *testing.T) {
 		_, err := frame.Parse(line, frame.DefaultLimits())
 		refusal, _ := errors.AsType[*frame.Refusal](err)
 		began := time.Now()
-		if _, _, ok := frame.Repair(line, frame.DefaultLimits(), refusal, waiting()); !ok {
+		if _, _, ok := frame.RepairLine(line, frame.DefaultLimits(), refusal, waiting()); !ok {
 			t.Fatal("not repaired")
 		}
 		return time.Since(began)
@@ -150,7 +150,7 @@ func TestARepairMayBeLonger(t *testing.T) {
 	limits := frame.Limits{MaxBytes: len(line), MaxDepth: 64}
 	_, err := frame.Parse([]byte(line), limits)
 	refusal, _ := errors.AsType[*frame.Refusal](err)
-	if _, _, ok := frame.Repair([]byte(line), limits, refusal, waiting()); !ok {
+	if _, _, ok := frame.RepairLine([]byte(line), limits, refusal, waiting()); !ok {
 		t.Error(err)
 	}
 }
@@ -239,7 +239,7 @@ func FuzzRepair(f *testing.F) {
 		if refusal == nil {
 			return
 		}
-		got, words, ok := frame.Repair(line, limits, refusal, waiting("2"))
+		got, words, ok := frame.RepairLine(line, limits, refusal, waiting("2"))
 		if string(line) != before {
 			t.Fatal("the line was written to")
 		}

@@ -10,20 +10,20 @@ import (
 // what is to stand in their place.
 type Edit struct{ Part, Token []byte }
 
-// Splice is raw with token in place of part, and every other byte as it was.
+// SplicePart is raw with token in place of part, and every other byte as it was.
 // part must be some of raw's own bytes; anything else is a defect and panics.
-func Splice(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
+func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 
 // SpliceAll is Splice of several parts, none of which overlap.
 func SpliceAll(raw []byte, edits ...Edit) []byte {
-	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(address(a.Part), address(b.Part)) })
+	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(byteAddress(a.Part), byteAddress(b.Part)) })
 	size := len(raw)
 	for _, e := range edits {
 		size += len(e.Token) - len(e.Part)
 	}
 	out, from := make([]byte, 0, max(size, 0)), 0
 	for _, e := range edits {
-		at := address(e.Part) - address(raw)
+		at := byteAddress(e.Part) - byteAddress(raw)
 		if len(e.Part) == 0 || at < uintptr(from) || at > uintptr(len(raw)) || len(e.Part) > len(raw)-int(at) {
 			panic("frame: what shall be replaced is not in the message")
 		}
@@ -33,4 +33,4 @@ func SpliceAll(raw []byte, edits ...Edit) []byte {
 	return append(out, raw[from:]...)
 }
 
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+func byteAddress(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

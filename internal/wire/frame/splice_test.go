@@ -16,7 +16,7 @@ func TestSpliceChangesOneTokenOnly(t *testing.T) {
 		to := rapid.IntRange(from+1, len(raw)).Draw(t, "to")
 		token := rapid.SliceOf(rapid.Byte()).Draw(t, "token")
 		before := bytes.Clone(raw)
-		got := Splice(raw, raw[from:to:to], token)
+		got := SplicePart(raw, raw[from:to:to], token)
 		if !bytes.Equal(got[:from], before[:from]) || !bytes.Equal(got[from:from+len(token)], token) ||
 			!bytes.Equal(got[from+len(token):], before[to:]) {
 			t.Fatalf("%q with %q at %d:%d became %q", before, token, from, to, got)
@@ -32,7 +32,7 @@ func TestSplicingTheIDGivesTheSameFrameUnderAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(Splice(f.Raw, f.ID, []byte(`"new"`))); got != `{"result": {"id":1}, "id" : "new" ,"jsonrpc":"2.0"}` {
+	if got := string(SplicePart(f.Raw, f.ID, []byte(`"new"`))); got != `{"result": {"id":1}, "id" : "new" ,"jsonrpc":"2.0"}` {
 		t.Error(got)
 	}
 }
@@ -70,7 +70,7 @@ func TestSpliceRefusesWhatIsNotThere(t *testing.T) {
 					t.Errorf("%q was spliced", part)
 				}
 			}()
-			Splice(raw, part, []byte("2"))
+			SplicePart(raw, part, []byte("2"))
 		}()
 	}
 	defer func() {

@@ -13,22 +13,22 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks the bytes of w that end a run of plain string text: a quote, a
+// specialBytes marks the bytes of w that end a run of plain string text: a quote, a
 // backslash, a control byte. Its lowest set bit is exact; a borrow may set
 // false ones above it, never below.
-func special(w uint64) uint64 {
+func specialBytes(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
 	return ((quote - ones) | (slash - ones) | (w - ones*0x20)) &^ w & highs
 }
 
-// run returns the index of the first byte from i on that ends a run of plain
+// plainRun returns the index of the first byte from i on that ends a run of plain
 // text, len(b) if none does, and the bytes it passed or-ed together.
-func run(b []byte, i int) (end int, high uint64) {
+func plainRun(b []byte, i int) (end int, high uint64) {
 	for ; i <= len(b)-8; i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
 		high |= w
-		if m := special(w); m != 0 {
+		if m := specialBytes(w); m != 0 {
 			return i + bits.TrailingZeros64(m)/8, high
 		}
 	}
@@ -39,12 +39,12 @@ func run(b []byte, i int) (end int, high uint64) {
 	return i, high
 }
 
-// text scans the string whose content begins at i. It returns the index of the
+// scanString scans the string whose content begins at i. It returns the index of the
 // closing quote and whether there is an escape before it.
-func (s *scanner) text(i int) (end int, escaped bool) {
+func (s *scanner) scanString(i int) (end int, escaped bool) {
 	if i <= len(s.b)-8 { // most names end within a word
 		w := binary.LittleEndian.Uint64(s.b[i:])
-		if m := special(w); m != 0 {
+		if m := specialBytes(w); m != 0 {
 			if end = i + bits.TrailingZeros64(m)/8; s.b[end] == '"' {
 				s.high |= w
 				return end, false
@@ -53,31 +53,31 @@ func (s *scanner) text(i int) (end int, escaped bool) {
 	}
 	for i >= 0 {
 		var high uint64
-		i, high = run(s.b, i)
+		i, high = plainRun(s.b, i)
 		s.high |= high
 		switch {
 		case i == len(s.b):
-			return s.stop(CodeSyntax, i), escaped
+			return s.stopScan(CodeSyntax, i), escaped
 		case s.b[i] == '"':
 			return i, escaped
 		case s.b[i] == '\\':
 			escaped = true
-			i = s.escape(i)
+			i = s.scanEscape(i)
 		default:
-			return s.stop(CodeControl, i), escaped
+			return s.stopScan(CodeControl, i), escaped
 		}
 	}
 	return i, escaped
 }
 
-// escape scans the escape whose backslash is at i and returns the index behind
+// scanEscape scans the escape whose backslash is at i and returns the index behind
 // it, or -1. The two halves of a surrogate pair are one escape.
-func (s *scanner) escape(i int) int {
-	switch r, n := escape.Read(s.b[i:]); {
+func (s *scanner) scanEscape(i int) int {
+	switch r, n := escape.ReadEscape(s.b[i:]); {
 	case n == 0:
-		return s.stop(CodeSyntax, i)
+		return s.stopScan(CodeSyntax, i)
 	case utf16.IsSurrogate(r):
-		return s.stop(CodeSurrogate, i)
+		return s.stopScan(CodeSurrogate, i)
 	default:
 		return i + n
 	}

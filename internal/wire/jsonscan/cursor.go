@@ -29,8 +29,8 @@ type Cursor struct {
 	Room *[]byte
 }
 
-// Blanks passes over white space.
-func (c *Cursor) Blanks() {
+// SkipBlanks passes over white space.
+func (c *Cursor) SkipBlanks() {
 	for c.At < len(c.Src) {
 		switch c.Src[c.At] {
 		case ' ', '\t', '\r', '\n':
@@ -49,8 +49,8 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// Take passes over b, if it comes next.
-func (c *Cursor) Take(b byte) bool {
+// TakeByte passes over b, if it comes next.
+func (c *Cursor) TakeByte(b byte) bool {
 	if c.Peek() != b {
 		return false
 	}
@@ -58,74 +58,74 @@ func (c *Cursor) Take(b byte) bool {
 	return true
 }
 
-// Enter steps into the object or array that open begins; more says that something is
+// EnterContainer steps into the object or array that open begins; more says that something is
 // in it.
-func (c *Cursor) Enter(open byte) (more, ok bool) {
-	if c.Depth++; c.Depth > MaxDepth || !c.Take(open) {
+func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
+	if c.Depth++; c.Depth > MaxDepth || !c.TakeByte(open) {
 		return false, false
 	}
-	c.Blanks()
-	if c.Take(open + 2) { // } after {, ] after [
+	c.SkipBlanks()
+	if c.TakeByte(open + 2) { // } after {, ] after [
 		c.Depth--
 		return false, true
 	}
 	return true, true
 }
 
-// After passes over what stands behind a member or an element; more says that another
+// NextItem passes over what stands behind a member or an element; more says that another
 // one comes.
-func (c *Cursor) After(end byte) (more, ok bool) {
-	c.Blanks()
-	if c.Take(',') {
-		c.Blanks()
+func (c *Cursor) NextItem(end byte) (more, ok bool) {
+	c.SkipBlanks()
+	if c.TakeByte(',') {
+		c.SkipBlanks()
 		return true, true
 	}
 	c.Depth--
-	return false, c.Take(end)
+	return false, c.TakeByte(end)
 }
 
-// Members visits the members of an object, each at its value, which visit passes over.
-func (c *Cursor) Members(visit func(name string) bool) bool {
-	more, ok := c.Enter('{')
+// VisitMembers visits the members of an object, each at its value, which visit passes over.
+func (c *Cursor) VisitMembers(visit func(name string) bool) bool {
+	more, ok := c.EnterContainer('{')
 	for more {
-		name, found := c.Name()
+		name, found := c.ReadName()
 		if !found || !visit(name) {
 			return false
 		}
-		more, ok = c.After('}')
+		more, ok = c.NextItem('}')
 	}
 	return ok
 }
 
-// Elements visits the elements of an array, which visit passes over.
-func (c *Cursor) Elements(visit func() bool) bool {
-	more, ok := c.Enter('[')
+// VisitElements visits the elements of an array, which visit passes over.
+func (c *Cursor) VisitElements(visit func() bool) bool {
+	more, ok := c.EnterContainer('[')
 	for more {
 		if !visit() {
 			return false
 		}
-		more, ok = c.After(']')
+		more, ok = c.NextItem(']')
 	}
 	return ok
 }
 
-// Name reads the name of a member, up to its value.
-func (c *Cursor) Name() (string, bool) {
-	name, ok := c.Text()
-	return name, ok && c.Colon()
+// ReadName reads the name of a member, up to its value.
+func (c *Cursor) ReadName() (string, bool) {
+	name, ok := c.ReadString()
+	return name, ok && c.TakeColon()
 }
 
-// Colon passes over what stands between a name and its value.
-func (c *Cursor) Colon() bool {
-	c.Blanks()
-	ok := c.Take(':')
-	c.Blanks()
+// TakeColon passes over what stands between a name and its value.
+func (c *Cursor) TakeColon() bool {
+	c.SkipBlanks()
+	ok := c.TakeByte(':')
+	c.SkipBlanks()
 	return ok
 }
 
-// Text reads a string.
-func (c *Cursor) Text() (string, bool) {
-	inside, plain, ok := c.quoted()
+// ReadString reads a string.
+func (c *Cursor) ReadString() (string, bool) {
+	inside, plain, ok := c.readQuoted()
 	if !ok || plain || strings.IndexByte(inside, '\\') < 0 {
 		return inside, ok
 	}
@@ -134,25 +134,25 @@ func (c *Cursor) Text() (string, bool) {
 		room = *c.Room
 	}
 	from := len(room)
-	room, ok = escape.Decode(room, inside)
+	room, ok = escape.DecodeString(room, inside)
 	if c.Room != nil {
 		*c.Room = room
 	}
-	return string(Of(room[from:])), ok
+	return string(ValueOf(room[from:])), ok
 }
 
-// Quoted reads a string as it is written between its quotes.
-func (c *Cursor) Quoted() (inside string, ok bool) {
-	inside, _, ok = c.quoted()
+// ReadQuoted reads a string as it is written between its quotes.
+func (c *Cursor) ReadQuoted() (inside string, ok bool) {
+	inside, _, ok = c.readQuoted()
 	return inside, ok
 }
 
-func (c *Cursor) quoted() (inside string, plain, ok bool) {
+func (c *Cursor) readQuoted() (inside string, plain, ok bool) {
 	if c.Peek() != '"' {
 		return "", false, false
 	}
 	from := c.At + 1
-	end, plain := closing(c.Src, from)
+	end, plain := closingQuote(c.Src, from)
 	if end < 0 {
 		return "", false, false
 	}
@@ -160,12 +160,12 @@ func (c *Cursor) quoted() (inside string, plain, ok bool) {
 	return c.Src[from:end], plain, true
 }
 
-// closing is the offset of the quote that ends the string whose inside begins at from, -1
+// closingQuote is the offset of the quote that ends the string whose inside begins at from, -1
 // when there is none; plain says that surely no escape stands before it.
-func closing(src string, from int) (end int, plain bool) {
+func closingQuote(src string, from int) (end int, plain bool) {
 	at := from
 	if at+8 <= len(src) { // most names end within a word
-		w := first8(src[at:])
+		w := firstEight(src[at:])
 		quote, slash := w^each*'"', w^each*'\\'
 		switch m := ((quote-each)&^quote | (slash-each)&^slash) & high; {
 		case m == 0:
@@ -193,14 +193,14 @@ func closing(src string, from int) (end int, plain bool) {
 
 const each, high = 0x0101010101010101, 0x8080808080808080
 
-func first8(s string) uint64 {
+func firstEight(s string) uint64 {
 	s = s[:8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// Word reads a number, true, false or null, or what stands where one should.
-func (c *Cursor) Word() string {
+// ReadWord reads a number, true, false or null, or what stands where one should.
+func (c *Cursor) ReadWord() string {
 	start := c.At
 	for c.At < len(c.Src) && isWord[c.Src[c.At]] {
 		c.At++
@@ -215,42 +215,42 @@ var isWord = func() (t [256]bool) {
 	return t
 }()
 
-// Skip passes over one value.
-func (c *Cursor) Skip() bool {
+// SkipValue passes over one value.
+func (c *Cursor) SkipValue() bool {
 	switch c.Peek() {
 	case '"':
-		_, ok := c.Quoted()
+		_, ok := c.ReadQuoted()
 		return ok
 	case '{':
-		more, ok := c.Enter('{')
+		more, ok := c.EnterContainer('{')
 		for more {
-			if _, found := c.Name(); !found || !c.Skip() {
+			if _, found := c.ReadName(); !found || !c.SkipValue() {
 				return false
 			}
-			more, ok = c.After('}')
+			more, ok = c.NextItem('}')
 		}
 		return ok
 	case '[':
-		more, ok := c.Enter('[')
+		more, ok := c.EnterContainer('[')
 		for more {
-			if !c.Skip() {
+			if !c.SkipValue() {
 				return false
 			}
-			more, ok = c.After(']')
+			more, ok = c.NextItem(']')
 		}
 		return ok
 	}
-	return isScalar(c.Word())
+	return isScalar(c.ReadWord())
 }
 
-// Leave moves behind the end of the array or object that At is directly in. What it
+// LeaveContainer moves behind the end of the array or object that At is directly in. What it
 // passes over is not checked.
-func (c *Cursor) Leave() bool {
+func (c *Cursor) LeaveContainer() bool {
 	open := 1
 	for at := c.At; at < len(c.Src); at++ {
 		switch c.Src[at] {
 		case '"':
-			if at, _ = closing(c.Src, at+1); at < 0 {
+			if at, _ = closingQuote(c.Src, at+1); at < 0 {
 				return false
 			}
 		case '{', '[':

@@ -10,9 +10,9 @@ import (
 // a value that is absent. What is no such text is read as far as it is JSON.
 type Value string
 
-// Of views bytes as a value. Nobody may write to them as long as it, or a text of it, is
+// ValueOf views bytes as a value. Nobody may write to them as long as it, or a text of it, is
 // in use.
-func Of(b []byte) Value { return Value(unsafe.String(unsafe.SliceData(b), len(b))) }
+func ValueOf(b []byte) Value { return Value(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 // Bytes are those that the value was found in, not a copy; nil when it is absent. Nobody
 // may write to them.
@@ -23,12 +23,12 @@ func (v Value) Bytes() []byte {
 	return unsafe.Slice(unsafe.StringData(string(v)), len(v))
 }
 
-// Kind is the type of a value.
-type Kind uint8
+// ValueKind is the type of a value.
+type ValueKind uint8
 
 // The types of JSON.
 const (
-	Absent Kind = iota
+	Absent ValueKind = iota
 	Null
 	Boolean
 	Number
@@ -37,12 +37,12 @@ const (
 	Object
 )
 
-func (k Kind) String() string {
+func (k ValueKind) String() string {
 	return [...]string{"absent", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
 // Kind is told by the value's first byte.
-func (v Value) Kind() Kind {
+func (v Value) Kind() ValueKind {
 	if v == "" {
 		return Absent
 	}
@@ -70,13 +70,13 @@ func (v Value) Text() string {
 		return string(v[1:end])
 	}
 	c := Cursor{Src: string(v)}
-	text, _ := c.Text()
+	text, _ := c.ReadString()
 	return text
 }
 
 // Members are the names, each a string, and the values of an object's members; those of
 // another value are none.
-func (v Value) Members() iter.Seq2[Value, Value] { return v.Indexed(&Index{}) }
+func (v Value) Members() iter.Seq2[Value, Value] { return v.IndexedMembers(&Index{}) }
 
 // Index is where an object's first members are: who has read the message before knows.
 // The zero value knows nothing.
@@ -89,16 +89,16 @@ type Index struct {
 // offsets in the object.
 type Span struct{ Name, NameEnd, Value, End uint32 }
 
-// Add notes the next member.
-func (x *Index) Add(s Span) {
+// AddMember notes the next member.
+func (x *Index) AddMember(s Span) {
 	if x.known < len(x.members) {
 		x.members[x.known] = s
 		x.known++
 	}
 }
 
-// Indexed is Members of the object that the index is of.
-func (v Value) Indexed(x *Index) iter.Seq2[Value, Value] {
+// IndexedMembers is Members of the object that the index is of.
+func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {
 	return func(yield func(name, value Value) bool) {
 		if v == "" { // and the index is of another part of the message
 			return
@@ -113,46 +113,46 @@ func (v Value) Indexed(x *Index) iter.Seq2[Value, Value] {
 		}
 		var more bool
 		if c.At == 0 {
-			more, _ = c.Enter('{')
+			more, _ = c.EnterContainer('{')
 		} else {
-			more, _ = c.After('}')
+			more, _ = c.NextItem('}')
 		}
 		for more {
 			from := c.At
-			_, ok := c.Quoted()
+			_, ok := c.ReadQuoted()
 			name := Value(c.Src[from:c.At])
-			if !ok || !c.Colon() {
+			if !ok || !c.TakeColon() {
 				return
 			}
 			from = c.At
-			if !c.pass() || !yield(name, Value(c.Src[from:c.At])) {
+			if !c.skipUnchecked() || !yield(name, Value(c.Src[from:c.At])) {
 				return
 			}
-			more, _ = c.After('}')
+			more, _ = c.NextItem('}')
 		}
 	}
 }
 
-// pass is Skip of what needs no check: it looks for the end alone.
-func (c *Cursor) pass() bool {
+// skipUnchecked is Skip of what needs no check: it looks for the end alone.
+func (c *Cursor) skipUnchecked() bool {
 	if b := c.Peek(); b != '{' && b != '[' {
-		return c.Skip()
+		return c.SkipValue()
 	}
 	c.At++
-	return c.Leave()
+	return c.LeaveContainer()
 }
 
 // Elements are those of an array; those of another value are none.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		c := Cursor{Src: string(v)}
-		more, _ := c.Enter('[')
+		more, _ := c.EnterContainer('[')
 		for more {
 			from := c.At
-			if !c.pass() || !yield(Value(c.Src[from:c.At])) {
+			if !c.skipUnchecked() || !yield(Value(c.Src[from:c.At])) {
 				return
 			}
-			more, _ = c.After(']')
+			more, _ = c.NextItem(']')
 		}
 	}
 }
@@ -167,22 +167,22 @@ func (v Value) Member(name string) Value {
 	return ""
 }
 
-// Leaves visits every string, number and boolean in v, at any depth, and goes over the
+// VisitLeaves visits every string, number and boolean in v, at any depth, and goes over the
 // text once; name is that of the member that holds it, "" in an array.
-func (v Value) Leaves(visit func(name string, leaf Value)) {
+func (v Value) VisitLeaves(visit func(name string, leaf Value)) {
 	c := Cursor{Src: string(v)}
-	c.leaves("", visit)
+	c.visitLeaves("", visit)
 }
 
-func (c *Cursor) leaves(name string, visit func(name string, leaf Value)) bool {
+func (c *Cursor) visitLeaves(name string, visit func(name string, leaf Value)) bool {
 	from := c.At
 	switch c.Peek() {
 	case '{':
-		return c.Members(func(name string) bool { return c.leaves(name, visit) })
+		return c.VisitMembers(func(name string) bool { return c.visitLeaves(name, visit) })
 	case '[':
-		return c.Elements(func() bool { return c.leaves("", visit) })
+		return c.VisitElements(func() bool { return c.visitLeaves("", visit) })
 	}
-	ok := c.Skip()
+	ok := c.SkipValue()
 	if leaf := Value(c.Src[from:c.At]); ok && leaf.Kind() != Null {
 		visit(name, leaf)
 	}

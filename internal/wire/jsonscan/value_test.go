@@ -31,7 +31,7 @@ func TestLeavesAreThoseOfEveryLevel(t *testing.T) {
 		`[[["a"],"b"],{"title":["c"],"d":{"title":"e"}},1,-0.5 ]`,
 	} {
 		var got, want []string
-		Value(text).Leaves(func(name string, leaf Value) { got = append(got, name+"="+string(leaf)+"="+leaf.Text()) })
+		Value(text).VisitLeaves(func(name string, leaf Value) { got = append(got, name+"="+string(leaf)+"="+leaf.Text()) })
 		leavesByLevel(gjson.Parse(text), "", func(name string, leaf gjson.Result) {
 			want = append(want, name+"="+leaf.Raw+"="+leaf.Str)
 		})
@@ -42,7 +42,7 @@ func TestLeavesAreThoseOfEveryLevel(t *testing.T) {
 }
 
 func TestKind(t *testing.T) {
-	for text, want := range map[Value]Kind{``: Absent, `null`: Null, `true`: Boolean, `false`: Boolean, `-1`: Number, `"x"`: String, `[]`: Array, `{}`: Object} {
+	for text, want := range map[Value]ValueKind{``: Absent, `null`: Null, `true`: Boolean, `false`: Boolean, `-1`: Number, `"x"`: String, `[]`: Array, `{}`: Object} {
 		if got := text.Kind(); got != want {
 			t.Errorf("%s is %v, want %v", text, got, want)
 		}
@@ -74,7 +74,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	b := []byte(`{"a":[1,"x",{"b":null}],"c":{"d":"text"},"e":-1.5}`)
 	found := 0
 	if n := testing.AllocsPerRun(100, func() {
-		v := Of(b)
+		v := ValueOf(b)
 		for name, value := range v.Members() {
 			found += len(name.Text()) + len(value.Bytes())
 		}
@@ -83,7 +83,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 		}
 		found += len(v.Member("c").Member("d").Text())
 		c := Cursor{Src: string(v)}
-		if !c.Skip() || c.At != len(b) {
+		if !c.SkipValue() || c.At != len(b) {
 			t.Fatal("not read to its end")
 		}
 	}); n > 0 || found == 0 {
@@ -104,12 +104,12 @@ func FuzzValue(f *testing.F) {
 		text = strings.Trim(text, " \t\r\n")
 		valid := json.Valid([]byte(text))
 		c := Cursor{Src: text}
-		whole := c.Skip() && c.At == len(text)
+		whole := c.SkipValue() && c.At == len(text)
 		if valid && !whole && len(text) < MaxDepth {
 			t.Fatalf("%q is JSON that was not read", text)
 		}
 		var leaves []Value
-		Value(text).Leaves(func(_ string, leaf Value) { leaves = append(leaves, leaf) })
+		Value(text).VisitLeaves(func(_ string, leaf Value) { leaves = append(leaves, leaf) })
 		for _, v := range append(leaves, Value(text)) {
 			_, _ = v.Text(), v.Member("a")
 		}

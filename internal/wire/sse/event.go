@@ -29,15 +29,15 @@ type Event struct {
 	seen  string // the first letters of the fields there were, data apart
 }
 
-// field takes in one line without its line end.
-func (e *Event) field(line []byte) {
+// setField takes in one line without its line end.
+func (e *Event) setField(line []byte) {
 	name, value, colon := bytes.Cut(line, []byte{':'})
 	if colon && len(name) == 0 {
 		e.Comment = true
 		return
 	}
 	value = bytes.TrimPrefix(value, []byte{' '})
-	e.known(string(name), value)
+	e.checkField(string(name), value)
 	switch string(name) {
 	case "event":
 		e.Name = string(value)
@@ -52,14 +52,14 @@ func (e *Event) field(line []byte) {
 			e.ID, e.HasID = string(value), true
 		}
 	case "retry":
-		if n, ok := digits(value); ok {
+		if n, ok := parseDigits(value); ok {
 			e.Retry = n
 		}
 	}
 }
 
-// known notes a field that a reader may take otherwise than the standard.
-func (e *Event) known(name string, value []byte) {
+// checkField notes a field that a reader may take otherwise than the standard.
+func (e *Event) checkField(name string, value []byte) {
 	switch name {
 	case "data":
 	case "event", "id", "retry":
@@ -75,7 +75,7 @@ func (e *Event) known(name string, value []byte) {
 	}
 }
 
-func digits(value []byte) (n int, ok bool) {
+func parseDigits(value []byte) (n int, ok bool) {
 	for _, c := range value {
 		if c < '0' || c > '9' {
 			return 0, false
@@ -85,10 +85,10 @@ func digits(value []byte) (n int, ok bool) {
 	return n, err == nil
 }
 
-// Append writes e as a block: event, id, retry and data, whatever Raw holds. Text
+// AppendBlock writes e as a block: event, id, retry and data, whatever Raw holds. Text
 // that could begin another field is split into lines of its own field, or, in a
 // name or an id, where a line break cannot stand, left out.
-func (e *Event) Append(to []byte) []byte {
+func (e *Event) AppendBlock(to []byte) []byte {
 	if name := oneLine(e.Name); name != "" {
 		to = append(append(append(to, "event: "...), name...), '\n')
 	}

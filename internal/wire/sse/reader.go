@@ -33,13 +33,13 @@ func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
 
-// Next gives the next block; its memory is its own. io.EOF ends the stream, and a
+// ReadEvent gives the next block; its memory is its own. io.EOF ends the stream, and a
 // block that the end cut off is dropped, as the standard asks: it may be half an
 // event. An event is given as soon as its blank line has arrived.
-func (r *Reader) Next() (*Event, error) {
+func (r *Reader) ReadEvent() (*Event, error) {
 	e := &Event{Retry: -1, Plain: true}
 	for {
-		line, err := r.line(e)
+		line, err := r.readLine(e)
 		if err != nil {
 			return nil, err
 		}
@@ -55,14 +55,14 @@ func (r *Reader) Next() (*Event, error) {
 		if len(line) == 0 {
 			return e, nil
 		}
-		e.field(line)
+		e.setField(line)
 	}
 }
 
-// line appends one line with its end to e.Raw and gives it without its end.
+// readLine appends one line with its end to e.Raw and gives it without its end.
 // Lines end in LF, CR or CRLF. After a CR it does not wait for what may follow:
 // the event would be held up.
-func (r *Reader) line(e *Event) ([]byte, error) {
+func (r *Reader) readLine(e *Event) ([]byte, error) {
 	start := len(e.Raw)
 	for {
 		c, err := r.r.ReadByte()
@@ -91,12 +91,12 @@ func (r *Reader) line(e *Event) ([]byte, error) {
 			}
 			return e.Raw[start:end], nil
 		}
-		r.run(e)
+		r.takeRun(e)
 	}
 }
 
-// run takes what is buffered of the line in one piece.
-func (r *Reader) run(e *Event) {
+// takeRun takes what is buffered of the line in one piece.
+func (r *Reader) takeRun(e *Event) {
 	if len(e.Raw) > large {
 		r.r = bufio.NewReaderSize(r.r, large)
 	}

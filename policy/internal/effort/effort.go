@@ -21,10 +21,10 @@ const shortText = 64
 // Spend takes n units off.
 func (l *Left) Spend(n int) { *l -= Left(n) }
 
-// Match asks a glob about s, and pays for it.
-func (l *Left) Match(g *glob.Pattern, s string) bool {
+// MatchGlob asks a glob about s, and pays for it.
+func (l *Left) MatchGlob(g *glob.Pattern, s string) bool {
 	if len(s) > shortText {
-		l.Spend(g.Cost(s))
+		l.Spend(g.MatchCost(s))
 	}
 	return g.Match(s)
 }

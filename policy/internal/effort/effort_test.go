@@ -14,9 +14,9 @@ func TestMatchPays(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("a", shortText) + "b"
-	for s, cost := range map[string]int{"ab": 0, long[1:]: 0, long: g.Cost(long)} {
+	for s, cost := range map[string]int{"ab": 0, long[1:]: 0, long: g.MatchCost(long)} {
 		left := Max
-		if !left.Match(g, s) || left != Max-Left(cost) {
+		if !left.MatchGlob(g, s) || left != Max-Left(cost) {
 			t.Errorf("%d bytes: %d spent, want %d", len(s), Max-left, cost)
 		}
 	}

@@ -38,78 +38,78 @@ type defined struct {
 	at       int
 }
 
-// add takes the next expression.
-func (d *defined) add(e Expression) {
+// addExpression takes the next expression.
+func (d *defined) addExpression(e Expression) {
 	if d.conflict != "" {
 		return
 	}
 	if e.Form == Pair {
-		d.pair(d.current, e.Key, e.Value)
+		d.addPair(d.current, e.Key, e.Value)
 		return
 	}
 	at := root
 	for _, part := range e.Key[:len(e.Key)-1] {
-		if at = d.step(at, part, asPassed); d.names[at].as == asValue {
-			d.refuse(part, asValue)
+		if at = d.stepTo(at, part, asPassed); d.names[at].as == asValue {
+			d.setConflict(part, asValue)
 			return
 		}
 	}
-	d.header(at, e.Key[len(e.Key)-1], e.Form)
+	d.openHeader(at, e.Key[len(e.Key)-1], e.Form)
 }
 
-// header opens a table, or one more of a list.
-func (d *defined) header(below int, part KeyPart, form Form) {
+// openHeader opens a table, or one more of a list.
+func (d *defined) openHeader(below int, part KeyPart, form Form) {
 	want := asTable
 	if form == TableArray {
 		want = asTables
 	}
 	before := len(d.names)
-	d.current = d.step(below, part, want)
+	d.current = d.stepTo(below, part, want)
 	switch as := &d.names[d.current].as; {
 	case len(d.names) > before:
 	case want == asTable && *as == asPassed:
 		*as = asTable
 	case want == asTables && *as == asTables:
-		d.forget(d.current)
+		d.dropBelow(d.current)
 	default:
-		d.refuse(part, *as)
+		d.setConflict(part, *as)
 	}
 }
 
-func (d *defined) pair(below int, key []KeyPart, v Value) {
+func (d *defined) addPair(below int, key []KeyPart, v Value) {
 	for _, part := range key[:len(key)-1] {
-		if below = d.step(below, part, asDotted); d.names[below].as != asDotted {
-			d.refuse(part, d.names[below].as)
+		if below = d.stepTo(below, part, asDotted); d.names[below].as != asDotted {
+			d.setConflict(part, d.names[below].as)
 			return
 		}
 	}
 	last := key[len(key)-1]
 	before := len(d.names)
-	at := d.step(below, last, asValue)
+	at := d.stepTo(below, last, asValue)
 	if len(d.names) == before {
-		d.refuse(last, d.names[at].as)
+		d.setConflict(last, d.names[at].as)
 		return
 	}
-	d.value(at, v)
+	d.addValue(at, v)
 }
 
-// value looks into inline tables, wherever they stand in it.
-func (d *defined) value(at int, v Value) {
+// addValue looks into inline tables, wherever they stand in it.
+func (d *defined) addValue(at int, v Value) {
 	switch {
 	case v.IsTable():
-		v.Pairs(func(key []KeyPart, v Value) { d.pair(at, key, v) })
+		v.EachPair(func(key []KeyPart, v Value) { d.addPair(at, key, v) })
 	case v.IsList():
-		v.Elements(func(v Value) {
+		v.EachElement(func(v Value) {
 			if v.IsTable() || v.IsList() {
 				d.names = append(d.names, name{below: at}) // no name is below a list
-				d.value(len(d.names)-1, v)
+				d.addValue(len(d.names)-1, v)
 			}
 		})
 	}
 }
 
-// step goes to a name, which it defines when it is new.
-func (d *defined) step(below int, part KeyPart, as definition) int {
+// stepTo goes to a name, which it defines when it is new.
+func (d *defined) stepTo(below int, part KeyPart, as definition) int {
 	for i := below + 1; i < len(d.names); i++ {
 		if n := &d.names[i]; n.below == below && n.text == part.Name {
 			return i
@@ -119,8 +119,8 @@ func (d *defined) step(below int, part KeyPart, as definition) int {
 	return len(d.names) - 1
 }
 
-// forget lets go of what is below a name: the next table of a list begins empty.
-func (d *defined) forget(at int) {
+// dropBelow lets go of what is below a name: the next table of a list begins empty.
+func (d *defined) dropBelow(at int) {
 	for i := at + 1; i < len(d.names); i++ {
 		if below := d.names[i].below; below == at || below > at && d.names[below].below == gone {
 			d.names[i].below = gone
@@ -131,7 +131,7 @@ func (d *defined) forget(at int) {
 	}
 }
 
-func (d *defined) refuse(part KeyPart, as definition) {
+func (d *defined) setConflict(part KeyPart, as definition) {
 	if d.conflict == "" {
 		d.conflict, d.at = fmt.Sprintf("%s is already defined, as %s", part.Name, definitionWords[as]), part.Start
 	}

@@ -12,12 +12,12 @@ import (
 func conflictOf(src string) (conflict string, read bool) {
 	d := New([]byte(src))
 	for {
-		if _, ok := d.Next(); !ok {
+		if _, ok := d.NextExpression(); !ok {
 			break
 		}
 	}
 	_, _, broken := d.SyntaxError()
-	_, msg, _ := d.Conflict()
+	_, msg, _ := d.FirstConflict()
 	return msg, !broken
 }
 

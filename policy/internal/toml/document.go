@@ -38,14 +38,14 @@ func New(src []byte) *Document {
 	return d
 }
 
-// Restart goes on reading at an offset.
-func (d *Document) Restart(offset int) {
+// RestartAt goes on reading at an offset.
+func (d *Document) RestartAt(offset int) {
 	d.base = offset
 	d.parser.Reset(d.Src[offset:])
 }
 
-// index finds the lines.
-func (d *Document) index() {
+// indexLines finds the lines.
+func (d *Document) indexLines() {
 	d.lines = make([]int, 1, bytes.Count(d.Src, []byte{'\n'})+1)
 	for i := 0; ; {
 		n := bytes.IndexByte(d.Src[i:], '\n')
@@ -57,11 +57,11 @@ func (d *Document) index() {
 	}
 }
 
-// Position counts from 1, and columns in characters, as editors do. It counts on from the
+// PositionAt counts from 1, and columns in characters, as editors do. It counts on from the
 // place it was last asked for when that is on the same line: lines can be long.
-func (d *Document) Position(offset int) (line, column int) {
+func (d *Document) PositionAt(offset int) (line, column int) {
 	if d.lines == nil {
-		d.index()
+		d.indexLines()
 	}
 	line = sort.SearchInts(d.lines, offset+1)
 	from := d.lines[line-1]
@@ -99,8 +99,8 @@ type KeyPart struct {
 	Start, End int
 }
 
-// Next reads one expression; false at the end and at a syntax error.
-func (d *Document) Next() (Expression, bool) {
+// NextExpression reads one expression; false at the end and at a syntax error.
+func (d *Document) NextExpression() (Expression, bool) {
 	if !d.parser.NextExpression() {
 		return Expression{}, false
 	}
@@ -109,18 +109,18 @@ func (d *Document) Next() (Expression, bool) {
 	var e Expression
 	if n.Kind == unstable.KeyValue {
 		start, end := d.spanOf(n)
-		e = Expression{Form: Pair, Key: d.parts(n), Value: Value{d, n.Value()}, Start: start, End: end}
+		e = Expression{Form: Pair, Key: d.keyParts(n), Value: Value{d, n.Value()}, Start: start, End: end}
 	} else {
-		e = d.header(n)
+		e = d.readHeader(n)
 	}
-	d.defined.add(e)
+	d.defined.addExpression(e)
 	return e, true
 }
 
-// header finds the brackets around the key: the parser does not say where they
+// readHeader finds the brackets around the key: the parser does not say where they
 // stand.
-func (d *Document) header(n *unstable.Node) Expression {
-	e := Expression{Form: Table, Key: d.parts(n)}
+func (d *Document) readHeader(n *unstable.Node) Expression {
+	e := Expression{Form: Table, Key: d.keyParts(n)}
 	brackets := 1
 	if n.Kind == unstable.ArrayTable {
 		e.Form, brackets = TableArray, 2
@@ -131,21 +131,21 @@ func (d *Document) header(n *unstable.Node) Expression {
 	return e
 }
 
-// parts lists the names of a node's key in the document's own buffer, behind those that
+// keyParts lists the names of a node's key in the document's own buffer, behind those that
 // stand there.
-func (d *Document) parts(n *unstable.Node) []KeyPart {
+func (d *Document) keyParts(n *unstable.Node) []KeyPart {
 	before := len(d.key)
 	for it := n.Key(); it.Next(); {
 		start, end := d.spanOf(it.Node())
-		d.key = append(d.key, KeyPart{Name: d.string(it.Node().Data, start), Start: start, End: end})
+		d.key = append(d.key, KeyPart{Name: d.textAt(it.Node().Data, start), Start: start, End: end})
 	}
 	return d.key[before:len(d.key):len(d.key)]
 }
 
-// string is what was decoded of the text from at on: a part of it, where nothing but a
+// textAt is what was decoded of the text from at on: a part of it, where nothing but a
 // quote is left out.
-func (d *Document) string(decoded []byte, at int) string {
-	d.text = d.Text(0, len(d.Src))
+func (d *Document) textAt(decoded []byte, at int) string {
+	d.text = d.TextRange(0, len(d.Src))
 	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
 		at++
 	}
@@ -155,8 +155,8 @@ func (d *Document) string(decoded []byte, at int) string {
 	return string(decoded)
 }
 
-// Text is a part of the source.
-func (d *Document) Text(start, end int) string {
+// TextRange is a part of the source.
+func (d *Document) TextRange(start, end int) string {
 	if d.text == "" {
 		d.text = string(d.Src)
 	}
@@ -182,8 +182,8 @@ func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	return offset, failure.Message, true
 }
 
-// Conflict is the first name that was defined in two ways, among the expressions that
+// FirstConflict is the first name that was defined in two ways, among the expressions that
 // were read.
-func (d *Document) Conflict() (offset int, msg string, found bool) {
+func (d *Document) FirstConflict() (offset int, msg string, found bool) {
 	return d.defined.at, d.defined.conflict, d.defined.conflict != ""
 }

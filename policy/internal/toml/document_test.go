@@ -11,21 +11,21 @@ import (
 func outline(src string) (all []string) {
 	d := New([]byte(src))
 	for {
-		e, ok := d.Next()
+		e, ok := d.NextExpression()
 		if !ok {
 			break
 		}
-		line, column := d.Position(e.Start)
+		line, column := d.PositionAt(e.Start)
 		all = append(all, fmt.Sprintf("%d:%d %s %s: %s", line, column, forms[e.Form], key(e.Key), src[e.Start:e.End]))
 		if e.Form == Pair {
 			all = append(all, values(e.Value)...)
 		}
 	}
 	if at, msg, found := d.SyntaxError(); found {
-		line, column := d.Position(at)
+		line, column := d.PositionAt(at)
 		all = append(all, fmt.Sprintf("%d:%d %s", line, column, msg))
-	} else if at, msg, found := d.Conflict(); found {
-		line, column := d.Position(at)
+	} else if at, msg, found := d.FirstConflict(); found {
+		line, column := d.PositionAt(at)
 		all = append(all, fmt.Sprintf("%d:%d %s", line, column, msg))
 	}
 	return all
@@ -44,21 +44,21 @@ func key(parts []KeyPart) string {
 // values lists a value and what is in it.
 func values(v Value) []string {
 	is := map[bool]int{true: 1}
-	all := []string{fmt.Sprintf("%s %q %q", v.Describe(), v.Text(), v.Source())}
-	if n := is[v.IsString()] + is[v.IsList()] + is[v.IsTable()] + is[v.IsBool()] + is[v.IsNumber()]; n > 1 || n == 0 && v.Describe() != "a date or time" {
+	all := []string{fmt.Sprintf("%s %q %q", v.DescribeKind(), v.Text(), v.SourceText())}
+	if n := is[v.IsString()] + is[v.IsList()] + is[v.IsTable()] + is[v.IsBool()] + is[v.IsNumber()]; n > 1 || n == 0 && v.DescribeKind() != "a date or time" {
 		all = append(all, fmt.Sprint("is of ", n, " kinds"))
 	}
 	switch {
 	case v.IsNumber():
-		n, err := v.Number()
+		n, err := v.ParseNumber()
 		all = append(all, fmt.Sprintf("%T %v %v", n, n, err))
 	case v.IsList():
-		v.Elements(func(v Value) { all = append(all, values(v)...) })
+		v.EachElement(func(v Value) { all = append(all, values(v)...) })
 	case v.IsTable():
-		if v.Nests() {
+		if v.HasTable() {
 			all = append(all, "nests")
 		}
-		v.Pairs(func(k []KeyPart, v Value) { all = append(append(all, key(k)), values(v)...) })
+		v.EachPair(func(k []KeyPart, v Value) { all = append(append(all, key(k)), values(v)...) })
 	}
 	return all
 }
@@ -155,12 +155,12 @@ func TestDocument(t *testing.T) {
 func TestRestart(t *testing.T) {
 	src := "a = = 1\n\u00e4 \n[b]\n"
 	d := New([]byte(src))
-	if e, ok := d.Next(); ok {
+	if e, ok := d.NextExpression(); ok {
 		t.Fatalf("read %+v", e)
 	}
-	d.Restart(strings.Index(src, "[b]"))
-	e, ok := d.Next()
-	if line, column := d.Position(e.Start); !ok || line != 3 || column != 1 || key(e.Key) != "b" {
+	d.RestartAt(strings.Index(src, "[b]"))
+	e, ok := d.NextExpression()
+	if line, column := d.PositionAt(e.Start); !ok || line != 3 || column != 1 || key(e.Key) != "b" {
 		t.Errorf("%v, %d:%d %s", ok, line, column, key(e.Key))
 	}
 	if _, _, found := d.SyntaxError(); found {
@@ -169,7 +169,7 @@ func TestRestart(t *testing.T) {
 	// On one line, in any order, in characters.
 	at := strings.Index(src, "\u00e4")
 	for _, c := range [][2]int{{at, 1}, {at + 2, 2}, {at + 3, 3}, {at + 2, 2}} {
-		if line, column := d.Position(c[0]); line != 2 || column != c[1] {
+		if line, column := d.PositionAt(c[0]); line != 2 || column != c[1] {
 			t.Errorf("offset %d is %d:%d", c[0], line, column)
 		}
 	}

@@ -34,7 +34,7 @@ func (v Value) IsNumber() bool {
 // Text is a string's content; of a number or a boolean what the file has.
 func (v Value) Text() string {
 	start, _, _ := v.Span()
-	return v.doc.string(v.node.Data, start)
+	return v.doc.textAt(v.node.Data, start)
 }
 
 // Span is where the value stands; false for a list, which the parser does not
@@ -44,24 +44,24 @@ func (v Value) Span() (start, end int, known bool) {
 	return start, end, end > start
 }
 
-// Elements calls f with each element of a list.
-func (v Value) Elements(f func(Value)) {
+// EachElement calls f with each element of a list.
+func (v Value) EachElement(f func(Value)) {
 	for it := v.node.Children(); it.Next(); {
 		f(Value{v.doc, it.Node()})
 	}
 }
 
-// Pairs calls f with each pair of an inline table, the key of which is valid until f returns.
-func (v Value) Pairs(f func([]KeyPart, Value)) {
+// EachPair calls f with each pair of an inline table, the key of which is valid until f returns.
+func (v Value) EachPair(f func([]KeyPart, Value)) {
 	for it := v.node.Children(); it.Next(); {
 		before := len(v.doc.key)
-		f(v.doc.parts(it.Node()), Value{v.doc, it.Node().Value()})
+		f(v.doc.keyParts(it.Node()), Value{v.doc, it.Node().Value()})
 		v.doc.key = v.doc.key[:before]
 	}
 }
 
-// Describe names the kind of a value as a person would.
-func (v Value) Describe() string {
+// DescribeKind names the kind of a value as a person would.
+func (v Value) DescribeKind() string {
 	switch v.node.Kind {
 	case unstable.String:
 		return "a string"
@@ -78,15 +78,15 @@ func (v Value) Describe() string {
 	}
 }
 
-// Source is the value as the file has it; "" for a list.
-func (v Value) Source() string {
+// SourceText is the value as the file has it; "" for a list.
+func (v Value) SourceText() string {
 	start, end, _ := v.Span()
 	return string(v.doc.Src[start:end])
 }
 
-// Number is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
-func (v Value) Number() (any, error) {
-	s := strings.ReplaceAll(v.Source(), "_", "")
+// ParseNumber is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
+func (v Value) ParseNumber() (any, error) {
+	s := strings.ReplaceAll(v.SourceText(), "_", "")
 	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
 		return n, nil
 	}
@@ -97,8 +97,8 @@ func (v Value) Number() (any, error) {
 	return f, err
 }
 
-// Nests says whether a table holds a table.
-func (v Value) Nests() (nests bool) {
-	v.Pairs(func(key []KeyPart, inner Value) { nests = nests || len(key) > 1 || inner.IsTable() })
+// HasTable says whether a table holds a table.
+func (v Value) HasTable() (nests bool) {
+	v.EachPair(func(key []KeyPart, inner Value) { nests = nests || len(key) > 1 || inner.IsTable() })
 	return nests
 }

@@ -40,9 +40,9 @@ const (
 	Odd      Doubt = "host that parsers read differently"
 )
 
-// Cut takes what follows the two slashes of a URL apart: the authority, and what
+// CutAuthority takes what follows the two slashes of a URL apart: the authority, and what
 // ends it (RFC 3986, section 3.2).
-func Cut(after string) (authority, tail string) {
+func CutAuthority(after string) (authority, tail string) {
 	if i := strings.IndexAny(after, "/?#"); i >= 0 {
 		return after[:i], after[i:]
 	}
@@ -147,7 +147,7 @@ func unicodeName(s string) string {
 	for _, r := range s {
 		switch {
 		case r < utf8.RuneSelf:
-		case strings.ContainsRune("ßẞςİ", r), textclass.Ignorable.Has(r), !unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
+		case strings.ContainsRune("ßẞςİ", r), textclass.Ignorable.HasRune(r), !unicode.In(r, unicode.L, unicode.Mn, unicode.Mc):
 			return ""
 		}
 	}

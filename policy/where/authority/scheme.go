@@ -15,10 +15,10 @@ func DefaultPort(scheme string) (port string, special bool) {
 	return "", false
 }
 
-// Connects says whether programs connect to the host behind a scheme in lower case.
+// ConnectsToHost says whether programs connect to the host behind a scheme in lower case.
 // Behind any other the text in its place may be a bucket, a filter or a comment:
 // javascript://example.com/%0a... is a program.
-func Connects(scheme string) bool {
+func ConnectsToHost(scheme string) bool {
 	switch scheme {
 	case "amqp", "amqps", "cassandra", "cifs", "clickhouse", "coap", "coaps", "dav", "davs", "dict", "ftps",
 		"git", "git+http", "git+https", "git+ssh", "gopher", "grpc", "grpcs", "imap", "imaps", "irc", "ircs",

@@ -16,18 +16,18 @@ type Disk interface {
 	Readlink(path string) (string, error)
 }
 
-// OS is the disk of this machine.
-func OS() Disk { return system{} }
+// SystemDisk is the disk of this machine.
+func SystemDisk() Disk { return system{} }
 
 type system struct{}
 
 func (system) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 func (system) Readlink(path string) (string, error)   { return os.Readlink(path) }
 
-// Rooted is the tree below a directory, read as if that were the root: absolute
+// RootedDisk is the tree below a directory, read as if that were the root: absolute
 // paths and absolute links begin there, and nothing leads out. A directory that cannot be opened makes every answer a maybe. Names
 // are those of POSIX, on every system.
-func Rooted(dir string) Disk {
+func RootedDisk(dir string) Disk {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return rooted{err: errors.New("no root: " + err.Error())}

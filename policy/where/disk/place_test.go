@@ -23,7 +23,7 @@ func TestPlace(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, "etc", "deep"), filepath.Join(root, "app", "link")); err != nil {
 		t.Skip(err)
 	}
-	d := disk.OS()
+	d := disk.SystemDisk()
 	for path, want := range map[string][2]string{
 		"x":         {"/app/x", "/app/x"},
 		".":         {"/app", "/app"},
@@ -36,12 +36,12 @@ func TestPlace(t *testing.T) {
 		"":          {"/app", "/app"},
 		"a\x00":     {},
 	} {
-		stands, leads, known := disk.Place(path, filepath.Join(root, "home"), filepath.Join(root, "app"), d)
+		stands, leads, known := disk.LocatePath(path, filepath.Join(root, "home"), filepath.Join(root, "app"), d)
 		if known != (want[0] != "") || known && (stands != filepath.ToSlash(root)+want[0] || leads != filepath.ToSlash(root)+want[1]) {
 			t.Errorf("%q: %q, %q, %v", path, stands, leads, known)
 		}
 	}
-	if _, _, known := disk.Place("/x", "", "", nil); known {
+	if _, _, known := disk.LocatePath("/x", "", "", nil); known {
 		t.Error("a place on no disk")
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"os"
 )
 
-// Plain is a disk without links, for analyses that must say the same on every
+// PlainDisk is a disk without links, for analyses that must say the same on every
 // machine: every absolute path of POSIX is its own place. Nothing is on it but the root, so it is no disk to judge real
 // calls with.
-func Plain() Disk { return plain{} }
+func PlainDisk() Disk { return plain{} }
 
 type plain struct{}
 

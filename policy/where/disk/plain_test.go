@@ -13,11 +13,11 @@ import (
 
 func onPlain(t testing.TB, dir, path string) where.Verdict {
 	t.Helper()
-	c, err := disk.Under([]string{dir}, "/home/u", disk.Plain())
+	c, err := disk.NewUnder([]string{dir}, "/home/u", disk.PlainDisk())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Holds(where.Value{Kind: where.String, Text: path}, true)
+	return c.JudgeValue(where.Value{Kind: where.String, Text: path}, true)
 }
 
 func TestPlain(t *testing.T) {
@@ -78,7 +78,7 @@ func TestPlainIsTextual(t *testing.T) {
 			return path
 		}
 		dir, path := at(names.Draw(rt, "dir")), at(names.Draw(rt, "path"))
-		want := where.Certain(inside(filepath.ToSlash(filepath.Clean(dir)), filepath.ToSlash(filepath.Clean(path))))
+		want := where.VerdictOf(inside(filepath.ToSlash(filepath.Clean(dir)), filepath.ToSlash(filepath.Clean(path))))
 		if got := onPlain(t, dir, path); got != want {
 			rt.Errorf("%s under %s: %v, want %v", path, dir, got, want)
 		}

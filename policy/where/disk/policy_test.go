@@ -17,7 +17,7 @@ func TestInAPolicy(t *testing.T) {
 	root := house(t)
 	home := filepath.Join(root, "home/u")
 	decide := func(rules, path string) policy.Action {
-		p, err := policy.Parse("under.toml", []byte(rules), policy.Options{Home: home, Disk: disk.OS()})
+		p, err := policy.Parse("under.toml", []byte(rules), policy.Options{Home: home, Disk: disk.SystemDisk()})
 		if err != nil {
 			t.Fatal(err)
 		}

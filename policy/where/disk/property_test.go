@@ -125,13 +125,13 @@ func TestAgreesWithTheKernel(t *testing.T) {
 		}
 		dir := root + "/" + strings.Join(rapid.SliceOfN(names, 1, 2).Draw(t, "dir"), "/")
 		realDir, known := evaluated(dir)
-		c, err := disk.Under([]string{dir}, "", disk.OS())
+		c, err := disk.NewUnder([]string{dir}, "", disk.SystemDisk())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 20 {
 			path := root + "/" + strings.Join(rapid.SliceOfN(steps, 1, 6).Draw(t, "path"), "/")
-			got := c.Holds(text(path), true)
+			got := c.JudgeValue(text(path), true)
 			switch got {
 			case where.Maybe:
 				maybe++
@@ -149,7 +149,7 @@ func TestAgreesWithTheKernel(t *testing.T) {
 		}
 		for range 3 {
 			path := root + "/" + strings.Join(rapid.SliceOfN(steps, 1, 6).Draw(t, "file"), "/")
-			if c.Holds(text(path), true) != where.Yes {
+			if c.JudgeValue(text(path), true) != where.Yes {
 				continue
 			}
 			if at, ok := created(path); ok {
@@ -176,10 +176,10 @@ func FuzzUnder(f *testing.F) {
 			f.Add(path)
 		}
 	}
-	c := under(f, disk.OS(), home, "~/projects")
+	c := under(f, disk.SystemDisk(), home, "~/projects")
 	f.Fuzz(func(t *testing.T, path string) {
 		path = strings.ReplaceAll(path, "/R", root)
-		if c.Holds(from(home+"/projects/app", path), true) != where.Yes {
+		if c.JudgeValue(from(home+"/projects/app", path), true) != where.Yes {
 			return
 		}
 		full := path
@@ -199,7 +199,7 @@ func FuzzUnder(f *testing.F) {
 func BenchmarkUnder(b *testing.B) {
 	root := house(b)
 	home := root + "/home/u"
-	c := under(b, disk.OS(), home, "~/projects")
+	c := under(b, disk.SystemDisk(), home, "~/projects")
 	for name, path := range map[string]string{
 		"file": "~/projects/app/main.go", "new": "~/projects/new/deep/file", "link": "~/projects/app/in/deep", "out": "~/projects/out/passwd",
 		"climb": "~/projects/app/../app/main.go", "longest": "~/projects/" + strings.Repeat("../projects/", 330),
@@ -207,9 +207,9 @@ func BenchmarkUnder(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				c.Holds(text(path), true)
+				c.JudgeValue(text(path), true)
 			}
-			b.ReportMetric(float64(c.Cost(len(path))), "cost")
+			b.ReportMetric(float64(c.JudgeCost(len(path))), "cost")
 		})
 	}
 }

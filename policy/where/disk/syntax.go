@@ -25,37 +25,37 @@ func syntaxOf(d Disk) syntax {
 // OnWindows says whether paths on a disk are written as on Windows.
 func OnWindows(d Disk) bool { return d != nil && syntaxOf(d) == windows }
 
-// absolute says whether a path has a root. On Windows one that only has a drive,
+// isAbsolute says whether a path has a root. On Windows one that only has a drive,
 // or only a root, is neither absolute nor relative; split refuses it.
-func (s syntax) absolute(path string) bool {
+func (s syntax) isAbsolute(path string) bool {
 	if s == posix {
 		return path != "" && path[0] == '/'
 	}
 	return path != "" && (isSlash(path[0]) || len(path) > 1 && path[1] == ':')
 }
 
-// split takes an absolute path apart: false where what it names depends on more
+// splitPath takes an absolute path apart: false where what it names depends on more
 // than its text.
-func (s syntax) split(path string) (root string, names []string, ok bool) {
+func (s syntax) splitPath(path string) (root string, names []string, ok bool) {
 	if s == posix {
-		names, ok = s.names(path)
-		return "/", names, ok && s.absolute(path)
+		names, ok = s.splitNames(path)
+		return "/", names, ok && s.isAbsolute(path)
 	}
 	if len(path) < 3 || !isLetter(path[0]) || path[1] != ':' || !isSlash(path[2]) {
 		return "", nil, false // \x, C:x, \\server\share, \\?\C:\x
 	}
-	names, ok = s.names(path[3:])
+	names, ok = s.splitNames(path[3:])
 	return strings.ToUpper(path[:1]) + `:\`, names, ok
 }
 
-// names gives the names on a path, without empty ones and dots: false for those
+// splitNames gives the names on a path, without empty ones and dots: false for those
 // that Windows takes for another name, or for a device.
-func (s syntax) names(path string) (names []string, ok bool) {
+func (s syntax) splitNames(path string) (names []string, ok bool) {
 	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || s == windows && r == '\\' }) {
 		if name == "." {
 			continue
 		}
-		if s == windows && name != ".." && disguised(name) {
+		if s == windows && name != ".." && isDisguised(name) {
 			return nil, false
 		}
 		names = append(names, name)
@@ -63,11 +63,11 @@ func (s syntax) names(path string) (names []string, ok bool) {
 	return names, true
 }
 
-// disguised says whether Windows takes a name for another one: a stream of a
+// isDisguised says whether Windows takes a name for another one: a stream of a
 // file, a generated short name, a device, a name with dots or blanks at its end,
 // one with a character that is not allowed ("Naming Files, Paths, and
 // Namespaces").
-func disguised(name string) bool {
+func isDisguised(name string) bool {
 	if strings.ContainsAny(name, `:*?"<>|`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
 		return true
 	}

@@ -15,7 +15,7 @@ func TestWindows(t *testing.T) {
 		`C:\com10\lpt\nula`: {`C:\`, "com10", "lpt", "nula"},
 		`C:\x~y`:            {`C:\`, "x~y"},
 	} {
-		root, names, ok := windows.split(path)
+		root, names, ok := windows.splitPath(path)
 		if got := append([]string{root}, names...); !ok || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", path, got, ok)
 		}
@@ -25,12 +25,12 @@ func TestWindows(t *testing.T) {
 		`C:\x:stream`, `C:\x::$DATA`, `C:\dir:$i30:$INDEX_ALLOCATION\x`, `C:\PROGRA~1\x`, `C:\a~12.txt`, `C:\x.`, `C:\x \y`, `C:\...\x`,
 		`C:\CON`, `C:\nul`, `C:\aux.txt`, `C:\prn .x`, `C:\com1`, `C:\LPT9.log`, `C:\COM¹`, `C:\conin$`, `C:\a*`, `C:\a?`, `C:\a|b`, `C:\a<b`,
 	} {
-		if root, names, ok := windows.split(path); ok {
+		if root, names, ok := windows.splitPath(path); ok {
 			t.Errorf("%s is %s %q", path, root, names)
 		}
 	}
 	for path, want := range map[string]bool{`C:\x`: true, `C:x`: true, `\x`: true, `/x`: true, `x`: false, ``: false, `x\y`: false} {
-		if windows.absolute(path) != want {
+		if windows.isAbsolute(path) != want {
 			t.Errorf("%s absolute: %v", path, !want)
 		}
 	}

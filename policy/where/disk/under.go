@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Under holds for paths that lie inside one of the directories, or are one, when
+// NewUnder holds for paths that lie inside one of the directories, or are one, when
 // all links are resolved, in the path and in the directories. What is not there
 // yet lies where its deepest existing ancestor leads. home is what ~ stands for
 // in both; "" when it is not known. A nil disk decides nothing.
@@ -21,7 +21,7 @@ import (
 // The directories are absolute or begin with ~ or ${cwd}, the folder at which relative
 // paths start. It is an error to give none, to
 // write a glob, or to begin elsewhere.
-func Under(dirs []string, home string, d Disk) (where.Constraint, error) {
+func NewUnder(dirs []string, home string, d Disk) (where.Constraint, error) {
 	if len(dirs) == 0 {
 		return nil, errors.New("an empty list, under which nothing lies")
 	}
@@ -57,17 +57,17 @@ type under struct {
 	syntax syntax
 }
 
-func (c under) Holds(v where.Value, _ bool) where.Verdict {
+func (c under) JudgeValue(v where.Value, _ bool) where.Verdict {
 	if v.Kind != where.String || v.Text == "" {
 		return where.No
 	}
-	path, ok := c.resolve(v.Text, v.Base)
+	path, ok := c.resolvePath(v.Text, v.Base)
 	if c.disk == nil || !ok {
 		return where.Maybe
 	}
-	verdict, decided := c.judge(path, v.Base)
-	if cleaned := c.clean(path); decided && cleaned != path {
-		if other, same := c.judge(cleaned, v.Base); !same || other != verdict {
+	verdict, decided := c.judgePath(path, v.Base)
+	if cleaned := c.cleanPath(path); decided && cleaned != path {
+		if other, same := c.judgePath(cleaned, v.Base); !same || other != verdict {
 			return where.Maybe
 		}
 	}
@@ -77,9 +77,9 @@ func (c under) Holds(v where.Value, _ bool) where.Verdict {
 	return verdict
 }
 
-// Cost allows two microseconds for each name of the path and of the directories
+// JudgeCost allows two microseconds for each name of the path and of the directories
 // that is looked at, on a local disk.
-func (c under) Cost(n int) int {
+func (c under) JudgeCost(n int) int {
 	names := min(n/2, maxNames)
 	for _, dir := range c.dirs {
 		names += 8 + strings.Count(dir, "/")
@@ -87,9 +87,9 @@ func (c under) Cost(n int) int {
 	return 2000 * (names + 8)
 }
 
-// resolve makes a path absolute, by text alone: false where a program could see
+// resolvePath makes a path absolute, by text alone: false where a program could see
 // something else in it than a path, or its beginning is not known.
-func (c under) resolve(text, base string) (string, bool) {
+func (c under) resolvePath(text, base string) (string, bool) {
 	first, size := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	switch {
@@ -99,7 +99,7 @@ func (c under) resolve(text, base string) (string, bool) {
 		return "", false
 	case text == "~", strings.HasPrefix(text, "~/"):
 		return c.home + text[size:], c.home != ""
-	case c.syntax.absolute(text):
+	case c.syntax.isAbsolute(text):
 		return text, true
 	case strings.ContainsRune("~$%", first), strings.Contains(strings.SplitN(text, "/", 2)[0], ":"):
 		return "", false // another's home, a variable, a URI
@@ -107,9 +107,9 @@ func (c under) resolve(text, base string) (string, bool) {
 	return base + "/" + text, base != ""
 }
 
-// clean resolves dot-dot by text alone, as programs do that never ask the disk.
-func (c under) clean(path string) string {
-	root, names, ok := c.syntax.split(path)
+// cleanPath resolves dot-dot by text alone, as programs do that never ask the disk.
+func (c under) cleanPath(path string) string {
+	root, names, ok := c.syntax.splitPath(path)
 	if !ok || !strings.Contains(path, "..") {
 		return path
 	}
@@ -122,30 +122,30 @@ func (c under) clean(path string) string {
 			kept = kept[:len(kept)-1]
 		}
 	}
-	return root + strings.Join(kept, string(separator(root)))
+	return root + strings.Join(kept, string(separatorOf(root)))
 }
 
-// judge walks a path and compares both of its ends with the directories: where a
+// judgePath walks a path and compares both of its ends with the directories: where a
 // link leads, and where the link itself stands.
-func (c under) judge(path, base string) (verdict where.Verdict, decided bool) {
-	end, own, err := walk(c.disk, c.syntax, path)
+func (c under) judgePath(path, base string) (verdict where.Verdict, decided bool) {
+	end, own, err := walkPath(c.disk, c.syntax, path)
 	if err != nil {
 		return where.Maybe, false
 	}
 	led, stands := where.No, where.No
 	for _, text := range c.dirs {
-		text, known := c.start(text, base)
+		text, known := c.expandStart(text, base)
 		if !known {
 			led, stands = max(led, where.Maybe), max(stands, where.Maybe)
 			continue
 		}
-		dir, dirOwn, err := walk(c.disk, c.syntax, text)
+		dir, dirOwn, err := walkPath(c.disk, c.syntax, text)
 		if err != nil {
 			led, stands = max(led, where.Maybe), max(stands, where.Maybe)
 			continue
 		}
-		led = max(led, dir.contains(end))
-		stands = max(stands, dir.contains(own), where.Certain(own.String() == dirOwn.String()))
+		led = max(led, dir.containsPlace(end))
+		stands = max(stands, dir.containsPlace(own), where.VerdictOf(own.String() == dirOwn.String()))
 	}
 	if led != stands {
 		return where.Maybe, true
@@ -153,9 +153,9 @@ func (c under) judge(path, base string) (verdict where.Verdict, decided bool) {
 	return led, true
 }
 
-// start is a directory of the policy with what it begins at; false where that is not
+// expandStart is a directory of the policy with what it begins at; false where that is not
 // known.
-func (c under) start(dir, base string) (string, bool) {
+func (c under) expandStart(dir, base string) (string, bool) {
 	if rest, found := strings.CutPrefix(dir, baseWord); found {
 		return base + rest, base != ""
 	}
@@ -168,12 +168,12 @@ func (c under) start(dir, base string) (string, bool) {
 // baseWord stands for the folder at which relative paths start.
 const baseWord = "${cwd}"
 
-// contains says whether a place lies in a directory: by name and by identity. The
+// containsPlace says whether a place lies in a directory: by name and by identity. The
 // two differ where one directory has several names. Names that differ in case or
 // composition alone are one directory's on many systems, and identity says on
 // which; for other differences (a mount, a file system that numbers its files
 // anew) it is not enough.
-func (dir location) contains(p location) where.Verdict {
+func (dir location) containsPlace(p location) where.Verdict {
 	named := len(p) >= len(dir)
 	alike := named
 	for i := 0; named && i < len(dir); i++ {
@@ -189,7 +189,7 @@ func (dir location) contains(p location) where.Verdict {
 		if alike && !named {
 			return where.Maybe
 		}
-		return where.Certain(named)
+		return where.VerdictOf(named)
 	}
 	same := false
 	for _, s := range p {

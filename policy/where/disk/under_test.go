@@ -24,7 +24,7 @@ func from(base, path string) where.Value {
 
 func under(t testing.TB, d disk.Disk, home string, dirs ...string) where.Constraint {
 	t.Helper()
-	c, err := disk.Under(dirs, home, d)
+	c, err := disk.NewUnder(dirs, home, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,20 +136,20 @@ func TestUnder(t *testing.T) {
 	home := root + "/home/u"
 	rooted := func(s string) string { return strings.ReplaceAll(s, "/R", root) }
 	all := []where.Constraint{
-		under(t, disk.OS(), home, "~/projects"),
-		under(t, disk.OS(), home, home+"/projects"),
-		under(t, disk.OS(), home, "/R/nowhere", "~/p/"),
-		under(t, disk.OS(), home, root+"/srv/www/app/.."),
+		under(t, disk.SystemDisk(), home, "~/projects"),
+		under(t, disk.SystemDisk(), home, home+"/projects"),
+		under(t, disk.SystemDisk(), home, "/R/nowhere", "~/p/"),
+		under(t, disk.SystemDisk(), home, root+"/srv/www/app/.."),
 	}
 	for _, c := range all {
 		for _, opens := range []bool{false, true} {
 			for _, path := range evasions {
-				if got := c.Holds(text(rooted(path)), opens); got == where.Yes {
+				if got := c.JudgeValue(text(rooted(path)), opens); got == where.Yes {
 					t.Errorf("%q is under the projects", path)
 				}
 			}
 			for _, path := range benign {
-				if got := c.Holds(text(rooted(path)), opens); got != where.Yes {
+				if got := c.JudgeValue(text(rooted(path)), opens); got != where.Yes {
 					t.Errorf("%q is not under the projects: %d", path, got)
 				}
 			}
@@ -170,7 +170,7 @@ func TestCase(t *testing.T) {
 			want = where.Yes
 		}
 		for _, path := range []string{other, other + "/x", other + "/new/x"} {
-			if got := under(t, disk.OS(), "", root+dir).Holds(text(root+path), true); got != want {
+			if got := under(t, disk.SystemDisk(), "", root+dir).JudgeValue(text(root+path), true); got != want {
 				t.Errorf("%s under %s: %d, want %d", path, dir, got, want)
 			}
 		}
@@ -182,7 +182,7 @@ func TestCase(t *testing.T) {
 func TestRooted(t *testing.T) {
 	root := tree(t, "home/u/projects/app/main.go", "etc/passwd", "home/u/projects/out -> /etc", "home/u/projects/in -> /home/u/projects/app",
 		"home/u/projects/up -> ../../../../../../../etc", "p -> /home/u/projects", "escape -> ../../../..")
-	c := under(t, disk.Rooted(root), "/home/u", "~/projects")
+	c := under(t, disk.RootedDisk(root), "/home/u", "~/projects")
 	for path, want := range map[string]where.Verdict{
 		"/home/u/projects/app/main.go": where.Yes,
 		"~/projects/new/x":             where.Yes,
@@ -197,15 +197,15 @@ func TestRooted(t *testing.T) {
 		"x":                            where.Maybe,
 		"/proc/self/root":              where.Maybe,
 	} {
-		if got := c.Holds(text(path), true); got != want {
+		if got := c.JudgeValue(text(path), true); got != want {
 			t.Errorf("%q: %d, want %d", path, got, want)
 		}
 	}
-	missing := under(t, disk.Rooted(filepath.Join(root, "missing")), "/home/u", "~/projects")
-	if got := missing.Holds(text("~/projects/x"), true); got != where.Maybe {
+	missing := under(t, disk.RootedDisk(filepath.Join(root, "missing")), "/home/u", "~/projects")
+	if got := missing.JudgeValue(text("~/projects/x"), true); got != where.Maybe {
 		t.Errorf("without a root: %d", got)
 	}
-	if _, err := disk.Rooted("missing").Readlink("/x"); err == nil {
+	if _, err := disk.RootedDisk("missing").Readlink("/x"); err == nil {
 		t.Error("a link is read without a root")
 	}
 }
@@ -213,7 +213,7 @@ func TestRooted(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	root := house(t)
 	home := root + "/home/u"
-	in := disk.OS()
+	in := disk.SystemDisk()
 	for _, c := range []struct {
 		disk disk.Disk
 		home string
@@ -252,14 +252,14 @@ func TestVerdicts(t *testing.T) {
 		{in, home, "/proc", "/proc/self/status", where.Maybe},
 		{in, home, "C:/projects", "/projects/x", where.Maybe},
 	} {
-		got := under(t, c.disk, c.home, c.dir).Holds(from(home+"/projects/app", c.path), false)
+		got := under(t, c.disk, c.home, c.dir).JudgeValue(from(home+"/projects/app", c.path), false)
 		if got != c.want {
 			t.Errorf("%q under %q: %d, want %d", c.path, c.dir, got, c.want)
 		}
 	}
 	for kind := where.Absent; kind <= where.List; kind++ {
 		if kind != where.String {
-			if got := under(t, in, home, "/").Holds(where.Value{Kind: kind, Text: "/x"}, false); got != where.No {
+			if got := under(t, in, home, "/").JudgeValue(where.Value{Kind: kind, Text: "/x"}, false); got != where.No {
 				t.Errorf("kind %d: %d", kind, got)
 			}
 		}
@@ -268,7 +268,7 @@ func TestVerdicts(t *testing.T) {
 
 func TestUnderErrors(t *testing.T) {
 	for _, dirs := range [][]string{nil, {""}, {"projects"}, {"./projects"}, {"~user/x"}, {"/srv/**"}, {"/srv/?"}, {"/x\x00"}, {"/\xff"}, {"/ok", ".."}, {"C:x"}, {"file:///x"}} {
-		if _, err := disk.Under(dirs, "/home/u", nil); err == nil {
+		if _, err := disk.NewUnder(dirs, "/home/u", nil); err == nil {
 			t.Errorf("Under(%q) is no error", dirs)
 		}
 	}
@@ -278,16 +278,16 @@ func TestUnderErrors(t *testing.T) {
 // itself a link.
 func TestDirectoryIsALink(t *testing.T) {
 	root := tree(t, "private/tmp/", "tmp -> private/tmp")
-	c := under(t, disk.OS(), "", root+"/tmp")
-	if c.Cost(10) <= 0 || c.Cost(1<<20) < c.Cost(4096) {
+	c := under(t, disk.SystemDisk(), "", root+"/tmp")
+	if c.JudgeCost(10) <= 0 || c.JudgeCost(1<<20) < c.JudgeCost(4096) {
 		t.Error("under costs nothing")
 	}
 	for _, path := range []string{"/tmp", "/tmp/", "/tmp/x", "/private/tmp", "/private/tmp/x"} {
-		if got := c.Holds(text(root+path), true); got != where.Yes {
+		if got := c.JudgeValue(text(root+path), true); got != where.Yes {
 			t.Errorf("%s: %d", path, got)
 		}
 	}
-	if got := c.Holds(text(root+"/private"), true); got != where.No {
+	if got := c.JudgeValue(text(root+"/private"), true); got != where.No {
 		t.Errorf("/private: %d", got)
 	}
 }
@@ -324,8 +324,8 @@ func TestErrors(t *testing.T) {
 		{readlink: home + "/projects/app/in"},
 		{readlink: home + "/projects/app/in", target: strings.Repeat("x/", 4000)},
 	} {
-		d.Disk = disk.OS()
-		if got := under(t, d, home, "/R", "~/projects").Holds(text("~/projects/app/in/x"), true); got != where.Maybe {
+		d.Disk = disk.SystemDisk()
+		if got := under(t, d, home, "/R", "~/projects").JudgeValue(text("~/projects/app/in/x"), true); got != where.Maybe {
 			t.Errorf("%+v: %d", d, got)
 		}
 	}

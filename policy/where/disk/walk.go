@@ -32,14 +32,14 @@ func (dir location) String() string {
 	var b strings.Builder
 	for i, s := range dir {
 		if i > 1 {
-			b.WriteByte(separator(dir[0].name))
+			b.WriteByte(separatorOf(dir[0].name))
 		}
 		b.WriteString(s.name)
 	}
 	return b.String()
 }
 
-func separator(root string) byte { return root[len(root)-1] }
+func separatorOf(root string) byte { return root[len(root)-1] }
 
 // walker follows one path.
 type walker struct {
@@ -52,18 +52,18 @@ type walker struct {
 	names   int
 }
 
-// walk resolves an absolute path. own is the place of its last name, which is
+// walkPath resolves an absolute path. own is the place of its last name, which is
 // another one than end if that name is a link.
-func walk(d Disk, s syntax, path string) (end, own location, err error) {
+func walkPath(d Disk, s syntax, path string) (end, own location, err error) {
 	w := &walker{disk: d, syntax: s}
-	if err := w.start(path); err != nil {
+	if err := w.startAtRoot(path); err != nil {
 		return nil, nil, err
 	}
 	for len(w.pending) > 0 {
 		last := len(w.pending) - 1
 		name := w.pending[last]
 		w.pending = w.pending[:last]
-		if err := w.step(name); err != nil {
+		if err := w.takeStep(name); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -73,10 +73,10 @@ func walk(d Disk, s syntax, path string) (end, own location, err error) {
 	return w.at, w.own, nil
 }
 
-// start goes to the root of an absolute path and puts its names before those
+// startAtRoot goes to the root of an absolute path and puts its names before those
 // still to come.
-func (w *walker) start(path string) error {
-	root, names, ok := w.syntax.split(path)
+func (w *walker) startAtRoot(path string) error {
+	root, names, ok := w.syntax.splitPath(path)
 	if !ok {
 		return errUndecided
 	}
@@ -85,17 +85,17 @@ func (w *walker) start(path string) error {
 		return err
 	}
 	w.at = location{{root, info}}
-	w.push(names)
+	w.pushNames(names)
 	return nil
 }
 
-func (w *walker) push(names []string) {
+func (w *walker) pushNames(names []string) {
 	slices.Reverse(names)
 	w.pending = append(w.pending, names...)
 }
 
-// step takes one name.
-func (w *walker) step(name string) error {
+// takeStep takes one name.
+func (w *walker) takeStep(name string) error {
 	if w.names++; w.names > maxNames {
 		return errUndecided
 	}
@@ -126,13 +126,13 @@ func (w *walker) step(name string) error {
 	}
 	w.at[len(w.at)-1].info = info
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return w.follow(path)
+		return w.followLink(path)
 	}
 	return nil
 }
 
-// follow goes on at the target of the link at path, the last name walked.
-func (w *walker) follow(path string) error {
+// followLink goes on at the target of the link at path, the last name walked.
+func (w *walker) followLink(path string) error {
 	if w.links++; w.links > maxLinks {
 		return errUndecided
 	}
@@ -146,14 +146,14 @@ func (w *walker) follow(path string) error {
 		return err
 	case target == "" || len(target) > maxPath:
 		return errUndecided
-	case w.syntax.absolute(target):
-		return w.start(target)
+	case w.syntax.isAbsolute(target):
+		return w.startAtRoot(target)
 	}
-	names, ok := w.syntax.names(target)
+	names, ok := w.syntax.splitNames(target)
 	if !ok {
 		return errUndecided
 	}
-	w.push(names)
+	w.pushNames(names)
 	return nil
 }
 

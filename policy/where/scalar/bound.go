@@ -11,16 +11,16 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Min holds for numbers that are not below the limit. The limit is an int64, a
+// NewMin holds for numbers that are not below the limit. The limit is an int64, a
 // float64 (read as its shortest decimal) or a json.Number; anything else, and a
 // number that is not finite, is an error.
-func Min(limit any) (where.Constraint, error) {
+func NewMin(limit any) (where.Constraint, error) {
 	n, err := limitOf(limit)
 	return bound{n, func(order int) bool { return order >= 0 }}, err
 }
 
-// Max holds for numbers that are not above the limit, which is given as for Min.
-func Max(limit any) (where.Constraint, error) {
+// NewMax holds for numbers that are not above the limit, which is given as for Min.
+func NewMax(limit any) (where.Constraint, error) {
 	n, err := limitOf(limit)
 	return bound{n, func(order int) bool { return order <= 0 }}, err
 }
@@ -50,26 +50,26 @@ type bound struct {
 	holds func(order int) bool
 }
 
-func (b bound) Holds(v where.Value, opens bool) where.Verdict {
+func (b bound) JudgeValue(v where.Value, opens bool) where.Verdict {
 	switch {
 	case b.holds == nil:
 		return where.No
 	case v.Kind == where.Number:
 		if n, ok := parseNumber(v.Text); ok {
-			return n.against(b.limit, b.holds)
+			return n.judgeAgainst(b.limit, b.holds)
 		}
 		return where.Maybe
-	case !opens && coercible(v):
+	case !opens && isCoercible(v):
 		return where.Maybe
 	}
 	return where.No
 }
 
-func (bound) Cost(n int) int { return 100 + 20*n }
+func (bound) JudgeCost(n int) int { return 100 + 20*n }
 
-// coercible says whether a lenient server could take a value that is no number
+// isCoercible says whether a lenient server could take a value that is no number
 // for one: a text that begins like a number in some language, a boolean.
-func coercible(v where.Value) bool {
+func isCoercible(v where.Value) bool {
 	if v.Kind != where.String {
 		return v.Kind == where.Boolean
 	}

@@ -20,17 +20,17 @@ func FuzzBound(f *testing.F) {
 	}
 	long := regexp.MustCompile(`[eE][+-]?0*[0-9]{4}`)
 	f.Fuzz(func(t *testing.T, s, limit string) {
-		low, err := scalar.Min(json.Number(limit))
+		low, err := scalar.NewMin(json.Number(limit))
 		if valid := json.Valid([]byte(limit)) && strings.Trim(limit, " \t\r\n") == limit && !strings.ContainsAny(limit, `"{[tfn`); valid != (err == nil) {
 			t.Fatalf("%q: %v", limit, err)
 		}
 		if err != nil {
 			return
 		}
-		high, _ := scalar.Max(json.Number(limit))
+		high, _ := scalar.NewMax(json.Number(limit))
 		same, _ := scalar.OneOf([]any{json.Number(limit)})
 		v := where.Value{Kind: where.Number, Text: s}
-		atLeast, atMost, equal := low.Holds(v, true), high.Holds(v, true), same.Holds(v, true)
+		atLeast, atMost, equal := low.JudgeValue(v, true), high.JudgeValue(v, true), same.JudgeValue(v, true)
 		if atLeast == where.No && atMost == where.No || equal == where.Yes && (atLeast != where.Yes || atMost != where.Yes) {
 			t.Fatalf("%s and %s: %d %d %d", s, limit, atLeast, atMost, equal)
 		}
@@ -47,7 +47,7 @@ func FuzzBound(f *testing.F) {
 			got  where.Verdict
 			want bool
 		}{{atLeast, order >= 0}, {atMost, order <= 0}, {equal, order == 0}} {
-			if x.got != where.Maybe && x.got != where.Certain(x.want) {
+			if x.got != where.Maybe && x.got != where.VerdictOf(x.want) {
 				t.Fatalf("%s and %s (%d): %d %d %d", s, limit, order, atLeast, atMost, equal)
 			}
 		}
@@ -62,7 +62,7 @@ func FuzzRegex(f *testing.F) {
 		f.Add(expr, "a\nb")
 	}
 	f.Fuzz(func(t *testing.T, expr, s string) {
-		c, err := scalar.Regex(expr)
+		c, err := scalar.NewRegex(expr)
 		if err != nil {
 			return
 		}
@@ -73,50 +73,50 @@ func FuzzRegex(f *testing.F) {
 		re.Longest()
 		at := re.FindStringIndex(s)
 		whole := at != nil && at[0] == 0 && at[1] == len(s)
-		if got := c.Holds(where.Value{Kind: where.String, Text: s}, true); whole && got != where.Yes || got == where.Yes && at == nil {
+		if got := c.JudgeValue(where.Value{Kind: where.String, Text: s}, true); whole && got != where.Yes || got == where.Yes && at == nil {
 			t.Errorf("%q of %q: %d", expr, s, got)
 		}
 	})
 }
 
 func BenchmarkRegex(b *testing.B) {
-	c, _ := scalar.Regex(`(?i)[a-z]+(-[a-z0-9]+)*`)
+	c, _ := scalar.NewRegex(`(?i)[a-z]+(-[a-z0-9]+)*`)
 	v := where.Value{Kind: where.String, Text: "release-2026-11-stable"}
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
 }
 
 func BenchmarkWorstRegex(b *testing.B) {
-	c, _ := scalar.Regex(`(a|aa|[a-b]{0,50})*c(x?){50}`)
+	c, _ := scalar.NewRegex(`(a|aa|[a-b]{0,50})*c(x?){50}`)
 	v := where.Value{Kind: where.String, Text: strings.Repeat("a", 1<<20)}
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
-	b.ReportMetric(float64(c.Cost(len(v.Text))), "cost")
+	b.ReportMetric(float64(c.JudgeCost(len(v.Text))), "cost")
 }
 
 func BenchmarkMax(b *testing.B) {
-	c, _ := scalar.Max(int64(100))
+	c, _ := scalar.NewMax(int64(100))
 	v := where.Value{Kind: where.Number, Text: "42"}
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
 }
 
 func BenchmarkLongNumber(b *testing.B) {
-	c, _ := scalar.Max(int64(100))
+	c, _ := scalar.NewMax(int64(100))
 	v := where.Value{Kind: where.Number, Text: strings.Repeat("9", 1<<20) + "e99999999999"}
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
-	b.ReportMetric(float64(c.Cost(len(v.Text))), "cost")
+	b.ReportMetric(float64(c.JudgeCost(len(v.Text))), "cost")
 }
 
 func BenchmarkOneOf(b *testing.B) {
 	c, _ := scalar.OneOf([]any{"GET", "HEAD", "OPTIONS", int64(1), int64(2)})
 	v := where.Value{Kind: where.String, Text: "HEAD"}
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
 }

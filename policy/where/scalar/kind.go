@@ -17,12 +17,12 @@ var kinds = map[string]where.Kind{
 	"array":   where.List,
 }
 
-// Type holds for values of a JSON type: "string", "number", "integer",
+// NewType holds for values of a JSON type: "string", "number", "integer",
 // "boolean", "null", "object" or "array"; another name is an error. An integer
 // is a number without a fractional part, however it is written: 1.0 and 1e2 are
 // (JSON Schema 2020-12, validation, section 6.1.1). It judges the value itself:
 // a list is an array whatever its elements are.
-func Type(name string) (where.Constraint, error) {
+func NewType(name string) (where.Constraint, error) {
 	kind, known := kinds[name]
 	if !known {
 		return nil, fmt.Errorf("unknown type %q (there are string, number, integer, boolean, null, object and array)", name)
@@ -35,7 +35,7 @@ type ofType struct {
 	integer bool
 }
 
-func (c ofType) Holds(v where.Value, _ bool) where.Verdict {
+func (c ofType) JudgeValue(v where.Value, _ bool) where.Verdict {
 	if v.Kind != c.kind || v.Kind == where.Absent {
 		return where.No
 	}
@@ -54,19 +54,19 @@ func (c ofType) Holds(v where.Value, _ bool) where.Verdict {
 	return where.No
 }
 
-func (ofType) Cost(n int) int { return 20 + 20*n }
+func (ofType) JudgeCost(n int) int { return 20 + 20*n }
 
-// Present holds for arguments that the call has, or with false for those it
+// NewPresent holds for arguments that the call has, or with false for those it
 // lacks. Whether null is one is for the server to say: a maybe.
-func Present(want bool) where.Constraint { return present(want) }
+func NewPresent(want bool) where.Constraint { return present(want) }
 
 type present bool
 
-func (c present) Holds(v where.Value, _ bool) where.Verdict {
+func (c present) JudgeValue(v where.Value, _ bool) where.Verdict {
 	if v.Kind == where.Null {
 		return where.Maybe
 	}
-	return where.Certain((v.Kind != where.Absent) == bool(c))
+	return where.VerdictOf((v.Kind != where.Absent) == bool(c))
 }
 
-func (present) Cost(int) int { return 1 }
+func (present) JudgeCost(int) int { return 1 }

@@ -86,8 +86,8 @@ func parseExponent(s string) (int, bool) {
 	return exponent, true
 }
 
-// compare orders two numbers exactly.
-func (n number) compare(m number) int {
+// compareTo orders two numbers exactly.
+func (n number) compareTo(m number) int {
 	switch {
 	case n.sign() != m.sign():
 		return cmp.Compare(n.sign(), m.sign())
@@ -108,14 +108,14 @@ func (n number) sign() int {
 	return 1
 }
 
-// against judges n by a comparison with m: Maybe where double precision would
+// judgeAgainst judges n by a comparison with m: Maybe where double precision would
 // see another order.
-func (n number) against(m number, holds func(order int) bool) where.Verdict {
-	exact := holds(n.compare(m))
+func (n number) judgeAgainst(m number, holds func(order int) bool) where.Verdict {
+	exact := holds(n.compareTo(m))
 	if exact != holds(cmp.Compare(n.double, m.double)) {
 		return where.Maybe
 	}
-	return where.Certain(exact)
+	return where.VerdictOf(exact)
 }
 
 // fromFloat is the shortest decimal that stands for f, which is what the author

@@ -43,30 +43,30 @@ type oneOf struct {
 	numbers  []number
 }
 
-func (c oneOf) Holds(v where.Value, opens bool) where.Verdict {
+func (c oneOf) JudgeValue(v where.Value, opens bool) where.Verdict {
 	best := where.No
 	switch v.Kind {
 	case where.String:
-		best = where.Certain(c.texts[v.Text])
+		best = where.VerdictOf(c.texts[v.Text])
 	case where.Boolean:
-		best = where.Certain(c.booleans[v.Text])
+		best = where.VerdictOf(c.booleans[v.Text])
 	case where.Number:
 		n, ok := parseNumber(v.Text)
 		if !ok {
 			return where.Maybe
 		}
-		best = c.number(n)
+		best = c.matchNumber(n)
 	}
-	if best == where.No && !opens && c.coerced(v) {
+	if best == where.No && !opens && c.matchesCoerced(v) {
 		return where.Maybe
 	}
 	return best
 }
 
-func (c oneOf) number(n number) where.Verdict {
+func (c oneOf) matchNumber(n number) where.Verdict {
 	best := where.No
 	for _, m := range c.numbers {
-		best = max(best, n.against(m, func(order int) bool { return order == 0 }))
+		best = max(best, n.judgeAgainst(m, func(order int) bool { return order == 0 }))
 	}
 	return best
 }
@@ -77,9 +77,9 @@ var truths = map[string]string{
 	"false": "false", "0": "false", "0.0": "false", "no": "false", "n": "false", "off": "false", "f": "false",
 }
 
-// coerced says whether a server that takes one JSON type for another would find
+// matchesCoerced says whether a server that takes one JSON type for another would find
 // the value among the choices.
-func (c oneOf) coerced(v where.Value) bool {
+func (c oneOf) matchesCoerced(v where.Value) bool {
 	if !hasText(v) {
 		return false
 	}
@@ -94,7 +94,7 @@ func (c oneOf) coerced(v where.Value) bool {
 		text = map[string]string{"true": "1", "false": "0"}[truth]
 	}
 	n, ok := parseNumber(strings.TrimPrefix(text, "+"))
-	return ok && c.number(n) != where.No
+	return ok && c.matchNumber(n) != where.No
 }
 
 // writtenAs says whether some text among the choices is a spelling of the same
@@ -102,13 +102,13 @@ func (c oneOf) coerced(v where.Value) bool {
 func (c oneOf) writtenAs(text string) bool {
 	n, ok := parseNumber(text)
 	for choice := range c.texts {
-		if m, is := parseNumber(choice); ok && is && n.compare(m) == 0 {
+		if m, is := parseNumber(choice); ok && is && n.compareTo(m) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (c oneOf) Cost(n int) int {
+func (c oneOf) JudgeCost(n int) int {
 	return 200 + 30*n + 50*len(c.numbers) + 100*len(c.texts)
 }

@@ -32,13 +32,13 @@ func must(t testing.TB) func(where.Constraint, error) where.Constraint {
 // does not.
 func check(t *testing.T, name string, c where.Constraint, v where.Value, opens, tightens where.Verdict) {
 	t.Helper()
-	if got := c.Holds(v, true); got != opens {
+	if got := c.JudgeValue(v, true); got != opens {
 		t.Errorf("%s of %+v, opening: %d, want %d", name, v, got, opens)
 	}
-	if got := c.Holds(v, false); got != tightens {
+	if got := c.JudgeValue(v, false); got != tightens {
 		t.Errorf("%s of %+v, not opening: %d, want %d", name, v, got, tightens)
 	}
-	if c.Cost(len(v.Text)) <= 0 {
+	if c.JudgeCost(len(v.Text)) <= 0 {
 		t.Errorf("%s costs nothing", name)
 	}
 }
@@ -71,13 +71,13 @@ func TestRegex(t *testing.T) {
 		{`(a*)*`, text(strings.Repeat("a", 1000) + "b"), no},
 		{`\Qa.b\E`, text("a.b"), yes},
 	} {
-		check(t, c.expr, must(t)(scalar.Regex(c.expr)), c.v, c.want, c.want)
+		check(t, c.expr, must(t)(scalar.NewRegex(c.expr)), c.v, c.want, c.want)
 	}
 	for _, v := range others {
-		check(t, "regex", must(t)(scalar.Regex(`(?s).*`)), v, no, no)
+		check(t, "regex", must(t)(scalar.NewRegex(`(?s).*`)), v, no, no)
 	}
 	for _, expr := range []string{`a)|(?:.*`, `a)(b`, `(`, `[`, `a(?=b)`, `\1`, `a{1001}`, `((a{100}){10}){10}`, `(?:[a-z]{900}){1}[a-z]{900}[0-9]{900}[a-z]{900}[0-9]{900}`, strings.Repeat("a", 5000)} {
-		if c, err := scalar.Regex(expr); err == nil {
+		if c, err := scalar.NewRegex(expr); err == nil {
 			t.Errorf("%.40q is no error: %v", expr, c)
 		}
 	}
@@ -103,7 +103,7 @@ func TestRegexOfLines(t *testing.T) {
 		{`rm`, "ls\nfirm\nrms", no},
 		{`[^;]*rm[^;]*`, "a\nrm\nb", yes},
 	} {
-		r := must(t)(scalar.Regex(c.expr))
+		r := must(t)(scalar.NewRegex(c.expr))
 		opens := no
 		if c.closes == yes {
 			opens = yes
@@ -204,10 +204,10 @@ func TestBounds(t *testing.T) {
 		{1e300, "1e301", yes, no},
 		{json.Number("0.30000000000000000001"), "0.3", maybe, yes},
 	} {
-		check(t, "min", must(t)(scalar.Min(x.limit)), number(x.v), x.min, x.min)
-		check(t, "max", must(t)(scalar.Max(x.limit)), number(x.v), x.max, x.max)
+		check(t, "min", must(t)(scalar.NewMin(x.limit)), number(x.v), x.min, x.min)
+		check(t, "max", must(t)(scalar.NewMax(x.limit)), number(x.v), x.max, x.max)
 	}
-	ten := must(t)(scalar.Min(int64(10)))
+	ten := must(t)(scalar.NewMin(int64(10)))
 	for _, s := range []string{"11", " 11", "+11", "-11", ".5", "0x1f", "1_000", "١٢", "１２", "½", "Infinity", "-inf", "NaN", "11 apples"} {
 		check(t, "min", ten, text(s), no, maybe)
 	}
@@ -222,10 +222,10 @@ func TestBounds(t *testing.T) {
 		check(t, "min", ten, v, no, no)
 	}
 	for _, limit := range []any{nil, "10", true, 10, math.NaN(), math.Inf(-1), json.Number("ten"), json.Number("")} {
-		if _, err := scalar.Min(limit); err == nil {
+		if _, err := scalar.NewMin(limit); err == nil {
 			t.Errorf("Min(%v) is no error", limit)
 		}
-		if _, err := scalar.Max(limit); err == nil {
+		if _, err := scalar.NewMax(limit); err == nil {
 			t.Errorf("Max(%v) is no error", limit)
 		}
 	}
@@ -257,14 +257,14 @@ func TestType(t *testing.T) {
 		"string": text("1"), "boolean": boolean("true"), "null": {Kind: where.Null}, "object": {Kind: where.Object}, "array": {Kind: where.List}, "number": number("1.5"),
 	}
 	for name := range values {
-		c := must(t)(scalar.Type(name))
+		c := must(t)(scalar.NewType(name))
 		for other, v := range values {
-			want := where.Certain(name == other)
+			want := where.VerdictOf(name == other)
 			check(t, "type "+name, c, v, want, want)
 		}
 		check(t, "type "+name, c, where.Value{}, no, no)
 	}
-	integer := must(t)(scalar.Type("integer"))
+	integer := must(t)(scalar.NewType("integer"))
 	for s, want := range map[string]where.Verdict{
 		"1": yes, "-1": yes, "0": yes, "-0": yes, "1.0": yes, "1e2": yes, "1.50e1": yes, "15e-1": no, "100e-2": yes, "1.5": no, "0.1": no, "1e400": yes, "1e-1": no,
 		"1e99999999999999999999": yes, "1e-400": maybe, "1.00000000000000000000001": maybe, "123456789012345678901234567890": yes, "x": maybe,
@@ -273,14 +273,14 @@ func TestType(t *testing.T) {
 	}
 	check(t, "integer", integer, text("1"), no, no)
 	for _, name := range []string{"", "String", "int", "list", "absent"} {
-		if _, err := scalar.Type(name); err == nil {
+		if _, err := scalar.NewType(name); err == nil {
 			t.Errorf("Type(%q) is no error", name)
 		}
 	}
 }
 
 func TestPresent(t *testing.T) {
-	there, lacking := scalar.Present(true), scalar.Present(false)
+	there, lacking := scalar.NewPresent(true), scalar.NewPresent(false)
 	for _, v := range []where.Value{text(""), text("x"), number("0"), boolean("false"), {Kind: where.Object}, {Kind: where.List}} {
 		check(t, "present", there, v, yes, yes)
 		check(t, "not present", lacking, v, no, no)

@@ -17,7 +17,7 @@ func FuzzSteps(f *testing.F) {
 		f.Add(expr)
 	}
 	f.Fuzz(func(t *testing.T, expr string) {
-		c, err := Regex(expr)
+		c, err := NewRegex(expr)
 		if err != nil {
 			return
 		}
@@ -29,7 +29,7 @@ func FuzzSteps(f *testing.F) {
 		if own := c.(*regex); err != nil || own.size+2 < len(program.Inst) {
 			t.Fatalf("%q: counted %d steps of %d, %v", expr, own.size, len(program.Inst), err)
 		}
-		for _, form := range []string{`\A(?:` + expr + `)\z`, Lines(expr)} {
+		for _, form := range []string{`\A(?:` + expr + `)\z`, LinesExpression(expr)} {
 			if _, err := regexp.Compile(form); err != nil {
 				t.Fatalf("%q: %v", form, err)
 			}

@@ -21,7 +21,7 @@ const (
 	maxSteps   = 1 << 20
 )
 
-// Regex holds for texts that match the RE2 expression from their first
+// NewRegex holds for texts that match the RE2 expression from their first
 // character to their last: an allow that a mere part of the text could match
 // would allow what stands around it. Write .* where anything may stand; as
 // everywhere in RE2, a dot is no line break without (?s). Numbers and booleans
@@ -29,7 +29,7 @@ const (
 //
 // For a rule that denies or asks, a text with line breaks may also be what one of
 // its lines is, or several, or a line without the breaks: a maybe.
-func Regex(expr string) (where.Constraint, error) {
+func NewRegex(expr string) (where.Constraint, error) {
 	if len(expr) > maxExpr {
 		return nil, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
 	}
@@ -52,7 +52,7 @@ func Regex(expr string) (where.Constraint, error) {
 	return &regex{
 		expr: expr, size: size,
 		re:    sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)\z`) }),
-		lines: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(Lines(expr)) }),
+		lines: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(LinesExpression(expr)) }),
 	}, nil
 }
 
@@ -80,10 +80,10 @@ func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
 	return steps, deep
 }
 
-// Lines is the expression that finds, in a text whose breaks are all line feeds,
+// LinesExpression is the expression that finds, in a text whose breaks are all line feeds,
 // lines that an expression matches from the first character to the last, one or
 // several together.
-func Lines(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
+func LinesExpression(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
 
 type regex struct {
 	expr      string
@@ -94,7 +94,7 @@ type regex struct {
 // Expression is the expression as it was written.
 func (c *regex) Expression() string { return c.expr }
 
-func (c *regex) Holds(v where.Value, opens bool) where.Verdict {
+func (c *regex) JudgeValue(v where.Value, opens bool) where.Verdict {
 	switch {
 	case !hasText(v):
 		return where.No
@@ -108,8 +108,8 @@ func (c *regex) Holds(v where.Value, opens bool) where.Verdict {
 
 var plainBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// Cost is for both expressions: what is asked of a text is not known here.
-func (c *regex) Cost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
+// JudgeCost is for both expressions: what is asked of a text is not known here.
+func (c *regex) JudgeCost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
 
 func hasText(v where.Value) bool {
 	return v.Kind == where.String || v.Kind == where.Number || v.Kind == where.Boolean
@@ -127,7 +127,7 @@ func MaxLength(n int) (where.Constraint, error) {
 
 type maxLength int
 
-func (c maxLength) Holds(v where.Value, _ bool) where.Verdict {
+func (c maxLength) JudgeValue(v where.Value, _ bool) where.Verdict {
 	if !hasText(v) {
 		return where.No
 	}
@@ -135,7 +135,7 @@ func (c maxLength) Holds(v where.Value, _ bool) where.Verdict {
 	if v.Raw != "" {
 		text = v.Raw
 	}
-	return where.Certain(utf8.RuneCountInString(text) <= int(c))
+	return where.VerdictOf(utf8.RuneCountInString(text) <= int(c))
 }
 
-func (maxLength) Cost(n int) int { return 20 + 2*n }
+func (maxLength) JudgeCost(n int) int { return 20 + 2*n }

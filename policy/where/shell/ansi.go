@@ -37,7 +37,7 @@ func ansiC(s string) string {
 			i++
 			continue
 		}
-		n := digits(s[i:], base, most)
+		n := countDigits(s[i:], base, most)
 		if n == 0 {
 			b.WriteByte('\\')
 			b.WriteByte(c)
@@ -56,8 +56,8 @@ func ansiC(s string) string {
 	return text
 }
 
-// digits counts the leading digits of a base, most at the most.
-func digits(s string, base, most int) int {
+// countDigits counts the leading digits of a base, most at the most.
+func countDigits(s string, base, most int) int {
 	n := 0
 	for n < len(s) && n < most {
 		if _, err := strconv.ParseUint(s[n:n+1], base, 8); err != nil {

@@ -190,7 +190,7 @@ func TestLaunchedPrograms(t *testing.T) {
 		python3 -m unittest ** | yes | python3 -m unittest discover -s tests -v
 		go run github.com/golangci/golangci-lint/cmd/golangci-lint ** | maybe | go run github.com/golangci/golangci-lint/cmd/golangci-lint run --out x`)
 	for _, text := range []string{strings.Repeat("npx ", 8000), strings.Repeat("npx tsc -- ", 2000), "uv run " + strings.Repeat("-- npx ", 3000)} {
-		withSettings(t, "npx **").Holds(where.Value{Kind: where.String, Text: text, Raw: text}, true)
+		withSettings(t, "npx **").JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, true)
 	}
 }
 
@@ -243,7 +243,7 @@ func allows(t *testing.T, lines string) {
 		if len(parts) != 3 {
 			continue
 		}
-		if got := constraint(t, strings.Split(parts[0], "|")...).Holds(text(parts[2]), true); verdicts[got] != parts[1] {
+		if got := constraint(t, strings.Split(parts[0], "|")...).JudgeValue(text(parts[2]), true); verdicts[got] != parts[1] {
 			t.Errorf("%s: %q is %s, want %s", parts[0], parts[2], verdicts[got], parts[1])
 		}
 	}

@@ -2,24 +2,24 @@ package shell
 
 import "strings"
 
-// awk reads the words of awk. Its program may run commands, read and write
+// readAwk reads the words of awk. Its program may run commands, read and write
 // files.
-func awk(words []word) effect {
+func readAwk(words []word) effect {
 	at := 1
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
 		switch text := words[at].text; {
 		case text == "-F" || text == "-v":
 			at++
 			if at < len(words) && (words[at].many || words[at].split || len(words[at].text) > 1 && strings.IndexByte("-@", words[at].text[0]) >= 0) {
-				return hides()
+				return hiddenEffect()
 			}
 		case strings.HasPrefix(text, "-F"), strings.HasPrefix(text, "-v"):
 		default:
-			return hides()
+			return hiddenEffect()
 		}
 	}
 	if at >= len(words) || !words[at].known {
-		return hides()
+		return hiddenEffect()
 	}
 	if program := words[at].text; !awkReads(program) {
 		runs := strings.ContainsAny(program, "|@") || strings.Contains(program, "system") || strings.Contains(program, "getline")
@@ -27,7 +27,7 @@ func awk(words []word) effect {
 	}
 	for _, w := range words[at+1:] {
 		if len(w.text) > 1 && w.text[0] == '-' {
-			return hides() // to an awk that looks for options everywhere, -f
+			return hiddenEffect() // to an awk that looks for options everywhere, -f
 		}
 	}
 	return effect{}
@@ -37,7 +37,7 @@ func awk(words []word) effect {
 // whichever way an awk cuts it into tokens (POSIX, awk, Lexical Conventions).
 func awkReads(program string) bool {
 	l := awkLexer{rest: program}
-	for l.next() {
+	for l.takeToken() {
 	}
 	return l.rest == "" && !l.refused
 }
@@ -52,8 +52,8 @@ type awkLexer struct {
 	refused bool
 }
 
-// next takes one token; false at the end and at what is refused.
-func (l *awkLexer) next() bool {
+// takeToken takes one token; false at the end and at what is refused.
+func (l *awkLexer) takeToken() bool {
 	l.rest = strings.TrimLeft(l.rest, " \t")
 	if l.rest == "" {
 		return false
@@ -68,25 +68,25 @@ func (l *awkLexer) next() bool {
 	case c == '\n' && l.prints > 0 && !listedIn("x ) ] ++ -- print printf length", l.last):
 		l.rest = l.rest[1:] // the print goes on behind an operator
 	case c == ';', c == '}', c == '\n':
-		l.take(1, l.rest[:1])
+		l.consumeText(1, l.rest[:1])
 		l.prints = 0
 	case c == '"':
-		l.quoted(false)
+		l.takeQuoted(false)
 	case c == '/':
-		l.slash()
-	case letter(c):
-		l.name()
+		l.takeSlash()
+	case isLetter(c):
+		l.takeName()
 	case c >= '0' && c <= '9' || c == '.':
-		l.take(len(l.rest)-len(strings.TrimLeft(l.rest, "0123456789.")), "x")
+		l.consumeText(len(l.rest)-len(strings.TrimLeft(l.rest, "0123456789.")), "x")
 	default:
-		l.sign()
+		l.takeSign()
 	}
 	return !l.refused
 }
 
-func letter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-func (l *awkLexer) take(n int, token string) { l.rest, l.last = l.rest[n:], token }
+func (l *awkLexer) consumeText(n int, token string) { l.rest, l.last = l.rest[n:], token }
 
 // Words behind which an expression begins, and those behind which awks differ,
 // or no slash can stand.
@@ -95,9 +95,9 @@ const (
 	noOperands = " length next nextfile break continue delete BEGIN END BEGINFILE ENDFILE default if while for switch function func"
 )
 
-func (l *awkLexer) name() {
+func (l *awkLexer) takeName() {
 	n := 1
-	for n < len(l.rest) && (letter(l.rest[n]) || l.rest[n] >= '0' && l.rest[n] <= '9') {
+	for n < len(l.rest) && (isLetter(l.rest[n]) || l.rest[n] >= '0' && l.rest[n] <= '9') {
 		n++
 	}
 	switch name := l.rest[:n]; name {
@@ -105,31 +105,31 @@ func (l *awkLexer) name() {
 		l.refused = true // it runs, reads, or prints the environment
 	case "print", "printf":
 		l.prints = l.depth + 1
-		l.take(n, name)
+		l.consumeText(n, name)
 	default:
 		if !listedIn(opens+noOperands, name) {
 			name = "x"
 		}
-		l.take(n, name)
+		l.consumeText(n, name)
 	}
 }
 
-// slash takes a division or a regular expression: after an operand the one, at
+// takeSlash takes a division or a regular expression: after an operand the one, at
 // the beginning of one the other.
-func (l *awkLexer) slash() {
+func (l *awkLexer) takeSlash() {
 	switch {
 	case l.last == "x" || l.last == "]" || l.last == ")" && strings.IndexByte(l.rest[1:], '/') < 0:
-		l.take(1, "/")
+		l.consumeText(1, "/")
 	case listedIn(") ++ --"+noOperands, l.last):
 		l.refused = true
 	default:
-		l.quoted(true)
+		l.takeQuoted(true)
 	}
 }
 
-// quoted takes a string or a regular expression. A slash in brackets ends one
+// takeQuoted takes a string or a regular expression. A slash in brackets ends one
 // for some awks.
-func (l *awkLexer) quoted(expression bool) {
+func (l *awkLexer) takeQuoted(expression bool) {
 	end, brackets := l.rest[0], false
 	for i := 1; i < len(l.rest); i++ {
 		switch c := l.rest[i]; {
@@ -139,7 +139,7 @@ func (l *awkLexer) quoted(expression bool) {
 		case c == '\\':
 			i++
 		case c == end:
-			l.take(i+1, "x")
+			l.consumeText(i+1, "x")
 			return
 		case expression && brackets && c == '[' && i+1 < len(l.rest) && strings.IndexByte(":.=", l.rest[i+1]) >= 0:
 			size := strings.Index(l.rest[i+2:], l.rest[i+1:i+2]+"]")
@@ -170,7 +170,7 @@ var signs = [...]string{
 	"{", "(", ")", "[", "]", ",", "<", ">", "~", "!", "+", "-", "*", "%", "^", "=", "?", ":", "$", "\\\n",
 }
 
-func (l *awkLexer) sign() {
+func (l *awkLexer) takeSign() {
 	for _, sign := range signs {
 		if !strings.HasPrefix(l.rest, sign) {
 			continue
@@ -183,7 +183,7 @@ func (l *awkLexer) sign() {
 		case ">", ">=":
 			// To a print without parentheses around it, the name of a file follows.
 			if l.prints > l.depth || strings.HasPrefix(l.rest, ">>") {
-				l.refused = l.refused || !l.standard()
+				l.refused = l.refused || !l.printsToStderr()
 			}
 		}
 		if sign == "\\\n" {
@@ -191,15 +191,15 @@ func (l *awkLexer) sign() {
 			return
 		}
 		l.refused = l.refused || l.depth < 0
-		l.take(len(sign), sign)
+		l.consumeText(len(sign), sign)
 		return
 	}
 	l.refused = true
 }
 
-// standard says whether a print goes to standard error, by a name that every awk
+// printsToStderr says whether a print goes to standard error, by a name that every awk
 // knows, and ends there.
-func (l *awkLexer) standard() bool {
+func (l *awkLexer) printsToStderr() bool {
 	to, ok := strings.CutPrefix(strings.TrimLeft(l.rest[1:], " "), `"/dev/stderr"`)
 	to = strings.TrimLeft(to, " ")
 	return ok && (to == "" || strings.IndexByte(";}\n", to[0]) >= 0)

@@ -2,20 +2,20 @@ package shell
 
 import "strings"
 
-// compute reads the words of test, [ and printf. ksh and zsh evaluate their
+// readComputing reads the words of test, [ and printf. ksh and zsh evaluate their
 // numbers, and bash the name after -v, as arithmetic, in which a[$(id)] runs id.
-func compute(words []word) effect {
+func readComputing(words []word) effect {
 	numeric := false
 	for _, w := range words[1:] {
 		if strings.Contains(w.text, "[") && strings.ContainsAny(w.text, "$`") {
-			return hides()
+			return hiddenEffect()
 		}
 		numeric = numeric || listedIn("-v -R -eq -ne -lt -le -gt -ge", w.text)
 	}
-	if strings.HasPrefix(strings.ToLower(base(words[0].text)), "printf") {
+	if strings.HasPrefix(strings.ToLower(baseName(words[0].text)), "printf") {
 		if len(words) > 1 && (!words[1].known || strings.HasPrefix(words[1].text, "-") ||
-			storesCount(words[1].text) || computes(words[1].text) && blind(words)) {
-			return hides()
+			storesCount(words[1].text) || mayCompute(words[1].text) && hasUnknownWord(words)) {
+			return hiddenEffect()
 		}
 		return effect{}
 	}
@@ -27,7 +27,7 @@ func compute(words []word) effect {
 			return at < len(words) && words[at].known && listedIn("= == != -z -n -e -f -d -r -w -x -s -L -h", words[at].text)
 		}
 		if numeric || w.many || w.split && !w.known || !beside(i-1) && !beside(i+1) {
-			return hides()
+			return hiddenEffect()
 		}
 	}
 	return effect{}
@@ -54,9 +54,9 @@ func storesCount(format string) bool {
 	return false
 }
 
-// computes says whether a format of printf has a conversion of numbers, or one
+// mayCompute says whether a format of printf has a conversion of numbers, or one
 // that is not known here.
-func computes(format string) bool {
+func mayCompute(format string) bool {
 	for i := 0; i+1 < len(format); i++ {
 		if format[i] != '%' {
 			continue

@@ -31,25 +31,25 @@ const (
 // that is too long to read it says nothing.
 func readCore(text string) (p *program, known bool) {
 	c := core{text: text, program: &program{}}
-	_, known = c.list("")
+	_, known = c.readList("")
 	if c.words > maxWords {
 		return nil, false
 	}
-	c.sort()
+	c.sortByPlace()
 	return c.program, known && c.mark == ""
 }
 
-// peek is the character that comes next; 0 at the end.
-func (c *core) peek() byte { return c.after(0) }
+// peekByte is the character that comes next; 0 at the end.
+func (c *core) peekByte() byte { return c.peekAt(0) }
 
-func (c *core) after(n int) byte {
+func (c *core) peekAt(n int) byte {
 	if c.at+n < len(c.text) {
 		return c.text[c.at+n]
 	}
 	return 0
 }
 
-func (c *core) takes(s string) bool {
+func (c *core) takeText(s string) bool {
 	if !strings.HasPrefix(c.text[c.at:], s) {
 		return false
 	}
@@ -62,8 +62,8 @@ func isDelimiter(b byte) bool { return strings.IndexByte("\x00 \t\n;&|<>()", b) 
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// bare is the text up to the next delimiter, as it is written.
-func (c *core) bare() string {
+// bareText is the text up to the next delimiter, as it is written.
+func (c *core) bareText() string {
 	end := c.at
 	for end < len(c.text) && !isDelimiter(c.text[end]) {
 		end++
@@ -71,18 +71,18 @@ func (c *core) bare() string {
 	return c.text[c.at:end]
 }
 
-// gap skips blanks, a comment, line breaks after a blank and a backslash, and,
+// skipGap skips blanks, a comment, line breaks after a blank and a backslash, and,
 // where commands are separated, line breaks.
-func (c *core) gap(lines bool) bool {
+func (c *core) skipGap(lines bool) bool {
 	for {
 		blank := c.at > 0 && isBlank(c.text[c.at-1])
-		switch b := c.peek(); {
+		switch b := c.peekByte(); {
 		case isBlank(b):
 			c.at++
-		case b == '\\' && c.after(1) == '\n' && blank && c.mark == "":
+		case b == '\\' && c.peekAt(1) == '\n' && blank && c.mark == "":
 			c.at += 2
 		case b == '\n' && lines:
-			if c.at++; !c.document() {
+			if c.at++; !c.skipDocument() {
 				return false
 			}
 		case b == '#' && (blank || c.at == 0 || c.text[c.at-1] == '\n'):
@@ -97,206 +97,206 @@ func (c *core) gap(lines bool) bool {
 	}
 }
 
-// list reads commands up to one of the words that end them, and takes it. Each
+// readList reads commands up to one of the words that end them, and takes it. Each
 // command is ended by a separator of its own, but the last of a text or before
 // a parenthesis.
-func (c *core) list(ends ...string) (end string, ok bool) {
+func (c *core) readList(ends ...string) (end string, ok bool) {
 	if c.depth++; c.depth > maxLists {
 		return "", false
 	}
 	defer func() { c.depth-- }()
 	for some := false; ; some = true {
-		if !c.gap(true) {
+		if !c.skipGap(true) {
 			return "", false
 		}
 		for _, end := range ends {
 			switch {
 			case end == "" && c.at == len(c.text):
 				return end, true
-			case end != "" && strings.HasPrefix(c.text[c.at:], end) && (isDelimiter(end[0]) || c.bare() == end):
+			case end != "" && strings.HasPrefix(c.text[c.at:], end) && (isDelimiter(end[0]) || c.bareText() == end):
 				c.at += len(end)
 				return end, some
 			}
 		}
-		if !c.andOr() || !c.gap(false) || !c.separator(ends) {
+		if !c.andOr() || !c.skipGap(false) || !c.readSeparator(ends) {
 			return "", false
 		}
 	}
 }
 
-// separator takes what ends a command; what ends the list it leaves.
-func (c *core) separator(ends []string) bool {
-	switch b := c.peek(); {
+// readSeparator takes what ends a command; what ends the list it leaves.
+func (c *core) readSeparator(ends []string) bool {
+	switch b := c.peekByte(); {
 	case b == 0 || b == '\n':
 		return true
 	case b == ')':
 		return slices.Contains(ends, ")")
-	case b == ';' && c.after(1) == ';':
+	case b == ';' && c.peekAt(1) == ';':
 		return slices.Contains(ends, ";;")
 	case b == ';':
 		c.at++
-		return strings.IndexByte("&|", c.peek()) < 0 || c.peek() == 0
+		return strings.IndexByte("&|", c.peekByte()) < 0 || c.peekByte() == 0
 	case b == '&': // in fish, a & before a letter is one
 		c.at++
-		return strings.IndexByte("\x00 \t\n)", c.peek()) >= 0
+		return strings.IndexByte("\x00 \t\n)", c.peekByte()) >= 0
 	}
 	return false
 }
 
 func (c *core) andOr() bool {
 	for {
-		if !c.pipeline() || !c.gap(false) {
+		if !c.readPipeline() || !c.skipGap(false) {
 			return false
 		}
-		if !c.takes("&&") && !c.takes("||") {
+		if !c.takeText("&&") && !c.takeText("||") {
 			return true
 		}
-		if !c.gap(true) {
+		if !c.skipGap(true) {
 			return false
 		}
 	}
 }
 
-func (c *core) pipeline() bool {
-	if c.bare() == "!" {
-		if c.at++; !isBlank(c.peek()) || !c.gap(false) {
+func (c *core) readPipeline() bool {
+	if c.bareText() == "!" {
+		if c.at++; !isBlank(c.peekByte()) || !c.skipGap(false) {
 			return false
 		}
 	}
 	for {
-		if !c.command() || !c.gap(false) {
+		if !c.readCommand() || !c.skipGap(false) {
 			return false
 		}
-		if c.peek() != '|' || c.after(1) == '|' {
+		if c.peekByte() != '|' || c.peekAt(1) == '|' {
 			return true
 		}
 		c.at++
-		if c.peek() == '&' || !c.gap(true) {
+		if c.peekByte() == '&' || !c.skipGap(true) {
 			return false
 		}
 	}
 }
 
-func (c *core) command() bool {
-	word := c.bare()
+func (c *core) readCommand() bool {
+	word := c.bareText()
 	var ok bool
 	switch word {
 	case "":
-		if c.peek() != '(' || c.after(1) == '(' {
+		if c.peekByte() != '(' || c.peekAt(1) == '(' {
 			return false
 		}
 		c.at++
-		_, ok = c.list(")")
+		_, ok = c.readList(")")
 	case "{":
 		c.at++
-		_, ok = c.list("}")
+		_, ok = c.readList("}")
 	case "if":
-		ok = c.conditional()
+		ok = c.readIf()
 	case "while", "until":
 		c.at += len(word)
-		ok = c.clause("do") && c.clause("done")
+		ok = c.readClause("do") && c.readClause("done")
 	case "for":
-		ok = c.loop()
+		ok = c.readFor()
 	case "case":
-		ok = c.choice()
+		ok = c.readCase()
 	case "time": // a word of the language in some shells, a program in others
-		if c.at += len(word); !c.gap(false) {
+		if c.at += len(word); !c.skipGap(false) {
 			return false
 		}
 		c.commands = append(c.commands, timed)
-		next := c.bare()
-		return next != "" && next[0] != '-' && !reserved(next) && !assigns(next) && c.simple()
+		next := c.bareText()
+		return next != "" && next[0] != '-' && !isReserved(next) && !isAssignment(next) && c.readSimple()
 	default:
-		return c.simple()
+		return c.readSimple()
 	}
 	for ok {
-		if !c.gap(false) {
+		if !c.skipGap(false) {
 			return false
 		}
-		if !c.redirects() {
+		if !c.isRedirect() {
 			return true
 		}
-		ok = c.redirect()
+		ok = c.readRedirect()
 	}
 	return false
 }
 
-// clause reads commands up to one word.
-func (c *core) clause(end string) bool {
-	_, ok := c.list(end)
+// readClause reads commands up to one word.
+func (c *core) readClause(end string) bool {
+	_, ok := c.readList(end)
 	return ok
 }
 
-func (c *core) conditional() bool {
+func (c *core) readIf() bool {
 	c.at += len("if")
 	for {
-		if !c.clause("then") {
+		if !c.readClause("then") {
 			return false
 		}
-		end, ok := c.list("elif", "else", "fi")
+		end, ok := c.readList("elif", "else", "fi")
 		switch {
 		case !ok:
 			return false
 		case end == "fi":
 			return true
 		case end == "else":
-			return c.clause("fi")
+			return c.readClause("fi")
 		}
 	}
 }
 
-// loop reads `for name in words; do … done`.
-func (c *core) loop() bool {
+// readFor reads `for name in words; do … done`.
+func (c *core) readFor() bool {
 	c.at += len("for")
-	if !c.gap(false) || !loopVariable(c.bare()) {
+	if !c.skipGap(false) || !loopVariable(c.bareText()) {
 		return false
 	}
-	c.at += len(c.bare())
-	if !c.gap(false) || c.bare() != "in" {
+	c.at += len(c.bareText())
+	if !c.skipGap(false) || c.bareText() != "in" {
 		return false
 	}
 	c.at += len("in")
 	for n := 0; ; n++ {
-		if !c.gap(false) {
+		if !c.skipGap(false) {
 			return false
 		}
-		if b := c.peek(); b == ';' || b == '\n' {
-			if c.at++; n == 0 || b == '\n' && !c.document() || !c.gap(true) || c.bare() != "do" {
+		if b := c.peekByte(); b == ';' || b == '\n' {
+			if c.at++; n == 0 || b == '\n' && !c.skipDocument() || !c.skipGap(true) || c.bareText() != "do" {
 				return false
 			}
 			c.at += len("do")
-			return c.clause("done")
+			return c.readClause("done")
 		}
-		if _, ok := c.word(); !ok {
+		if _, ok := c.readCoreWord(); !ok {
 			return false
 		}
 	}
 }
 
-// choice reads `case word in pattern) … ;; esac`. In a substitution, bash 3.2
+// readCase reads `case word in pattern) … ;; esac`. In a substitution, bash 3.2
 // takes the parenthesis for its end.
-func (c *core) choice() bool {
+func (c *core) readCase() bool {
 	c.at += len("case")
-	if c.nested > 0 || !c.gap(false) {
+	if c.nested > 0 || !c.skipGap(false) {
 		return false
 	}
-	if _, ok := c.word(); !ok || !c.gap(false) || c.bare() != "in" {
+	if _, ok := c.readCoreWord(); !ok || !c.skipGap(false) || c.bareText() != "in" {
 		return false
 	}
 	c.at += len("in")
 	for {
-		if !c.gap(true) {
+		if !c.skipGap(true) {
 			return false
 		}
-		if c.bare() == "esac" {
+		if c.bareText() == "esac" {
 			c.at += len("esac")
 			return true
 		}
-		pattern := c.bare()
-		if c.at += len(pattern); pattern == "" || strings.ContainsFunc(pattern, notPlain) || !c.takes(")") {
+		pattern := c.bareText()
+		if c.at += len(pattern); pattern == "" || strings.ContainsFunc(pattern, notPlain) || !c.takeText(")") {
 			return false
 		}
-		end, ok := c.list(";;", "esac")
+		end, ok := c.readList(";;", "esac")
 		if !ok || end == "esac" {
 			return ok
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// reserved says whether by this word any of the shells begins, ends or changes a
+// isReserved says whether by this word any of the shells begins, ends or changes a
 // command, fish among them. A command is none of them.
-func reserved(word string) bool {
+func isReserved(word string) bool {
 	switch word {
 	case "!", "{", "}", "[[", "]]", "case", "do", "done", "elif", "else", "end", "esac", "fi", "for",
 		"foreach", "function", "if", "in", "namespace", "repeat", "select", "then", "time", "until",
@@ -20,16 +20,16 @@ func reserved(word string) bool {
 // timed is the command that `time` is to a shell which has no such word.
 var timed = simple{words: []word{{text: "time", known: true}}}
 
-// assigns says whether a word that begins a command is an assignment, or is one
+// isAssignment says whether a word that begins a command is an assignment, or is one
 // in some shell.
-func assigns(s string) bool {
-	n := identifier(s)
+func isAssignment(s string) bool {
+	n := identifierLength(s)
 	rest := strings.TrimPrefix(s[n:], "+")
 	return n > 0 && (strings.HasPrefix(rest, "=") || strings.HasPrefix(s[n:], "["))
 }
 
-// identifier is the length of the name that a text begins with.
-func identifier(s string) int {
+// identifierLength is the length of the name that a text begins with.
+func identifierLength(s string) int {
 	n := 0
 	for n < len(s) && (s[n] == '_' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= 'a' && s[n] <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
 		n++
@@ -37,36 +37,36 @@ func identifier(s string) int {
 	return n
 }
 
-// simple reads one simple command: assignments, words and redirections.
-func (c *core) simple() bool {
+// readSimple reads one simple command: assignments, words and redirections.
+func (c *core) readSimple() bool {
 	var words []word
 	slot := len(c.commands) // it stands before those in its substitutions
 	c.commands = append(c.commands, simple{})
 	var assigned []assignment
 	for {
-		if !c.gap(false) {
+		if !c.skipGap(false) {
 			return false
 		}
-		switch b := c.peek(); {
-		case c.redirects():
-			if !c.redirect() {
+		switch b := c.peekByte(); {
+		case c.isRedirect():
+			if !c.readRedirect() {
 				return false
 			}
-		case b == '&' && c.after(1) == '>' && len(words) > 0:
+		case b == '&' && c.peekAt(1) == '>' && len(words) > 0:
 			if !c.redirectBoth() {
 				return false
 			}
 		case isDelimiter(b):
-			return b != '(' && c.finish(slot, words, assigned)
-		case len(words) == 0 && assigns(c.bare()):
-			a, ok := c.assignment()
+			return b != '(' && c.finishCommand(slot, words, assigned)
+		case len(words) == 0 && isAssignment(c.bareText()):
+			a, ok := c.readAssignment()
 			if !ok {
 				return false
 			}
 			assigned = append(assigned, a)
 		default:
-			w, ok := c.word()
-			if !ok || len(words) == 0 && !c.names(w) {
+			w, ok := c.readCoreWord()
+			if !ok || len(words) == 0 && !c.mayNameCommand(w) {
 				return false
 			}
 			words = append(words, w)
@@ -74,10 +74,10 @@ func (c *core) simple() bool {
 	}
 }
 
-// finish keeps the words of a command, unless one may be computed: a[$(id)] runs
+// finishCommand keeps the words of a command, unless one may be computed: a[$(id)] runs
 // id. Redirections alone are a command in zsh,
 // cat or more.
-func (c *core) finish(slot int, words []word, assigned []assignment) bool {
+func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool {
 	if len(words) == 0 {
 		c.commands = slices.Delete(c.commands, slot, slot+1)
 		c.doubt = true // the variable is the shell's, for all that comes after
@@ -95,64 +95,64 @@ func (c *core) finish(slot int, words []word, assigned []assignment) bool {
 // a number in mksh or zsh.
 const computing = "shift ulimit getln private exit return break continue logout bye"
 
-// names says whether a word may begin a command: no word of some shell's
+// mayNameCommand says whether a word may begin a command: no word of some shell's
 // language, and nothing on which one acts there.
-func (c *core) names(w word) bool {
-	return !reserved(w.text) && !strings.ContainsAny(w.text, "^%{}=!#~") && (w.text == "" || strings.IndexByte("-+@,", w.text[0]) < 0) &&
+func (c *core) mayNameCommand(w word) bool {
+	return !isReserved(w.text) && !strings.ContainsAny(w.text, "^%{}=!#~") && (w.text == "" || strings.IndexByte("-+@,", w.text[0]) < 0) &&
 		(w.text == "[" || !strings.ContainsAny(w.text, "[]"))
 }
 
-// assignment reads `NAME=word`. Some variables are numbers, and their values are
+// readAssignment reads `NAME=word`. Some variables are numbers, and their values are
 // computed too.
-func (c *core) assignment() (assignment, bool) {
-	n := identifier(c.text[c.at:])
+func (c *core) readAssignment() (assignment, bool) {
+	n := identifierLength(c.text[c.at:])
 	a := assignment{at: c.at, name: c.text[c.at : c.at+n], value: word{known: true}}
-	if c.at += n; !c.takes("=") {
+	if c.at += n; !c.takeText("=") {
 		return a, false
 	}
-	c.steered = c.steered || steers(a.name)
-	if isDelimiter(c.peek()) {
-		return a, c.peek() != '('
+	c.steered = c.steered || steersPrograms(a.name)
+	if isDelimiter(c.peekByte()) {
+		return a, c.peekByte() != '('
 	}
 	var ok bool
-	a.value, ok = c.word()
+	a.value, ok = c.readCoreWord()
 	return a, ok && (!strings.Contains(a.value.text, "[") || !strings.ContainsAny(a.value.text, "$`"))
 }
 
-// redirects says whether a redirection comes next, with or without the digit of
+// isRedirect says whether a redirection comes next, with or without the digit of
 // a descriptor.
-func (c *core) redirects() bool {
-	b := c.peek()
+func (c *core) isRedirect() bool {
+	b := c.peekByte()
 	if b >= '0' && b <= '9' {
-		b = c.after(1)
+		b = c.peekAt(1)
 	}
 	return b == '<' || b == '>'
 }
 
-func (c *core) redirect() bool {
-	if b := c.peek(); b >= '0' && b <= '9' {
+func (c *core) readRedirect() bool {
+	if b := c.peekByte(); b >= '0' && b <= '9' {
 		c.at++
 	}
 	switch {
-	case c.takes("<<"):
-		return c.here()
-	case c.takes(">&"), c.takes("<&"):
-		b := c.peek()
+	case c.takeText("<<"):
+		return c.readHereMark()
+	case c.takeText(">&"), c.takeText("<&"):
+		b := c.peekByte()
 		c.at++
-		return (b == '-' || b >= '0' && b <= '9') && isDelimiter(c.peek())
-	case c.takes(">>"), c.takes(">"), c.takes("<"):
-		return c.target()
+		return (b == '-' || b >= '0' && b <= '9') && isDelimiter(c.peekByte())
+	case c.takeText(">>"), c.takeText(">"), c.takeText("<"):
+		return c.readTarget()
 	}
 	return false
 }
 
-// target reads the file of a redirection. <1-2> is a glob in zsh, and >! writes.
-func (c *core) target() bool {
-	if strings.IndexByte("<>&|(!", c.peek()) >= 0 || c.peek() >= '0' && c.peek() <= '9' || !c.gap(false) {
+// readTarget reads the file of a redirection. <1-2> is a glob in zsh, and >! writes.
+func (c *core) readTarget() bool {
+	if strings.IndexByte("<>&|(!", c.peekByte()) >= 0 || c.peekByte() >= '0' && c.peekByte() <= '9' || !c.skipGap(false) {
 		return false
 	}
 	start := c.at
-	to, ok := c.word()
+	to, ok := c.readCoreWord()
 	if !to.known || to.text != "/dev/null" {
 		c.files = append(c.files, file{start, to})
 	}
@@ -163,32 +163,32 @@ func (c *core) target() bool {
 // the same commands as long as no word follows.
 func (c *core) redirectBoth() bool {
 	c.at += len("&>")
-	if c.takes(">"); !c.target() || !c.gap(false) {
+	if c.takeText(">"); !c.readTarget() || !c.skipGap(false) {
 		return false
 	}
-	return strings.IndexByte("\x00\n;)", c.peek()) >= 0
+	return strings.IndexByte("\x00\n;)", c.peekByte()) >= 0
 }
 
-// here reads the mark of a here-document: a plain word, plainly quoted or not.
-func (c *core) here() bool {
-	if c.nested > 0 || c.mark != "" || !c.gap(false) {
+// readHereMark reads the mark of a here-document: a plain word, plainly quoted or not.
+func (c *core) readHereMark() bool {
+	if c.nested > 0 || c.mark != "" || !c.skipGap(false) {
 		return false
 	}
-	quote := c.peek()
+	quote := c.peekByte()
 	if c.raw = quote == '\'' || quote == '"'; c.raw {
 		c.at++
 	}
-	n := identifier(c.text[c.at:])
+	n := identifierLength(c.text[c.at:])
 	c.mark = c.text[c.at : c.at+n]
 	c.at += n
-	if c.raw && !c.takes(string(quote)) {
+	if c.raw && !c.takeText(string(quote)) {
 		return false
 	}
-	return n > 0 && isDelimiter(c.peek())
+	return n > 0 && isDelimiter(c.peekByte())
 }
 
-// document skips the here-document that begins after a line break, if any.
-func (c *core) document() bool {
+// skipDocument skips the here-document that begins after a line break, if any.
+func (c *core) skipDocument() bool {
 	for c.mark != "" {
 		line, _, more := strings.Cut(c.text[c.at:], "\n")
 		c.at += len(line)
@@ -217,7 +217,7 @@ func plainLine(line string) bool {
 			return true
 		}
 		name, braced := strings.CutPrefix(line, "{")
-		n := identifier(name)
+		n := identifierLength(name)
 		line = name[n:]
 		if braced {
 			if line, found = strings.CutPrefix(line, "}"); !found {

@@ -16,7 +16,7 @@ func holds(t testing.TB, text string, opens bool, patterns ...string) where.Verd
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Holds(where.Value{Kind: where.String, Text: text, Raw: text}, opens)
+	return c.JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, opens)
 }
 
 // Each of these runs rm in one of the shells of docs/where-command.md and not in
@@ -74,8 +74,8 @@ func TestTextsThatShellsReadAlike(t *testing.T) {
 		"a <<'E'\n$(b) `c` \"\nE\n", "a <<E | b\nplain's text\nE\nc", "a <<E\n$X and ${Y}: \"$HOME/b\", ${A}$B\nE\nc", "time a", "a あ Á",
 	} {
 		core, known := readCore(text)
-		parsed, err := read(text, syntax.LangBash)
-		if err != nil || !known || core.doubt || !core.equal(parsed) {
+		parsed, err := parseShell(text, syntax.LangBash)
+		if err != nil || !known || core.doubt || !core.equalProgram(parsed) {
 			t.Errorf("%q: %v (%v), as the parser has it %v, %v", text, core, known, parsed, err)
 		}
 		if got := holds(t, text, false, "rm **"); got != where.No {
@@ -102,18 +102,18 @@ func FuzzCore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		v := where.Value{Kind: where.String, Text: text, Raw: text}
 		p, ok := readCore(text)
-		if !ok || !admissible(text) {
-			if whatever.Holds(v, true) == where.Yes || whatever.Holds(v, false) == where.No {
+		if !ok || !isAdmissible(text) {
+			if whatever.JudgeValue(v, true) == where.Yes || whatever.JudgeValue(v, false) == where.No {
 				t.Errorf("%q is not in the core, and decided", text)
 			}
 			return
 		}
 		for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangMirBSDKorn, syntax.LangZsh} {
-			parsed, err := read(text, dialect)
+			parsed, err := parseShell(text, dialect)
 			if err != nil || dialect != syntax.LangBash && strings.Contains(text, "time") {
 				continue // to some it is a word of the language
 			}
-			if !slices.EqualFunc(p.commands, parsed.commands, simple.equal) {
+			if !slices.EqualFunc(p.commands, parsed.commands, simple.equalWords) {
 				t.Errorf("%q: %v, as %v %v", text, p.commands, dialect, parsed.commands)
 			}
 		}

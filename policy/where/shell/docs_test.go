@@ -45,14 +45,14 @@ func TestDocumentedCommands(t *testing.T) {
 			want = where.Maybe
 		}
 		for _, s := range cells(row[2]) {
-			if got := c.Holds(text(s), true); got != want {
+			if got := c.JudgeValue(text(s), true); got != want {
 				t.Errorf("under %q: %q is %s, want %s", patterns, s, verdicts[got], verdicts[want])
 			}
 		}
 		for _, s := range cells(row[3]) {
 			if undecided {
 				constraint(t, s)
-			} else if got := c.Holds(text(s), true); got == where.Yes {
+			} else if got := c.JudgeValue(text(s), true); got == where.Yes {
 				t.Errorf("under %q: %q is yes", patterns, s)
 			}
 		}

@@ -40,7 +40,7 @@ type doubter struct {
 
 func (d *doubter) text(text string, depth int) {
 	d.budget -= len(text)
-	if depth > maxDepth || d.budget < 0 || !admissible(text) {
+	if depth > maxDepth || d.budget < 0 || !isAdmissible(text) {
 		d.note(&d.Unread, text)
 		return
 	}
@@ -54,7 +54,7 @@ func (d *doubter) text(text string, depth int) {
 			d.text(body, depth+1)
 		}
 	}
-	p, err := read(text, syntax.LangBash)
+	p, err := parseShell(text, syntax.LangBash)
 	if err != nil {
 		d.note(&d.Unread, text)
 		return
@@ -74,14 +74,14 @@ func (d *doubter) text(text string, depth int) {
 // the xargs behind it.
 func namesNarrowly(words []word) bool {
 	r := newReader(words, "")
-	sub := r.sub()
+	sub := r.gitSubcommand()
 	switch {
 	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.made() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
 		return true // they leave out what is hidden and ignored
 	case strings.HasSuffix(r.name, "find"):
-		return r.narrows()
+		return r.narrowsFiles()
 	}
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
@@ -141,8 +141,8 @@ func substituted(body, name, word string) string {
 		if !found {
 			return b.String()
 		}
-		if identifier(name+behind) == len(name) {
-			if at := strings.LastIndexByte(before, '$'); at >= 0 && at+1 < len(before) && identifier(before[at+1:]) == len(before)-at-1 {
+		if identifierLength(name+behind) == len(name) {
+			if at := strings.LastIndexByte(before, '$'); at >= 0 && at+1 < len(before) && identifierLength(before[at+1:]) == len(before)-at-1 {
 				made := b.String() // $a$b is ${a}1, and not $a1
 				b.Reset()
 				b.WriteString(made[:len(made)-len(before)+at] + "${" + before[at+1:] + "}")
@@ -171,9 +171,9 @@ func (d *doubter) command(words []word, by finder, narrow bool, depth int) {
 		d.note(&d.Unread, words[0].text)
 		return
 	}
-	r, e := newReader(words, ""), effects(words)
+	r, e := newReader(words, ""), commandEffects(words)
 	if last := words[len(words)-1]; by == ofXargs && narrow && last.found() {
-		e = effects(words[:len(words)-1]) // a file's name, and no option
+		e = commandEffects(words[:len(words)-1]) // a file's name, and no option
 	}
 	if e.handed || e.hidden && listedIn("awk gawk mawk nawk", r.name) {
 		d.note(&d.Unread, r.name)
@@ -199,7 +199,7 @@ func (d *doubter) command(words []word, by finder, narrow bool, depth int) {
 
 // shows notes words of a command that may name a place of secrets, or any file.
 func (d *doubter) shows(r *reader, by finder, narrow bool) {
-	sub := r.sub()
+	sub := r.gitSubcommand()
 	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
 	searches := sub != "" || strings.HasSuffix(r.name, "grep") || strings.HasSuffix(r.name, "find") || listedIn("rg diff", r.name)
 	if wide := r.looksWide(); handles && (wide == where.Yes || wide == where.Maybe && searches) || sub == "archive" {
@@ -244,11 +244,11 @@ func (d *doubter) deletes(r *reader, by finder) {
 	if !listedIn(removing, r.name) {
 		return
 	}
-	if by != plainCommand || r.has([]string{"-r", "-R", "--recursive"}) != where.No {
+	if by != plainCommand || r.hasOption([]string{"-r", "-R", "--recursive"}) != where.No {
 		d.note(&d.Deletes, r.name)
 	}
 	for i := 1; i < len(r.words); i++ {
-		if w := &r.words[i]; w.made() || w.many && strings.Trim(base(w.text), "*?") == "" {
+		if w := &r.words[i]; w.made() || w.many && strings.Trim(baseName(w.text), "*?") == "" {
 			d.note(&d.Deletes, w.text)
 		}
 	}

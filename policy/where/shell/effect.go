@@ -35,8 +35,8 @@ type effect struct {
 	assigned []string
 }
 
-// add adds what a command does whose words begin at a word of this one.
-func (e *effect) add(more effect, at int) {
+// mergeEffect adds what a command does whose words begin at a word of this one.
+func (e *effect) mergeEffect(more effect, at int) {
 	for _, i := range more.stays {
 		e.stays = append(e.stays, at+i)
 	}
@@ -55,16 +55,16 @@ func (e *effect) add(more effect, at int) {
 	e.strange, e.loose = e.strange || more.strange, e.loose || more.loose
 }
 
-// suspect says whether the words may be more than what the program's name says.
-func (e *effect) suspect() bool { return e.hidden || len(e.stays) > 0 }
+// isSuspect says whether the words may be more than what the program's name says.
+func (e *effect) isSuspect() bool { return e.hidden || len(e.stays) > 0 }
 
-// blind says whether any word is unknown.
-func blind(words []word) bool {
+// hasUnknownWord says whether any word is unknown.
+func hasUnknownWord(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return !w.known })
 }
 
-// hides is the effect of what is not read here.
-func hides() effect { return effect{hidden: true, handed: true} }
+// hiddenEffect is the effect of what is not read here.
+func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 
 // takers are the builtins that take any word for a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
@@ -73,48 +73,48 @@ const takers = ". source eval exec command builtin noglob nocorrect -"
 // option that they know, and they run what comes in.
 const deaf = "sh ash hush tcl tclsh wish expect"
 
-// effects looks a command up, and the programs that it launches.
-func effects(words []word) effect { return launchedBy(words, 0) }
+// commandEffects looks a command up, and the programs that it launches.
+func commandEffects(words []word) effect { return launchedBy(words, 0) }
 
 func launchedBy(words []word, depth int) effect {
 	e := lookUp(words)
 	launched, filed := e.launched, e.filed
 	e.launched, e.filed = nil, nil
 	for _, at := range launched {
-		e.launch(words, at, depth, false)
+		e.addLaunched(words, at, depth, false)
 	}
 	for _, at := range filed {
-		e.launch(words, at, depth, true)
+		e.addLaunched(words, at, depth, true)
 	}
 	return e
 }
 
 func lookUp(words []word) effect {
 	if !words[0].known {
-		return hides()
+		return hiddenEffect()
 	}
-	name := canonical(words[0].text)
+	name := canonicalName(words[0].text)
 	t := programs()
-	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(deaf, name) && listed(name) && !t.opaque[name] && (words[1].text == "--version" || words[1].text == "--help") {
+	if len(words) == 2 && words[1].known && !listedIn(takers, name) && !listedIn(deaf, name) && isKnownProgram(name) && !t.opaque[name] && (words[1].text == "--version" || words[1].text == "--help") {
 		return effect{}
 	}
 	if given, ok := t.opaque[name]; ok {
-		return effect{hidden: true, handed: given || slices.ContainsFunc(words[1:], carries)}
+		return effect{hidden: true, handed: given || slices.ContainsFunc(words[1:], carriesText)}
 	}
 	if read, ok := t.readers[name]; ok {
 		return read(words)
 	}
 	if w, ok := t.wrappers[name]; ok {
-		return w.effects(words)
+		return w.readEffects(words)
 	}
 	if l, ok := t.launchers[name]; ok {
 		if listedIn(takers, name) && len(words) == 2 && strings.HasPrefix(words[1].text, "-") {
-			return hides() // to zsh a file of that name
+			return hiddenEffect() // to zsh a file of that name
 		}
-		return l.effects(words)
+		return l.readEffects(words)
 	}
 	if r := programRow(name); r != nil {
-		return r.effects(words, 1)
+		return r.readEffects(words, 1)
 	}
 	e := effect{strange: true}
 	for i := range words {
@@ -125,38 +125,38 @@ func lookUp(words []word) effect {
 	return e
 }
 
-// carries says whether a word is more than a name: a text that a program which
+// carriesText says whether a word is more than a name: a text that a program which
 // can run others may take for a command of its own.
-func carries(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
+func carriesText(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
 
-// base is the name of a program without its folder.
-func base(called string) string {
+// baseName is the name of a program without its folder.
+func baseName(called string) string {
 	if i := strings.LastIndexAny(called, `/\`); i >= 0 {
 		return called[i+1:]
 	}
 	return called
 }
 
-// canonical is the name under which the tables know a program: in lower case,
+// canonicalName is the name under which the tables know a program: in lower case,
 // without folder, .exe and version.
-func canonical(called string) string {
-	name := strings.ToLower(base(called))
+func canonicalName(called string) string {
+	name := strings.ToLower(baseName(called))
 	for _, ext := range [...]string{".exe", ".cmd", ".bat", ".com"} {
 		name = strings.TrimSuffix(name, ext)
 	}
-	if listed(name) {
+	if isKnownProgram(name) {
 		return name
 	}
-	if stem := strings.TrimRight(name, "0123456789.-"); listed(stem) {
+	if stem := strings.TrimRight(name, "0123456789.-"); isKnownProgram(stem) {
 		return stem
 	}
-	if stem, _, cut := strings.Cut(name, "."); cut && listed(stem) {
+	if stem, _, cut := strings.Cut(name, "."); cut && isKnownProgram(stem) {
 		return stem // vim.basic
 	}
 	return name
 }
 
-func listed(name string) bool {
+func isKnownProgram(name string) bool {
 	t := programs()
 	_, a := t.opaque[name]
 	_, b := t.readers[name]

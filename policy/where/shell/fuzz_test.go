@@ -48,7 +48,7 @@ func FuzzHolds(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		start := time.Now()
-		opens, denies := allow.Holds(text(s), true), deny.Holds(text(s), false)
+		opens, denies := allow.JudgeValue(text(s), true), deny.JudgeValue(text(s), false)
 		if took := time.Since(start); took > 5*time.Second {
 			t.Fatalf("%v for %d bytes", took, len(s))
 		}
@@ -71,11 +71,11 @@ func FuzzHolds(f *testing.F) {
 		}
 		// One more command is one too many.
 		for _, more := range []string{"\nrm x", "\n$(rm x)", "\necho \"$(rm x)\"", "\n(rm x) | ls", "\nenv rm x", "\nA=b ls", "\nls > x"} {
-			if got := allow.Holds(text(s+more), true); got == where.Yes {
+			if got := allow.JudgeValue(text(s+more), true); got == where.Yes {
 				t.Errorf("allowed with more: %q", s+more)
 			}
 		}
-		if got := allow.Holds(text("evil\n"+s), true); got == where.Yes {
+		if got := allow.JudgeValue(text("evil\n"+s), true); got == where.Yes {
 			t.Errorf("allowed after evil: %q", s)
 		}
 		// As another printer writes it, it is the same program.
@@ -87,7 +87,7 @@ func FuzzHolds(f *testing.F) {
 		if err := syntax.NewPrinter().Print(&printed, file); err != nil {
 			t.Fatal(err)
 		}
-		if got := allow.Holds(text(printed.String()), true); got == where.No {
+		if got := allow.JudgeValue(text(printed.String()), true); got == where.No {
 			t.Errorf("%q is allowed and %q is not", s, printed.String())
 		}
 	})
@@ -103,7 +103,7 @@ func FuzzPattern(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Holds(text(s), true) == where.Yes && c.Holds(text(s), false) != where.Yes {
+		if c.JudgeValue(text(s), true) == where.Yes && c.JudgeValue(text(s), false) != where.Yes {
 			t.Errorf("%q allows %q and denies it not", pattern, s)
 		}
 	})
@@ -136,9 +136,9 @@ func TestHostileTextIsPaidFor(t *testing.T) {
 	for name, s := range hostile() {
 		for _, opens := range []bool{true, false} {
 			start := time.Now()
-			c.Holds(text(s), opens)
+			c.JudgeValue(text(s), opens)
 			took := time.Since(start)
-			if limit := 20 * time.Duration(c.Cost(len(s))); took > limit {
+			if limit := 20 * time.Duration(c.JudgeCost(len(s))); took > limit {
 				t.Errorf("%q (%d bytes, opens %v): %v, Cost says %v", name, len(s), opens, took, limit/20)
 			}
 		}
@@ -156,7 +156,7 @@ func BenchmarkHolds(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(len(s)))
 				for b.Loop() {
-					c.Holds(text(s), opens)
+					c.JudgeValue(text(s), opens)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s)), "ns/B")
 			})

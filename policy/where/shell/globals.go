@@ -34,10 +34,10 @@ var globals = map[string]global{
 	"tofu":      {dirs: "-chdir"},
 }
 
-// plainly is a command without its global options, and the folders that those
+// stripGlobals is a command without its global options, and the folders that those
 // name; the same words when it has none.
-func plainly(words []word) (rest, dirs []word) {
-	g, known := globals[canonical(words[0].text)]
+func stripGlobals(words []word) (rest, dirs []word) {
+	g, known := globals[canonicalName(words[0].text)]
 	if !words[0].known || !known {
 		return words, nil
 	}
@@ -55,7 +55,7 @@ func plainly(words []word) (rest, dirs []word) {
 		case attached && (listedIn(g.valued, option) || listedIn(g.joined, option)):
 			continue
 		case option != words[at].text || !dir && !listedIn(g.valued, option), option == "-chdir":
-		case at+1 < len(words) && words[at+1].value():
+		case at+1 < len(words) && words[at+1].isValue():
 			if at++; dir {
 				dirs = append(dirs, words[at])
 			}
@@ -69,14 +69,14 @@ func plainly(words []word) (rest, dirs []word) {
 	return append([]word{words[0]}, words[at:]...), dirs
 }
 
-// value reports whether a word is one and can be no option.
-func (w *word) value() bool {
+// isValue reports whether a word is one and can be no option.
+func (w *word) isValue() bool {
 	return !w.many && !w.split && (!w.known || w.text == "" || strings.IndexByte("-+@:", w.text[0]) < 0)
 }
 
-// within says whether the folders that a command is sent to are among those of
+// judgeFolders says whether the folders that a command is sent to are among those of
 // the rule. One after another, the second is relative to the first.
-func (j *judge) within(dirs []word) where.Verdict {
+func (j *judge) judgeFolders(dirs []word) where.Verdict {
 	switch {
 	case len(dirs) == 0:
 		return where.Yes
@@ -85,5 +85,5 @@ func (j *judge) within(dirs []word) where.Verdict {
 	case len(dirs) > 1:
 		return where.Maybe
 	}
-	return j.lies(j.paths(&dirs[0]), j.dir)
+	return j.judgePaths(j.wordPaths(&dirs[0]), j.dir)
 }

@@ -35,7 +35,7 @@ var contacts = []contact{
 const fetching = "docker podman nerdctl skopeo helm go pip pip3"
 
 func contactOf(called word) *contact {
-	name := canonical(called.text)
+	name := canonicalName(called.text)
 	for i := range contacts {
 		if called.known && listedIn(contacts[i].names, name) {
 			return &contacts[i]
@@ -44,38 +44,38 @@ func contactOf(called word) *contact {
 	return nil
 }
 
-// contacts says whether the hosts in a command are those of the rule: all that
+// judgeHosts says whether the hosts in a command are those of the rule: all that
 // may be one for a rule that opens, any for another.
-func (j *judge) contacts(words []word) where.Verdict {
+func (j *judge) judgeHosts(words []word) where.Verdict {
 	switch {
 	case j.hosts == nil:
 		return where.Yes
 	case !j.opens:
-		return j.mentions(words)
+		return j.judgeMentions(words)
 	}
 	c := contactOf(words[0])
-	bare := effects(words).strange || listedIn(fetching, canonical(words[0].text))
+	bare := commandEffects(words).strange || listedIn(fetching, canonicalName(words[0].text))
 	v := where.Yes
 	operands := 0
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
 		switch {
-		case dials(words[0].text, w):
+		case mayDial(words[0].text, w):
 			v = where.Maybe
 		case !w.known:
 			if c != nil || bare || strings.Contains(w.text, "://") {
 				v = where.Maybe
 			}
 		case c == nil:
-			v = min(v, j.elsewhere(w.text, bare))
+			v = min(v, j.judgeRemoteWord(w.text, bare))
 		case strings.HasPrefix(w.text, "-") && w.text != "-" && w.text != "--":
-			one, next := j.option(c, words, i)
+			one, next := j.judgeOption(c, words, i)
 			if v = min(v, one); next {
 				i++
 			}
 		default:
 			operands++
-			v = min(v, j.operand(c, w.text, operands == 1))
+			v = min(v, j.judgeOperand(c, w.text, operands == 1))
 		}
 		if v == where.No {
 			break
@@ -84,22 +84,22 @@ func (j *judge) contacts(words []word) where.Verdict {
 	return v
 }
 
-// dials reports whether a word may make gawk open a connection: it takes the file
+// mayDial reports whether a word may make gawk open a connection: it takes the file
 // /inet/tcp/0/host/80 for one, also from a program that makes up its arguments.
-func dials(called string, w *word) bool {
-	return listedIn("awk gawk mawk nawk", canonical(called)) &&
+func mayDial(called string, w *word) bool {
+	return listedIn("awk gawk mawk nawk", canonicalName(called)) &&
 		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))
 }
 
-// option judges an option of a program that contacts hosts, and says whether the
+// judgeOption judges an option of a program that contacts hosts, and says whether the
 // next word is a value that is none.
-func (j *judge) option(c *contact, words []word, i int) (v where.Verdict, next bool) {
+func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Verdict, next bool) {
 	text := words[i].text
 	name, value, attached := strings.Cut(text, "=")
 	follows := listedIn(c.follows, name) || !strings.HasPrefix(text, "--") && strings.Contains(c.follows, "-L") && strings.Contains(text, "L")
 	known, takes := false, false
 	if r := rowOf(words); r != nil {
-		ok, value := r.option(text)
+		ok, value := r.findOption(text)
 		known, takes = ok, value == required
 	}
 	switch {
@@ -110,61 +110,61 @@ func (j *judge) option(c *contact, words []word, i int) (v where.Verdict, next b
 	case known, listedIn(c.plain, name):
 		return where.Yes, takes
 	case attached:
-		return j.named(value), false
+		return j.judgeURLHost(value), false
 	case c.operands && (len(text) == 2 || strings.HasPrefix(text, "--")):
 		return where.Yes, false // the next word is judged as a host
 	case c.operands:
 		return where.Maybe, false
 	}
-	return j.elsewhere(text, false), false
+	return j.judgeRemoteWord(text, false), false
 }
 
-// operand judges a word of a program that contacts hosts.
-func (j *judge) operand(c *contact, text string, first bool) where.Verdict {
+// judgeOperand judges a word of a program that contacts hosts.
+func (j *judge) judgeOperand(c *contact, text string, first bool) where.Verdict {
 	switch {
 	case text == "--", c.remote && !first, c.first && !first && strings.Trim(text, "0123456789") == "":
 		return where.Yes
 	case strings.Contains(text, "://"), c.operands:
-		return j.named(text)
+		return j.judgeURLHost(text)
 	case c.first:
-		return j.named(strings.TrimSuffix(text, ":"))
+		return j.judgeURLHost(strings.TrimSuffix(text, ":"))
 	}
-	return j.elsewhere(text, false)
+	return j.judgeRemoteWord(text, false)
 }
 
-// elsewhere judges a word of a program that is not known to contact hosts by its
+// judgeRemoteWord judges a word of a program that is not known to contact hosts by its
 // operands: a URL, user@host, host:path. bare says that a name with a dot is one.
-func (j *judge) elsewhere(text string, bare bool) where.Verdict {
+func (j *judge) judgeRemoteWord(text string, bare bool) where.Verdict {
 	if at := strings.Index(text, "://"); at >= 0 {
 		if strings.Contains(text[at+3:], "://") {
 			return where.Maybe
 		}
-		return j.named(text[strings.LastIndexFunc(text[:at], separates)+1:])
+		return j.judgeURLHost(text[strings.LastIndexFunc(text[:at], isSeparator)+1:])
 	}
 	head, _, _ := strings.Cut(text, "/")
 	host, _, path := strings.Cut(head, ":")
 	switch {
 	case strings.HasPrefix(text, "//"), strings.HasPrefix(text, `\\`): // a share, to Windows
-		return j.named(strings.TrimLeft(text, `/\`))
+		return j.judgeURLHost(strings.TrimLeft(text, `/\`))
 	case strings.Contains(head, "@"), path && host != "":
-		return j.named(host)
+		return j.judgeURLHost(host)
 	case bare && strings.Contains(head, "."):
 		if _, doubt := authority.Parse(head); doubt == authority.Sure || doubt == authority.Number {
-			return j.named(head)
+			return j.judgeURLHost(head)
 		}
 	}
 	return where.Yes
 }
 
-// named judges the host of a URL with or without a scheme: one that programs read
+// judgeURLHost judges the host of a URL with or without a scheme: one that programs read
 // alike, and is in the list.
-func (j *judge) named(text string) where.Verdict {
+func (j *judge) judgeURLHost(text string) where.Verdict {
 	if _, after, found := strings.Cut(text, "://"); found {
 		text = after
 	}
-	host, _ := authority.Cut(text)
+	host, _ := authority.CutAuthority(text)
 	if user, after, found := strings.Cut(host, "@"); found {
-		if strings.ContainsFunc(user, separates) {
+		if strings.ContainsFunc(user, isSeparator) {
 			return where.Maybe
 		}
 		host = after
@@ -172,7 +172,7 @@ func (j *judge) named(text string) where.Verdict {
 	if _, doubt := authority.Parse(host); doubt != authority.Sure {
 		return where.Maybe
 	}
-	return j.listed(host)
+	return j.judgeListedHost(host)
 }
 
 // listedBehind says whether a part of a word is a host of the list, or the letters of
@@ -181,7 +181,7 @@ func (j *judge) listedBehind(part string) where.Verdict {
 	v, option := where.No, strings.HasPrefix(part, "-")
 	for n := 0; n <= maxBundle && part != ""; n++ {
 		if _, doubt := authority.Parse(part); doubt == authority.Sure {
-			v = max(v, j.listed(part))
+			v = max(v, j.judgeListedHost(part))
 		}
 		if !option || strings.IndexByte(optionNames, part[0]) < 0 {
 			break
@@ -194,20 +194,20 @@ func (j *judge) listedBehind(part string) where.Verdict {
 // maxBundle is how many letters may stand before the value of an option.
 const maxBundle = 32
 
-func (j *judge) listed(host string) where.Verdict {
+func (j *judge) judgeListedHost(host string) where.Verdict {
 	url := "https://" + host + "/"
-	return j.hosts.Holds(where.Value{Kind: where.String, Text: url, Raw: url}, j.opens)
+	return j.hosts.JudgeValue(where.Value{Kind: where.String, Text: url, Raw: url}, j.opens)
 }
 
-// mentions says whether any part of a command's words could be one of the hosts.
-func (j *judge) mentions(words []word) where.Verdict {
+// judgeMentions says whether any part of a command's words could be one of the hosts.
+func (j *judge) judgeMentions(words []word) where.Verdict {
 	v := where.No
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
-		if dials(words[0].text, w) || !w.known && !w.home && (contactOf(words[0]) != nil || strings.Contains(w.text, "://")) {
+		if mayDial(words[0].text, w) || !w.known && !w.home && (contactOf(words[0]) != nil || strings.Contains(w.text, "://")) {
 			v = max(v, where.Maybe)
 		}
-		for part := range strings.FieldsFuncSeq(w.text, func(r rune) bool { return separates(r) && r != ':' || r == '/' }) {
+		for part := range strings.FieldsFuncSeq(w.text, func(r rune) bool { return isSeparator(r) && r != ':' || r == '/' }) {
 			for host := range strings.SplitSeq(part, ":") {
 				v = max(v, j.listedBehind(host))
 			}
@@ -216,7 +216,7 @@ func (j *judge) mentions(words []word) where.Verdict {
 			}
 		}
 		if _, after, found := strings.Cut(w.text, "://"); found {
-			host, _ := authority.Cut(after)
+			host, _ := authority.CutAuthority(after)
 			if _, doubt := authority.Parse(host); doubt != authority.Sure && doubt != authority.Port {
 				v = max(v, where.Maybe)
 			}

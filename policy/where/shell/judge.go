@@ -9,28 +9,28 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Holds implements where.Constraint.
-func (c *commands) Holds(v where.Value, opens bool) where.Verdict {
+// JudgeValue implements where.Constraint.
+func (c *commands) JudgeValue(v where.Value, opens bool) where.Verdict {
 	if v.Kind != where.String {
 		return where.No
 	}
-	if !admissible(v.Text) || opens && c.windows && !plainToAll(v.Text) {
+	if !isAdmissible(v.Text) || opens && c.windows && !plainToAll(v.Text) {
 		return where.Maybe
 	}
-	verdict := c.judged(v, opens)
+	verdict := c.judgeCommands(v, opens)
 	if opens && verdict != where.No && c.not != nil {
 		// No way to read the text may find what is excepted.
 		except := &commands{patterns: c.not}
-		verdict = min(verdict, where.Yes-except.judged(v, false))
+		verdict = min(verdict, where.Yes-except.judgeCommands(v, false))
 	}
 	return verdict
 }
 
-func (c *commands) judged(v where.Value, opens bool) where.Verdict {
+func (c *commands) judgeCommands(v where.Value, opens bool) where.Verdict {
 	text := v.Text
 	j := judge{commands: c, base: v.Base, opens: opens, budget: 3*len(text) + 256, moves: moves{starts: []string{""}},
 		expands: strings.ContainsAny(text, "$`"), loops: strings.Contains(text, "done")}
-	return j.text(text, 0)
+	return j.judgeText(text, 0)
 }
 
 // judge judges a text and the texts in it.
@@ -52,11 +52,11 @@ type moves struct {
 	redirects []file   // of what the text stands in, and its own
 }
 
-// text judges a shell text, which may stand in a word of another. It is read by
+// judgeText judges a shell text, which may stand in a word of another. It is read by
 // the core, and, where that would decide, by a parser of bash too. Where the two
 // do not find the same commands, or the core does not know the text, some shell
 // may find others: then the parser's only say whether it is worse than a Maybe.
-func (j *judge) text(text string, depth int) where.Verdict {
+func (j *judge) judgeText(text string, depth int) where.Verdict {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {
 		return where.Maybe
@@ -67,93 +67,93 @@ func (j *judge) text(text string, depth int) where.Verdict {
 		return v
 	}
 	if known {
-		v = j.program(p, depth)
+		v = j.judgeProgram(p, depth)
 		if j.opens && v != where.Yes && j.loops {
 			if written := writeOut(text, p); written != "" {
 				j.budget += len(written)
-				return j.text(written, depth+1)
+				return j.judgeText(written, depth+1)
 			}
 		}
 		if j.opens == (v != where.Yes) {
 			return v // the other reading could make it no more
 		}
 	}
-	parsed, err := read(text, syntax.LangBash)
+	parsed, err := parseShell(text, syntax.LangBash)
 	switch {
 	case err != nil:
 		return where.Maybe
-	case known && p.equal(parsed):
+	case known && p.equalProgram(parsed):
 		return v
 	}
 	parsed.doubt, parsed.steered = true, true
-	if v = j.program(parsed, depth); !j.opens {
+	if v = j.judgeProgram(parsed, depth); !j.opens {
 		v = max(v, where.Maybe)
 	}
 	return v
 }
 
-func (j *judge) program(p *program, depth int) where.Verdict {
+func (j *judge) judgeProgram(p *program, depth int) where.Verdict {
 	before := j.moves
 	j.redirects = append(j.redirects, p.files...)
-	j.enter(p)
+	j.enterFolders(p)
 	defer func() { j.moves = before }()
 	if j.opens {
-		return j.all(p, depth)
+		return j.judgeAll(p, depth)
 	}
-	return j.some(p, depth)
+	return j.judgeSome(p, depth)
 }
 
-// all says whether every command of a program is certainly one of the patterns.
+// judgeAll says whether every command of a program is certainly one of the patterns.
 // A program without commands is none of them.
-func (j *judge) all(p *program, depth int) where.Verdict {
+func (j *judge) judgeAll(p *program, depth int) where.Verdict {
 	v := where.Yes
-	if p.doubt || !j.gave(p) || j.redirected() != where.Yes {
+	if p.doubt || !j.allowsAssigned(p) || j.judgeRedirects() != where.Yes {
 		v = where.Maybe
 	}
 	if len(p.commands) == 0 {
-		return min(v, where.Certain(v != where.Yes))
+		return min(v, where.VerdictOf(v != where.Yes))
 	}
 	for i := range p.commands {
-		v = min(v, j.allowed(p.commands[i].words, depth))
+		v = min(v, j.judgeAllowed(p.commands[i].words, depth))
 	}
 	return v
 }
 
-// allowed judges one command, and every command it would run.
-func (j *judge) allowed(words []word, depth int) where.Verdict {
+// judgeAllowed judges one command, and every command it would run.
+func (j *judge) judgeAllowed(words []word, depth int) where.Verdict {
 	if depth > maxDepth {
 		return where.Maybe
 	}
-	v := j.matches(words)
-	if rest, dirs := plainly(words); len(rest) < len(words) {
-		v = max(v, min(j.matches(rest), j.within(dirs)))
+	v := j.matchPatterns(words)
+	if rest, dirs := stripGlobals(words); len(rest) < len(words) {
+		v = max(v, min(j.matchPatterns(rest), j.judgeFolders(dirs)))
 	}
-	if to, one := destination(words); j.dir != nil && words[0].text == "cd" {
+	if to, one := cdDestination(words); j.dir != nil && words[0].text == "cd" {
 		v = where.Maybe
 		if one {
-			v = j.lies(j.paths(&to), j.dir)
+			v = j.judgePaths(j.wordPaths(&to), j.dir)
 		}
 	} else if v != where.No {
-		v = min(v, j.meets(words))
+		v = min(v, j.judgeSettings(words))
 	}
-	e := effects(words)
+	e := commandEffects(words)
 	for _, inner := range e.inner {
-		v = min(v, j.allowed(inner, depth+1))
+		v = min(v, j.judgeAllowed(inner, depth+1))
 	}
 	for _, text := range e.texts {
-		v = min(v, j.text(text, depth+1))
+		v = min(v, j.judgeText(text, depth+1))
 	}
 	return v
 }
 
-// matches says whether a command is certainly one of the patterns, and no more
+// matchPatterns says whether a command is certainly one of the patterns, and no more
 // than they were written for.
-func (j *judge) matches(words []word) where.Verdict {
-	e := effects(words)
+func (j *judge) matchPatterns(words []word) where.Verdict {
+	e := commandEffects(words)
 	v := where.No
 	for _, p := range j.patterns {
-		got := p.match(words)
-		if got == where.Yes && !j.covers(&e, p, words) {
+		got := p.matchWords(words)
+		if got == where.Yes && !j.coversEffect(&e, p, words) {
 			got = where.Maybe
 		}
 		v = max(v, got)
@@ -161,35 +161,35 @@ func (j *judge) matches(words []word) where.Verdict {
 	return v
 }
 
-// covers says whether a pattern that matches the words was also written for
+// coversEffect says whether a pattern that matches the words was also written for
 // what they do.
-func (j *judge) covers(e *effect, p *pattern, words []word) bool {
-	if e.hidden && !p.exact() || e.strange && !p.spells(words) {
+func (j *judge) coversEffect(e *effect, p *pattern, words []word) bool {
+	if e.hidden && !p.isExact() || e.strange && !p.spellsWords(words) {
 		return false
 	}
 	for _, a := range e.assigned {
-		if name, value, _ := strings.Cut(a, "="); !j.gives(name, value) {
+		if name, value, _ := strings.Cut(a, "="); !j.allowsVariable(name, value) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(e.stays, func(i int) bool { return !p.opens(i, words[i].text) && !j.opened(words[i].text) }) &&
-		!slices.ContainsFunc(e.named, func(i int) bool { return !p.named(i) || !words[i].known }) && !j.shuts(p, words)
+	return !slices.ContainsFunc(e.stays, func(i int) bool { return !p.opensOption(i, words[i].text) && !j.namesOption(words[i].text) }) &&
+		!slices.ContainsFunc(e.named, func(i int) bool { return !p.namesWord(i) || !words[i].known }) && !j.mayShowSecrets(p, words)
 }
 
-// meets says whether a command has the options and the hosts of the rule.
-func (j *judge) meets(words []word) where.Verdict {
-	v := min(j.contacts(words), j.reaches(words), j.looks(words))
+// judgeSettings says whether a command has the options and the hosts of the rule.
+func (j *judge) judgeSettings(words []word) where.Verdict {
+	v := min(j.judgeHosts(words), j.judgeFiles(words), j.judgeSearch(words))
 	if j.options != nil {
-		v = min(v, has(words, j.options))
+		v = min(v, hasOption(words, j.options))
 	}
 	if j.without != nil {
-		v = min(v, where.Yes-has(words, j.without))
+		v = min(v, where.Yes-hasOption(words, j.without))
 	}
 	return v
 }
 
-// some says whether any command of a program is one of the patterns.
-func (j *judge) some(p *program, depth int) where.Verdict {
+// judgeSome says whether any command of a program is one of the patterns.
+func (j *judge) judgeSome(p *program, depth int) where.Verdict {
 	v := where.No
 	if p.steered {
 		v = where.Maybe
@@ -197,7 +197,7 @@ func (j *judge) some(p *program, depth int) where.Verdict {
 	for i := range p.commands {
 		v = max(v, j.mayMatch(p.commands[i].words, depth))
 	}
-	return min(v, j.redirected(), j.works(p))
+	return min(v, j.judgeRedirects(), j.judgeWorkFolder(p))
 }
 
 // mayMatch judges one command, and every command it would run, generously: by the
@@ -207,48 +207,48 @@ func (j *judge) mayMatch(words []word, depth int) where.Verdict {
 		return where.Maybe
 	}
 	v := where.No
-	for _, name := range names(words[0].text) {
+	for _, name := range deniedNames(words[0].text) {
 		named := append([]word{{text: name, known: true}}, words[1:]...)
 		for _, p := range j.patterns {
-			v = max(v, p.match(named))
-			if v == where.No && p.past(named) {
+			v = max(v, p.matchWords(named))
+			if v == where.No && p.matchesPastOptions(named) {
 				v = where.Maybe
 			}
 		}
 	}
 	if v != where.No {
-		v = min(v, j.meets(words), where.Yes-j.excepted(words))
+		v = min(v, j.judgeSettings(words), where.Yes-j.judgeExcepted(words))
 	}
-	e := effects(words)
-	if e.handed || e.loose || v == where.No && e.suspect() && j.shown(words[1:]) {
+	e := commandEffects(words)
+	if e.handed || e.loose || v == where.No && e.isSuspect() && j.namesDenied(words[1:]) {
 		v = max(v, where.Maybe)
 	}
 	for _, inner := range e.inner {
 		v = max(v, j.mayMatch(inner, depth+1))
 	}
 	for _, text := range e.texts {
-		v = max(v, j.text(text, depth+1))
+		v = max(v, j.judgeText(text, depth+1))
 	}
 	return v
 }
 
-// excepted says whether a command is certainly one that a rule which denies
+// judgeExcepted says whether a command is certainly one that a rule which denies
 // leaves alone.
-func (j *judge) excepted(words []word) where.Verdict {
+func (j *judge) judgeExcepted(words []word) where.Verdict {
 	if j.not == nil {
 		return where.No
 	}
 	except := judge{commands: &commands{patterns: j.not}, opens: true}
-	v := except.matches(words)
-	if e := effects(words); len(e.inner)+len(e.texts) > 0 {
+	v := except.matchPatterns(words)
+	if e := commandEffects(words); len(e.inner)+len(e.texts) > 0 {
 		v = min(v, where.Maybe) // what it runs is judged by itself
 	}
 	return v
 }
 
-// past says whether the pattern is met when options, each with a value or
+// matchesPastOptions says whether the pattern is met when options, each with a value or
 // without, are left out: git -C /srv push is a git push.
-func (p *pattern) past(words []word) bool {
+func (p *pattern) matchesPastOptions(words []word) bool {
 	if len(p.words) == 0 || !p.words[0].Match(words[0].text) {
 		return false
 	}
@@ -273,18 +273,18 @@ func (p *pattern) past(words []word) bool {
 	return skipped && (p.rest || at == len(words))
 }
 
-// names are the names under which a program may be denied: as called, without
+// deniedNames are the names under which a program may be denied: as called, without
 // its folder, and as a file system without case would find it.
-func names(called string) []string {
+func deniedNames(called string) []string {
 	list := []string{called}
 	add := func(name string) {
 		if name != "" && !slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}
-	add(base(called))
-	add(strings.ToLower(base(called)))
-	for stem := strings.ToLower(base(called)); stem != ""; { // python3.12, python3, python
+	add(baseName(called))
+	add(strings.ToLower(baseName(called)))
+	for stem := strings.ToLower(baseName(called)); stem != ""; { // python3.12, python3, python
 		shorter := strings.TrimRight(strings.TrimRight(stem, "0123456789"), ".-")
 		if shorter == stem {
 			break
@@ -292,6 +292,6 @@ func names(called string) []string {
 		stem = shorter
 		add(stem)
 	}
-	add(canonical(called))
+	add(canonicalName(called))
 	return list
 }

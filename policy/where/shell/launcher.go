@@ -36,7 +36,7 @@ var launchers = []launcher{
 	{names: "npx bunx pnpx uvx dlx", flags: "-y --yes --no-install", runs: programTarget, shows: "-V -v -h"},
 }
 
-func (l launcher) effects(words []word) effect {
+func (l launcher) readEffects(words []word) effect {
 	var stays []int
 	for at := 1; at < len(words); at++ {
 		text := words[at].text
@@ -44,7 +44,7 @@ func (l launcher) effects(words []word) effect {
 		case len(stays) == 0 && words[at].known && listedIn(l.subs, text):
 			stays = append(stays, at)
 		case !words[at].known, text == "-", text == "", strings.HasPrefix(text, "/dev/"), strings.HasPrefix(text, "/proc/"):
-			return hides()
+			return hiddenEffect()
 		case l.module != "" && text == l.module && at+1 < len(words) && words[at+1].known:
 			return effect{stays: []int{at}, named: []int{at + 1}, launched: []int{at + 1}}
 		case text == "--" && l.runs == greedyTarget && at+1 < len(words) && words[at+1].known:
@@ -57,7 +57,7 @@ func (l launcher) effects(words []word) effect {
 				e.launched = e.named
 			}
 			for i := at + 1; l.runs == greedyTarget && i < len(words) && words[i].text != "--"; i++ {
-				if strings.HasPrefix(words[i].text, "-") || words[i].optional() {
+				if strings.HasPrefix(words[i].text, "-") || words[i].mayBeOption() {
 					e.stays = append(e.stays, i)
 				}
 			}
@@ -65,19 +65,19 @@ func (l launcher) effects(words []word) effect {
 		case len(words) == 2 && listedIn(l.shows, text):
 			return effect{}
 		case !listedIn(l.flags, text):
-			return hides()
+			return hiddenEffect()
 		}
 	}
-	return hides() // code from the input
+	return hiddenEffect() // code from the input
 }
 
 // maxLaunched is how many launchers may launch each other: npx npm exec tsc.
 const maxLaunched = 3
 
-// launch adds what the program does that a word names: the words behind it are judged
+// addLaunched adds what the program does that a word names: the words behind it are judged
 // by its own row. A file is a script, which may do anything, unless it has the name of a
 // program that is known: node_modules/.bin/tsc. A launcher may leave the first "--" out.
-func (e *effect) launch(words []word, at, depth int, file bool) {
+func (e *effect) addLaunched(words []word, at, depth int, file bool) {
 	if depth == maxLaunched {
 		e.hidden, e.handed = true, true
 		return
@@ -86,12 +86,12 @@ func (e *effect) launch(words []word, at, depth int, file bool) {
 	if i := strings.LastIndexByte(name, '@'); i > 0 {
 		name = name[:i] // tsc@5
 	}
-	file = file || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@") || scripts(name)
-	if file && (strings.Contains(base(name), ".") || !listed(canonical(name))) {
+	file = file || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@") || isScriptFile(name)
+	if file && (strings.Contains(baseName(name), ".") || !isKnownProgram(canonicalName(name))) {
 		return
 	}
 	inner := append([]word{{text: name, known: true}}, words[at+1:]...)
-	e.add(launchedBy(inner, depth+1), at)
+	e.mergeEffect(launchedBy(inner, depth+1), at)
 	for i := range inner {
 		if !inner[i].known || inner[i].text != "--" {
 			continue
@@ -104,13 +104,13 @@ func (e *effect) launch(words []word, at, depth int, file bool) {
 				}
 			}
 		}
-		e.add(more, at)
+		e.mergeEffect(more, at)
 		return
 	}
 }
 
-// scripts reports whether a word is a file that an interpreter runs.
-func scripts(name string) bool {
+// isScriptFile reports whether a word is a file that an interpreter runs.
+func isScriptFile(name string) bool {
 	for _, end := range [...]string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".go", ".rb", ".sh"} {
 		if strings.HasSuffix(name, end) {
 			return true
@@ -119,24 +119,24 @@ func scripts(name string) bool {
 	return false
 }
 
-// shell is a POSIX shell: -c takes a text, which is judged like the one it
+// readShell is a POSIX shell: -c takes a text, which is judged like the one it
 // stands in.
-func shell(words []word) effect {
+func readShell(words []word) effect {
 	for at := 1; at < len(words); at++ {
 		text := words[at].text
 		switch {
 		case !words[at].known:
-			return hides()
+			return hiddenEffect()
 		case strings.HasPrefix(text, "-") && len(text) > 1 && strings.Trim(text[1:], "euxvfn") == "":
 			continue
 		case strings.HasPrefix(text, "-") && strings.HasSuffix(text, "c") && strings.Trim(text[1:], "euxvfnc") == "" &&
 			at+1 < len(words) && words[at+1].known:
 			if strings.HasPrefix(words[at+1].text, "-") || strings.HasPrefix(words[at+1].text, "+") {
-				return hides() // more options may follow -c
+				return hiddenEffect() // more options may follow -c
 			}
 			return effect{texts: []string{words[at+1].text}}
 		}
 		break
 	}
-	return launcher{flags: "-e -u -x -v -f -n -eu -eux -ex"}.effects(words)
+	return launcher{flags: "-e -u -x -v -f -n -eu -eux -ex"}.readEffects(words)
 }

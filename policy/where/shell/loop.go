@@ -18,7 +18,7 @@ const settingWords = "read mapfile readarray getopts printf let declare typeset 
 // that is not sure or there is no such loop. In the place of a wildcard's file, in quotes,
 // stands the wildcard.
 func writeOut(text string, p *program) (written string) {
-	if parsed, err := read(text, syntax.LangBash); err != nil || !p.equal(parsed) || len(p.assigned) > 0 ||
+	if parsed, err := parseShell(text, syntax.LangBash); err != nil || !p.equalProgram(parsed) || len(p.assigned) > 0 ||
 		slices.ContainsFunc(p.commands, func(s simple) bool { return !s.words[0].known || listedIn(settingWords, s.words[0].text) }) {
 		return ""
 	}
@@ -49,7 +49,7 @@ func loopOf(text string, loop *syntax.ForClause) string {
 	for _, item := range words.Items {
 		w := readWord(item)
 		literal := w.known && strings.Trim(w.text, plainLetters) == "" && w.text != "" && w.text[0] != '-'
-		if !literal && !(w.file() && strings.Trim(w.text, plainLetters+"*") == "") {
+		if !literal && !(w.isFileGlob() && strings.Trim(w.text, plainLetters+"*") == "") {
 			return ""
 		}
 		at := int(loop.DoPos.Offset()) + len("do")

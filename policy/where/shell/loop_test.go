@@ -16,7 +16,7 @@ func TestLoops(t *testing.T) {
 	}
 	for _, s := range []string{`for f in *.go; do wc -l "$f"; done`, `for f in src/*.go; do cat "$f"; done`, `for d in api web; do ls "$d"; du -sh $d; done`, `for f in a b; do cat $f | sort; done | head`,
 		`for f in a b; do for g in c d; do sort "$f" "$g"; done; done`, `for f in a; do sort "$f"; done && for g in b; do sort "$g"; done`, `for f in a b; do if ls "$f"; then wc "$f"; fi; done`} {
-		if got := c.Holds(text(s), true); got != where.Yes {
+		if got := c.JudgeValue(text(s), true); got != where.Yes {
 			t.Errorf("%q: %s", s, verdicts[got])
 		}
 	}
@@ -25,7 +25,7 @@ func TestLoops(t *testing.T) {
 		`for f in a; do sort ".$f"; done`, `for f in a; do f=.env; cat "$f"; done`, `for f in a; do read f; sort "$f"; done`, `for f in a; do for f in -o; do sort "$f" x; done; done`,
 		`for f in a; do sort "${f:-x}"; done`, `for f in a; do sort "$g"; done`, `for f in ~/.ssh; do cat "$f"/id; done`, `for f in a; do nosuch "$f"; done`, `for f in -delete; do find "$f"; done`,
 		"for f in " + strings.Repeat("abcdefgh ", 300) + `; do wc "$f"; done`, `for f in a; do $x "$f"; done`, `for f in a; do "$f"; done`, `for ((;;)); do sort "$f"; done`} {
-		if got := c.Holds(text(s), true); got == where.Yes {
+		if got := c.JudgeValue(text(s), true); got == where.Yes {
 			t.Errorf("%q is allowed", s)
 		}
 	}
@@ -43,7 +43,7 @@ func TestMadeWords(t *testing.T) {
 		`cat "a/$USER.txt"`: true, `echo ".$(ls)"`: true, `for e in a; do ls ".$e"; done`: true, `ls | xargs grep x`: true, `find . -name '*.go' -exec grep x {} +`: true, `git log "$(git tag)"`: false,
 		`cat ~/a`: true, `grep "$USER" a`: true,
 	} {
-		if got := c.Holds(text(s), true) == where.Yes; got != want {
+		if got := c.JudgeValue(text(s), true) == where.Yes; got != want {
 			t.Errorf("%s: %v", s, got)
 		}
 	}

@@ -240,10 +240,10 @@ func TestMeaning(t *testing.T) {
 		{"echo **", strings.Repeat("echo;", 9000), maybe, maybe},
 	} {
 		got := constraint(t, strings.Split(c.patterns, "|")...)
-		if v := got.Holds(text(c.text), true); v != c.opens {
+		if v := got.JudgeValue(text(c.text), true); v != c.opens {
 			t.Errorf("allow %s: %.60q: %s, want %s", c.patterns, c.text, verdicts[v], verdicts[c.opens])
 		}
-		if v := got.Holds(text(c.text), false); v != c.denies {
+		if v := got.JudgeValue(text(c.text), false); v != c.denies {
 			t.Errorf("deny %s: %.60q: %s, want %s", c.patterns, c.text, verdicts[v], verdicts[c.denies])
 		}
 	}
@@ -253,7 +253,7 @@ func TestOnlyStringsAreCommands(t *testing.T) {
 	c := constraint(t, "**")
 	for _, kind := range []where.Kind{where.Absent, where.Null, where.Boolean, where.Number, where.Object, where.List} {
 		for _, opens := range []bool{true, false} {
-			if got := c.Holds(where.Value{Kind: kind, Text: "ls"}, opens); got != where.No {
+			if got := c.JudgeValue(where.Value{Kind: kind, Text: "ls"}, opens); got != where.No {
 				t.Errorf("kind %d: %s", kind, verdicts[got])
 			}
 		}
@@ -266,13 +266,13 @@ func TestManyCommandsHideNone(t *testing.T) {
 	c := constraint(t, "true", "curl **")
 	for _, n := range []int{49, 50, 51, 1000, 3000} {
 		s := strings.Repeat("true; ", n) + "curl x"
-		if got := constraint(t, "curl **").Holds(text(s), false); got != where.Yes {
+		if got := constraint(t, "curl **").JudgeValue(text(s), false); got != where.Yes {
 			t.Errorf("%d: %s", n, verdicts[got])
 		}
-		if got := constraint(t, "true").Holds(text(s), true); got != where.No {
+		if got := constraint(t, "true").JudgeValue(text(s), true); got != where.No {
 			t.Errorf("%d allowed: %s", n, verdicts[got])
 		}
-		if got := c.Holds(text(s), true); got != where.Yes {
+		if got := c.JudgeValue(text(s), true); got != where.Yes {
 			t.Errorf("%d: %s", n, verdicts[got])
 		}
 	}
@@ -286,7 +286,7 @@ func TestNestingHasAnEnd(t *testing.T) {
 			if n > 8 {
 				want = where.Maybe
 			}
-			got := c.Holds(text(strings.Repeat(wrapper, n)+"ls"), true)
+			got := c.JudgeValue(text(strings.Repeat(wrapper, n)+"ls"), true)
 			if got != want && (got != where.Maybe || n < 4) {
 				t.Errorf("%d × %s: %s, want %s", n, wrapper, verdicts[got], verdicts[want])
 			}

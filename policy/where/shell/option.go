@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// has says whether a command has one of some options, wherever it stands: Yes
+// hasOption says whether a command has one of some options, wherever it stands: Yes
 // when every way to read its words finds one, No when none does. Behind "--" are
 // operands; what may be the value of another option may be one itself. An operand
 // that acts as an option does counts as that option.
-func has(words []word, names []string) where.Verdict {
+func hasOption(words []word, names []string) where.Verdict {
 	v := where.No
 	r := rowOf(words)
 	doubt, ended := false, false
@@ -19,14 +19,14 @@ func has(words []word, names []string) where.Verdict {
 		w := &words[i]
 		before := words[i-1].text
 		valued := i > 1 && strings.HasPrefix(before, "-") && before != "--"
-		if got := r.acts(w, names); valued && takesNext(before, r) {
+		if got := r.actsAsOption(w, names); valued && takesNext(before, r) {
 			v = max(v, min(got, where.Maybe))
 		} else {
 			v = max(v, got)
 		}
 		switch {
 		case ended:
-		case !w.known && (w.optional() || strings.HasPrefix(w.head, "-")):
+		case !w.known && (w.mayBeOption() || strings.HasPrefix(w.head, "-")):
 			v = max(v, where.Maybe)
 		case !w.known || !strings.HasPrefix(w.text, "-"):
 		case w.text == "--" && r != nil && !r.mixed && !doubt && !valued:
@@ -34,7 +34,7 @@ func has(words []word, names []string) where.Verdict {
 		case w.text == "--":
 			doubt = true
 		default:
-			got := spells(w.text, names, r)
+			got := spellsOption(w.text, names, r)
 			if doubt || valued && takesNext(before, r) {
 				got = min(got, where.Maybe)
 			}
@@ -49,13 +49,13 @@ func takesNext(option string, r *row) bool {
 	if r == nil {
 		return !strings.Contains(option, "=")
 	}
-	ok, takes := r.option(option)
+	ok, takes := r.findOption(option)
 	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
-// spells says whether a word is one of the options: with a value, in a bundle of
+// spellsOption says whether a word is one of the options: with a value, in a bundle of
 // short ones, or shortened.
-func spells(text string, names []string, r *row) where.Verdict {
+func spellsOption(text string, names []string, r *row) where.Verdict {
 	v := where.No
 	option, _, _ := strings.Cut(text, "=")
 	for _, name := range names {
@@ -74,14 +74,14 @@ func spells(text string, names []string, r *row) where.Verdict {
 				v = where.Maybe
 			}
 		case !strings.HasPrefix(text, "--") && (r == nil || !r.single):
-			v = max(v, r.bundles(text, name))
+			v = max(v, r.bundlesOption(text, name))
 		}
 	}
 	return v
 }
 
-// bundles says whether a word is a bundle with a short option in it. r may be nil.
-func (r *row) bundles(text, name string) where.Verdict {
+// bundlesOption says whether a word is a bundle with a short option in it. r may be nil.
+func (r *row) bundlesOption(text, name string) where.Verdict {
 	v := where.Yes
 	for i := 1; i < len(text); i++ {
 		letter := "-" + text[i:i+1]
@@ -108,7 +108,7 @@ func rowOf(words []word) *row {
 	if !words[0].known {
 		return nil
 	}
-	r := programRow(canonical(words[0].text))
+	r := programRow(canonicalName(words[0].text))
 	for at := 1; r != nil && r.subs != nil && at < len(words); at++ {
 		w := &words[at]
 		switch {
@@ -125,8 +125,8 @@ func rowOf(words []word) *row {
 	return r
 }
 
-// opened says whether a rule names an option that stands in a command.
-func (c *commands) opened(text string) bool {
+// namesOption says whether a rule names an option that stands in a command.
+func (c *commands) namesOption(text string) bool {
 	option, _, _ := strings.Cut(text, "=")
 	return slices.Contains(c.options, option)
 }

@@ -71,11 +71,11 @@ func TestOptions(t *testing.T) {
 			for line := range strings.Lines(lines) {
 				cases := splitCases(strings.TrimSpace(line))
 				c := constraint(t, strings.Split(cases[0], "|")...)
-				if got := c.Holds(text(cases[1]), true); got != where.Yes {
+				if got := c.JudgeValue(text(cases[1]), true); got != where.Yes {
 					t.Errorf("%s: %s: %q", cases[0], verdicts[got], cases[1])
 				}
 				for _, s := range cases[2:] {
-					if got := c.Holds(text(s), true); got == where.Yes {
+					if got := c.JudgeValue(text(s), true); got == where.Yes {
 						t.Errorf("%s: allowed: %q", cases[0], s)
 					}
 				}
@@ -111,11 +111,11 @@ func FuzzOptions(f *testing.F) {
 			return
 		}
 		for _, last := range []string{" x --output=y -o z", " -o y -o z", " --output y --output z"} {
-			if got := c.Holds(text("sort "+s+last), true); got == where.Yes && !strings.Contains(s, "--") {
+			if got := c.JudgeValue(text("sort "+s+last), true); got == where.Yes && !strings.Contains(s, "--") {
 				t.Errorf("allowed: sort %s%s", s, last)
 			}
 		}
-		if got := c.Holds(text("git log "+s+" x --output=y --output=z"), true); got == where.Yes && !strings.Contains(s, "-- ") && !strings.HasSuffix(s, "--") {
+		if got := c.JudgeValue(text("git log "+s+" x --output=y --output=z"), true); got == where.Yes && !strings.Contains(s, "-- ") && !strings.HasSuffix(s, "--") {
 			t.Errorf("allowed: git log %s", s)
 		}
 	})

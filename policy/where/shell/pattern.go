@@ -65,7 +65,7 @@ func splitPattern(source string) ([]string, error) {
 	end := func(i int) {
 		switch {
 		case quoted:
-			words = append(words, unquoted(source[from:i]))
+			words = append(words, removeQuotes(source[from:i]))
 		case from >= 0:
 			words = append(words, source[from:i])
 		}
@@ -103,8 +103,8 @@ func splitPattern(source string) ([]string, error) {
 
 func isQuote(r rune) bool { return r == '\'' || r == '"' }
 
-// unquoted is a word without its quotes, which are closed.
-func unquoted(word string) string {
+// removeQuotes is a word without its quotes, which are closed.
+func removeQuotes(word string) string {
 	var b strings.Builder
 	quote := rune(0)
 	for _, r := range word {
@@ -120,9 +120,9 @@ func unquoted(word string) string {
 	return b.String()
 }
 
-// match says whether the pattern is about these words: Yes whatever the shell
+// matchWords says whether the pattern is about these words: Yes whatever the shell
 // puts in place of what it expands, No whatever it does.
-func (p *pattern) match(words []word) where.Verdict {
+func (p *pattern) matchWords(words []word) where.Verdict {
 	certain := true
 	for i, g := range p.words {
 		if i == len(words) {
@@ -135,7 +135,7 @@ func (p *pattern) match(words []word) where.Verdict {
 		case !w.known:
 			certain = certain && matchesAll(g)
 		case g.Match(w.text):
-			certain = certain && (!g.HasWildcard() || bare(g) || !goesUp(w.text))
+			certain = certain && (!g.HasWildcard() || isBareGlob(g) || !goesUp(w.text))
 		case g.HasWildcard() && goesUp(w.text):
 			certain = false
 		default:
@@ -152,9 +152,9 @@ func (p *pattern) match(words []word) where.Verdict {
 	return where.Yes
 }
 
-// opens says whether word i of a command met a word of the pattern that names
+// opensOption says whether word i of a command met a word of the pattern that names
 // it: one without a wildcard, or --output=*, which names the option.
-func (p *pattern) opens(i int, text string) bool {
+func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.words) || !p.words[i].HasWildcard() {
 		return i < len(p.words)
 	}
@@ -163,29 +163,29 @@ func (p *pattern) opens(i int, text string) bool {
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
 
-// spells says whether the pattern holds at least a part of every word.
-func (p *pattern) spells(words []word) bool {
-	if p.rest || blind(words) {
+// spellsWords says whether the pattern holds at least a part of every word.
+func (p *pattern) spellsWords(words []word) bool {
+	if p.rest || hasUnknownWord(words) {
 		return false
 	}
 	for i := range words {
-		if !p.named(i) {
+		if !p.namesWord(i) {
 			return false
 		}
 	}
 	return true
 }
 
-// named says whether the pattern holds at least a part of word i.
-func (p *pattern) named(i int) bool { return i < len(p.words) && !bare(p.words[i]) }
+// namesWord says whether the pattern holds at least a part of word i.
+func (p *pattern) namesWord(i int) bool { return i < len(p.words) && !isBareGlob(p.words[i]) }
 
-// exact says whether the pattern has no wildcard at all.
-func (p *pattern) exact() bool {
+// isExact says whether the pattern has no wildcard at all.
+func (p *pattern) isExact() bool {
 	return !p.rest && !slices.ContainsFunc(p.words, (*glob.Pattern).HasWildcard)
 }
 
-// bare says whether a glob holds nothing but wildcards.
-func bare(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
+// isBareGlob says whether a glob holds nothing but wildcards.
+func isBareGlob(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
 
 // matchesAll says whether a glob matches every text.
 func matchesAll(g *glob.Pattern) bool {

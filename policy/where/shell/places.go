@@ -32,9 +32,9 @@ const (
 	maxPathBytes = 4096
 )
 
-// cost is the work for a text of n bytes: two microseconds for a name, as disk
+// diskCost is the work for a text of n bytes: two microseconds for a name, as disk
 // has it, of which a folder in a rule has up to twenty.
-func (p *places) cost(n int) int {
+func (p *places) diskCost(n int) int {
 	if p == nil {
 		return 0
 	}
@@ -82,13 +82,13 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 	return p, nil
 }
 
-// lies says whether paths lie in places: all of them for a rule that opens, any
+// judgePaths says whether paths lie in places: all of them for a rule that opens, any
 // for another. None is a doubt, and so is what cannot be resolved.
-func (j *judge) lies(paths []string, p *places) where.Verdict {
+func (j *judge) judgePaths(paths []string, p *places) where.Verdict {
 	if len(paths) == 0 {
 		return where.Maybe
 	}
-	v := where.Certain(j.opens)
+	v := where.VerdictOf(j.opens)
 	for _, path := range paths {
 		if j.asked++; j.asked > maxPaths {
 			return where.Maybe
@@ -98,7 +98,7 @@ func (j *judge) lies(paths []string, p *places) where.Verdict {
 		}
 		one := where.Maybe
 		if stands, leads, known := p.place(path, j.base); known {
-			a, b := p.names(stands, j.base), p.names(leads, j.base)
+			a, b := p.matchPath(stands, j.base), p.matchPath(leads, j.base)
 			if one = where.Maybe; a == b {
 				one = a
 			}
@@ -112,12 +112,12 @@ func (j *judge) lies(paths []string, p *places) where.Verdict {
 	return v
 }
 
-// names says whether a resolved path is one of the places. One that differs in
+// matchPath says whether a resolved path is one of the places. One that differs in
 // case alone is on some disks.
-func (p *places) names(path, base string) where.Verdict {
+func (p *places) matchPath(path, base string) where.Verdict {
 	v, shut := where.No, where.No
 	for _, e := range p.list {
-		one := e.names(path, base, p.place)
+		one := e.matchPath(path, base, p.place)
 		if e.not {
 			shut = max(shut, one)
 		} else {
@@ -127,9 +127,9 @@ func (p *places) names(path, base string) where.Verdict {
 	return min(v, where.Yes-shut)
 }
 
-func (e *place) names(path, base string, resolve func(path, base string) (string, string, bool)) where.Verdict {
+func (e *place) matchPath(path, base string, resolve func(path, base string) (string, string, bool)) where.Verdict {
 	if e.folder == "/" {
-		return compare("/"+e.rest, path)
+		return compareGlob("/"+e.rest, path)
 	}
 	stands, leads, known := resolve(e.folder, base)
 	if e.folder[0] == '.' && known {
@@ -141,12 +141,12 @@ func (e *place) names(path, base string, resolve func(path, base string) (string
 	}
 	v := where.No
 	for _, folder := range []string{stands, leads} {
-		v = max(v, compare(strings.TrimSuffix(folder, "/")+e.rest, path))
+		v = max(v, compareGlob(strings.TrimSuffix(folder, "/")+e.rest, path))
 	}
 	return v
 }
 
-func compare(pattern, path string) where.Verdict {
+func compareGlob(pattern, path string) where.Verdict {
 	g, err := glob.Compile(pattern)
 	switch {
 	case err != nil:
@@ -161,8 +161,8 @@ func compare(pattern, path string) where.Verdict {
 	return where.No
 }
 
-// path is the path that a word is to a program, and whether that is known.
-func (w *word) path() (string, bool) {
+// pathText is the path that a word is to a program, and whether that is known.
+func (w *word) pathText() (string, bool) {
 	switch {
 	case w.home:
 		return w.text, true
@@ -172,10 +172,10 @@ func (w *word) path() (string, bool) {
 	return w.text, true
 }
 
-// paths are what a word may be: a relative one begins wherever the text may have
+// wordPaths are what a word may be: a relative one begins wherever the text may have
 // gone. None when that is not known.
-func (j *judge) paths(w *word) []string {
-	path, known := w.path()
+func (j *judge) wordPaths(w *word) []string {
+	path, known := w.pathText()
 	switch {
 	case !known || strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/"):
 		return nil
@@ -191,13 +191,13 @@ func (j *judge) paths(w *word) []string {
 	return all
 }
 
-// reaches says whether the words of a command that may be paths lie in the places
+// judgeFiles says whether the words of a command that may be paths lie in the places
 // of the rule: all of them for a rule that opens, any for another.
-func (j *judge) reaches(words []word) where.Verdict {
+func (j *judge) judgeFiles(words []word) where.Verdict {
 	if j.files == nil {
 		return where.Yes
 	}
-	v, r, readNames := where.Certain(j.opens), rowOf(words), scriptReader(words[0].text)
+	v, r, readNames := where.VerdictOf(j.opens), rowOf(words), scriptReader(words[0].text)
 	if expandsWildcard(words) {
 		v = where.Maybe
 	}
@@ -205,10 +205,10 @@ func (j *judge) reaches(words []word) where.Verdict {
 	for i := 1; i < len(words); i++ {
 		parts := readNames(&words[i])
 		if i != script {
-			parts = append(parts, r.parts(&words[i])...)
+			parts = append(parts, r.pathParts(&words[i])...)
 		}
 		for _, part := range parts {
-			one := j.lies(j.paths(&part), j.files)
+			one := j.judgePaths(j.wordPaths(&part), j.files)
 			if j.opens {
 				v = min(v, one)
 			} else {
@@ -219,10 +219,10 @@ func (j *judge) reaches(words []word) where.Verdict {
 	return v
 }
 
-// parts are the paths that may stand in a word: all of it, the value of an option, and what
+// pathParts are the paths that may stand in a word: all of it, the value of an option, and what
 // stands between the marks by which programs cut their words. A program knows where the
 // value of a short option begins; we do not, as -rf.env is -r -f .env or -r with f.env.
-func (r *row) parts(w *word) (all []word) {
+func (r *row) pathParts(w *word) (all []word) {
 	text := w.text
 	add := func(part string) { // one more than is asked for leaves it open
 		if part != "" && len(all) <= maxPaths && !slices.ContainsFunc(all, func(p word) bool { return p.text == part }) {
@@ -278,9 +278,9 @@ const (
 	optionNames = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_#"
 )
 
-// enter notes where the commands of a program may go: to the folders of cd, one
+// enterFolders notes where the commands of a program may go: to the folders of cd, one
 // after another or not at all.
-func (j *judge) enter(p *program) {
+func (j *judge) enterFolders(p *program) {
 	if j.dir == nil && j.files == nil && j.redirect == nil {
 		return
 	}
@@ -290,18 +290,18 @@ func (j *judge) enter(p *program) {
 		case !words[0].known || listedIn("eval source . builtin command exec pushd popd chdir", words[0].text):
 			j.lost = true
 		case words[0].text == "cd":
-			j.goes(words)
+			j.enterFolder(words)
 		}
 	}
 }
 
-func (j *judge) goes(words []word) {
-	to, one := destination(words)
+func (j *judge) enterFolder(words []word) {
+	to, one := cdDestination(words)
 	if !one {
 		j.lost = true
 		return
 	}
-	paths := j.paths(&to)
+	paths := j.wordPaths(&to)
 	// In a loop, a relative folder is entered again and again.
 	relative := len(paths) > 0 && !to.home && to.text[0] != '/'
 	if j.lost = j.lost || len(paths) == 0 || relative && j.loops; j.lost {
@@ -315,8 +315,8 @@ func (j *judge) goes(words []word) {
 	j.lost = len(j.starts) > maxStarts
 }
 
-// destination is the folder of a cd, if it has one: home without a word.
-func destination(words []word) (word, bool) {
+// cdDestination is the folder of a cd, if it has one: home without a word.
+func cdDestination(words []word) (word, bool) {
 	if len(words) == 3 && words[1].known && words[1].text == "--" {
 		words = words[1:]
 	}
@@ -329,9 +329,9 @@ func destination(words []word) (word, bool) {
 	return words[1], true
 }
 
-// works says whether a program may work in one of the folders of a rule that
+// judgeWorkFolder says whether a program may work in one of the folders of a rule that
 // denies: that in which it starts, or one to which it goes.
-func (j *judge) works(p *program) where.Verdict {
+func (j *judge) judgeWorkFolder(p *program) where.Verdict {
 	if j.dir == nil {
 		return where.Yes
 	}
@@ -340,13 +340,13 @@ func (j *judge) works(p *program) where.Verdict {
 		v = where.Maybe
 	}
 	for _, start := range j.starts {
-		v = max(v, j.lies([]string{start + "."}, j.dir))
+		v = max(v, j.judgePaths([]string{start + "."}, j.dir))
 	}
 	for i := range p.commands {
-		switch _, dirs := plainly(p.commands[i].words); len(dirs) {
+		switch _, dirs := stripGlobals(p.commands[i].words); len(dirs) {
 		case 0:
 		case 1:
-			v = max(v, j.lies(j.paths(&dirs[0]), j.dir))
+			v = max(v, j.judgePaths(j.wordPaths(&dirs[0]), j.dir))
 		default:
 			v = max(v, where.Maybe)
 		}
@@ -354,15 +354,15 @@ func (j *judge) works(p *program) where.Verdict {
 	return v
 }
 
-// redirected says whether the files that a text reads or writes are among those
+// judgeRedirects says whether the files that a text reads or writes are among those
 // of the rule: all of them for a rule that opens, any for another.
-func (j *judge) redirected() where.Verdict {
+func (j *judge) judgeRedirects() where.Verdict {
 	if j.redirect == nil {
-		return where.Certain(len(j.redirects) == 0 || !j.opens)
+		return where.VerdictOf(len(j.redirects) == 0 || !j.opens)
 	}
-	v := where.Certain(j.opens)
+	v := where.VerdictOf(j.opens)
 	for i := range j.redirects {
-		one := j.lies(j.paths(&j.redirects[i].to), j.redirect)
+		one := j.judgePaths(j.wordPaths(&j.redirects[i].to), j.redirect)
 		if j.opens {
 			v = min(v, one)
 		} else {

@@ -2,26 +2,26 @@ package shell
 
 import "strings"
 
-// effects reads the words of a program, of which those before from are read.
-func (r *row) effects(words []word, from int) effect {
+// readEffects reads the words of a program, of which those before from are read.
+func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
 		if !r.any {
-			r.read(words, from, &e)
+			r.readArguments(words, from, &e)
 		}
 		return e
 	}
-	return r.subcommand(words, from)
+	return r.readSubcommand(words, from)
 }
 
-// subcommand reads the words of a program with subcommands. The pattern has to
+// readSubcommand reads the words of a program with subcommands. The pattern has to
 // name the options before one that are not harmless, and two words after each,
 // of which one may be a value. It has to name those that take a value in the next
 // word too, with the word behind that: to another version the value is the subcommand.
-func (r *row) subcommand(words []word, from int) (e effect) {
+func (r *row) readSubcommand(words []word, from int) (e effect) {
 	at := from
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
-		ok, takes := r.option(words[at].text)
+		ok, takes := r.findOption(words[at].text)
 		next := takes == required
 		switch {
 		case !ok:
@@ -31,7 +31,7 @@ func (r *row) subcommand(words []word, from int) (e effect) {
 			next = !strings.Contains(words[at].text, "=")
 		case takes != none:
 			e.stays = append(e.stays, at)
-			if at+1 < len(words) && r.names(words[at+1].text) {
+			if at+1 < len(words) && r.hasSubcommand(words[at+1].text) {
 				e.stays = append(e.stays, at+1)
 			}
 			if at+2 < len(words) {
@@ -48,7 +48,7 @@ func (r *row) subcommand(words []word, from int) (e effect) {
 	sub := words[at].text
 	switch inner := r.subs[sub]; {
 	case !words[at].known || listedIn(r.runs, sub):
-		return hides()
+		return hiddenEffect()
 	case listedIn(r.opaque, sub):
 		return effect{hidden: true}
 	case listedIn(r.launches, sub):
@@ -59,10 +59,10 @@ func (r *row) subcommand(words []word, from int) (e effect) {
 		case r.tasks:
 			l.runs = fileTarget
 		}
-		e.add(l.effects(words[at:]), at)
+		e.mergeEffect(l.readEffects(words[at:]), at)
 		e.stays = append(e.stays, at)
 	case inner != nil:
-		more := inner.effects(words, at+1)
+		more := inner.readEffects(words, at+1)
 		more.stays = append(e.stays, more.stays...)
 		if inner.named {
 			more.stays = append(more.stays, at)
@@ -72,20 +72,20 @@ func (r *row) subcommand(words []word, from int) (e effect) {
 		return effect{hidden: true}
 	default:
 		e.stays = append(e.stays, at)
-		(&row{}).read(words, at+1, &e)
+		(&row{}).readArguments(words, at+1, &e)
 	}
 	return e
 }
 
-// names reports whether a word is a subcommand that the row knows.
-func (r *row) names(text string) bool {
+// hasSubcommand reports whether a word is a subcommand that the row knows.
+func (r *row) hasSubcommand(text string) bool {
 	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
 }
 
-// read finds the words for which a wildcard must not stand. It believes no row that
+// readArguments finds the words for which a wildcard must not stand. It believes no row that
 // an option takes the next word: another vendor's program may read that word as an
 // option or as an operand, so it has to be harmless as both.
-func (r *row) read(words []word, from int, e *effect) {
+func (r *row) readArguments(words []word, from int, e *effect) {
 	operands := 0
 	valued := none // how the word before may take this one for its value
 	doubt := false // "--" may have been a value, and ended no options
@@ -102,43 +102,43 @@ func (r *row) read(words []word, from int, e *effect) {
 		case w.known && w.text == "--":
 			if i > from && strings.HasPrefix(words[i-1].text, "-") {
 				if doubt = true; before == required {
-					r.stay(i, e)
+					r.addStay(i, e)
 				}
 				continue
 			}
 			for i++; i < len(words); i++ {
-				r.operand(words, i, &operands, e)
+				r.readOperand(words, i, &operands, e)
 			}
 		case w.known && strings.HasPrefix(w.text, "-") && w.text != "-":
-			ok, takes := r.option(w.text)
+			ok, takes := r.findOption(w.text)
 			ok = ok || r.tests && isTestOption(w.text)
-			if r.signed && before == required && (number(w.text) || mode(w.text)) {
+			if r.signed && before == required && (isNumber(w.text) || isFileMode(w.text)) {
 				continue
 			}
-			if !ok || r.operands == "repository" && !githubs(w.text) {
+			if !ok || r.operands == "repository" && !isGitHubRepo(w.text) {
 				e.stays = append(e.stays, i)
 			} else if before == required {
-				r.stay(i, e)
+				r.addStay(i, e)
 			}
 			if valued = takes; doubt {
-				r.operand(words, i, &operands, e)
+				r.readOperand(words, i, &operands, e)
 			}
 		case !w.known && !w.split && !w.many && strings.HasPrefix(w.head, "-"):
-			if ok, _ := r.option(w.head); !ok || !r.holdsValue(w.head) {
-				r.unsure(i, e)
+			if ok, _ := r.findOption(w.head); !ok || !r.holdsValue(w.head) {
+				r.addUnsure(i, e)
 			}
-		case w.optional() && !(r.single && w.file()):
-			r.unsure(i, e)
+		case w.mayBeOption() && !(r.single && w.isFileGlob()):
+			r.addUnsure(i, e)
 			operands += 2
 		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
 			// yesterday: no date sets the clock by words behind an option
-		case before == required && w.known && number(w.text):
-			r.operand(words, i, new(int), e) // no name of a file that is written
+		case before == required && w.known && isNumber(w.text):
+			r.readOperand(words, i, new(int), e) // no name of a file that is written
 		default:
-			if before == required && r.marked(w.text) {
-				r.stay(i, e)
+			if before == required && r.hasMarkPrefix(w.text) {
+				r.addStay(i, e)
 			}
-			r.operand(words, i, &operands, e)
+			r.readOperand(words, i, &operands, e)
 		}
 	}
 }
@@ -156,45 +156,45 @@ func isTestOption(text string) bool {
 // selectTests reports whether words for a script of the project choose tests alone.
 func selectTests(words []word) bool {
 	for i := range words {
-		if w := &words[i]; w.optional() || strings.HasPrefix(w.text, "-") && !isTestOption(w.text) {
+		if w := &words[i]; w.mayBeOption() || strings.HasPrefix(w.text, "-") && !isTestOption(w.text) {
 			return false
 		}
 	}
 	return true
 }
 
-// marked reports whether the first character of a value makes some program read more
+// hasMarkPrefix reports whether the first character of a value makes some program read more
 // in it: options from a file, a reference to overwrite.
-func (r *row) marked(text string) bool {
-	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && number(text)) && (len(text) > 1 || r.harmless != nil)
+func (r *row) hasMarkPrefix(text string) bool {
+	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }
 
-// mode reports whether a text is a mode of files, as -u+x: no option has its signs.
-func mode(text string) bool {
+// isFileMode reports whether a text is a mode of files, as -u+x: no option has its signs.
+func isFileMode(text string) bool {
 	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
 }
 
-// number reports whether a text is a number, with a sign or a unit perhaps: 5, -7, +10k.
-func number(text string) bool {
+// isNumber reports whether a text is a number, with a sign or a unit perhaps: 5, -7, +10k.
+func isNumber(text string) bool {
 	text = strings.TrimLeft(text, "+-")
 	digits := strings.TrimLeft(text, "0123456789")
-	return digits != text && (digits == "" || len(digits) == 1 && letter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
+	return digits != text && (digits == "" || len(digits) == 1 && isLetter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
 }
 
-// unsure notes a word that may turn out to be any option.
-func (r *row) unsure(i int, e *effect) {
-	r.stay(i, e)
+// addUnsure notes a word that may turn out to be any option.
+func (r *row) addUnsure(i int, e *effect) {
+	r.addStay(i, e)
 	e.loose = e.loose || !r.all
 }
 
-// stay notes a word that is more than its name says, unless no option of the program is.
-func (r *row) stay(i int, e *effect) {
+// addStay notes a word that is more than its name says, unless no option of the program is.
+func (r *row) addStay(i int, e *effect) {
 	if !r.all {
 		e.stays = append(e.stays, i)
 	}
 }
 
-func (r *row) operand(words []word, i int, operands *int, e *effect) {
+func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	if *operands++; r.harmless == nil {
 		return
 	}
@@ -211,11 +211,11 @@ func (r *row) operand(words []word, i int, operands *int, e *effect) {
 	}
 }
 
-// option reports whether an option is one of the harmless, as it is spelt in the
+// findOption reports whether an option is one of the harmless, as it is spelt in the
 // table, and whether the row says that it takes the next word: required, attached if
 // it may, none if it does not. Any other spelling is another option: one dash more,
 // another case, a part of a name.
-func (r *row) option(text string) (ok bool, takes value) {
+func (r *row) findOption(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]
 	if !ok && valued {
@@ -271,8 +271,8 @@ func (r *row) holdsValue(head string) bool {
 	return false
 }
 
-// file says whether the word is files that a glob finds, whose names hold a
+// isFileGlob says whether the word is files that a glob finds, whose names hold a
 // character that no option of one dash has: *.go, src/*.
-func (w *word) file() bool {
+func (w *word) isFileGlob() bool {
 	return w.many && !w.split && !w.owner && strings.ContainsAny(w.text, "./") && !strings.ContainsAny(w.text, "{}")
 }

@@ -16,7 +16,7 @@ type tables struct {
 
 // programs makes the tables when the first command is judged.
 var programs = sync.OnceValue(func() *tables {
-	t := &tables{opaque: map[string]bool{}, readers: map[string]func([]word) effect{}, launchers: map[string]launcher{}, wrappers: wrappers()}
+	t := &tables{opaque: map[string]bool{}, readers: map[string]func([]word) effect{}, launchers: map[string]launcher{}, wrappers: wrapperTable()}
 	add := func(names string, put func(name string)) {
 		for name := range strings.FieldsSeq(names) {
 			put(name)
@@ -31,10 +31,10 @@ var programs = sync.OnceValue(func() *tables {
 		names string
 		read  func([]word) effect
 	}{
-		{"find gfind", find}, {"xargs gxargs", xargs}, {"eval", eval}, {"env genv", env}, {"command", query},
-		{"sed gsed", sed}, {"awk gawk mawk nawk", awk}, {"test [ printf", compute}, {"tar gtar bsdtar", tar},
+		{"find gfind", readFind}, {"xargs gxargs", readXargs}, {"eval", readEval}, {"env genv", readEnv}, {"command", readQuery},
+		{"sed gsed", readSed}, {"awk gawk mawk nawk", readAwk}, {"test [ printf", readComputing}, {"tar gtar bsdtar", readTar},
 		{"cd chdir pushd popd", changeFolder},
-		{"sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh", shell},
+		{"sh bash dash zsh ash ksh mksh pdksh yash posh rbash rksh lksh hush oksh ksh93 bosh loksh", readShell},
 	} {
 		add(r.names, func(name string) { t.readers[name] = r.read })
 	}

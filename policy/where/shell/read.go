@@ -15,7 +15,7 @@ type simple struct {
 	words []word
 }
 
-func (s simple) equal(other simple) bool { return slices.Equal(s.words, other.words) }
+func (s simple) equalWords(other simple) bool { return slices.Equal(s.words, other.words) }
 
 // assignment is a variable that a command is given: NAME=value before it.
 type assignment struct {
@@ -44,23 +44,23 @@ type program struct {
 	steered bool
 }
 
-// sort is package sort's: slices would be compiled for each type (TestSize of clawai-hook).
-func (p *program) sort() {
+// sortByPlace is package sort's: slices would be compiled for each type (TestSize of clawai-hook).
+func (p *program) sortByPlace() {
 	sort.SliceStable(p.assigned, func(i, j int) bool { return p.assigned[i].at < p.assigned[j].at })
 	sort.SliceStable(p.files, func(i, j int) bool { return p.files[i].at < p.files[j].at })
 }
 
-// equal says whether two readings of one text found the same.
-func (p *program) equal(other *program) bool {
-	return slices.EqualFunc(p.commands, other.commands, simple.equal) &&
+// equalProgram says whether two readings of one text found the same.
+func (p *program) equalProgram(other *program) bool {
+	return slices.EqualFunc(p.commands, other.commands, simple.equalWords) &&
 		slices.Equal(p.assigned, other.assigned) && slices.Equal(p.files, other.files)
 }
 
 var errTooLarge = errors.New("too much to read")
 
-// read lists the commands of a text as a parser finds them. A panic of the parser
+// parseShell lists the commands of a text as a parser finds them. A panic of the parser
 // is an error: the text is an attacker's.
-func read(text string, dialect syntax.LangVariant) (p *program, err error) {
+func parseShell(text string, dialect syntax.LangVariant) (p *program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p, err = nil, fmt.Errorf("the parser failed: %v", r)
@@ -80,12 +80,12 @@ func read(text string, dialect syntax.LangVariant) (p *program, err error) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				p.commands = append(p.commands, simple{words: readWords(n.Args)})
-				p.assign(n.Assigns)
+				p.addAssignments(n.Assigns)
 			}
 		case *syntax.Redirect:
-			p.redirect(n)
+			p.addRedirect(n)
 		case *syntax.DeclClause:
-			p.commands = append(p.commands, declaration(n))
+			p.commands = append(p.commands, readDeclaration(n))
 		case *syntax.TimeClause:
 			p.commands = append(p.commands, timed)
 		}
@@ -94,11 +94,11 @@ func read(text string, dialect syntax.LangVariant) (p *program, err error) {
 	if nodes > maxNodes {
 		return nil, errTooLarge
 	}
-	p.sort()
+	p.sortByPlace()
 	return p, nil
 }
 
-func (p *program) assign(all []*syntax.Assign) {
+func (p *program) addAssignments(all []*syntax.Assign) {
 	for _, a := range all {
 		made := assignment{at: int(a.Pos().Offset())} // of no name: the core knows no such assignment
 		if a.Name != nil && a.Array == nil && a.Index == nil && !a.Append && !a.Naked {
@@ -111,7 +111,7 @@ func (p *program) assign(all []*syntax.Assign) {
 	}
 }
 
-func (p *program) redirect(r *syntax.Redirect) {
+func (p *program) addRedirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrAll, syntax.AppAll:
 		if to := readWord(r.Word); !to.known || to.text != "/dev/null" {
@@ -120,9 +120,9 @@ func (p *program) redirect(r *syntax.Redirect) {
 	}
 }
 
-// declaration makes a simple command of export, declare and their like, which
+// readDeclaration makes a simple command of export, declare and their like, which
 // bash parses and other shells run as commands.
-func declaration(n *syntax.DeclClause) simple {
+func readDeclaration(n *syntax.DeclClause) simple {
 	c := simple{words: []word{{text: n.Variant.Value, known: true}}}
 	for _, a := range n.Args {
 		var w word

@@ -7,28 +7,28 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// remote reports whether an address makes git run no helper named in it.
-func remote(text string) bool {
+// isSafeRemote reports whether an address makes git run no helper named in it.
+func isSafeRemote(text string) bool {
 	return !strings.Contains(text, "::") && !strings.Contains(text, "://-") && !strings.Contains(text, "@-") && !strings.Contains(text, "+ssh")
 }
 
-// pushed reports whether an operand of git push neither forces (+main) nor deletes
+// isSafePush reports whether an operand of git push neither forces (+main) nor deletes
 // (:main). An unknown word may begin with either.
-func pushed(text string) bool {
-	return text != "" && text[0] != '+' && text[0] != ':' && remote(text)
+func isSafePush(text string) bool {
+	return text != "" && text[0] != '+' && text[0] != ':' && isSafeRemote(text)
 }
 
-// fetched reports whether an operand of git fetch or git pull moves no reference of
+// isSafeFetch reports whether an operand of git fetch or git pull moves no reference of
 // the user's own by force, nor many of them: with --prune, git deletes those that a
 // pattern such as refs/tags/*:refs/tags/* names and the remote does not have.
-func fetched(text string) bool {
-	return pushed(text) && !(strings.Contains(text, "*") && strings.Contains(text, ":"))
+func isSafeFetch(text string) bool {
+	return isSafePush(text) && !(strings.Contains(text, "*") && strings.Contains(text, ":"))
 }
 
-// acts reports whether an operand of git push, git fetch or git pull does what one
+// actsAsOption reports whether an operand of git push, git fetch or git pull does what one
 // of the options does: +main forces, :main deletes. A deletion may be what a rule
 // about --force means.
-func (r *row) acts(w *word, names []string) where.Verdict {
+func (r *row) actsAsOption(w *word, names []string) where.Verdict {
 	if r == nil || r.operands != "refspec" && r.operands != "into" {
 		return where.No
 	}

@@ -2,17 +2,17 @@ package shell
 
 import "strings"
 
-// sed reads the words of sed, whose options may stand anywhere. GNU's e runs
+// readSed reads the words of sed, whose options may stand anywhere. GNU's e runs
 // commands, w writes files, and s takes both as flags.
-func sed(words []word) effect {
+func readSed(words []word) effect {
 	e := effect{}
 	script := false
 	var operand = -1
 	for at := 1; at < len(words); at++ {
 		w := words[at]
 		switch {
-		case w.optional() || !w.known && operand < 0 && !script:
-			return hides()
+		case w.mayBeOption() || !w.known && operand < 0 && !script:
+			return hiddenEffect()
 		case !strings.HasPrefix(w.text, "-") || w.text == "-":
 			if operand < 0 {
 				operand = at
@@ -21,24 +21,24 @@ func sed(words []word) effect {
 		case w.text == "-e" || strings.HasSuffix(w.text, "e") && strings.Count(w.text, "e") == 1 && strings.Trim(w.text, "-nErzsue") == "" && !strings.HasPrefix(w.text, "--"):
 			script = true
 			at++
-			if at >= len(words) || !words[at].known || !readable(words[at].text) {
-				return hides()
+			if at >= len(words) || !words[at].known || !isReadableSed(words[at].text) {
+				return hiddenEffect()
 			}
 		case strings.Trim(w.text[1:], "nErzsu") == "":
 		case attachedScript(w.text) != "":
 			script = true
-			if !readable(attachedScript(w.text)) {
-				return hides()
+			if !isReadableSed(attachedScript(w.text)) {
+				return hiddenEffect()
 			}
 		case w.text == "--in-place", strings.HasPrefix(w.text, "-i."),
 			!strings.HasPrefix(w.text, "--") && strings.ContainsAny(w.text, "iI") && strings.Trim(w.text[1:], "nErzsuiI") == "":
 			e.stays = append(e.stays, at)
 		default:
-			return hides()
+			return hiddenEffect()
 		}
 	}
-	if !script && (operand < 0 || !readable(words[operand].text)) {
-		return hides()
+	if !script && (operand < 0 || !isReadableSed(words[operand].text)) {
+		return hiddenEffect()
 	}
 	return e
 }
@@ -52,8 +52,8 @@ func attachedScript(text string) string {
 	return script
 }
 
-// readable reports whether a sed script only prints, deletes, substitutes and reads files.
-func readable(script string) bool {
+// isReadableSed reports whether a sed script only prints, deletes, substitutes and reads files.
+func isReadableSed(script string) bool {
 	_, ok := readSedScript(script)
 	return ok
 }
@@ -66,13 +66,13 @@ func readSedScript(script string) (files []string, readable bool) {
 		if s == "" {
 			return files, true
 		}
-		if s[0] == '#' || !s.addresses() { // #n, and what another sed makes of it
+		if s[0] == '#' || !s.takeAddresses() { // #n, and what another sed makes of it
 			return nil, false
 		}
 		if s[0] == 'r' {
 			files = append(files, strings.TrimLeft(string(s[1:]), " \t"))
 		}
-		if !s.command() {
+		if !s.takeCommand() {
 			return nil, false
 		}
 	}
@@ -82,7 +82,7 @@ func readSedScript(script string) (files []string, readable bool) {
 // scriptReader returns the reader of the files that a word names within a script of the
 // program's language. Any word may be the script.
 func scriptReader(program string) func(*word) []word {
-	switch canonical(program) {
+	switch canonicalName(program) {
 	case "sed", "gsed":
 		return readSedNames
 	case "awk", "gawk", "mawk", "nawk":
@@ -96,9 +96,9 @@ func scriptReader(program string) func(*word) []word {
 // findScript is the index of the word that certainly is the script of sed or awk, and no
 // path; 0 when none is.
 func findScript(words []word) int {
-	switch canonical(words[0].text) {
+	switch canonicalName(words[0].text) {
 	case "sed", "gsed":
-		for i := 1; i < len(words) && !sed(words).hidden; i++ {
+		for i := 1; i < len(words) && !readSed(words).hidden; i++ {
 			switch text := words[i].text; {
 			case !strings.HasPrefix(text, "-"):
 				return i
@@ -107,7 +107,7 @@ func findScript(words []word) int {
 			}
 		}
 	case "awk", "gawk", "mawk", "nawk":
-		for i := 1; i < len(words) && !awk(words).hidden; i++ {
+		for i := 1; i < len(words) && !readAwk(words).hidden; i++ {
 			switch text := words[i].text; {
 			case text == "-F" || text == "-v":
 				i++
@@ -158,35 +158,35 @@ func readAwkNames(w *word) []word {
 // sedScript is what is left of a script.
 type sedScript string
 
-func (s *sedScript) skip(set string) { *s = sedScript(strings.TrimLeft(string(*s), set)) }
+func (s *sedScript) skipSet(set string) { *s = sedScript(strings.TrimLeft(string(*s), set)) }
 
-// addresses takes the addresses before a command.
-func (s *sedScript) addresses() bool {
+// takeAddresses takes the addresses before a command.
+func (s *sedScript) takeAddresses() bool {
 	for range 2 {
 		switch {
 		case *s == "":
 			return false
 		case (*s)[0] == '/':
-			if *s = (*s)[1:]; !s.until('/') {
+			if *s = (*s)[1:]; !s.takeUntil('/') {
 				return false
 			}
-			s.skip("IM")
+			s.skipSet("IM")
 		default:
-			s.skip("0123456789$~+")
+			s.skipSet("0123456789$~+")
 		}
-		s.skip(" \t")
+		s.skipSet(" \t")
 		if *s == "" || (*s)[0] != ',' {
 			break
 		}
 		*s = (*s)[1:]
-		s.skip(" \t")
+		s.skipSet(" \t")
 	}
-	s.skip("! \t")
+	s.skipSet("! \t")
 	return *s != ""
 }
 
-// command takes one command, up to what separates it from the next.
-func (s *sedScript) command() bool {
+// takeCommand takes one command, up to what separates it from the next.
+func (s *sedScript) takeCommand() bool {
 	c := (*s)[0]
 	*s = (*s)[1:]
 	switch {
@@ -196,10 +196,10 @@ func (s *sedScript) command() bool {
 	case c == 'r' && !strings.ContainsAny(string(*s), "\\\n"):
 		*s = "" // the rest is the name of a file to read
 	case strings.IndexByte(":btT", c) >= 0:
-		s.skip(" ")
-		s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+		s.skipSet(" ")
+		s.skipSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 	case strings.IndexByte("qQl", c) >= 0:
-		s.skip(" 0123456789")
+		s.skipSet(" 0123456789")
 	case c == 's' || c == 'y':
 		if *s == "" || strings.IndexByte("/|,#:@%!_", (*s)[0]) < 0 {
 			return false
@@ -207,23 +207,23 @@ func (s *sedScript) command() bool {
 		delimiter := (*s)[0]
 		*s = (*s)[1:]
 		for range 2 { // the pattern, and what takes its place
-			if !s.until(delimiter) {
+			if !s.takeUntil(delimiter) {
 				return false
 			}
 		}
 		if c == 's' {
-			s.skip("gpiImM0123456789")
+			s.skipSet("gpiImM0123456789")
 		}
 	default:
 		return false
 	}
-	s.skip(" \t")
+	s.skipSet(" \t")
 	return *s == "" || strings.IndexByte(";\n}", (*s)[0]) >= 0
 }
 
-// until takes a text up to a delimiter. Whether one inside brackets ends it is
+// takeUntil takes a text up to a delimiter. Whether one inside brackets ends it is
 // not the same for every sed.
-func (s *sedScript) until(delimiter byte) bool {
+func (s *sedScript) takeUntil(delimiter byte) bool {
 	text := string(*s)
 	bracket := false
 	for i := 0; i < len(text); i++ {

@@ -22,7 +22,7 @@ type Setting struct {
 
 // Ports are what the constraint asks of others.
 type Ports struct {
-	// Place resolves a path, as disk.Place does with a home, the folder at which
+	// Place resolves a path, as disk.LocatePath does with a home, the folder at which
 	// relative paths start, and a disk. nil: no place is known.
 	Place func(path, base string) (stands, leads string, known bool)
 	// Hosts makes the constraint that a URL's host is one of a list.
@@ -50,21 +50,21 @@ type commands struct {
 // the package comment. The error names what is wrong and says what to write.
 func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	c := &commands{settings: settings, windows: ports.Windows}
-	if run, given := c.setting("run"); len(run) == 0 {
+	if run, given := c.findSetting("run"); len(run) == 0 {
 		if len(settings) > 1 || !given && len(settings) > 0 {
 			return nil, errors.New(`a table needs run, the commands it is about; write run = ["**"] for all`)
 		}
 		return nil, errors.New("the list of commands is empty; name at least one, such as \"git status\"")
 	}
 	for _, name := range Settings {
-		list, given := c.setting(name)
+		list, given := c.findSetting(name)
 		if !given {
 			continue
 		}
 		if len(list) == 0 {
 			return nil, fmt.Errorf("%s is an empty list; leave it out, or name something", name)
 		}
-		if err := c.set(name, list, ports); err != nil {
+		if err := c.applySetting(name, list, ports); err != nil {
 			return nil, err
 		}
 		for _, text := range list {
@@ -74,8 +74,8 @@ func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	return c, nil
 }
 
-// setting is the list that is given under a word.
-func (c *commands) setting(name string) (list []string, given bool) {
+// findSetting is the list that is given under a word.
+func (c *commands) findSetting(name string) (list []string, given bool) {
 	for i := range c.settings {
 		if c.settings[i].Name == name {
 			return c.settings[i].List, true
@@ -84,7 +84,7 @@ func (c *commands) setting(name string) (list []string, given bool) {
 	return nil, false
 }
 
-func (c *commands) set(name string, list []string, ports Ports) (err error) {
+func (c *commands) applySetting(name string, list []string, ports Ports) (err error) {
 	switch name {
 	case "run":
 		c.patterns, err = parsePatterns(list)
@@ -138,7 +138,7 @@ func checkOptions(list []string) error {
 func (c *commands) String() string {
 	var parts []string
 	for _, name := range Settings {
-		if list, given := c.setting(name); given {
+		if list, given := c.findSetting(name); given {
 			quoted := make([]string, len(list))
 			for i, text := range list {
 				quoted[i] = fmt.Sprintf("%q", text)
@@ -152,13 +152,13 @@ func (c *commands) String() string {
 	return "command = { " + strings.Join(parts, ", ") + " }"
 }
 
-// Cost counts two readings, each with the texts within the text, every word
+// JudgeCost counts two readings, each with the texts within the text, every word
 // against every pattern, and each place that a disk is asked for; measured by
 // BenchmarkHolds.
-func (c *commands) Cost(n int) int {
+func (c *commands) JudgeCost(n int) int {
 	n = min(n, maxText)
 	cost := 10_000 + n*(1_500+4*(len(c.patterns)+len(c.not))+c.size/16)
-	cost += c.dir.cost(n) + c.files.cost(n) + c.redirect.cost(n)
+	cost += c.dir.diskCost(n) + c.files.diskCost(n) + c.redirect.diskCost(n)
 	if c.hosts != nil {
 		cost += n * 2_000
 	}

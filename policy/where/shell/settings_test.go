@@ -16,7 +16,7 @@ import (
 
 // ports are those of a server that runs in /home/u/projects/app, with one link
 // there, which leads to /etc.
-var ports = shell.Ports{Hosts: web.Host, Place: func(p, _ string) (stands, leads string, known bool) {
+var ports = shell.Ports{Hosts: web.NewHosts, Place: func(p, _ string) (stands, leads string, known bool) {
 	switch {
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		p = "/home/u" + p[1:]
@@ -61,7 +61,7 @@ func judged(t *testing.T, opens bool, text, lines string) {
 		if !found {
 			continue
 		}
-		if got := c.Holds(where.Value{Kind: where.String, Text: command, Raw: command}, opens); verdicts[got] != want {
+		if got := c.JudgeValue(where.Value{Kind: where.String, Text: command, Raw: command}, opens); verdicts[got] != want {
 			t.Errorf("%s (opens %v): %q is %s, want %s", text, opens, command, verdicts[got], want)
 		}
 	}
@@ -397,7 +397,7 @@ func TestPathsWithinWords(t *testing.T) {
 	for _, text := range []string{"grep -" + strings.Repeat("a", 60_000), "grep " + strings.Repeat("a,b", 20_000), strings.Repeat("grep -abcdefgh ", 4000)} {
 		for _, opens := range []bool{true, false} {
 			c := withSettings(t, "grep **; paths: ./**")
-			if got := c.Holds(where.Value{Kind: where.String, Text: text, Raw: text}, opens); opens && got == where.Yes || !opens && got == where.No {
+			if got := c.JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, opens); opens && got == where.Yes || !opens && got == where.No {
 				t.Errorf("opens %v: %.20q is %s", opens, text, verdicts[got])
 			}
 		}
@@ -532,7 +532,7 @@ func TestFolderOfTheServer(t *testing.T) {
 		if !shell.AsksDisk(c) {
 			t.Error("it asks no disk")
 		}
-		if got := c.Holds(where.Value{Kind: where.String, Text: "cat x", Base: folder}, true); got != want {
+		if got := c.JudgeValue(where.Value{Kind: where.String, Text: "cat x", Base: folder}, true); got != want {
 			t.Errorf("from %q: %s, want %s", folder, verdicts[got], verdicts[want])
 		}
 	}
@@ -550,7 +550,7 @@ func FuzzSettings(f *testing.F) {
 	c := withSettings(f, "cat **, git status **, head **, curl **, ls **; not: ls -a **; without: -b; dir: ~/projects/**; paths: ./**, /tmp/**; env: A=1; redirect: /tmp/**; hosts: a.example")
 	f.Fuzz(func(t *testing.T, s string) {
 		v := where.Value{Kind: where.String, Text: s, Raw: s}
-		if c.Holds(v, true) != where.Yes {
+		if c.JudgeValue(v, true) != where.Yes {
 			return
 		}
 		file, err := syntax.NewParser().Parse(strings.NewReader(s), "")
@@ -560,7 +560,7 @@ func FuzzSettings(f *testing.F) {
 		syntax.Walk(file, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.Redirect:
-				if to := unquoted(n.Word); n.Hdoc == nil && n.Op != syntax.DplOut && n.Op != syntax.DplIn && path.Clean(to) != "/dev/null" && !strings.HasPrefix(path.Clean(to)+"/", "/tmp/") {
+				if to := removeQuotes(n.Word); n.Hdoc == nil && n.Op != syntax.DplOut && n.Op != syntax.DplIn && path.Clean(to) != "/dev/null" && !strings.HasPrefix(path.Clean(to)+"/", "/tmp/") {
 					t.Errorf("%q opens %q", s, to)
 				}
 			case *syntax.Assign:
@@ -569,7 +569,7 @@ func FuzzSettings(f *testing.F) {
 				}
 			case *syntax.CallExpr:
 				for i, w := range n.Args {
-					if to := unquoted(w); i > 0 && strings.HasPrefix(path.Clean(to), "/") && !strings.HasPrefix(path.Clean(to)+"/", "/tmp/") && !strings.HasPrefix(to, "/home/u/projects/") {
+					if to := removeQuotes(w); i > 0 && strings.HasPrefix(path.Clean(to), "/") && !strings.HasPrefix(path.Clean(to)+"/", "/tmp/") && !strings.HasPrefix(to, "/home/u/projects/") {
 						t.Errorf("%q names %q", s, to)
 					}
 				}
@@ -582,8 +582,8 @@ func FuzzSettings(f *testing.F) {
 // harmless are the variables of docs/where-command.md.
 const harmless = "LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM CI COLUMNS LINES"
 
-// unquoted is the text of a word of literals and quotes.
-func unquoted(w *syntax.Word) string {
+// removeQuotes is the text of a word of literals and quotes.
+func removeQuotes(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {
 		switch p := part.(type) {

@@ -168,7 +168,7 @@ func TestOrdinaryCommandsAreAllowed(t *testing.T) {
 		t.Errorf("%d commands, want at least 80", len(list))
 	}
 	for _, e := range list {
-		if got := c.Holds(text(e.command), true); got != where.Yes {
+		if got := c.JudgeValue(text(e.command), true); got != where.Yes {
 			t.Errorf("benign.txt:%d: %s: %q", e.line, verdicts[got], e.command)
 		}
 	}
@@ -184,7 +184,7 @@ func TestEvasionsAreNotAllowed(t *testing.T) {
 		if e.source == "" {
 			t.Errorf("evasions.txt:%d has no source", e.line)
 		}
-		if got := c.Holds(text(e.command), true); got == where.Yes {
+		if got := c.JudgeValue(text(e.command), true); got == where.Yes {
 			t.Errorf("evasions.txt:%d: allowed: %q (%s)", e.line, e.command, e.source)
 		}
 	}
@@ -197,7 +197,7 @@ func TestDeniedCommandsAreMet(t *testing.T) {
 		t.Errorf("%d commands, want at least 30", len(list))
 	}
 	for _, e := range list {
-		if got := c.Holds(text(e.command), false); got == where.No {
+		if got := c.JudgeValue(text(e.command), false); got == where.No {
 			t.Errorf("denied.txt:%d: not met: %q (%s)", e.line, e.command, e.source)
 		}
 	}
@@ -207,7 +207,7 @@ func TestDeniedCommandsAreMet(t *testing.T) {
 func TestEverydayCommandsMeetNoDeny(t *testing.T) {
 	c := constraint(t, denied...)
 	for _, e := range corpus(t, "everyday.txt") {
-		if got := c.Holds(text(e.command), false); got != where.No {
+		if got := c.JudgeValue(text(e.command), false); got != where.No {
 			t.Errorf("everyday.txt:%d: %s: %q", e.line, verdicts[got], e.command)
 		}
 	}
@@ -220,7 +220,7 @@ func TestOrdinaryCommandsMeetNoDeny(t *testing.T) {
 		if strings.Contains(e.command, "curl") {
 			continue
 		}
-		if got := c.Holds(text(e.command), false); got != where.No {
+		if got := c.JudgeValue(text(e.command), false); got != where.No {
 			t.Errorf("benign.txt:%d: %s: %q", e.line, verdicts[got], e.command)
 		}
 	}

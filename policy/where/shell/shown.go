@@ -6,24 +6,24 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// shown says whether words of a program that may run others name a command that
+// namesDenied says whether words of a program that may run others name a command that
 // is denied: as words of their own, or within one, a text of any language.
-func (j *judge) shown(words []word) bool {
+func (j *judge) namesDenied(words []word) bool {
 	for i := range words {
 		if j.shownAt(words[i:]) {
 			return true
 		}
 		if text := words[i].text; len(text) > 2 && text[0] == '-' && text[1] != '-' { // git grep -Orm
 			behind := append([]word{{text: text[2:], known: true}}, words[i+1:min(len(words), i+1+2*maxPast)]...)
-			if j.shown(behind[:1]) || j.shownAt(behind) {
+			if j.namesDenied(behind[:1]) || j.shownAt(behind) {
 				return true
 			}
 		}
-		if strings.IndexFunc(words[i].text, separates) < 0 {
+		if strings.IndexFunc(words[i].text, isSeparator) < 0 {
 			continue
 		}
 		var parts []word
-		for part := range strings.FieldsFuncSeq(words[i].text, separates) {
+		for part := range strings.FieldsFuncSeq(words[i].text, isSeparator) {
 			parts = append(parts, word{text: part, known: true})
 		}
 		for at := range parts {
@@ -38,9 +38,9 @@ func (j *judge) shown(words []word) bool {
 // maxPast is how many options may stand between the words of a pattern.
 const maxPast = 32
 
-// separates says whether a character cannot be part of the name of a program or
+// isSeparator says whether a character cannot be part of the name of a program or
 // of an option.
-func separates(r rune) bool {
+func isSeparator(r rune) bool {
 	return r < 0x80 && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && strings.IndexByte("_./+-%~", byte(r)) < 0
 }
 
@@ -48,14 +48,14 @@ func (j *judge) shownAt(words []word) bool {
 	if words[0].text == "" || words[0].text[0] == '-' {
 		return false
 	}
-	for _, name := range names(words[0].text) {
+	for _, name := range deniedNames(words[0].text) {
 		for _, p := range j.patterns {
-			if len(p.words) == 0 || bare(p.words[0]) || !p.words[0].Match(name) {
+			if len(p.words) == 0 || isBareGlob(p.words[0]) || !p.words[0].Match(name) {
 				continue
 			}
 			// A pattern says nothing of words far behind its own.
 			named := append([]word{{text: name, known: true}}, words[1:min(len(words), len(p.words)+maxPast)]...)
-			if p.match(named) != where.No || p.past(named) {
+			if p.matchWords(named) != where.No || p.matchesPastOptions(named) {
 				return true
 			}
 		}

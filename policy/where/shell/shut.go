@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// shuts reports whether a wildcard of the pattern stands for a word by which a program may
+// mayShowSecrets reports whether a wildcard of the pattern stands for a word by which a program may
 // show what lies in a place of secrets. A rule with paths says itself which files it means.
-func (j *judge) shuts(p *pattern, words []word) bool {
-	if j.files != nil || p.exact() || !words[0].known {
+func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
+	if j.files != nil || p.isExact() || !words[0].known {
 		return false
 	}
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
 		shut := textclass.MayNameShut(w.text) && newReader(words, "").namesShut(i) || w.made() && newReader(words, "").handles()
-		if shut && !p.opens(i, w.text) && !p.meansShut(i) {
+		if shut && !p.opensOption(i, w.text) && !p.meansShut(i) {
 			return true
 		}
 	}
@@ -33,7 +33,7 @@ func (p *pattern) meansShut(i int) bool {
 		return false
 	}
 	text := strings.TrimRight(p.words[i].String(), "*")
-	if text = strings.TrimSuffix(text, "/"); text == "" || base(text) == "" {
+	if text = strings.TrimSuffix(text, "/"); text == "" || baseName(text) == "" {
 		return false
 	}
 	return textclass.NamesShut(text) || !strings.HasSuffix(p.words[i].String(), "/*") && textclass.NamesShut(p.words[i].String())
@@ -47,7 +47,7 @@ type reader struct {
 }
 
 func newReader(words []word, base string) *reader {
-	return &reader{words: words, base: base, name: canonical(words[0].text)}
+	return &reader{words: words, base: base, name: canonicalName(words[0].text)}
 }
 
 // handling are programs that show, copy or change what is in the files that their words name.
@@ -63,7 +63,7 @@ const gitHandling = "show diff log blame cat-file grep archive hash-object apply
 // handles reports whether a program shows, copies or changes what is in the files that its
 // words name.
 func (r *reader) handles() bool {
-	return listedIn(handling, r.name) || listedIn(gitHandling, r.sub()) || listedIn(archiving, r.name)
+	return listedIn(handling, r.name) || listedIn(gitHandling, r.gitSubcommand()) || listedIn(archiving, r.name)
 }
 
 // made reports whether a word comes from what runs or from a variable of the text: its
@@ -81,20 +81,20 @@ const (
 
 // namesShut reports whether a word may name a place of secrets to a program that shows it.
 func (r *reader) namesShut(i int) bool {
-	w, sub := &r.words[i], r.sub()
+	w, sub := &r.words[i], r.gitSubcommand()
 	option, _, valued := strings.Cut(w.text, "=")
 	switch {
 	case r.showsNames(sub) && !strings.HasPrefix(w.text, "--f"),
 		valued && strings.HasPrefix(option, "--exclude"), strings.HasPrefix(r.words[i-1].text, "--exclude") && isText(r.words, i, r.words[i-1].text),
 		sub != "" && (valued && listedIn(gitTexts[sub], option) || isText(r.words, i, gitTexts[sub])),
-		i == r.pattern(sub):
+		i == r.findPattern(sub):
 		return false
 	}
 	parts := scriptReader(r.name)(w)
 	if i != findScript(r.words) {
 		shown := *w
 		shown.known = true
-		parts = append(parts, rowOf(r.words).parts(&shown)...)
+		parts = append(parts, rowOf(r.words).pathParts(&shown)...)
 	}
 	return slices.ContainsFunc(parts, func(part word) bool { return part.text == "" || textclass.NamesShut(part.text) })
 }
@@ -103,12 +103,12 @@ func (r *reader) showsNames(sub string) bool {
 	return listedIn(namesOnly, r.name) && !(strings.HasSuffix(r.name, "find") && changesFiles(r.words)) || sub != "" && listedIn(gitNamesOnly, sub)
 }
 
-// sub is the subcommand of git.
-func (r *reader) sub() string {
+// gitSubcommand is the subcommand of git.
+func (r *reader) gitSubcommand() string {
 	if r.name != "git" {
 		return ""
 	}
-	rest, _ := plainly(r.words)
+	rest, _ := stripGlobals(r.words)
 	return rest[min(1, len(rest)-1)].text
 }
 
@@ -118,9 +118,9 @@ var seeks = map[string][]string{
 	"grep": {"-e", "--regexp", "-f", "--file"}, "rg": {"-e", "--regexp", "-f", "--file", "--files", "--type-list"}, "jq": {"-f", "--from-file"},
 }
 
-// pattern is the index of the word that a program looks for, and that names no file; 0 when
+// findPattern is the index of the word that a program looks for, and that names no file; 0 when
 // that is not sure.
-func (r *reader) pattern(sub string) int {
+func (r *reader) findPattern(sub string) int {
 	name := r.name
 	if name == "git" {
 		name = sub
@@ -128,7 +128,7 @@ func (r *reader) pattern(sub string) int {
 		name = "grep"
 	}
 	options, row, subSeen := seeks[name], rowOf(r.words), sub == ""
-	if options == nil || has(r.words, options) != where.No {
+	if options == nil || hasOption(r.words, options) != where.No {
 		return 0
 	}
 	for i := 1; i < len(r.words); i++ {
@@ -136,7 +136,7 @@ func (r *reader) pattern(sub string) int {
 		switch text := r.words[i].text; {
 		case !r.words[i].known && (strings.HasPrefix(text, "-") || r.words[i].split):
 			return 0
-		case strings.HasPrefix(text, "-"), listedIn("-A -B -C -m", before) && number(text), valued && name == "rg":
+		case strings.HasPrefix(text, "-"), listedIn("-A -B -C -m", before) && isNumber(text), valued && name == "rg":
 		case valued:
 			return 0 // or it is the pattern, to another vendor's program
 		case !subSeen:
@@ -184,8 +184,8 @@ func parseSearch(list []string) (string, error) {
 	return list[0], nil
 }
 
-// looks says whether a command looks as wide as the rule says.
-func (j *judge) looks(words []word) where.Verdict {
+// judgeSearch says whether a command looks as wide as the rule says.
+func (j *judge) judgeSearch(words []word) where.Verdict {
 	if j.search == "" {
 		return where.Yes
 	}
@@ -202,14 +202,14 @@ func (j *judge) looks(words []word) where.Verdict {
 // looksWide says whether a program shows what is in every file of the folder, in those too
 // that hold secrets: as grep -r . does, and rg --hidden.
 func (r *reader) looksWide() where.Verdict {
-	sub := r.sub()
+	sub := r.gitSubcommand()
 	switch {
 	case sub == "cat-file":
-		return r.has(batches) // the names of objects come in
+		return r.hasOption(batches) // the names of objects come in
 	case r.name == "diff", listedIn(archiving, r.name):
 		// diff compares the files of two folders, of the same names, without an option too.
 		named, _ := r.roots(sub)
-		return max(where.Certain(named), r.looksAround(recurses, sub))
+		return max(where.VerdictOf(named), r.looksAround(recurses, sub))
 	case strings.HasSuffix(r.name, "grep"):
 		return r.looksAround(recurses, sub)
 	case r.name == "rg":
@@ -219,19 +219,19 @@ func (r *reader) looksWide() where.Verdict {
 	case sub == "grep", sub == "diff":
 		return r.looksAround(untracked, sub)
 	}
-	return r.has([]string{"--files0-from"})
+	return r.hasOption([]string{"--files0-from"})
 }
 
-// has says whether a command has one of the options. Files that the shell finds by a wildcard
+// hasOption says whether a command has one of the options. Files that the shell finds by a wildcard
 // are none.
-func (r *reader) has(options []string) where.Verdict {
+func (r *reader) hasOption(options []string) where.Verdict {
 	v := where.No
 	row := rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		switch w := &r.words[i]; {
 		case strings.HasPrefix(w.text, "-"):
-			v = max(v, spells(w.text, options, row))
-		case w.optional() && !w.file():
+			v = max(v, spellsOption(w.text, options, row))
+		case w.mayBeOption() && !w.isFileGlob():
 			v = max(v, where.Maybe)
 		}
 	}
@@ -241,16 +241,16 @@ func (r *reader) has(options []string) where.Verdict {
 // looksAround says whether a command has one of the options, and looks with it into what has
 // no name in the command.
 func (r *reader) looksAround(options []string, sub string) where.Verdict {
-	v := r.has(options)
-	if v == where.No || r.narrows() || !r.atRoot(sub) {
+	v := r.hasOption(options)
+	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {
 		return where.No
 	}
 	return v
 }
 
-// narrows reports whether a search looks only into files whose names show that they hold no
+// narrowsFiles reports whether a search looks only into files whose names show that they hold no
 // secret.
-func (r *reader) narrows() bool {
+func (r *reader) narrowsFiles() bool {
 	some := false
 	for i := 1; i < len(r.words); i++ {
 		option, value, valued := strings.Cut(r.words[i].text, "=")
@@ -283,19 +283,19 @@ func (r *reader) atRoot(sub string) bool {
 
 // roots reports whether a word may name all of the project, or more, and counts operands.
 func (r *reader) roots(sub string) (named bool, operands int) {
-	pattern, row := r.pattern(sub), rowOf(r.words)
+	pattern, row := r.findPattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
 			break // of its folders
 		}
-		if i == pattern || strings.HasPrefix(w.text, "-") || w.text == sub || number(w.text) {
+		if i == pattern || strings.HasPrefix(w.text, "-") || w.text == sub || isNumber(w.text) {
 			continue
 		}
 		if !row.mayTake(r.words[i-1].text) {
 			operands++
 		}
-		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.Surrounds(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
+		if clean := path.Clean(w.text); !w.known && !w.home && !w.many || clean == "." || strings.HasPrefix(clean, "..") || textclass.SurroundsSecrets(clean) || strings.HasPrefix(r.base+"/", clean+"/") {
 			return true, operands
 		}
 	}

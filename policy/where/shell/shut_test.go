@@ -37,11 +37,11 @@ func TestPlacesOfSecrets(t *testing.T) {
 		timeout 5 **|cat **; timeout 5 cat a.go; timeout 5 cat a.key`) {
 		cases := splitCases(strings.TrimSpace(line))
 		c := constraint(t, strings.Split(cases[0], "|")...)
-		if got := c.Holds(text(cases[1]), true); got != where.Yes {
+		if got := c.JudgeValue(text(cases[1]), true); got != where.Yes {
 			t.Errorf("%s: %s: %q", cases[0], verdicts[got], cases[1])
 		}
 		for _, s := range cases[2:] {
-			if got := c.Holds(text(s), true); got == where.Yes {
+			if got := c.JudgeValue(text(s), true); got == where.Yes {
 				t.Errorf("%s: allowed: %q", cases[0], s)
 			}
 		}
@@ -61,7 +61,7 @@ func TestSearch(t *testing.T) {
 	holds := func(c where.Constraint, s string, opens bool) where.Verdict {
 		v := text(s)
 		v.Base = "/home/user/projects/app"
-		return c.Holds(v, opens)
+		return c.JudgeValue(v, opens)
 	}
 	for s := range strings.SplitSeq(`grep -rn x .;grep -R x;grep -rn x ./;grep -rn x ./.;grep -rn x src .;grep -rn x src/../..;grep -rn x /home/user;grep -rn x /home/user/projects/app;grep -rn x ~;grep --recursive x .
 		grep -e x -r .;grep -d recurse x .;grep -A 3 -r x .;grep -rn x . --include="*.key";grep -rn x . --include="*";grep -r "x" "$PWD";rg --hidden x;rg -. x;rg -u x;rg -uuu x;rg --no-ignore x .;rg --hidden -g '!a' x

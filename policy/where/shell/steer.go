@@ -2,11 +2,11 @@ package shell
 
 import "strings"
 
-// steers says whether a variable has a say in what a shell, the loader or a
+// steersPrograms says whether a variable has a say in what a shell, the loader or a
 // common program runs, or is a number, whose value some shells compute. The list
 // serves rules that deny: a rule that allows is never certain of a command with an
 // assignment.
-func steers(name string) bool {
+func steersPrograms(name string) bool {
 	if i := strings.IndexByte(name, '['); i >= 0 {
 		return true
 	}

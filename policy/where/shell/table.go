@@ -89,12 +89,12 @@ func programRow(program string) *row {
 	if len(at) == 0 {
 		return nil
 	}
-	r, _ := programRows.LoadOrStore(program, rows(program, at)[program])
+	r, _ := programRows.LoadOrStore(program, readRows(program, at)[program])
 	return r.(*row)
 }
 
-// rows reads the rows of a program that begin at these places.
-func rows(program string, begins []int) map[string]*row {
+// readRows reads the rows of a program that begin at these places.
+func readRows(program string, begins []int) map[string]*row {
 	table := map[string]*row{}
 	for _, at := range begins {
 		r := &row{options: &options{}}
@@ -114,12 +114,12 @@ func rows(program string, begins []int) map[string]*row {
 				break
 			}
 			key, words, _ := strings.Cut(line[1:], " ")
-			r.set(key, words)
+			r.setField(key, words)
 		}
 	}
 	for name := range table {
 		if strings.Contains(name, " ") {
-			adopt(table, name)
+			attachSubcommand(table, name)
 		}
 	}
 	return table
@@ -158,8 +158,8 @@ func (o *options) byName() map[string]value {
 	return o.names
 }
 
-// adopt hangs the row of a subcommand below that of its program.
-func adopt(table map[string]*row, name string) {
+// attachSubcommand hangs the row of a subcommand below that of its program.
+func attachSubcommand(table map[string]*row, name string) {
 	i := strings.LastIndexByte(name, ' ')
 	parent := table[name[:i]]
 	if parent == nil {
@@ -171,13 +171,13 @@ func adopt(table map[string]*row, name string) {
 		parent = &alone
 		table[name[:i]] = parent
 		if strings.Contains(name[:i], " ") {
-			adopt(table, name[:i])
+			attachSubcommand(table, name[:i])
 		}
 	}
 	parent.subs[name[i+1:]] = table[name]
 }
 
-func (r *row) set(key, words string) {
+func (r *row) setField(key, words string) {
 	switch key {
 	case "options", "also", "manual":
 		r.options.lines = append(r.options.lines, words)
@@ -207,11 +207,11 @@ var operandKinds = map[string]func(text string) bool{
 	"one":        func(string) bool { return true }, // and a second is a file it writes
 	"format":     func(text string) bool { return strings.HasPrefix(text, "+") },
 	"files":      func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
-	"package":    registered,
-	"remote":     remote,
-	"refspec":    pushed,
-	"repository": githubs,
-	"into":       fetched,
+	"package":    isRegistryPackage,
+	"remote":     isSafeRemote,
+	"refspec":    isSafePush,
+	"repository": isGitHubRepo,
+	"into":       isSafeFetch,
 	// A version is asked of the network: example.com/x@latest.
 	"local": func(text string) bool { return !strings.Contains(text, "@") },
 	"page":  func(text string) bool { return !strings.Contains(text, "/") },
@@ -222,7 +222,7 @@ var operandKinds = map[string]func(text string) bool{
 	"project": func(text string) bool {
 		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
 	},
-	"filter": func(text string) bool { return !environs(text) },
+	"filter": func(text string) bool { return !mayPrintEnv(text) },
 	"process": func(text string) bool {
 		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
 	},
@@ -240,20 +240,20 @@ const (
 	processLetters = "acefghjklmnrsuvwxACDHLMNSTXZ"
 )
 
-// environs reports whether a text, as a filter of jq, may print the environment: by
+// mayPrintEnv reports whether a text, as a filter of jq, may print the environment: by
 // env, by $ENV, or by a module that is not read. The name of a file is no such filter.
-func environs(text string) bool {
+func mayPrintEnv(text string) bool {
 	if strings.HasSuffix(text, ".json") && strings.Trim(text, letters+"0123456789_/.-") == "" &&
 		!strings.Contains(text, "-.") && !strings.Contains(text, "/.") {
 		return false
 	}
 	for i := 0; i < len(text); {
-		if !letter(text[i]) {
+		if !isLetter(text[i]) {
 			i++
 			continue
 		}
 		end := i
-		for end < len(text) && (letter(text[end]) || text[end] >= '0' && text[end] <= '9') {
+		for end < len(text) && (isLetter(text[end]) || text[end] >= '0' && text[end] <= '9') {
 			end++
 		}
 		switch text[i:end] {
@@ -271,9 +271,9 @@ func environs(text string) bool {
 	return false
 }
 
-// githubs reports whether a word of gh names no repository on another host than GitHub's,
+// isGitHubRepo reports whether a word of gh names no repository on another host than GitHub's,
 // to which gh may send a token: evil.example/a/b, --repo=evil.example/a/b, a whole address.
-func githubs(text string) bool {
+func isGitHubRepo(text string) bool {
 	if strings.HasPrefix(text, "-") {
 		_, text, _ = strings.Cut(text, "=")
 	}
@@ -292,9 +292,9 @@ func githubs(text string) bool {
 	return !elsewhere || strings.EqualFold(host, "github.com")
 }
 
-// registered says whether a text names a package of the registry, and not an
+// isRegistryPackage says whether a text names a package of the registry, and not an
 // address or a folder, which npm would fetch and read with other programs.
-func registered(text string) bool {
+func isRegistryPackage(text string) bool {
 	name, scoped := strings.CutPrefix(text, "@")
 	if scoped {
 		_, name, scoped = strings.Cut(name, "/")

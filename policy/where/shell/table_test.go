@@ -103,7 +103,7 @@ func TestTable(t *testing.T) {
 var everyRow = sync.OnceValue(func() map[string]*row {
 	all := map[string]*row{}
 	for program, at := range headings() {
-		maps.Copy(all, rows(program, at))
+		maps.Copy(all, readRows(program, at))
 	}
 	return all
 })

@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// tar reads tar's words, whose first may be a bundle of letters without "-". A
+// readTar reads tar's words, whose first may be a bundle of letters without "-". A
 // name with a colon is a file on another machine, fetched with rsh.
-func tar(words []word) effect {
+func readTar(words []word) effect {
 	e := effect{}
 	r := programRow("tar")
 	from := 1
@@ -16,7 +16,7 @@ func tar(words []word) effect {
 			}
 		}
 	}
-	r.read(words, from, &e)
+	r.readArguments(words, from, &e)
 	for i, w := range words {
 		if i > 0 && (strings.Contains(w.text, ":") || !w.known && (!w.many || w.split)) {
 			e.stays = append(e.stays, i)

@@ -16,11 +16,11 @@ const (
 	maxDepth = 8
 )
 
-// admissible says whether a text is one that shells are likely to read alike:
+// isAdmissible says whether a text is one that shells are likely to read alike:
 // of a bounded size, UTF-8, without control characters, and with no blank but
 // the ones that separate words, and whole: what a server adds below a last
 // backslash would be part of it.
-func admissible(text string) bool {
+func isAdmissible(text string) bool {
 	if len(text) > maxText || !utf8.ValidString(text) || strings.HasSuffix(text, `\`) {
 		return false
 	}

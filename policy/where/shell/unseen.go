@@ -20,14 +20,14 @@ func UnseenBy(c where.Constraint) (list []Unseen) {
 		return nil
 	}
 	for _, p := range commands.patterns {
-		if u, unseen := p.unseen(); unseen {
+		if u, unseen := p.findUnseen(); unseen {
 			list = append(list, u)
 		}
 	}
 	return list
 }
 
-func (p *pattern) unseen() (Unseen, bool) {
+func (p *pattern) findUnseen() (Unseen, bool) {
 	var words []word // those before the first wildcard
 	for _, g := range p.words {
 		if g.HasWildcard() {
@@ -35,18 +35,18 @@ func (p *pattern) unseen() (Unseen, bool) {
 		}
 		words = append(words, word{text: g.String(), known: true})
 	}
-	if len(words) == 0 || p.exact() {
+	if len(words) == 0 || p.isExact() {
 		return Unseen{}, false
 	}
-	u := Unseen{Pattern: p.source, Program: canonical(words[0].text), Known: true}
+	u := Unseen{Pattern: p.source, Program: canonicalName(words[0].text), Known: true}
 	if _, read := programs().readers[u.Program]; read {
 		return Unseen{}, false
 	}
-	e := effects(words)
+	e := commandEffects(words)
 	u.Known = !e.strange
 	bareRest := p.rest
 	for _, g := range p.words[len(words):] {
-		bareRest = bareRest || bare(g)
+		bareRest = bareRest || isBareGlob(g)
 	}
 	return u, bareRest && (e.hidden || e.strange)
 }

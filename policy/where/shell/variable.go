@@ -27,9 +27,9 @@ var plainValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.,:@+-]*(/[A-Za-z][A-Za-z0-9_+-]*){0,2})?$`)
 })
 
-// governs says whether by a variable a shell, or the loader of every program,
+// governsPrograms says whether by a variable a shell, or the loader of every program,
 // decides what to run: no command is known that is given one.
-func governs(name string) bool {
+func governsPrograms(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_") ||
 		listedIn("PATH IFS ENV HOME PWD OLDPWD SHELL SHELLOPTS BASHOPTS ZDOTDIR FPATH CDPATH path fpath cdpath argv status", name)
 }
@@ -38,9 +38,9 @@ func parseVariables(list []string) (all []variable, err error) {
 	for _, text := range list {
 		name, value, valued := strings.Cut(text, "=")
 		switch {
-		case name == "" || identifier(name) != len(name):
+		case name == "" || identifierLength(name) != len(name):
 			return nil, fmt.Errorf("%q is no variable; write its name, such as \"GOFLAGS\", or what it may be, such as \"GOFLAGS=-mod=*\"", text)
-		case governs(name):
+		case governsPrograms(name):
 			return nil, fmt.Errorf("%s decides which programs run, and beside it no command is known; leave it out", name)
 		}
 		v := variable{name: name}
@@ -54,22 +54,22 @@ func parseVariables(list []string) (all []variable, err error) {
 	return all, nil
 }
 
-// gives says whether a rule that allows lets a command be given a variable.
-func (j *judge) gives(name, value string) bool {
-	if j.expands || governs(name) {
+// allowsVariable says whether a rule that allows lets a command be given a variable.
+func (j *judge) allowsVariable(name, value string) bool {
+	if j.expands || governsPrograms(name) {
 		return false
 	}
 	for _, v := range j.env {
-		if v.name == name && (v.value == nil || v.value.Match(value) && blanks(value) == blanks(v.value.String())) {
+		if v.name == name && (v.value == nil || v.value.Match(value) && countBlanks(value) == countBlanks(v.value.String())) {
 			return true
 		}
 	}
 	return listedIn(harmless, name) && plainValue().MatchString(value)
 }
 
-// blanks counts them: a wildcard stands for none in a variable's value, as many hold options
+// countBlanks counts them: a wildcard stands for none in a variable's value, as many hold options
 // and take another behind each. GOFLAGS='-mod=mod -toolexec=x' is more than -mod=*.
-func blanks(text string) (n int) {
+func countBlanks(text string) (n int) {
 	for _, r := range text {
 		if unicode.IsSpace(r) {
 			n++
@@ -78,10 +78,10 @@ func blanks(text string) (n int) {
 	return n
 }
 
-// gave says the same of all that stand before the commands of a program.
-func (j *judge) gave(p *program) bool {
+// allowsAssigned says the same of all that stand before the commands of a program.
+func (j *judge) allowsAssigned(p *program) bool {
 	for _, a := range p.assigned {
-		if !a.value.known || !j.gives(a.name, a.value.text) {
+		if !a.value.known || !j.allowsVariable(a.name, a.value.text) {
 			return false
 		}
 	}

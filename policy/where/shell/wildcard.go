@@ -40,7 +40,7 @@ func expandsWildcard(words []word) bool {
 	if !words[0].known {
 		return false // what it is called is not known either
 	}
-	name := canonical(words[0].text)
+	name := canonicalName(words[0].text)
 	switch e, known := expanders[name]; {
 	case name == "git":
 		return expandsPathspec(words)
@@ -52,7 +52,7 @@ func expandsWildcard(words []word) bool {
 		return e.findValue(words)
 	case known:
 		return e.findWord(words, 1)
-	case listedIn(expandingAll, name) || !listed(name):
+	case listedIn(expandingAll, name) || !isKnownProgram(name):
 		return (&expander{signs: wildcards}).findWord(words, 1)
 	}
 	return false
@@ -91,7 +91,7 @@ func isText(words []word, i int, texts string) bool {
 	if r == nil {
 		return false
 	}
-	ok, next := r.option(before)
+	ok, next := r.findOption(before)
 	return ok && next != required
 }
 
@@ -105,15 +105,15 @@ func (e *expander) findValue(words []word) bool {
 			return false // operands follow, which are taken as they stand
 		case !w.known || !strings.ContainsAny(w.text, e.signs):
 		case strings.HasPrefix(w.text, "--"):
-			if name, _, _ := strings.Cut(w.text, "="); e.has(name) {
+			if name, _, _ := strings.Cut(w.text, "="); e.hasOption(name) {
 				return true
 			}
 		case strings.HasPrefix(w.text, "-"):
-			if e.has(w.text[:strings.IndexAny(w.text, e.signs)]) {
+			if e.hasOption(w.text[:strings.IndexAny(w.text, e.signs)]) {
 				return true
 			}
 		case i > 1 && strings.HasPrefix(before, "-") && before != "--":
-			if e.has(before) {
+			if e.hasOption(before) {
 				return true
 			}
 		}
@@ -121,9 +121,9 @@ func (e *expander) findValue(words []word) bool {
 	return false
 }
 
-// has reports whether a word is one of the options: a part of a long one, or a bundle with
+// hasOption reports whether a word is one of the options: a part of a long one, or a bundle with
 // a short one.
-func (e *expander) has(text string) bool {
+func (e *expander) hasOption(text string) bool {
 	for option := range strings.FieldsSeq(e.options) {
 		if strings.HasPrefix(text, "--") && strings.HasPrefix(option, text) ||
 			!strings.HasPrefix(text, "--") && len(option) == 2 && strings.Contains(text, option[1:]) {
@@ -158,7 +158,7 @@ const gitSeeks = "-S -G --grep --author --committer --since --until --after --be
 // expandsPathspec reports whether a word may be a pathspec of git's that is more than a path: a
 // wildcard, or one that begins with a colon.
 func expandsPathspec(words []word) bool {
-	words, _ = plainly(words)
+	words, _ = stripGlobals(words)
 	if len(words) < 2 || !words[1].known || strings.HasPrefix(words[1].text, "-") {
 		return (&expander{signs: `*?[\`}).findWord(words, 1)
 	}

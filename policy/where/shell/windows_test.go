@@ -20,7 +20,7 @@ func TestShellsOfWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	judge := func(c where.Constraint, text string, opens bool) where.Verdict {
-		return c.Holds(where.Value{Kind: where.String, Text: text, Raw: text}, opens)
+		return c.JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, opens)
 	}
 	for _, text := range []string{
 		"ls -la src/a.go", "ls | rg foo", "cd src && ls", "ls 2>&1", "ls 2>/dev/null", `rg "a|b (c) <d> & e ^f" src`, "rg 'a b' -g '*.go'",

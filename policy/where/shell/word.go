@@ -25,8 +25,8 @@ type word struct {
 	inherited bool
 }
 
-// optional says whether the word may be, or become, an option.
-func (w *word) optional() bool {
+// mayBeOption says whether the word may be, or become, an option.
+func (w *word) mayBeOption() bool {
 	return !w.known && !w.owner && (w.split || w.head == "" || w.head[0] == '-')
 }
 
@@ -43,19 +43,19 @@ type reading struct {
 func readWord(w *syntax.Word) word {
 	r := reading{word: word{known: true}}
 	for _, part := range w.Parts {
-		r.part(part)
+		r.readPart(part)
 	}
-	return r.finish()
+	return r.finishWord()
 }
 
-func (r *reading) unknown(many bool) {
+func (r *reading) markUnknown(many bool) {
 	if r.known {
 		r.known, r.first = false, r.text.Len()
 	}
 	r.many = r.many || many
 }
 
-func (r *reading) put(s string, quoted bool) {
+func (r *reading) putText(s string, quoted bool) {
 	r.text.WriteString(s)
 	if quoted {
 		s = strings.Repeat("\x00", len(s))
@@ -63,40 +63,40 @@ func (r *reading) put(s string, quoted bool) {
 	r.mask.WriteString(s)
 }
 
-func (r *reading) part(part syntax.WordPart) {
+func (r *reading) readPart(part syntax.WordPart) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		r.unescape(p.Value, false)
+		r.readUnescaped(p.Value, false)
 	case *syntax.SglQuoted:
 		if p.Dollar {
-			r.put(ansiC(p.Value), true)
+			r.putText(ansiC(p.Value), true)
 			return
 		}
-		r.put(p.Value, true)
+		r.putText(p.Value, true)
 	case *syntax.DblQuoted:
 		for _, inner := range p.Parts {
 			if lit, ok := inner.(*syntax.Lit); ok {
-				r.unescape(lit.Value, true)
+				r.readUnescaped(lit.Value, true)
 				continue
 			}
 			p, ok := inner.(*syntax.ParamExp)
 			named := ok && p.Param != nil
-			r.unknown(named && p.Param.Value == "@") // "$@" is several words for all its quotes
-			r.others = r.others || !named || p.Exp != nil || !environment(p.Param.Value)
+			r.markUnknown(named && p.Param.Value == "@") // "$@" is several words for all its quotes
+			r.others = r.others || !named || p.Exp != nil || !isEnvironment(p.Param.Value)
 		}
 	case *syntax.ProcSubst:
-		r.unknown(false)
+		r.markUnknown(false)
 		r.others = true
 	default:
-		r.unknown(true)
+		r.markUnknown(true)
 		r.split, r.others = true, true
 	}
 }
 
-// environment says whether only the environment can have set a variable, or an
+// isEnvironment says whether only the environment can have set a variable, or an
 // assignment, of which no allow is certain: by its name it is no loop's, no
 // argument, and none that shells set themselves.
-func environment(variable string) bool {
+func isEnvironment(variable string) bool {
 	name := strings.ToUpper(variable)
 	if len(name) < 2 || name[0] < 'A' || name[0] > 'Z' || loopVariable(variable) {
 		return false
@@ -113,27 +113,27 @@ func environment(variable string) bool {
 // from the text or from what it ran.
 const setByShells = "BASH ZSH KSH HIST COMP REPLY MATCH MBEGIN MEND OPT FUNC PIPE ARGV READLINE PROMPT STATUS WORDS BUFFER DIRSTACK OLDPWD PATH FPATH CDPATH ALIASES COMMANDS PARAMETERS"
 
-// unescape removes the backslashes, in double quotes those that have a meaning
+// readUnescaped removes the backslashes, in double quotes those that have a meaning
 // there.
-func (r *reading) unescape(s string, quoted bool) {
+func (r *reading) readUnescaped(s string, quoted bool) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
 			i++
 			if s[i] != '\n' {
-				r.put(s[i:i+1], true)
+				r.putText(s[i:i+1], true)
 			}
 			continue
 		}
-		r.put(s[i:i+1], quoted)
+		r.putText(s[i:i+1], quoted)
 	}
 }
 
-// finish looks for what the shell expands after quotes are seen: globs, braces,
+// finishWord looks for what the shell expands after quotes are seen: globs, braces,
 // a tilde. zsh also expands a leading "=".
-func (r *reading) finish() word {
+func (r *reading) finishWord() word {
 	r.word.text = r.text.String()
 	mask := r.mask.String()
-	if at := expands(mask); at >= 0 {
+	if at := findExpansion(mask); at >= 0 {
 		if r.known || at < r.first {
 			r.first = at
 		}
@@ -156,8 +156,8 @@ func (r *reading) finish() word {
 	return r.word
 }
 
-// expands is where the first glob or brace expansion begins; -1 without any.
-func expands(mask string) int {
+// findExpansion is where the first glob or brace expansion begins; -1 without any.
+func findExpansion(mask string) int {
 	at := strings.IndexAny(mask, "*?")
 	first := func(open, last string, needs ...string) {
 		i := strings.Index(mask, open)

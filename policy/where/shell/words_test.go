@@ -52,14 +52,14 @@ func TestWordsAreThoseOfTheShell(t *testing.T) {
 		pattern := asPattern(g.Words)
 		// What stands around it in some of the texts.
 		same := constraint(t, pattern, ":", "cat")
-		if got := same.Holds(text(g.Text), true); got == where.No {
+		if got := same.JudgeValue(text(g.Text), true); got == where.No {
 			t.Errorf("%q: %s for %s", g.Text, verdicts[got], pattern)
 		}
-		if got := constraint(t, pattern).Holds(text(g.Text), false); got != where.Yes {
+		if got := constraint(t, pattern).JudgeValue(text(g.Text), false); got != where.Yes {
 			t.Errorf("%q denied: %s for %s", g.Text, verdicts[got], pattern)
 		}
 		for _, other := range []string{pattern + " 'more'", pattern + " ?", "'say' 'other' **"} {
-			if got := constraint(t, other, ":", "cat").Holds(text(g.Text), true); got != where.No {
+			if got := constraint(t, other, ":", "cat").JudgeValue(text(g.Text), true); got != where.No {
 				t.Errorf("%q: %s for %s", g.Text, verdicts[got], other)
 			}
 		}

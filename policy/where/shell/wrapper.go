@@ -9,7 +9,7 @@ type wrapper struct {
 	operands      int    // words before the command
 }
 
-func wrappers() map[string]wrapper {
+func wrapperTable() map[string]wrapper {
 	return map[string]wrapper{
 		"nice":       {valued: "-n --adjustment"},
 		"ionice":     {flags: "-t", valued: "-c -n --class --classdata"},
@@ -32,10 +32,10 @@ func wrappers() map[string]wrapper {
 	}
 }
 
-func (w wrapper) effects(words []word) effect {
-	at, ok := w.command(words)
+func (w wrapper) readEffects(words []word) effect {
+	at, ok := w.commandIndex(words)
 	if !ok {
-		return hides()
+		return hiddenEffect()
 	}
 	if at >= len(words) {
 		return effect{}
@@ -43,8 +43,8 @@ func (w wrapper) effects(words []word) effect {
 	return effect{inner: [][]word{words[at:]}}
 }
 
-// command is the index at which the wrapped command begins.
-func (w wrapper) command(words []word) (int, bool) {
+// commandIndex is the index at which the wrapped command begins.
+func (w wrapper) commandIndex(words []word) (int, bool) {
 	at := 1
 options:
 	for ; at < len(words); at++ {
@@ -61,7 +61,7 @@ options:
 		case listedIn(w.flags, text), valued && listedIn(w.valued, option) && strings.HasPrefix(option, "--"):
 		case listedIn(w.valued, text):
 			at++
-			if at < len(words) && !(words[at].idle() || words[at].known && words[at].value() && listedIn("-u -g --user --group", text)) {
+			if at < len(words) && !(words[at].isIdle() || words[at].known && words[at].isValue() && listedIn("-u -g --user --group", text)) {
 				return 0, false
 			}
 		case len(text) > 2 && listedIn(w.valued, text[:2]) && text[1] != '-':
@@ -78,10 +78,10 @@ options:
 	return at, true
 }
 
-// idle reports whether a word behind an option, which to another vendor's program is
+// isIdle reports whether a word behind an option, which to another vendor's program is
 // the command, names none: it is a number, a sign, or capital letters.
-func (w *word) idle() bool {
-	return w.known && (number(w.text) || w.value() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
+func (w *word) isIdle() bool {
+	return w.known && (isNumber(w.text) || w.isValue() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }
 
 // listedIn reports whether a list of words, separated by blanks, holds a word.
@@ -100,39 +100,39 @@ func listedIn(list, word string) bool {
 	return false
 }
 
-// query is `command`, which with -v only tells where a program is.
-func query(words []word) effect {
+// readQuery is `command`, which with -v only tells where a program is.
+func readQuery(words []word) effect {
 	if len(words) > 1 && words[1].known && (words[1].text == "-v" || words[1].text == "-V") {
 		e := effect{}
-		(&row{}).read(words, 2, &e)
+		(&row{}).readArguments(words, 2, &e)
 		return e
 	}
-	return wrapper{flags: "-p"}.effects(words)
+	return wrapper{flags: "-p"}.readEffects(words)
 }
 
-// env sets variables and runs a command; without one it lists them.
-func env(words []word) effect {
+// readEnv sets variables and runs a command; without one it lists them.
+func readEnv(words []word) effect {
 	at := 1
 	var assigned []string
 	for ; at < len(words) && words[at].known && strings.Contains(words[at].text, "="); at++ {
 		assigned = append(assigned, words[at].text)
-		if name, _, _ := strings.Cut(words[at].text, "="); strings.HasPrefix(name, "-") || steers(name) {
-			return hides()
+		if name, _, _ := strings.Cut(words[at].text, "="); strings.HasPrefix(name, "-") || steersPrograms(name) {
+			return hiddenEffect()
 		}
 	}
 	if at == len(words) {
 		return effect{assigned: assigned}
 	}
 	if !words[at].known || strings.HasPrefix(words[at].text, "-") {
-		return hides()
+		return hiddenEffect()
 	}
 	return effect{inner: [][]word{words[at:]}, assigned: assigned}
 }
 
-// eval joins its words with blanks and runs the text.
-func eval(words []word) effect {
-	if blind(words) {
-		return hides()
+// readEval joins its words with blanks and runs the text.
+func readEval(words []word) effect {
+	if hasUnknownWord(words) {
+		return hiddenEffect()
 	}
 	var texts []string
 	for _, w := range words[1:] {
@@ -141,49 +141,49 @@ func eval(words []word) effect {
 	return effect{texts: []string{strings.Join(texts, " ")}}
 }
 
-// xargs runs a command with words from its input appended, or put in place of a
+// readXargs runs a command with words from its input appended, or put in place of a
 // mark.
-func xargs(words []word) effect {
+func readXargs(words []word) effect {
 	at, mark := 1, ""
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
 		text := words[at].text
 		switch {
 		case listedIn("-0 -r -t -x --null --no-run-if-empty --verbose", text):
-		case listedIn("-n -L -P -s --max-args --max-procs", text) && at+1 < len(words) && words[at+1].known && number(words[at+1].text):
+		case listedIn("-n -L -P -s --max-args --max-procs", text) && at+1 < len(words) && words[at+1].known && isNumber(words[at+1].text):
 			at++
-		case listedIn("-d --delimiter", text) && at+1 < len(words) && delimits(&words[at+1]):
+		case listedIn("-d --delimiter", text) && at+1 < len(words) && isDelimiterWord(&words[at+1]):
 			at++
-		case text == "-I" && at+1 < len(words) && words[at+1].text != "" && words[at+1].idle():
+		case text == "-I" && at+1 < len(words) && words[at+1].text != "" && words[at+1].isIdle():
 			at++
 			mark = words[at].text
 		case strings.HasPrefix(text, "-I") && len(text) > 2:
 			mark = text[2:]
-		case strings.HasPrefix(text, "--max-") && number(text[strings.IndexByte(text, '=')+1:]):
+		case strings.HasPrefix(text, "--max-") && isNumber(text[strings.IndexByte(text, '=')+1:]):
 		case len(text) > 2 && listedIn("-n -L -P -s", text[:2]) && strings.Trim(text[2:], "0123456789") == "":
 		case len(text) > 2 && text[:2] == "-d", listedIn("-0r -r0 -0t -rt", text):
 		default:
-			return hides()
+			return hiddenEffect()
 		}
 	}
 	if at >= len(words) {
 		words, at = []word{{text: "echo", known: true}}, 0
 	}
-	inner := replaced(words[at:], mark)
+	inner := replaceMark(words[at:], mark)
 	if mark == "" {
 		inner = append(inner, word{many: true, split: true, fed: true})
 	}
 	return effect{inner: [][]word{inner}}
 }
 
-// delimits reports whether a word is one character, or an escape of one, and so the
+// isDelimiterWord reports whether a word is one character, or an escape of one, and so the
 // name of no program.
-func delimits(w *word) bool {
+func isDelimiterWord(w *word) bool {
 	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }
 
-// replaced makes words unknown in which a program puts another text in place of
+// replaceMark makes words unknown in which a program puts another text in place of
 // a mark.
-func replaced(words []word, mark string) []word {
+func replaceMark(words []word, mark string) []word {
 	inner := make([]word, 0, len(words)+1)
 	for _, w := range words {
 		if i := strings.Index(w.text, mark); mark != "" && i >= 0 {
@@ -194,8 +194,8 @@ func replaced(words []word, mark string) []word {
 	return inner
 }
 
-// find runs commands with -exec and its like, each up to a ";" or a "+".
-func find(words []word) effect {
+// readFind runs commands with -exec and its like, each up to a ";" or a "+".
+func readFind(words []word) effect {
 	e := effect{}
 	r := programRow("find")
 	for i := 1; i < len(words); i++ {
@@ -204,7 +204,7 @@ func find(words []word) effect {
 			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}
-			r.read(words[:end], i, &e)
+			r.readArguments(words[:end], i, &e)
 			i = end - 1
 			continue
 		}
@@ -213,9 +213,9 @@ func find(words []word) effect {
 			end++
 		}
 		if end == len(words) || end == i+1 {
-			return hides()
+			return hiddenEffect()
 		}
-		inner := replaced(words[i+1:end], "{}")
+		inner := replaceMark(words[i+1:end], "{}")
 		for at := range inner {
 			// A path as find was given it, which is no option.
 			inner[at].owner = strings.HasPrefix(inner[at].text, "{}") && !strings.HasSuffix(words[i].text, "dir")
@@ -224,7 +224,7 @@ func find(words []word) effect {
 			inner[len(inner)-1].many = true
 		}
 		// The shell expands words before find looks for the end.
-		if blind(words[i+1 : end]) {
+		if hasUnknownWord(words[i+1 : end]) {
 			e.hidden, e.handed = true, true
 		}
 		e.inner = append(e.inner, inner)

@@ -12,48 +12,48 @@ import (
 // columns they have. Whatever else stands before the dot is a value, and the name
 // behind it a function's, unless the value is known to have such a field.
 
-// attribute judges the name at i where it follows a dot and is not called itself.
-func (s *statement) attribute(i int) {
-	if s.postgres == nil || !s.is(i-1, ".") || s.is(i+1, "(") {
+// judgeAttribute judges the name at i where it follows a dot and is not called itself.
+func (s *statement) judgeAttribute(i int) {
+	if s.postgres == nil || !s.isMark(i-1, ".") || s.isMark(i+1, "(") {
 		return
 	}
 	root := i - 2
-	for root >= 2 && s.named(root) && s.is(root-1, ".") {
+	for root >= 2 && s.isName(root) && s.isMark(root-1, ".") {
 		root -= 2
 	}
 	switch {
-	case root < 0 || !s.named(root):
-		if !s.field(i) && !s.stored(i) {
-			s.applied(i)
+	case root < 0 || !s.isName(root):
+		if !s.isField(i) && !s.isStoredField(i) {
+			s.judgeApplied(i)
 		}
-	case s.is(i+1, ".") || !s.scanned(i-2):
+	case s.isMark(i+1, ".") || !s.mayNameFunction(i-2):
 		// part of a longer name, or a column of a table
-		if known := s.postgres.function.class(s.name(i)); known == acts && s.name(i-2) != s.postgres.schema {
-			s.lower(where.Maybe)
+		if known := s.postgres.function.classOf(s.nameAt(i)); known == acts && s.nameAt(i-2) != s.postgres.schema {
+			s.lowerVerdict(where.Maybe)
 		}
-	case !s.column(i-2, s.name(i)):
-		s.applied(i)
+	case !s.givesColumn(i-2, s.nameAt(i)):
+		s.judgeApplied(i)
 	}
 }
 
-// applied judges the name at i as a function that is called without parentheses.
-func (s *statement) applied(i int) {
-	switch known(s.name(i), s.postgres.function, s.postgres.prefixes) {
+// judgeApplied judges the name at i as a function that is called without parentheses.
+func (s *statement) judgeApplied(i int) {
+	switch classifyName(s.nameAt(i), s.postgres.function, s.postgres.prefixes) {
 	case reads:
 	case acts:
-		s.lower(where.No)
+		s.lowerVerdict(where.No)
 	default:
-		s.lower(where.Maybe)
+		s.lowerVerdict(where.Maybe)
 	}
 }
 
-// name is the identifier at i as Postgres takes it: in lower case unless it is
+// nameAt is the identifier at i as Postgres takes it: in lower case unless it is
 // quoted. One with a quote in it is left with both, and no function's.
-func (s *statement) name(i int) string {
+func (s *statement) nameAt(i int) string {
 	if s.toks[i].kind == quoted {
-		return bareName(s.text(i))
+		return bareName(s.textAt(i))
 	}
-	return lowerASCII(s.text(i))
+	return lowerASCII(s.textAt(i))
 }
 
 // lowerASCII leaves other letters as they are, as Postgres does.
@@ -66,36 +66,36 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// field says that the name at i is a field of the rows that the call in
+// isField says that the name at i is a field of the rows that the call in
 // parentheses before it gives: (f(…)).name.
-func (s *statement) field(i int) bool {
-	if !s.is(i-2, ")") {
+func (s *statement) isField(i int) bool {
+	if !s.isMark(i-2, ")") {
 		return false
 	}
 	open := i - 2 + int(s.toks[i-2].match)
 	call := open + 2
-	return s.is(call, "(") && call+int(s.toks[call].match) == i-3 && s.hasColumn(call-1, s.name(i))
+	return s.isMark(call, "(") && call+int(s.toks[call].match) == i-3 && s.hasColumn(call-1, s.nameAt(i))
 }
 
-// stored says that the name at i is a usual field of a column in parentheses, which may
+// isStoredField says that the name at i is a usual field of a column in parentheses, which may
 // have its table: (address).city. Postgres takes a name that is no field for a function of
 // the column, so that other names are judged as functions.
-func (s *statement) stored(i int) bool {
-	if !s.is(i-2, ")") || s.is(i+1, ".") || !usualField(s.name(i)) {
+func (s *statement) isStoredField(i int) bool {
+	if !s.isMark(i-2, ")") || s.isMark(i+1, ".") || !usualField(s.nameAt(i)) {
 		return false
 	}
 	open := i - 2 + int(s.toks[i-2].match)
-	if open > 0 && (s.named(open-1) && !s.opens(open-1) || s.is(open-1, "]")) {
+	if open > 0 && (s.isName(open-1) && !s.precedesCall(open-1) || s.isMark(open-1, "]")) {
 		return false // a call
 	}
 	for at := open + 1; ; at += 2 {
-		if !s.named(at) || valueWords()[s.word(at)] || s.scanned(at) {
+		if !s.isName(at) || valueWords()[s.wordAt(at)] || s.mayNameFunction(at) {
 			return false
 		}
 		if at+1 == i-2 {
 			return true
 		}
-		if !s.is(at+1, ".") {
+		if !s.isMark(at+1, ".") {
 			return false
 		}
 	}
@@ -113,7 +113,7 @@ func usualField(name string) bool {
 
 // hasColumn says that the function at i is known to give rows with a column.
 func (s *statement) hasColumn(i int, column string) bool {
-	return strings.Contains(s.postgres.columns(s.word(i)), " "+column+" ")
+	return strings.Contains(s.postgres.columns(s.wordAt(i)), " "+column+" ")
 }
 
 // tooManyScans bounds the tokens that are looked at for what an alias stands for.
@@ -124,36 +124,36 @@ func (s *statement) tooManyScans() bool {
 
 func (s *statement) maxScans() int { return 4096 + 8*len(s.toks) }
 
-// scanned says that the name at i may stand for a function in a FROM.
-func (s *statement) scanned(i int) bool {
+// mayNameFunction says that the name at i may stand for a function in a FROM.
+func (s *statement) mayNameFunction(i int) bool {
 	if !s.hashed {
 		s.hashed = true
 		for call := range s.toks {
-			if alias, name := s.from(call); alias > 0 {
-				s.unnamed = s.unnamed || alias == name && s.renamed(name)
-				s.aliases.add(s.text(alias))
-				s.aliases.add(s.text(name))
+			if alias, name := s.findAlias(call); alias > 0 {
+				s.unnamed = s.unnamed || alias == name && s.hasServerName(name)
+				s.aliases.addName(s.textAt(alias))
+				s.aliases.addName(s.textAt(name))
 			}
 		}
 	}
-	return s.unnamed || longName(s.text(i)) || s.aliases.has(s.text(i))
+	return s.unnamed || longName(s.textAt(i)) || s.aliases.mayContain(s.textAt(i))
 }
 
-// column says that every function in a FROM for which the name at i may stand gives
+// givesColumn says that every function in a FROM for which the name at i may stand gives
 // a column of that name.
-func (s *statement) column(i int, column string) bool {
-	if s.tooManyScans() || s.unnamed || longName(s.text(i)) {
+func (s *statement) givesColumn(i int, column string) bool {
+	if s.tooManyScans() || s.unnamed || longName(s.textAt(i)) {
 		return false
 	}
 	for at := range s.toks {
-		alias, name := s.from(at)
-		if alias == 0 || !sameName(s.text(alias), s.text(i)) && !sameName(s.text(name), s.text(i)) {
+		alias, name := s.findAlias(at)
+		if alias == 0 || !sameName(s.textAt(alias), s.textAt(i)) && !sameName(s.textAt(name), s.textAt(i)) {
 			continue
 		}
-		if s.scalar(alias, name) && column == s.name(alias) || s.listed(alias+1, column) || s.hasColumn(name, column) {
+		if s.givesOneColumn(alias, name) && column == s.nameAt(alias) || s.listsColumn(alias+1, column) || s.hasColumn(name, column) {
 			continue
 		}
-		if column == "ordinality" && (s.word(alias-1) == column || s.word(alias-2) == column) {
+		if column == "ordinality" && (s.wordAt(alias-1) == column || s.wordAt(alias-2) == column) {
 			continue
 		}
 		return false
@@ -161,10 +161,10 @@ func (s *statement) column(i int, column string) bool {
 	return true
 }
 
-// renamed says that the call at i stands in a FROM without an alias, under a name that
+// hasServerName says that the call at i stands in a FROM without an alias, under a name that
 // the server makes: CAST(x AS text) is called text, and CAST(t.a AS int) is called a.
-func (s *statement) renamed(i int) bool {
-	switch s.word(i) {
+func (s *statement) hasServerName(i int) bool {
+	switch s.wordAt(i) {
 	case "cast", "treat", "trim":
 	case "for":
 		i-- // COLLATION FOR
@@ -176,71 +176,71 @@ func (s *statement) renamed(i int) bool {
 		switch {
 		case s.scans > s.maxScans():
 			return true
-		case s.is(i, "("):
-			return s.word(i-1) == "from" // ROWS FROM (…)
-		case s.is(i, ")"):
+		case s.isMark(i, "("):
+			return s.wordAt(i-1) == "from" // ROWS FROM (…)
+		case s.isMark(i, ")"):
 			i += int(s.toks[i].match)
-		case s.word(i) == "from":
+		case s.wordAt(i) == "from":
 			return true
-		case s.word(i) == "select", s.word(i) == "by":
+		case s.wordAt(i) == "select", s.wordAt(i) == "by":
 			return false
 		}
 	}
 	return false
 }
 
-// scalar says that the function at name, called so at alias, gives one column with the
+// givesOneColumn says that the function at name, called so at alias, gives one column with the
 // name of the alias: neither a list of names nor the function has others.
-func (s *statement) scalar(alias, name int) bool {
-	return (alias == name || !s.is(alias+1, "(")) && s.postgres.columns(s.word(name)) == "" && s.word(name) != "from"
+func (s *statement) givesOneColumn(alias, name int) bool {
+	return (alias == name || !s.isMark(alias+1, "(")) && s.postgres.columns(s.wordAt(name)) == "" && s.wordAt(name) != "from"
 }
 
-// listed says that the parenthesis at i, behind an alias, holds a column's name.
-func (s *statement) listed(i int, column string) bool {
-	if !s.is(i, "(") {
+// listsColumn says that the parenthesis at i, behind an alias, holds a column's name.
+func (s *statement) listsColumn(i int, column string) bool {
+	if !s.isMark(i, "(") {
 		return false
 	}
 	for at, end := i+1, i+int(s.toks[i].match); at < end; at++ {
-		if (s.is(at-1, "(") || s.is(at-1, ",")) && s.named(at) && s.name(at) == column {
+		if (s.isMark(at-1, "(") || s.isMark(at-1, ",")) && s.isName(at) && s.nameAt(at) == column {
 			return true
 		}
 	}
 	return false
 }
 
-// from returns the tokens of the alias and of the name of what may be a function in
+// findAlias returns the tokens of the alias and of the name of what may be a function in
 // a FROM, where its name stands at i; the alias is zero where there is none, and the
 // name itself where it has no other. It may take other calls for one, never the
 // reverse.
-func (s *statement) from(i int) (alias, name int) {
+func (s *statement) findAlias(i int) (alias, name int) {
 	next := i + 1
 	switch {
-	case !s.named(i) || s.is(i-1, ".") && s.valueWord(i):
+	case !s.isName(i) || s.isMark(i-1, ".") && s.valueWord(i):
 		return 0, 0
 	case s.valueWord(i):
-	case !s.is(next, "("):
+	case !s.isMark(next, "("):
 		return 0, 0
-	case s.word(i) == "from" && s.word(i-1) == "rows":
+	case s.wordAt(i) == "from" && s.wordAt(i-1) == "rows":
 		next += int(s.toks[next].match) + 1
-	case s.word(i) == "for" && s.word(i-1) == "collation":
+	case s.wordAt(i) == "for" && s.wordAt(i-1) == "collation":
 		next += int(s.toks[next].match) + 1
-	case s.named(i-1) && !s.opens(i-1), s.is(i-1, ")"), s.word(i-1) == "as":
+	case s.isName(i-1) && !s.precedesCall(i-1), s.isMark(i-1, ")"), s.wordAt(i-1) == "as":
 		return 0, 0 // no call, or a table's alias with its columns
-	case notFunctions()[s.word(i)]:
+	case notFunctions()[s.wordAt(i)]:
 		return 0, 0
 	default:
 		next += int(s.toks[next].match) + 1
-		if s.word(next) == "as" && (s.is(next+1, "(") || s.word(next+1) == "materialized" || s.word(next+1) == "not") {
+		if s.wordAt(next) == "as" && (s.isMark(next+1, "(") || s.wordAt(next+1) == "materialized" || s.wordAt(next+1) == "not") {
 			return 0, 0 // a common table expression with its columns
 		}
 	}
-	if s.word(next) == "with" && s.word(next+1) == "ordinality" {
+	if s.wordAt(next) == "with" && s.wordAt(next+1) == "ordinality" {
 		next += 2
 	}
-	if s.word(next) == "as" {
+	if s.wordAt(next) == "as" {
 		next++
 	}
-	if next < len(s.toks) && s.named(next) && !notAliases()[s.word(next)] {
+	if next < len(s.toks) && s.isName(next) && !notAliases()[s.wordAt(next)] {
 		return next, i
 	}
 	return i, i
@@ -248,11 +248,11 @@ func (s *statement) from(i int) (alias, name int) {
 
 // valueWord says that the word at i is a value without parentheses, which may stand
 // in a FROM.
-func (s *statement) valueWord(i int) bool { return valueWords()[s.word(i)] && !s.is(i+1, "(") }
+func (s *statement) valueWord(i int) bool { return valueWords()[s.wordAt(i)] && !s.isMark(i+1, "(") }
 
-// opens says that the word at i is no alias' or table's name, but what a call may
+// precedesCall says that the word at i is no alias' or table's name, but what a call may
 // follow.
-func (s *statement) opens(i int) bool { return operandFollows()[s.word(i)] }
+func (s *statement) precedesCall(i int) bool { return operandFollows()[s.wordAt(i)] }
 
 // sameName compares two identifiers as a server may: without quotes, without case,
 // and by as much of them as it keeps.
@@ -308,7 +308,7 @@ func foldByte(c byte) byte {
 // nameSet holds names by their hash: what it does not have was not added.
 type nameSet [4]uint64
 
-func (n *nameSet) bit(name string) (word, bit uint64) {
+func (n *nameSet) hashBit(name string) (word, bit uint64) {
 	h := uint64(14695981039346656037)
 	name = bareName(name)
 	for i := range len(name) {
@@ -318,12 +318,12 @@ func (n *nameSet) bit(name string) (word, bit uint64) {
 	return h >> 6 & 3, 1 << (h & 63)
 }
 
-func (n *nameSet) add(name string) {
-	word, bit := n.bit(name)
+func (n *nameSet) addName(name string) {
+	word, bit := n.hashBit(name)
 	n[word] |= bit
 }
 
-func (n *nameSet) has(name string) bool {
-	word, bit := n.bit(name)
+func (n *nameSet) mayContain(name string) bool {
+	word, bit := n.hashBit(name)
 	return n[word]&bit != 0
 }

@@ -31,7 +31,7 @@ type dialect struct {
 
 type set map[string]bool
 
-func words(lists ...string) set {
+func wordSet(lists ...string) set {
 	s := set{}
 	for _, l := range lists {
 		for w := range strings.FieldsSeq(l) {
@@ -41,8 +41,8 @@ func words(lists ...string) set {
 	return s
 }
 
-// later makes a set when it is first asked for: most policies never do.
-func later(list string) func() set { return sync.OnceValue(func() set { return words(list) }) }
+// lazySet makes a set when it is first asked for: most policies never do.
+func lazySet(list string) func() set { return sync.OnceValue(func() set { return wordSet(list) }) }
 
 // Where strings end depends on standard_conforming_strings in Postgres, and on
 // the SQL modes NO_BACKSLASH_ESCAPES and ANSI_QUOTES in MySQL.
@@ -71,8 +71,8 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	d := map[string]*dialect{
 		"postgres": {
 			readings: []lexis{postgresLexis, postgresLexis.withBackslash(true)},
-			heads:    words("select with values table explain show"),
-			keywords: words(keywordsAll, keywordsPostgres), callable: words(callablePostgres),
+			heads:    wordSet("select with values table explain show"),
+			keywords: wordSet(keywordsAll, keywordsPostgres), callable: wordSet(callablePostgres),
 			catalogs: []catalog{postgresCatalog},
 		},
 		"mysql": {
@@ -80,34 +80,34 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 				mysqlLexis, mysqlLexis.withBackslash(false),
 				mysqlLexis.withIdentifiers(), mysqlLexis.withIdentifiers().withBackslash(false),
 			},
-			heads:    words("select with values table explain describe desc show"),
-			keywords: words(keywordsAll, keywordsMySQL), callable: words(callableMySQL),
+			heads:    wordSet("select with values table explain describe desc show"),
+			keywords: wordSet(keywordsAll, keywordsMySQL), callable: wordSet(callableMySQL),
 			catalogs: []catalog{mysqlCatalog},
 		},
 		"sqlite": {
 			readings: []lexis{sqliteLexis},
-			heads:    words("select with values explain pragma"),
-			keywords: words(keywordsAll, keywordsSQLite),
+			heads:    wordSet("select with values explain pragma"),
+			keywords: wordSet(keywordsAll, keywordsSQLite),
 			catalogs: []catalog{sqliteCatalog},
 		},
 		"sqlserver": {
 			readings: []lexis{sqlserverLexis},
-			heads:    words("select with"),
-			keywords: words(keywordsAll, keywordsSQLServer),
+			heads:    wordSet("select with"),
+			keywords: wordSet(keywordsAll, keywordsSQLServer),
 			catalogs: []catalog{sqlserverCatalog},
-			hints:    words(lockHints), splits: true,
+			hints:    wordSet(lockHints), splits: true,
 		},
 	}
 	for _, one := range d {
-		one.never, one.writers, one.effects = words(neverAnywhere), words(writersAll), words("nextval setval")
+		one.never, one.writers, one.effects = wordSet(neverAnywhere), wordSet(writersAll), wordSet("nextval setval")
 	}
-	d[""] = merge(d["postgres"], d["mysql"], d["sqlite"], d["sqlserver"])
+	d[""] = mergeDialects(d["postgres"], d["mysql"], d["sqlite"], d["sqlserver"])
 	return d
 })
 
-// merge is the dialect of a server that could be any of those: all readings of
+// mergeDialects is the dialect of a server that could be any of those: all readings of
 // each, and the words of each. A function that one knows to act is none that reads.
-func merge(of ...*dialect) *dialect {
+func mergeDialects(of ...*dialect) *dialect {
 	all := &dialect{
 		heads: set{}, keywords: set{}, callable: set{}, never: set{}, writers: set{}, effects: set{}, hints: set{},
 	}

@@ -21,18 +21,18 @@ const (
 // the forms that a program can hold, the one that takes least room and nothing at its start.
 type lists [acts + 1]string
 
-// class is where a name stands.
-func (l *lists) class(name string) class {
+// classOf is where a name stands.
+func (l *lists) classOf(name string) class {
 	for c := reads; c <= acts; c++ {
-		if holds(l[c], name) {
+		if listContains(l[c], name) {
 			return c
 		}
 	}
 	return unknown
 }
 
-// holds looks a name up in a list by halves.
-func holds(list, name string) bool {
+// listContains looks a name up in a list by halves.
+func listContains(list, name string) bool {
 	for list != "" {
 		middle := len(list) / 2
 		start := strings.LastIndexAny(list[:middle], " \n") + 1
@@ -75,8 +75,8 @@ type catalog struct {
 	operator func(string) bool
 }
 
-func known(name string, exact *lists, prefixes []prefix) class {
-	c := exact.class(name)
+func classifyName(name string, exact *lists, prefixes []prefix) class {
+	c := exact.classOf(name)
 	if c != unknown {
 		return c
 	}
@@ -88,11 +88,11 @@ func known(name string, exact *lists, prefixes []prefix) class {
 	return unknown
 }
 
-// function is what the engines of the dialect know of a function.
-func (d *dialect) function(name string) class {
+// classifyFunction is what the engines of the dialect know of a function.
+func (d *dialect) classifyFunction(name string) class {
 	c := unknown
 	for i := range d.catalogs {
-		c = max(c, known(name, d.catalogs[i].function, d.catalogs[i].prefixes))
+		c = max(c, classifyName(name, d.catalogs[i].function, d.catalogs[i].prefixes))
 	}
 	return c
 }
@@ -104,11 +104,11 @@ func (d *dialect) inSchema(schema, name string) class {
 		if e.schema != schema {
 			continue
 		}
-		if c := e.function.class(schema + "." + name); c != unknown {
+		if c := e.function.classOf(schema + "." + name); c != unknown {
 			return c
 		}
 		if e.columns != nil {
-			return e.function.class(name)
+			return e.function.classOf(name)
 		}
 	}
 	return unknown
@@ -119,7 +119,7 @@ func (d *dialect) notTable(name string) class {
 	c := unknown
 	for i := range d.catalogs {
 		if e := &d.catalogs[i]; e.table != nil {
-			c = max(c, known(name, e.table, e.tablePrefixes))
+			c = max(c, classifyName(name, e.table, e.tablePrefixes))
 		}
 	}
 	return c

@@ -21,7 +21,7 @@ func TestLists(t *testing.T) {
 		}
 		for name, c := range seen {
 			for _, near := range []string{name, name + "a", name[1:], name[:len(name)-1], name + " ", " " + name, name + "\n", name + " " + name, ""} {
-				if got, want := l.class(near), seen[near]; got != want {
+				if got, want := l.classOf(near), seen[near]; got != want {
 					t.Errorf("%q is %d, want %d", near, got, want)
 				}
 			}

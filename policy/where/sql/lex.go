@@ -70,11 +70,11 @@ type lexer struct {
 	escaped int
 }
 
-// lex cuts src into tokens, appended to toks, up to the first flaw.
-func (l *lexis) lex(src string, toks []token) ([]token, flaw) {
+// lexText cuts src into tokens, appended to toks, up to the first flaw.
+func (l *lexis) lexText(src string, toks []token) ([]token, flaw) {
 	x := &lexer{lexis: l, src: src, toks: toks, escaped: -1}
 	for x.pos < len(src) {
-		if f := x.next(); f != sound {
+		if f := x.lexToken(); f != sound {
 			return x.toks, f
 		}
 	}
@@ -82,93 +82,93 @@ func (l *lexis) lex(src string, toks []token) ([]token, flaw) {
 }
 
 // at is the byte n after the cursor, zero behind the end.
-func (x *lexer) peek(n int) byte {
+func (x *lexer) peekByte(n int) byte {
 	if x.pos+n < len(x.src) {
 		return x.src[x.pos+n]
 	}
 	return 0
 }
 
-func (x *lexer) emit(k kind, start int) flaw {
+func (x *lexer) emitToken(k kind, start int) flaw {
 	x.toks = append(x.toks, token{kind: k, start: int32(start), end: int32(x.pos)})
 	return sound
 }
 
-func (x *lexer) next() flaw {
-	start, c := x.pos, x.peek(0)
+func (x *lexer) lexToken() flaw {
+	start, c := x.pos, x.peekByte(0)
 	switch {
-	case c == ' ' || c == '\t' || c == '\n' || c == '\r' && x.peek(1) == '\n':
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r' && x.peekByte(1) == '\n':
 		x.pos++
 		return sound
 	case c < ' ' || c == 0x7f:
 		return doubtful
-	case c == '-' && x.peek(1) == '-' && (!x.dashSpace || x.peek(2) <= ' '):
+	case c == '-' && x.peekByte(1) == '-' && (!x.dashSpace || x.peekByte(2) <= ' '):
 		return x.lineComment()
 	case c == '#' && x.hashComment:
 		return x.lineComment()
-	case c == '/' && x.peek(1) == '*':
-		return x.comment()
+	case c == '/' && x.peekByte(1) == '*':
+		return x.skipComment()
 	case c == '\'':
-		return x.quotes(text, '\'', x.backslash)
+		return x.lexQuoted(text, '\'', x.backslash)
 	case c == '"' && x.doubleString:
-		return x.quotes(text, '"', x.backslash)
+		return x.lexQuoted(text, '"', x.backslash)
 	case c == '"':
-		return x.quotes(quoted, '"', false)
+		return x.lexQuoted(quoted, '"', false)
 	case c == '`' && x.backtick:
-		return x.quotes(quoted, '`', false)
+		return x.lexQuoted(quoted, '`', false)
 	case c == '[':
-		return x.square()
+		return x.lexBracket()
 	case c >= '0' && c <= '9':
-		return x.number()
+		return x.lexNumber()
 	case c == '$':
-		return x.dollar()
+		return x.lexDollar()
 	case c == '@' && x.at, c == ':', c == '#' && x.dollarParam:
-		return x.variable()
-	case c == '!' && strings.IndexByte("=<>~", x.peek(1)) < 0, c == '*' && x.peek(1) == '/':
+		return x.lexVariable()
+	case c == '!' && strings.IndexByte("=<>~", x.peekByte(1)) < 0, c == '*' && x.peekByte(1) == '/':
 		return doubtful // an operator somewhere: !1, !!q, 2*/**/3
-	case c == '/' && x.lineEnds && x.leads(start) && x.ends(start+1):
+	case c == '/' && x.lineEnds && x.startsLine(start) && x.endsLine(start+1):
 		return doubtful
 	case c == ']' && x.bracket != subscript:
 		return broken
-	case letter(c) || c >= utf8.RuneSelf || strings.IndexByte(x.wordChars, c) >= 0:
-		return x.word()
+	case isLetter(c) || c >= utf8.RuneSelf || strings.IndexByte(x.wordChars, c) >= 0:
+		return x.lexWord()
 	case strings.IndexByte("!%&()*+,-./;<=>?@^|~]#", c) >= 0:
 		x.pos++
-		return x.emit(mark, start)
+		return x.emitToken(mark, start)
 	case x.attributes && c != '`', c == '[':
 		return broken
 	}
 	return doubtful // what MySQL takes: {d '…'}, \N
 }
 
-// leads says that nothing but blanks stands before a place in its line.
-func (x *lexer) leads(at int) bool {
+// startsLine says that nothing but blanks stands before a place in its line.
+func (x *lexer) startsLine(at int) bool {
 	before := strings.TrimRight(x.src[:at], " \t")
 	return before == "" || before[len(before)-1] == '\n'
 }
 
-// ends says that nothing but blanks and comments stands from a place to its line's end.
-func (x *lexer) ends(at int) bool {
+// endsLine says that nothing but blanks and comments stands from a place to its line's end.
+func (x *lexer) endsLine(at int) bool {
 	rest, _, _ := strings.Cut(x.src[at:], "\n")
 	rest = strings.TrimLeft(rest, " \t\r")
 	return rest == "" || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "/*")
 }
 
-func letter(c byte) bool {
+func isLetter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// word scans a bare word, which in Postgres may turn out to be the prefix of a
+// lexWord scans a bare word, which in Postgres may turn out to be the prefix of a
 // string with escapes.
-func (x *lexer) word() flaw {
+func (x *lexer) lexWord() flaw {
 	start := x.pos
 	if !x.wordRun() {
 		return doubtful
 	}
 	w := x.src[start:x.pos]
-	if x.lineEnds && len(w) == 2 && strings.EqualFold(w, "go") && x.leads(start) {
+	if x.lineEnds && len(w) == 2 && strings.EqualFold(w, "go") && x.startsLine(start) {
 		return doubtful
 	}
 	if x.executable && strings.IndexByte(w, 0xa0) >= 0 {
@@ -176,21 +176,21 @@ func (x *lexer) word() flaw {
 	}
 	if x.escapeString && len(w) == 1 {
 		switch {
-		case w[0]|0x20 == 'e' && x.peek(0) == '\'':
-			f := x.quotes(text, '\'', true)
+		case w[0]|0x20 == 'e' && x.peekByte(0) == '\'':
+			f := x.lexQuoted(text, '\'', true)
 			x.escaped = len(x.toks)
 			return f
-		case w[0]|0x20 == 'u' && x.peek(0) == '&' && x.peek(1) == '"':
+		case w[0]|0x20 == 'u' && x.peekByte(0) == '&' && x.peekByte(1) == '"':
 			return doubtful // a name in escapes, with an escape character of the text's choice
-		case w[0]|0x20 == 'u' && x.peek(0) == '&' && x.peek(1) == '\'':
+		case w[0]|0x20 == 'u' && x.peekByte(0) == '&' && x.peekByte(1) == '\'':
 			if x.backslash {
 				return broken // refused without standard_conforming_strings
 			}
 			x.pos++ // what escapes stand for does not matter; none of them is a quote
-			return x.quotes(text, '\'', false)
+			return x.lexQuoted(text, '\'', false)
 		}
 	}
-	return x.emit(word, start)
+	return x.emitToken(word, start)
 }
 
 // wordRun takes the characters of a word. Letters that another encoding, a case
@@ -199,7 +199,7 @@ func (x *lexer) wordRun() bool {
 	for x.pos < len(x.src) {
 		c := x.src[x.pos]
 		if c < utf8.RuneSelf {
-			if !letter(c) && !digit(c) && c != '$' && strings.IndexByte(x.wordChars, c) < 0 {
+			if !isLetter(c) && !isDigit(c) && c != '$' && strings.IndexByte(x.wordChars, c) < 0 {
 				return true
 			}
 			x.pos++
@@ -215,74 +215,74 @@ func (x *lexer) wordRun() bool {
 	return true
 }
 
-// number scans a number. What some servers read as a number and a word, and
+// lexNumber scans a number. What some servers read as a number and a word, and
 // others as a word, is in doubt.
-func (x *lexer) number() flaw {
+func (x *lexer) lexNumber() flaw {
 	start := x.pos
-	if c := x.peek(1) | 0x20; x.peek(0) == '0' && (c == 'x' || c == 'b' || c == 'o') {
+	if c := x.peekByte(1) | 0x20; x.peekByte(0) == '0' && (c == 'x' || c == 'b' || c == 'o') {
 		x.pos += 2
-		for digit(x.peek(0)) || x.peek(0)|0x20 >= 'a' && x.peek(0)|0x20 <= 'f' {
+		for isDigit(x.peekByte(0)) || x.peekByte(0)|0x20 >= 'a' && x.peekByte(0)|0x20 <= 'f' {
 			x.pos++
 		}
 	} else {
-		x.digits()
-		if x.peek(0) == '.' && x.peek(1) != '.' {
+		x.skipDigits()
+		if x.peekByte(0) == '.' && x.peekByte(1) != '.' {
 			x.pos++
-			x.digits()
+			x.skipDigits()
 		}
-		if x.peek(0)|0x20 == 'e' {
+		if x.peekByte(0)|0x20 == 'e' {
 			sign := 1
-			if x.peek(1) == '+' || x.peek(1) == '-' {
+			if x.peekByte(1) == '+' || x.peekByte(1) == '-' {
 				sign = 2
 			}
-			if digit(x.peek(sign)) {
+			if isDigit(x.peekByte(sign)) {
 				x.pos += sign
-				x.digits()
+				x.skipDigits()
 			}
 		}
 	}
-	if c := x.peek(0); letter(c) || c == '$' || c >= utf8.RuneSelf || c == '@' || c == '#' && x.wordChars != "" {
+	if c := x.peekByte(0); isLetter(c) || c == '$' || c >= utf8.RuneSelf || c == '@' || c == '#' && x.wordChars != "" {
 		return doubtful
 	}
-	return x.emit(number, start)
+	return x.emitToken(number, start)
 }
 
-func (x *lexer) digits() {
-	for digit(x.peek(0)) || x.peek(0) == '_' && digit(x.peek(1)) {
+func (x *lexer) skipDigits() {
+	for isDigit(x.peekByte(0)) || x.peekByte(0) == '_' && isDigit(x.peekByte(1)) {
 		x.pos++
 	}
 }
 
-// dollar scans a parameter or a string in dollar quotes.
-func (x *lexer) dollar() flaw {
+// lexDollar scans a parameter or a string in dollar quotes.
+func (x *lexer) lexDollar() flaw {
 	start := x.pos
 	x.pos++
-	if x.dollarString && digit(x.peek(0)) {
-		x.digits()
-		if letter(x.peek(0)) || x.peek(0) == '$' {
+	if x.dollarString && isDigit(x.peekByte(0)) {
+		x.skipDigits()
+		if isLetter(x.peekByte(0)) || x.peekByte(0) == '$' {
 			return doubtful
 		}
-		return x.emit(param, start)
+		return x.emitToken(param, start)
 	}
-	if x.transact && !letter(x.peek(0)) {
-		for digit(x.peek(0)) {
+	if x.transact && !isLetter(x.peekByte(0)) {
+		for isDigit(x.peekByte(0)) {
 			x.pos++
 		}
-		if c := x.peek(0); x.pos == start+1 || letter(c) || c >= utf8.RuneSelf || strings.IndexByte(".$@#", c) >= 0 && x.pos < len(x.src) {
+		if c := x.peekByte(0); x.pos == start+1 || isLetter(c) || c >= utf8.RuneSelf || strings.IndexByte(".$@#", c) >= 0 && x.pos < len(x.src) {
 			return doubtful // what follows may be a word of its own, as behind $1.
 		}
-		return x.emit(number, start)
+		return x.emitToken(number, start)
 	}
-	for c := x.peek(0); letter(c) || digit(c) || c >= utf8.RuneSelf; c = x.peek(0) {
+	for c := x.peekByte(0); isLetter(c) || isDigit(c) || c >= utf8.RuneSelf; c = x.peekByte(0) {
 		x.pos++
 	}
 	if !x.dollarString {
-		if x.pos == start+1 || x.peek(0) == '$' {
+		if x.pos == start+1 || x.peekByte(0) == '$' {
 			return doubtful
 		}
 		return x.variableEnd(start)
 	}
-	if x.peek(0) != '$' {
+	if x.peekByte(0) != '$' {
 		return broken
 	}
 	x.pos++
@@ -292,32 +292,32 @@ func (x *lexer) dollar() flaw {
 		return broken
 	}
 	x.pos += n + len(tag)
-	return x.emit(text, start)
+	return x.emitToken(text, start)
 }
 
-// variable scans @name and @@name, SQLite's :name and #name, and the marks := and ::.
+// lexVariable scans @name and @@name, SQLite's :name and #name, and the marks := and ::.
 // What other servers read behind a colon is a token of its own, such as an E'…'.
-func (x *lexer) variable() flaw {
-	start, c := x.pos, x.peek(0)
+func (x *lexer) lexVariable() flaw {
+	start, c := x.pos, x.peekByte(0)
 	x.pos++
-	next := x.peek(0)
+	next := x.peekByte(0)
 	switch {
-	case c == ':' && (next == '=' || next == ':') && !(x.dollarParam && x.peek(1) == ':'):
+	case c == ':' && (next == '=' || next == ':') && !(x.dollarParam && x.peekByte(1) == ':'):
 		x.pos++
-		return x.emit(mark, start)
-	case c == ':' && x.transact && x.leads(start):
+		return x.emitToken(mark, start)
+	case c == ':' && x.transact && x.startsLine(start):
 		return doubtful
 	case c == ':' && !x.dollarParam:
-		return x.emit(mark, start)
+		return x.emitToken(mark, start)
 	case c == '@' && next == '@':
 		x.pos++
-		next = x.peek(0)
+		next = x.peekByte(0)
 	}
-	if x.dollarParam && next == ':' && x.peek(1) == ':' {
+	if x.dollarParam && next == ':' && x.peekByte(1) == ':' {
 		return doubtful
 	}
-	if !letter(next) && next < utf8.RuneSelf && !(x.dollarParam && (digit(next) || next == '$')) {
-		return x.emit(mark, start)
+	if !isLetter(next) && next < utf8.RuneSelf && !(x.dollarParam && (isDigit(next) || next == '$')) {
+		return x.emitToken(mark, start)
 	}
 	if !x.wordRun() {
 		return doubtful
@@ -328,8 +328,8 @@ func (x *lexer) variable() flaw {
 // variableEnd ends a variable. SQLite takes what stands in parentheses behind
 // one for a part of its name (tokenize.c), so that is in doubt everywhere.
 func (x *lexer) variableEnd(start int) flaw {
-	if x.peek(0) == '(' || x.dollarParam && x.peek(0) == ':' && x.peek(1) == ':' {
+	if x.peekByte(0) == '(' || x.dollarParam && x.peekByte(0) == ':' && x.peekByte(1) == ':' {
 		return doubtful
 	}
-	return x.emit(param, start)
+	return x.emitToken(param, start)
 }

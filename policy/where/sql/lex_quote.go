@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// quotes scans a string or an identifier in quotes, the quote doubled standing
+// lexQuoted scans a string or an identifier in quotes, the quote doubled standing
 // for itself.
-func (x *lexer) quotes(k kind, q byte, backslash bool) flaw {
+func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	if k == text && x.escaped == len(x.toks) {
 		return doubtful
 	}
@@ -25,32 +25,32 @@ func (x *lexer) quotes(k kind, q byte, backslash bool) flaw {
 		case c == '\\' && backslash:
 			x.pos++
 		case c != q:
-		case x.peek(1) == q:
+		case x.peekByte(1) == q:
 			x.pos++
 		default:
 			x.pos++
-			return x.emit(k, start)
+			return x.emitToken(k, start)
 		}
 	}
 	return broken
 }
 
-// square scans a square bracket.
-func (x *lexer) square() flaw {
+// lexBracket scans a square bracket.
+func (x *lexer) lexBracket() flaw {
 	start := x.pos
 	switch x.bracket {
 	case subscript:
 		x.pos++
-		return x.emit(mark, start)
+		return x.emitToken(mark, start)
 	case nameTwice:
-		return x.quotes(quoted, ']', false)
+		return x.lexQuoted(quoted, ']', false)
 	case name:
 		n := strings.IndexByte(x.src[x.pos:], ']')
 		if n < 0 {
 			return broken
 		}
 		x.pos += n + 1
-		return x.emit(quoted, start)
+		return x.emitToken(quoted, start)
 	}
 	return broken
 }
@@ -71,29 +71,29 @@ func (x *lexer) lineComment() flaw {
 	return sound
 }
 
-// comment skips a comment in slashes and stars. One that MySQL or MariaDB
+// skipComment skips a comment in slashes and stars. One that MySQL or MariaDB
 // executes, and an optimizer hint that sets a variable, are in doubt.
-func (x *lexer) comment() flaw {
+func (x *lexer) skipComment() flaw {
 	start, depth := x.pos, 0
 	for x.pos < len(x.src) {
 		switch {
-		case x.peek(0) == '/' && x.peek(1) == '*' && (x.nested || depth == 0):
+		case x.peekByte(0) == '/' && x.peekByte(1) == '*' && (x.nested || depth == 0):
 			depth++
 			x.pos += 2
-		case x.peek(0) == '*' && x.peek(1) == '/':
+		case x.peekByte(0) == '*' && x.peekByte(1) == '/':
 			depth--
 			x.pos += 2
 		default:
 			x.pos++
 		}
 		if depth == 0 {
-			return x.commented(x.src[start:x.pos])
+			return x.checkComment(x.src[start:x.pos])
 		}
 	}
 	return broken
 }
 
-func (x *lexer) commented(c string) flaw {
+func (x *lexer) checkComment(c string) flaw {
 	if x.executable && (strings.HasPrefix(c, "/*!") || strings.HasPrefix(c, "/*M!") || strings.HasPrefix(c, "/*m!")) {
 		return doubtful
 	}
@@ -107,9 +107,9 @@ func (x *lexer) commented(c string) flaw {
 // a backslash of (the Windows best-fit tables, and NFKC).
 const quoteLike = "\u02b9\u02ba\u02bc\u02c8\u2032\u2033\u2035\u2036\uff02\uff07\uff3c\uff40\ufe68"
 
-// plain says that a text has no character that would make where it ends, or
+// isPlainText says that a text has no character that would make where it ends, or
 // where its strings end, depend on who reads it.
-func plain(src string) bool {
+func isPlainText(src string) bool {
 	if strings.ContainsAny(src, quoteLike) {
 		return false
 	}

@@ -42,14 +42,14 @@ var spellings = map[string]string{
 
 type constraint struct{ d *dialect }
 
-// Holds is Yes for a text whose every statement certainly only reads, No for one
+// JudgeValue is Yes for a text whose every statement certainly only reads, No for one
 // that certainly does not or is no SQL at all, and Maybe otherwise. Where opens
 // is false one reading statement is enough, and what cannot be parsed is a Maybe.
-func (c constraint) Holds(v where.Value, opens bool) where.Verdict {
+func (c constraint) JudgeValue(v where.Value, opens bool) where.Verdict {
 	if v.Kind != where.String {
 		return where.No
 	}
-	if len(v.Text) > maxText || !plain(v.Text) {
+	if len(v.Text) > maxText || !isPlainText(v.Text) {
 		return where.Maybe
 	}
 	var first outcome
@@ -60,7 +60,7 @@ func (c constraint) Holds(v where.Value, opens bool) where.Verdict {
 			continue
 		}
 		var o outcome
-		if o, toks = c.d.read(l, v.Text, toks[:0], opens); o.refused && l.setting {
+		if o, toks = c.d.judgeReading(l, v.Text, toks[:0], opens); o.refused && l.setting {
 			continue
 		}
 		if i == 0 {
@@ -73,8 +73,8 @@ func (c constraint) Holds(v where.Value, opens bool) where.Verdict {
 	return first.verdict
 }
 
-// Cost bounds Holds by what the longest readings take for each byte.
-func (c constraint) Cost(n int) int {
+// JudgeCost bounds Holds by what the longest readings take for each byte.
+func (c constraint) JudgeCost(n int) int {
 	if n > maxText {
 		return 1
 	}
@@ -95,9 +95,9 @@ type outcome struct {
 	refused bool
 }
 
-// read judges a text in one reading. It returns the tokens for their memory.
-func (d *dialect) read(l *lexis, src string, toks []token, opens bool) (outcome, []token) {
-	toks, f := l.lex(src, toks)
+// judgeReading judges a text in one reading. It returns the tokens for their memory.
+func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (outcome, []token) {
+	toks, f := l.lexText(src, toks)
 	least, most, count := where.Yes, where.No, 0
 	for rest := toks; len(rest) > 0; {
 		n := 0
@@ -108,24 +108,24 @@ func (d *dialect) read(l *lexis, src string, toks []token, opens bool) (outcome,
 			break // not known to its end
 		}
 		if n > 0 {
-			v := d.statement(l, src, rest[:n], opens)
+			v := d.judgeStatement(l, src, rest[:n], opens)
 			least, most, count = min(least, v), max(most, v), count+1
 		}
 		rest = rest[min(n+1, len(rest)):]
 	}
 	switch {
 	case f != sound:
-		return outcome{verdict: f.verdict(opens), refused: f == broken && least == where.Yes}, toks
+		return outcome{verdict: f.toVerdict(opens), refused: f == broken && least == where.Yes}, toks
 	case count == 0:
 		return outcome{verdict: where.Maybe}, toks
 	case opens:
-		return outcome{verdict: least, cuts: cuts(src, toks)}, toks
+		return outcome{verdict: least, cuts: hashCuts(src, toks)}, toks
 	}
-	return outcome{verdict: most, cuts: cuts(src, toks)}, toks
+	return outcome{verdict: most, cuts: hashCuts(src, toks)}, toks
 }
 
-// cuts hashes (FNV-1a) the places of what readings may not disagree on.
-func cuts(src string, toks []token) uint64 {
+// hashCuts hashes (FNV-1a) the places of what readings may not disagree on.
+func hashCuts(src string, toks []token) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range toks {
 		if k := toks[i].kind; k == quoted || k == text || src[toks[i].start] == ';' {
@@ -135,9 +135,9 @@ func cuts(src string, toks []token) uint64 {
 	return h
 }
 
-// verdict of a text that has the flaw f: one that no server takes does not hold,
+// toVerdict of a text that has the flaw f: one that no server takes does not hold,
 // yet a rule that denies or asks had better not rely on that.
-func (f flaw) verdict(opens bool) where.Verdict {
+func (f flaw) toVerdict(opens bool) where.Verdict {
 	if f == broken && opens {
 		return where.No
 	}

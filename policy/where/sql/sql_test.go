@@ -104,7 +104,7 @@ func TestEvasions(t *testing.T) {
 		for _, d := range e.dialects {
 			c := constraint(t, d)
 			for _, s := range []string{e.text, "SELECT 1;\n" + e.text, e.text + "\n;SELECT 1", "SELECT 1;\r\n" + strings.ReplaceAll(e.text, " ", "\t")} {
-				if got := c.Holds(str(s), true); got == where.Yes {
+				if got := c.JudgeValue(str(s), true); got == where.Yes {
 					t.Errorf("%q: %q is a Yes (%s)", d, s, e.source)
 				}
 			}
@@ -122,7 +122,7 @@ func TestReads(t *testing.T) {
 			c := constraint(t, d)
 			for _, s := range []string{e.text, e.text + "\n", "\n\n" + strings.ReplaceAll(e.text, "\n", "\r\n")} {
 				for _, opens := range []bool{true, false} {
-					if got := c.Holds(str(s), opens); got != where.Yes {
+					if got := c.JudgeValue(str(s), opens); got != where.Yes {
 						t.Errorf("%q: %q is %d", d, s, got)
 					}
 				}
@@ -138,7 +138,7 @@ func TestUndeclaredDialectIsEveryDialect(t *testing.T) {
 		if slices.Contains(e.dialects, "") {
 			continue
 		}
-		if got := constraint(t, "").Holds(str(e.text), true); got == where.Yes {
+		if got := constraint(t, "").JudgeValue(str(e.text), true); got == where.Yes {
 			t.Errorf("%q is marked as read differently, but is a Yes", e.text)
 		}
 	}
@@ -171,10 +171,10 @@ func TestVerdicts(t *testing.T) {
 		{"postgres", "SELECT 1\v", where.Maybe, where.Maybe},
 	} {
 		c := constraint(t, test.dialect)
-		if got := c.Holds(str(test.text), true); got != test.opens {
+		if got := c.JudgeValue(str(test.text), true); got != test.opens {
 			t.Errorf("%q: %q, opening: %d, want %d", test.dialect, test.text, got, test.opens)
 		}
-		if got := c.Holds(str(test.text), false); got != test.other {
+		if got := c.JudgeValue(str(test.text), false); got != test.other {
 			t.Errorf("%q: %q, not opening: %d, want %d", test.dialect, test.text, got, test.other)
 		}
 	}
@@ -196,7 +196,7 @@ func TestDocumentedAnswers(t *testing.T) {
 		if d == "any" {
 			d = ""
 		}
-		if got := constraint(t, d).Holds(str(row[2]), true); got != answers[row[3]] {
+		if got := constraint(t, d).JudgeValue(str(row[2]), true); got != answers[row[3]] {
 			t.Errorf("%s: %s is %d, shown as %s", row[1], row[2], got, row[3])
 		}
 	}
@@ -205,8 +205,8 @@ func TestDocumentedAnswers(t *testing.T) {
 func TestOnlyStringsAreSQL(t *testing.T) {
 	c := constraint(t, "")
 	for k := where.Absent; k <= where.List; k++ {
-		want := where.Certain(k == where.String)
-		if got := c.Holds(where.Value{Kind: k, Text: "SELECT 1"}, true); got != want {
+		want := where.VerdictOf(k == where.String)
+		if got := c.JudgeValue(where.Value{Kind: k, Text: "SELECT 1"}, true); got != want {
 			t.Errorf("kind %d: %d", k, got)
 		}
 	}
@@ -225,7 +225,7 @@ func TestLimits(t *testing.T) {
 		{strings.Repeat("(", 100_000), where.Maybe},
 		{strings.Repeat(")", 100_000), where.No},
 	} {
-		if got := c.Holds(str(test.text), true); got != test.want {
+		if got := c.JudgeValue(str(test.text), true); got != test.want {
 			t.Errorf("%.30q… (%d bytes): %d, want %d", test.text, len(test.text), got, test.want)
 		}
 	}
@@ -234,17 +234,17 @@ func TestLimits(t *testing.T) {
 // What stands in a FROM is not sought for ever: 18,000 casts took seconds.
 func TestSearchIsBounded(t *testing.T) {
 	text := "SELECT t.a" + strings.Repeat(", cast(a as b)", 18000) + " FROM t"
-	if got := constraint(t, "postgres").Holds(str(text), true); got != where.Maybe {
+	if got := constraint(t, "postgres").JudgeValue(str(text), true); got != where.Maybe {
 		t.Errorf("all of it was searched: %d", got)
 	}
 }
 
 func TestCostIsBounded(t *testing.T) {
 	one, all := constraint(t, "sqlite"), constraint(t, "")
-	if a, b := one.Cost(1000), all.Cost(1000); a >= b || one.Cost(100) >= a {
+	if a, b := one.JudgeCost(1000), all.JudgeCost(1000); a >= b || one.JudgeCost(100) >= a {
 		t.Errorf("1000 bytes cost %d in one dialect, %d in all", a, b)
 	}
-	if n := all.Cost(1 << 30); n > 1000 {
+	if n := all.JudgeCost(1 << 30); n > 1000 {
 		t.Errorf("a text that is not read costs %d", n)
 	}
 }
@@ -285,21 +285,21 @@ func FuzzHolds(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for d, c := range all {
-			if c.Holds(str(s), true) != where.Yes {
+			if c.JudgeValue(str(s), true) != where.Yes {
 				continue
 			}
 			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 				t.Errorf("%q: %q is a Yes", d, s)
 			}
-			if c.Holds(str(s), false) != where.Yes {
+			if c.JudgeValue(str(s), false) != where.Yes {
 				t.Errorf("%q: %q opens but does not close", d, s)
 			}
 			for _, bad := range []string{s + "\n;DROP TABLE t", "DROP TABLE t;" + s, s + "\n;'"} {
-				if c.Holds(str(bad), true) == where.Yes {
+				if c.JudgeValue(str(bad), true) == where.Yes {
 					t.Errorf("%q: %q is a Yes", d, bad)
 				}
 			}
-			if both := "SELECT 1;" + s; len(both) <= 256<<10 && c.Holds(str(both), true) != where.Yes {
+			if both := "SELECT 1;" + s; len(both) <= 256<<10 && c.JudgeValue(str(both), true) != where.Yes {
 				t.Errorf("%q: %q is no Yes", d, both)
 			}
 		}

@@ -114,7 +114,7 @@ func TestSQLiteAgreesWithCorpora(t *testing.T) {
 	c, ran := constraint(t, "sqlite"), 0
 	for _, file := range []string{"reads.txt", "evasions.txt"} {
 		for _, e := range corpus(t, file) {
-			if c.Holds(str(e.text), true) != where.Yes {
+			if c.JudgeValue(str(e.text), true) != where.Yes {
 				continue
 			}
 			d := open(t)
@@ -140,7 +140,7 @@ func TestSQLiteAgreesWithWhatIsGenerated(t *testing.T) {
 		glue := rapid.SampledFrom([]string{" ", "", "\n", "/**/"}).Draw(r, "glue")
 		s := rapid.SampledFrom([]string{"", "SELECT 1 ", "SELECT ", "SELECT 1;", "WITH w AS (SELECT 1) "}).Draw(r, "head") +
 			strings.ReplaceAll(strings.Join(parts, glue), `\n`, "\n")
-		if c.Holds(str(s), true) == where.Yes {
+		if c.JudgeValue(str(s), true) == where.Yes {
 			held++
 			d.check(t, s)
 		}
@@ -157,7 +157,7 @@ func FuzzSQLite(f *testing.F) {
 	// What fills the memory, or cannot be interrupted, finds nothing here.
 	endless := regexp.MustCompile(`(?i)blob|printf|format|recursive|replace|join|,.*,.*,.*,`)
 	f.Fuzz(func(t *testing.T, s string) {
-		if len(s) < 500 && !endless.MatchString(s) && c.Holds(str(s), true) == where.Yes {
+		if len(s) < 500 && !endless.MatchString(s) && c.JudgeValue(str(s), true) == where.Yes {
 			open(t).check(t, s)
 		}
 	})
@@ -180,7 +180,7 @@ func BenchmarkHolds(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))
 			for b.Loop() {
-				c.Holds(str(s), true)
+				c.JudgeValue(str(s), true)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s)), "ns/byte")
 		})

@@ -24,9 +24,9 @@ type token struct {
 // maxDepth bounds the nesting of parentheses, and with it every recursion here.
 const maxDepth = 100
 
-// pair matches parentheses within one statement. It fails where they are not
+// pairParens matches parentheses within one statement. It fails where they are not
 // balanced or nested too deep.
-func pair(src string, toks []token) flaw {
+func pairParens(src string, toks []token) flaw {
 	var open []int
 	for i := range toks {
 		if toks[i].kind != mark {

@@ -3,7 +3,7 @@ package sql
 import "sync"
 
 // queries are the words that a query begins with.
-var queries = later("select with values table")
+var queries = lazySet("select with values table")
 
 // neverAnywhere are the words that no reading statement has, wherever they stand:
 // SELECT … INTO makes a table or a file, and a common table expression of Postgres
@@ -39,13 +39,13 @@ var starters = sync.OnceValue(func() map[string]string {
 })
 
 // locks are what FOR locks rows with.
-var locks = later("update share no key")
+var locks = lazySet("update share no key")
 
 // lockHints are the table hints of T-SQL that take locks which others wait for.
 const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
 
 // explainOptions are the options in parentheses of Postgres' EXPLAIN.
-var explainOptions = later(`
+var explainOptions = lazySet(`
 	analyze verbose costs settings generic_plan buffers wal timing summary memory serialize format
 	text xml json yaml on off true false none binary`)
 
@@ -53,14 +53,14 @@ var explainOptions = later(`
 // pragmasLookUp take what they look up as an argument (sqlite.org/pragma.html).
 // journal_mode and the like are absent: reading them opens the journal.
 var (
-	pragmasRead = later(`
+	pragmasRead = lazySet(`
 		application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill collation_list
 		compile_options data_version database_list defer_foreign_keys encoding foreign_keys
 		freelist_count function_list legacy_alter_table max_page_count mmap_size
 		module_list page_count page_size pragma_list query_only read_uncommitted recursive_triggers
 		schema_version secure_delete synchronous temp_store threads trusted_schema user_version
 		wal_autocheckpoint`)
-	pragmasLookUp = later(`
+	pragmasLookUp = lazySet(`
 		foreign_key_check foreign_key_list index_info index_list index_xinfo integrity_check quick_check
 		table_info table_list table_xinfo`)
 )
@@ -106,7 +106,7 @@ const callableMySQL = `
 
 // infix are keywords that stand between two operands or two tables, or as a type
 // behind the name of a column, whatever those are called.
-var infix = later(`
+var infix = lazySet(`
 	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
 	straight_join xor
 	blob double nvarchar timetz varbinary`)
@@ -114,7 +114,7 @@ var infix = later(`
 // operandFollows are the words behind which an operand stands, not an operator: in
 // the grammar of PostgreSQL 15 (gram.y, what stands before an expression or a table),
 // and MySQL's modifiers of SELECT and operators.
-var operandFollows = later(`
+var operandFollows = lazySet(`
 	all and any array as asymmetric between both by case content default distinct document else escape
 	except exists first for from groups having ilike in intersect is join lateral leading like limit next
 	not offset on only or over passing path placing range ref returning rows select similar some
@@ -125,7 +125,7 @@ var operandFollows = later(`
 
 // usualFields are the words of names that fields of composite types commonly have. A
 // function of such a name, with one value, is not expected to write: none is a verb.
-var usualFields = later(`
+var usualFields = lazySet(`
 	address age amount area at author birthday bottom building category city code color colour company
 	country county created currency customer date day depth description district domain duration first
 	firstname floor full fullname gender given height hour house iban id ids ip kind label language last
@@ -138,19 +138,19 @@ var usualFields = later(`
 	weight width x y year z zip zipcode zone`)
 
 // valueWords are values of Postgres without parentheses, which may stand in a FROM.
-var valueWords = later(`
+var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
 // notFunctions are the words before a parenthesis behind which the alias of a table
 // may stand, or of an XMLTABLE, the columns of which stand in it.
-var notFunctions = later("from join lateral only using xmltable json_table")
+var notFunctions = lazySet("from join lateral only using xmltable json_table")
 
 // notAliases are reserved words that may stand behind a call.
-var notAliases = later(`
+var notAliases = lazySet(`
 	and as asc cross desc else end except fetch for from full group having in inner intersect is join
 	left like limit natural not offset on or order right then union when where`)
 
 // otherOperators are those of extensions (pgvector), and marks of the grammar that
 // are made of the same characters.
-var otherOperators = later("!= => <#> <=> <+> <~> <%>")
+var otherOperators = lazySet("!= => <#> <=> <+> <~> <%>")

@@ -10,7 +10,7 @@ import (
 // The blocks that the internet does not route, or routes to no host of its own:
 // the IANA special-purpose registries (RFC 6890, in their state of 2025), with
 // multicast (RFC 5771) and the future class E (RFC 1112).
-var closed4 = prefixes(
+var closed4 = parsePrefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private (RFC 1918)
 	"100.64.0.0/10",    // shared by carriers (RFC 6598); a cloud's metadata at 100.100.100.200
@@ -33,22 +33,22 @@ var closed4 = prefixes(
 // 2.4, and the IANA IPv6 address space).
 var global6 = netip.MustParsePrefix("2000::/3")
 
-var closed6 = prefixes(
+var closed6 = parsePrefixes(
 	"2001:db8::/32", // documentation
 	"3fff::/20",     // documentation (RFC 9637)
 )
 
 // translated6 are the blocks in which an address stands for another one, or for
 // a protocol's own purpose. Where that leads is for the network to say.
-var translated6 = prefixes(
+var translated6 = parsePrefixes(
 	"64:ff9b::/96",   // NAT64 (RFC 6052)
 	"64:ff9b:1::/48", // NAT64, local (RFC 8215)
 	"2001::/23",      // Teredo (RFC 4380), ORCHID and other assignments
 	"2002::/16",      // 6to4 (RFC 3056)
 )
 
-// prefixes reads blocks when they are first asked for: most calls hold no URL.
-func prefixes(texts ...string) func() []netip.Prefix {
+// parsePrefixes reads blocks when they are first asked for: most calls hold no URL.
+func parsePrefixes(texts ...string) func() []netip.Prefix {
 	return sync.OnceValue(func() []netip.Prefix {
 		all := make([]netip.Prefix, len(texts))
 		for i, text := range texts {
@@ -58,7 +58,7 @@ func prefixes(texts ...string) func() []netip.Prefix {
 	})
 }
 
-func within(blocks []netip.Prefix, a netip.Addr) bool {
+func containsAddr(blocks []netip.Prefix, a netip.Addr) bool {
 	for _, block := range blocks {
 		if block.Contains(a) {
 			return true
@@ -72,23 +72,23 @@ func publicAddr(a netip.Addr) where.Verdict {
 	a = a.Unmap()
 	switch {
 	case a.Is4():
-		return where.Certain(!within(closed4(), a))
-	case within(translated6(), a):
-		if inner := embedded(a); inner.IsValid() {
+		return where.VerdictOf(!containsAddr(closed4(), a))
+	case containsAddr(translated6(), a):
+		if inner := embeddedIPv4(a); inner.IsValid() {
 			return min(publicAddr(inner), where.Maybe)
 		}
 		return where.Maybe
-	case !global6.Contains(a), within(closed6(), a):
+	case !global6.Contains(a), containsAddr(closed6(), a):
 		return where.No
-	case embedded(a).IsValid(): // ISATAP
+	case embeddedIPv4(a).IsValid(): // ISATAP
 		return where.Maybe
 	}
 	return where.Yes
 }
 
-// embedded gives the IPv4 address that an IPv6 address carries to a network that
+// embeddedIPv4 gives the IPv4 address that an IPv6 address carries to a network that
 // knows how to take it out, or the invalid address.
-func embedded(a netip.Addr) (inner netip.Addr) {
+func embeddedIPv4(a netip.Addr) (inner netip.Addr) {
 	if !a.Is6() {
 		return inner
 	}
@@ -97,13 +97,13 @@ func embedded(a netip.Addr) (inner netip.Addr) {
 	switch {
 	case a.Is4In6(), translated6()[0].Contains(a): // ::ffff:0:0/96, 64:ff9b::/96
 		at = 12
-	case zeros(b[:12]) && !zeros(b[12:15]): // IPv4-compatible (RFC 4291, section 2.5.5.1)
+	case allZeros(b[:12]) && !allZeros(b[12:15]): // IPv4-compatible (RFC 4291, section 2.5.5.1)
 		at = 12
 	case b[0] == 0x20 && b[1] == 0x02: // 6to4
 		at = 2
 	case b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5E && b[11] == 0xFE: // ISATAP (RFC 5214, section 6.1)
 		at = 12
-	case b[0] == 0x20 && b[1] == 0x01 && zeros(b[2:4]): // Teredo: the client's, inverted
+	case b[0] == 0x20 && b[1] == 0x01 && allZeros(b[2:4]): // Teredo: the client's, inverted
 		return netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})
 	}
 	if at < 0 {
@@ -112,7 +112,7 @@ func embedded(a netip.Addr) (inner netip.Addr) {
 	return netip.AddrFrom4([4]byte(b[at : at+4]))
 }
 
-func zeros(b []byte) bool {
+func allZeros(b []byte) bool {
 	for _, c := range b {
 		if c != 0 {
 			return false

@@ -56,7 +56,7 @@ func TestSchemesOfAuthorities(t *testing.T) {
 		if port != want || special != (want != "") {
 			t.Errorf("%s: %q, %v", scheme, port, special)
 		}
-		if authority.Connects(scheme) != (special || scheme == "ssh") {
+		if authority.ConnectsToHost(scheme) != (special || scheme == "ssh") {
 			t.Errorf("%s connects: %v", scheme, !special)
 		}
 	}
@@ -73,7 +73,7 @@ func FuzzAuthority(f *testing.F) {
 		if doubt != authority.Sure {
 			return
 		}
-		if head, tail := authority.Cut(s); head != s || tail != "" || strings.ContainsAny(s, "@\\% \t\r\n{}|<>^`\"") {
+		if head, tail := authority.CutAuthority(s); head != s || tail != "" || strings.ContainsAny(s, "@\\% \t\r\n{}|<>^`\"") {
 			t.Errorf("%q is sure", s)
 		}
 		u, err := url.Parse("https://" + s + "/")

@@ -22,13 +22,13 @@ func FuzzHost(f *testing.F) {
 	for _, u := range addressable {
 		f.Add(u)
 	}
-	any, _ := web.Host([]string{"**"})
+	any, _ := web.NewHosts([]string{"**"})
 	f.Fuzz(func(t *testing.T, s string) {
-		if public, closed := web.Public(true).Holds(text(s), true), web.Public(false).Holds(text(s), true); public == where.Yes && closed != where.No {
+		if public, closed := web.NewPublic(true).JudgeValue(text(s), true), web.NewPublic(false).JudgeValue(text(s), true); public == where.Yes && closed != where.No {
 			t.Errorf("%q is public and is not", s)
 		}
-		if any.Holds(text(s), true) != where.Yes {
-			if web.Public(true).Holds(text(s), true) == where.Yes {
+		if any.JudgeValue(text(s), true) != where.Yes {
+			if web.NewPublic(true).JudgeValue(text(s), true) == where.Yes {
 				t.Errorf("%q is public and has no host", s)
 			}
 			return
@@ -41,7 +41,7 @@ func FuzzHost(f *testing.F) {
 			t.Fatalf("net/url refuses %q: %v", s, err)
 		}
 		name := canonical(u.Hostname())
-		if c, err := web.Host([]string{strings.NewReplacer("*", "", "?", "").Replace(name)}); err != nil || c.Holds(text(s), true) != where.Yes {
+		if c, err := web.NewHosts([]string{strings.NewReplacer("*", "", "?", "").Replace(name)}); err != nil || c.JudgeValue(text(s), true) != where.Yes {
 			t.Errorf("net/url finds %q in %q, which does not hold: %v", name, s, err)
 		}
 		if got := canonical(browserHost(s)); got != name {
@@ -50,7 +50,7 @@ func FuzzHost(f *testing.F) {
 		if got := canonical(appendixB(s)); got != name {
 			t.Errorf("RFC 3986 finds %q in %q, net/url %q", got, s, name)
 		}
-		if a, err := netip.ParseAddr(name); err == nil && web.Public(true).Holds(text(s), true) == where.Yes {
+		if a, err := netip.ParseAddr(name); err == nil && web.NewPublic(true).JudgeValue(text(s), true) == where.Yes {
 			if a = a.Unmap(); a.IsPrivate() || a.IsLoopback() || !a.IsGlobalUnicast() {
 				t.Errorf("%q is public", s)
 			}
@@ -110,7 +110,7 @@ func BenchmarkHost(b *testing.B) {
 	v := text("https://api.github.com/repos/a/b/issues?per_page=100")
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
 }
 
@@ -119,7 +119,7 @@ func BenchmarkPublic(b *testing.B) {
 		b.Run(u, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				web.Public(true).Holds(text(u), true)
+				web.NewPublic(true).JudgeValue(text(u), true)
 			}
 		})
 	}
@@ -130,7 +130,7 @@ func BenchmarkLongest(b *testing.B) {
 	c := host(b, "example.com")
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Holds(v, true)
+		c.JudgeValue(v, true)
 	}
-	b.ReportMetric(float64(c.Cost(len(v.Text))), "cost")
+	b.ReportMetric(float64(c.JudgeCost(len(v.Text))), "cost")
 }

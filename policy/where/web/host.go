@@ -18,9 +18,9 @@ type host struct {
 	embedded netip.Addr // the IPv4 address inside Addr, if there is one
 }
 
-func newHost(h authority.Host) host { return host{h, embedded(h.Addr)} }
+func newHost(h authority.Host) host { return host{h, embeddedIPv4(h.Addr)} }
 
-func (h host) public() where.Verdict {
+func (h host) judgePublic() where.Verdict {
 	if h.Addr.IsValid() {
 		return publicAddr(h.Addr)
 	}

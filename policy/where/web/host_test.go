@@ -9,7 +9,7 @@ import (
 
 func host(t testing.TB, globs ...string) where.Constraint {
 	t.Helper()
-	c, err := web.Host(globs)
+	c, err := web.NewHosts(globs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestHostEvaded(t *testing.T) {
 	}
 	for _, url := range evasions {
 		for _, opens := range []bool{false, true} {
-			if got := c.Holds(text(url), opens); got == where.Yes {
+			if got := c.JudgeValue(text(url), opens); got == where.Yes {
 				t.Errorf("%q passes for example.com", url)
 			}
 		}
@@ -81,7 +81,7 @@ func TestHost(t *testing.T) {
 	} {
 		for _, url := range c.urls {
 			for _, opens := range []bool{false, true} {
-				if got := host(t, c.glob).Holds(text(url), opens); got != where.Yes {
+				if got := host(t, c.glob).JudgeValue(text(url), opens); got != where.Yes {
 					t.Errorf("host = %q of %q: %d", c.glob, url, got)
 				}
 			}
@@ -132,7 +132,7 @@ func TestHostVerdicts(t *testing.T) {
 		{"evil.com", "https://///", where.No},
 		{"evil.com", "https:/", where.No},
 	} {
-		if got := host(t, c.glob).Holds(text(c.url), false); got != c.want {
+		if got := host(t, c.glob).JudgeValue(text(c.url), false); got != c.want {
 			t.Errorf("host = %q of %q: %d, want %d", c.glob, c.url, got, c.want)
 		}
 	}
@@ -140,14 +140,14 @@ func TestHostVerdicts(t *testing.T) {
 
 func TestHostErrors(t *testing.T) {
 	for _, globs := range [][]string{nil, {""}, {"."}, {"https://example.com"}, {"example.com/x"}, {"example.com:443"}, {"a@b"}, {"[::1]:80"}, {"fe80::1%eth0"}, {"a b"}, {"ok", "\xff"}} {
-		if _, err := web.Host(globs); err == nil {
+		if _, err := web.NewHosts(globs); err == nil {
 			t.Errorf("Host(%q) is no error", globs)
 		}
 	}
 }
 
 func TestScheme(t *testing.T) {
-	c, err := web.Scheme([]string{"HTTPS", "git+ssh", "file", "s3"})
+	c, err := web.NewScheme([]string{"HTTPS", "git+ssh", "file", "s3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,13 +170,13 @@ func TestScheme(t *testing.T) {
 		"":                           where.No,
 	} {
 		for _, opens := range []bool{false, true} {
-			if got := c.Holds(text(url), opens); got != want {
+			if got := c.JudgeValue(text(url), opens); got != want {
 				t.Errorf("scheme of %q: %d, want %d", url, got, want)
 			}
 		}
 	}
 	for _, names := range [][]string{nil, {""}, {"https://"}, {"https:"}, {"1a"}, {"a b"}, {"é"}} {
-		if _, err := web.Scheme(names); err == nil {
+		if _, err := web.NewScheme(names); err == nil {
 			t.Errorf("Scheme(%q) is no error", names)
 		}
 	}

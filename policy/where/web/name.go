@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// reserved are the domains, with all below them, that are not public: No where the
+// judgeReserved are the domains, with all below them, that are not public: No where the
 // name can only mean something on a network of one's own (reserved, or no
 // top-level domain at all), Maybe where public name servers answer with an
 // address that is not, or with whatever the name says.
-func reserved(name string) (v where.Verdict, listed bool) {
+func judgeReserved(name string) (v where.Verdict, listed bool) {
 	switch name {
 	// Special-use domain names (IANA registry; RFC 6761, 6762, 7686, 8375, 9476).
 	case
@@ -100,7 +100,7 @@ func reserved(name string) (v where.Verdict, listed bool) {
 // internet does not have.
 func publicName(name string) where.Verdict {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
-		if v, listed := reserved(rest); listed {
+		if v, listed := judgeReserved(rest); listed {
 			return v
 		}
 	}

@@ -29,11 +29,11 @@ func parseNetwork(text string) (n network, found bool, err error) {
 	case n.Masked() != n.Prefix:
 		return n, true, fmt.Errorf("%q has bits behind its network: write %q, or the address alone", text, n.Masked())
 	}
-	n.own = overlaps(closed4(), n.Prefix) || n.Addr().Is6() && (overlaps(closed6(), n.Prefix) || overlaps(translated6(), n.Prefix) || n.Bits() < global6.Bits() || !global6.Contains(n.Addr()))
+	n.own = overlapsAny(closed4(), n.Prefix) || n.Addr().Is6() && (overlapsAny(closed6(), n.Prefix) || overlapsAny(translated6(), n.Prefix) || n.Bits() < global6.Bits() || !global6.Contains(n.Addr()))
 	return n, true, nil
 }
 
-func overlaps(blocks []netip.Prefix, p netip.Prefix) bool {
+func overlapsAny(blocks []netip.Prefix, p netip.Prefix) bool {
 	for _, block := range blocks {
 		if block.Overlaps(p) {
 			return true
@@ -42,7 +42,7 @@ func overlaps(blocks []netip.Prefix, p netip.Prefix) bool {
 	return false
 }
 
-var loopback = prefixes("127.0.0.0/8", "::1/128")
+var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
 
 // match says whether a host lies in the block. No name server is asked, so a name lies
 // in none for certain; one that only means something on a network of one's own, or that
@@ -56,7 +56,7 @@ func (n network) match(h host) where.Verdict {
 	case h.Addr.IsValid() || !n.own || publicName(h.Name) == where.Yes:
 		return where.No
 	case h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost"): // RFC 6761, section 6.3
-		return min(where.Maybe, where.Certain(overlaps(loopback(), n.Prefix)))
+		return min(where.Maybe, where.VerdictOf(overlapsAny(loopback(), n.Prefix)))
 	}
 	return where.Maybe
 }

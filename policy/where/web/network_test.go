@@ -66,7 +66,7 @@ func TestNetwork(t *testing.T) {
 		{"::/0", "https://printer/", where.Maybe},
 	} {
 		for _, opens := range []bool{false, true} {
-			if got := host(t, "b.example", c.network).Holds(text(c.url), opens); got != c.want {
+			if got := host(t, "b.example", c.network).JudgeValue(text(c.url), opens); got != c.want {
 				t.Errorf("host = %q of %q: %d, want %d", c.network, c.url, got, c.want)
 			}
 		}
@@ -79,7 +79,7 @@ func TestNetworkErrors(t *testing.T) {
 		"10.0.0.1/8": `write "10.0.0.0/8"`, "fd00::1/8": `write "fd00::/8"`, "::ffff:10.0.0.0/104": "IPv4 inside IPv6",
 		"10.0.0/8": "no host", "10.*/8": "no host", "fe80::%eth0/64": "no number of bits", "[fd00::]/8": "no host", "example.com/8": "no host", "/8": "no host", "010.0.0.0/8": "no host",
 	} {
-		if _, err := web.Host([]string{network}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := web.NewHosts([]string{network}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Host(%q): %v, want %s", network, err, want)
 		}
 	}
@@ -101,7 +101,7 @@ func FuzzNetwork(f *testing.F) {
 		if block.Addr().Is4In6() {
 			t.Skip()
 		}
-		c, err := web.Host([]string{block.String()})
+		c, err := web.NewHosts([]string{block.String()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,13 +109,13 @@ func FuzzNetwork(f *testing.F) {
 		if addr.Is6() {
 			name = "[" + name + "]"
 		}
-		if got := c.Holds(text(fmt.Sprintf("http://%s:81/x", name)), true); (got == where.Yes) != block.Contains(addr) {
+		if got := c.JudgeValue(text(fmt.Sprintf("http://%s:81/x", name)), true); (got == where.Yes) != block.Contains(addr) {
 			t.Errorf("%s in %s: %d", addr, block, got)
 		}
-		if got := c.Holds(text("http://"+name), false); block.Contains(addr.Unmap()) && got == where.No {
+		if got := c.JudgeValue(text("http://"+name), false); block.Contains(addr.Unmap()) && got == where.No {
 			t.Errorf("%s in %s is no", addr, block)
 		}
-		if c.Holds(text(other), true) == where.Yes {
+		if c.JudgeValue(text(other), true) == where.Yes {
 			u, err := url.Parse(other)
 			if err != nil {
 				t.Skip() // in what follows the host

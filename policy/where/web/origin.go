@@ -7,15 +7,15 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// Origin is the scheme, host and port of a web address (RFC 6454, section 4), in the form
+// OriginOf is the scheme, host and port of a web address (RFC 6454, section 4), in the form
 // in which two of them are compared; "" of a text that is none, or not surely one.
-func Origin(address string) string {
-	u := parse(where.Value{Kind: where.String, Text: address})
+func OriginOf(address string) string {
+	u := parseURL(where.Value{Kind: where.String, Text: address})
 	port, special := authority.DefaultPort(u.scheme)
 	if u.hostKind != plain || !special {
 		return ""
 	}
-	at, _ := authority.Cut(address[len(u.scheme+"://"):])
+	at, _ := authority.CutAuthority(address[len(u.scheme+"://"):])
 	if colon := strings.LastIndexByte(at, ':'); colon > strings.LastIndexByte(at, ']') {
 		port = at[colon+1:]
 	}

@@ -30,7 +30,7 @@ func TestOrigin(t *testing.T) {
 		"data:text/plain,https://h":  "",
 		"":                           "",
 	} {
-		if got := web.Origin(address); got != want {
+		if got := web.OriginOf(address); got != want {
 			t.Errorf("%q has the origin %q, want %q", address, got, want)
 		}
 	}

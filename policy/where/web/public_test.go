@@ -243,7 +243,7 @@ func TestNotPublic(t *testing.T) {
 	for _, c := range notPublic {
 		t.Run(c.url, func(t *testing.T) {
 			for _, opens := range []bool{false, true} {
-				if got := web.Public(true).Holds(text(c.url), opens); got == where.Yes {
+				if got := web.NewPublic(true).JudgeValue(text(c.url), opens); got == where.Yes {
 					t.Errorf("%q is public (%s)", c.url, c.source)
 				}
 			}
@@ -307,10 +307,10 @@ var addressable = []string{
 
 func TestPublic(t *testing.T) {
 	for _, url := range addressable {
-		if got := web.Public(true).Holds(text(url), true); got != where.Yes {
+		if got := web.NewPublic(true).JudgeValue(text(url), true); got != where.Yes {
 			t.Errorf("public = true of %q: %d", url, got)
 		}
-		if got := web.Public(false).Holds(text(url), false); got != where.No {
+		if got := web.NewPublic(false).JudgeValue(text(url), false); got != where.No {
 			t.Errorf("public = false of %q: %d", url, got)
 		}
 	}
@@ -350,24 +350,24 @@ func TestPublicFalse(t *testing.T) {
 		"http://":                          where.No,
 		"":                                 where.No,
 	} {
-		if got := web.Public(false).Holds(text(url), false); got != want {
+		if got := web.NewPublic(false).JudgeValue(text(url), false); got != want {
 			t.Errorf("public = false of %q: %d, want %d", url, got, want)
 		}
 	}
 }
 
 func TestOtherKinds(t *testing.T) {
-	host, _ := web.Host([]string{"**"})
-	scheme, _ := web.Scheme([]string{"http"})
-	for _, c := range []where.Constraint{host, scheme, web.Public(true), web.Public(false)} {
-		if c.Cost(100) <= 0 || c.Cost(1<<20) < c.Cost(1<<16) {
+	host, _ := web.NewHosts([]string{"**"})
+	scheme, _ := web.NewScheme([]string{"http"})
+	for _, c := range []where.Constraint{host, scheme, web.NewPublic(true), web.NewPublic(false)} {
+		if c.JudgeCost(100) <= 0 || c.JudgeCost(1<<20) < c.JudgeCost(1<<16) {
 			t.Errorf("%T costs nothing", c)
 		}
 		for kind := where.Absent; kind <= where.List; kind++ {
 			if kind == where.String {
 				continue
 			}
-			if got := c.Holds(where.Value{Kind: kind, Text: "2130706433"}, false); got != where.No {
+			if got := c.JudgeValue(where.Value{Kind: kind, Text: "2130706433"}, false); got != where.No {
 				t.Errorf("%T of kind %d: %d", c, kind, got)
 			}
 		}

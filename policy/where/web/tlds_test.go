@@ -22,7 +22,7 @@ func TestTopLevelDomains(t *testing.T) {
 		case strings.Trim(tld, "abcdefghijklmnopqrstuvwxyz") != "":
 			scripts--
 		}
-		if got := Public(true).Holds(where.Value{Kind: where.String, Text: "https://nic." + tld + "/"}, true); got != where.Yes && tld != "arpa" {
+		if got := NewPublic(true).JudgeValue(where.Value{Kind: where.String, Text: "https://nic." + tld + "/"}, true); got != where.Yes && tld != "arpa" {
 			t.Errorf("%s: %d", tld, got)
 		}
 	}

@@ -31,15 +31,15 @@ type url struct {
 	guessed  bool   // has no scheme: a program that puts one in front reads this
 }
 
-// bound takes the certainty from a verdict on a URL that only some programs see.
-func (u url) bound(v where.Verdict) where.Verdict {
+// limitVerdict takes the certainty from a verdict on a URL that only some programs see.
+func (u url) limitVerdict(v where.Verdict) where.Verdict {
 	if u.guessed {
 		return min(v, where.Maybe)
 	}
 	return v
 }
 
-func parse(v where.Value) url {
+func parseURL(v where.Value) url {
 	text := v.Text
 	switch {
 	case v.Kind != where.String || text == "":
@@ -61,11 +61,11 @@ func parse(v where.Value) url {
 		u.hostKind = parseFile(rest)
 	case slashes && n > 1:
 		return u.parseHost(after)
-	case special(u.scheme), authority.Connects(u.scheme) && !hasPort(rest):
+	case isSpecial(u.scheme), authority.ConnectsToHost(u.scheme) && !hasPort(rest):
 		u.hostKind = doubtful // http:host, http:/host, http:\\host; ssh:host to older parsers
 	case hasPort(rest):
 		return parseBare(text)
-	case leads(rest), strings.Contains(text, "://"), namesHost(u.scheme, rest):
+	case startsWithSlashes(rest), strings.Contains(text, "://"), namesHost(u.scheme, rest):
 		return url{hostKind: doubtful} // jar:http://host, c://host, user:password@host
 	case n == 1:
 		return url{} // a drive
@@ -80,9 +80,9 @@ func parse(v where.Value) url {
 
 // parseHost reads what follows the two slashes.
 func (u url) parseHost(after string) url {
-	text, tail := authority.Cut(after)
+	text, tail := authority.CutAuthority(after)
 	switch {
-	case text == "" && authority.Connects(u.scheme):
+	case text == "" && authority.ConnectsToHost(u.scheme):
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
@@ -102,13 +102,13 @@ func (u url) parseHost(after string) url {
 		return u
 	}
 	u.hostKind, u.host = plain, newHost(h)
-	if !u.guessed && !authority.Connects(u.scheme) {
+	if !u.guessed && !authority.ConnectsToHost(u.scheme) {
 		u.hostKind = foreign
 	}
 	return u
 }
 
-func special(scheme string) bool {
+func isSpecial(scheme string) bool {
 	_, special := authority.DefaultPort(scheme)
 	return special
 }
@@ -128,7 +128,7 @@ func parseFile(rest string) hostKind {
 // in front of such a one.
 func parseBare(text string) url {
 	switch {
-	case leads(text), strings.Contains(text, "://"):
+	case startsWithSlashes(text), strings.Contains(text, "://"):
 		return url{hostKind: doubtful}
 	case strings.IndexByte(`/\.~?#`, text[0]) >= 0:
 		return url{}
@@ -140,9 +140,9 @@ func parseBare(text string) url {
 	return u
 }
 
-// leads says whether a text begins with two slashes, which are a host's without
+// startsWithSlashes says whether a text begins with two slashes, which are a host's without
 // a scheme in front, of whatever kind.
-func leads(text string) bool {
+func startsWithSlashes(text string) bool {
 	return len(text) > 1 && strings.IndexByte(`/\`, text[0]) >= 0 && strings.IndexByte(`/\`, text[1]) >= 0
 }
 
@@ -153,7 +153,7 @@ func namesHost(scheme, rest string) bool {
 	case "mailto", "sip", "sips", "xmpp", "acct", "mid", "cid", "im", "news", "data":
 		return false
 	}
-	host, _ := authority.Cut(rest)
+	host, _ := authority.CutAuthority(rest)
 	return strings.IndexByte(host, '@') >= 0
 }
 
@@ -187,15 +187,15 @@ func parseOdd(text string) url {
 	switch {
 	case bare == "":
 		return url{}
-	case leads(bare), strings.Contains(bare, "://"), special(scheme), scheme == "file",
-		authority.Connects(scheme) && (strings.Contains(bare, "@") || !strings.HasPrefix(text[strings.IndexByte(text, ':')+1:], " ")): // "ssh: not found" is prose
+	case startsWithSlashes(bare), strings.Contains(bare, "://"), isSpecial(scheme), scheme == "file",
+		authority.ConnectsToHost(scheme) && (strings.Contains(bare, "@") || !strings.HasPrefix(text[strings.IndexByte(text, ':')+1:], " ")): // "ssh: not found" is prose
 		return url{hostKind: doubtful}
 	case strings.IndexByte(`/\.~?#`, bare[0]) >= 0:
 		return url{}
 	}
 	// Tabs and line ends are dropped wherever they stand, blanks at the ends only.
 	trimmed := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
-	host, _ := authority.Cut(strings.TrimFunc(trimmed, textclass.OddInSyntax))
+	host, _ := authority.CutAuthority(strings.TrimFunc(trimmed, textclass.OddInSyntax))
 	if strings.ContainsRune(host, ' ') {
 		return url{}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// Scheme holds for URLs with one of the schemes, whatever their case. A name
+// NewScheme holds for URLs with one of the schemes, whatever their case. A name
 // that is no scheme (RFC 3986, section 3.1) and an empty list are errors.
-func Scheme(names []string) (where.Constraint, error) {
+func NewScheme(names []string) (where.Constraint, error) {
 	if len(names) == 0 {
 		return nil, errors.New("an empty list, which no scheme is in")
 	}
@@ -30,28 +30,28 @@ func Scheme(names []string) (where.Constraint, error) {
 
 type scheme []string
 
-func (c scheme) Holds(v where.Value, _ bool) where.Verdict {
-	u := parse(v)
+func (c scheme) JudgeValue(v where.Value, _ bool) where.Verdict {
+	u := parseURL(v)
 	switch {
 	case u.hostKind == none:
 		return where.No
 	case u.hostKind == doubtful, u.guessed:
 		return where.Maybe
 	}
-	return where.Certain(slices.Contains(c, u.scheme))
+	return where.VerdictOf(slices.Contains(c, u.scheme))
 }
 
-func (c scheme) Cost(n int) int { return parseCost(n) + 20*len(c) }
+func (c scheme) JudgeCost(n int) int { return parseCost(n) + 20*len(c) }
 
-// Public holds for URLs whose host the whole internet can reach, as far as its
+// NewPublic holds for URLs whose host the whole internet can reach, as far as its
 // text shows; with false for those whose host certainly is not such a one. What
 // encodes an address in another form is neither.
-func Public(want bool) where.Constraint { return public(want) }
+func NewPublic(want bool) where.Constraint { return public(want) }
 
 type public bool
 
-func (c public) Holds(v where.Value, _ bool) where.Verdict {
-	u := parse(v)
+func (c public) JudgeValue(v where.Value, _ bool) where.Verdict {
+	u := parseURL(v)
 	var verdict where.Verdict
 	switch u.hostKind {
 	case none, hostless:
@@ -59,23 +59,23 @@ func (c public) Holds(v where.Value, _ bool) where.Verdict {
 	case doubtful, foreign:
 		return where.Maybe
 	default:
-		verdict = u.host.public()
+		verdict = u.host.judgePublic()
 	}
 	if !c {
 		verdict = where.Yes - verdict
 	}
-	return u.bound(verdict)
+	return u.limitVerdict(verdict)
 }
 
-func (public) Cost(n int) int { return parseCost(n) + 500 }
+func (public) JudgeCost(n int) int { return parseCost(n) + 500 }
 
-// Host holds for URLs whose host one of the globs matches, whatever its case. A
+// NewHosts holds for URLs whose host one of the globs matches, whatever its case. A
 // star is any run of characters, dots too: *.example.com matches a.example.com
 // and a.b.example.com, and not example.com. An IP address is compared in its
 // canonical form, without brackets. A block of addresses, such as 10.0.0.0/8, may
 // stand for those in it. What cannot be a host (a port, a path, a scheme with it) and
 // an empty list are errors.
-func Host(globs []string) (where.Constraint, error) {
+func NewHosts(globs []string) (where.Constraint, error) {
 	if len(globs) == 0 {
 		return nil, errors.New("an empty list, which no host is in")
 	}
@@ -109,8 +109,8 @@ type pattern struct {
 	ascii, punycode bool
 }
 
-func (c hosts) Holds(v where.Value, _ bool) where.Verdict {
-	u := parse(v)
+func (c hosts) JudgeValue(v where.Value, _ bool) where.Verdict {
+	u := parseURL(v)
 	switch u.hostKind {
 	case none, hostless:
 		return where.No
@@ -121,7 +121,7 @@ func (c hosts) Holds(v where.Value, _ bool) where.Verdict {
 	for _, p := range c {
 		best = max(best, p.match(u.host))
 	}
-	return u.bound(best)
+	return u.limitVerdict(best)
 }
 
 // match compares a host. That a name is written in Unicode on one side and in
@@ -138,6 +138,6 @@ func (p pattern) match(h host) where.Verdict {
 	return where.No
 }
 
-func (c hosts) Cost(n int) int {
+func (c hosts) JudgeCost(n int) int {
 	return parseCost(n) + len(c)*(100+authority.MaxName*50)
 }

@@ -12,10 +12,10 @@ type Answer struct {
 	Code           int
 }
 
-// Let lets the tool run, as far as we are concerned, and answers any other event. It is
+// AnswerAllow lets the tool run, as far as we are concerned, and answers any other event. It is
 // silence where the client takes that for an answer: its own rules, and its own question,
 // then still hold, which an explicit "allow" may switch off.
-func (r *Row) Let(e Event) Answer {
+func (r *Row) AnswerAllow(e Event) Answer {
 	text := r.Allow
 	if e.Kind != Before {
 		if text = r.Pass; e.Pass != "" {
@@ -37,45 +37,45 @@ const (
 // maxReason is as much of a reason, in bytes, as clients show.
 const maxReason = 500
 
-// Refuse says no in every way that the client understands: which of them it goes by
+// AnswerDeny says no in every way that the client understands: which of them it goes by
 // differs from client to client, and from version to version.
-func (r *Row) Refuse(e Event, reason string) Answer {
-	reason = line(reason)
+func (r *Row) AnswerDeny(e Event, reason string) Answer {
+	reason = singleLine(reason)
 	a := Answer{Stderr: []byte(reason + "\n"), Code: exitDenied}
 	if r.Exit0 {
 		a.Code = exitSilent
 	}
 	switch r.Deny {
 	case Specific, TopLevel:
-		a.Stdout = r.specific(e, "deny", reason)
+		a.Stdout = r.hookOutput(e, "deny", reason)
 	case Decision:
-		a.Stdout = written(map[string]any{"decision": "deny", "reason": reason})
+		a.Stdout = marshalLine(map[string]any{"decision": "deny", "reason": reason})
 	case Block:
-		a.Stdout = written(map[string]any{"decision": "block", "reason": reason})
+		a.Stdout = marshalLine(map[string]any{"decision": "block", "reason": reason})
 	case Permission:
-		a.Stdout = written(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
+		a.Stdout = marshalLine(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason})
 	case Cancel:
-		a.Stdout = written(map[string]any{"cancel": true, "errorMessage": reason})
+		a.Stdout = marshalLine(map[string]any{"cancel": true, "errorMessage": reason})
 	case Plain:
 	}
 	return a
 }
 
-// Ask has the client put the question to the person; false when it would not.
-func (r *Row) Ask(e Event, reason string) (Answer, bool) {
-	reason = line(reason)
+// AnswerAsk has the client put the question to the person; false when it would not.
+func (r *Row) AnswerAsk(e Event, reason string) (Answer, bool) {
+	reason = singleLine(reason)
 	switch {
 	case !r.Asks && !e.Asks:
 	case r.Deny == Specific, r.Deny == TopLevel:
-		return Answer{Stdout: r.specific(e, "ask", reason)}, true
+		return Answer{Stdout: r.hookOutput(e, "ask", reason)}, true
 	case r.Deny == Permission:
-		return Answer{Stdout: written(map[string]any{"permission": "ask", "user_message": reason, "agent_message": reason})}, true
+		return Answer{Stdout: marshalLine(map[string]any{"permission": "ask", "user_message": reason, "agent_message": reason})}, true
 	}
 	return Answer{}, false
 }
 
-// Denies reports whether the client takes an answer for a no.
-func (r *Row) Denies(a Answer) bool {
+// IsDenial reports whether the client takes an answer for a no.
+func (r *Row) IsDenial(a Answer) bool {
 	if a.Code == exitDenied {
 		return true
 	}
@@ -87,7 +87,7 @@ func (r *Row) Denies(a Answer) bool {
 		(said.Cancel && r.Deny == Cancel || said.Permission == "deny" && r.Deny == Permission || r.Deny == Decision && said.Decision == "deny")
 }
 
-func (r *Row) specific(e Event, decision, reason string) []byte {
+func (r *Row) hookOutput(e Event, decision, reason string) []byte {
 	name := e.Name
 	if name == "" {
 		name = "PreToolUse"
@@ -98,15 +98,15 @@ func (r *Row) specific(e Event, decision, reason string) []byte {
 	if r.Deny == TopLevel {
 		all["permissionDecision"], all["permissionDecisionReason"] = decision, reason
 	}
-	return written(all)
+	return marshalLine(all)
 }
 
-// line is a reason on one line, harmless and not empty: Codex runs the tool where it is.
-func line(s string) string {
+// singleLine is a reason on one line, harmless and not empty: Codex runs the tool where it is.
+func singleLine(s string) string {
 	out := []rune{}
 	size := 0
 	for _, c := range s {
-		if textclass.Controls(c) {
+		if textclass.IsControl(c) {
 			c = ' '
 		}
 		if size += len(string(c)); size > maxReason {
@@ -120,7 +120,7 @@ func line(s string) string {
 	return string(out)
 }
 
-func written(v any) []byte {
+func marshalLine(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // texts always marshal

@@ -21,31 +21,31 @@ type named struct {
 
 var errNoServer = errors.New("it does not say of which server the tool is")
 
-// split gives the server's tools that a name may mean: none when the client brings the tool
+// splitTool gives the server's tools that a name may mean: none when the client brings the tool
 // along, several where the name can be cut in more than one way.
-func (r *Row) split(root object, tool string, input []byte, e Event) ([]named, error) {
-	server, _, err := root.text(r.MCPServer)
+func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]named, error) {
+	server, _, err := root.readText(r.MCPServer)
 	if err != nil {
 		return nil, err
 	}
-	own, _, err := root.text(r.MCPTool)
+	own, _, err := root.readText(r.MCPTool)
 	if err != nil {
 		return nil, err
 	}
 	if r.MCP == apart && e.Tool == "" {
 		if server == "" || own == "" {
-			return nil, missing([]string{"the server, or its tool,"}, nil)
+			return nil, missingError([]string{"the server, or its tool,"}, nil)
 		}
 		return []named{{server: server, tool: own, wraps: true}}, nil
 	}
-	if builtin.Of(r.ID, tool).Class != "" {
+	if builtin.FindTool(r.ID, tool).Class != "" {
 		return nil, nil
 	}
 	if slices.Contains(callers, tool) {
-		return called(input)
+		return parseCalledTool(input)
 	}
 	if rest, found := strings.CutPrefix(tool, "mcp__"); found && r.MCP != single {
-		return r.cuts(rest, "__", server)
+		return r.cutToolName(rest, "__", server)
 	}
 	switch r.MCP {
 	case single:
@@ -72,15 +72,15 @@ func (r *Row) split(root object, tool string, input []byte, e Event) ([]named, e
 		}
 	case extension:
 		if strings.Contains(tool, "__") {
-			return r.cuts(tool, "__", "")
+			return r.cutToolName(tool, "__", "")
 		}
 	case dashed:
 		if strings.Contains(tool, "-") {
-			return r.cuts(tool, "-", "")
+			return r.cutToolName(tool, "-", "")
 		}
 	case underscored:
 		if rest, found := strings.CutPrefix(tool, "mcp_"); found {
-			return r.cuts(rest, "_", server)
+			return r.cutToolName(rest, "_", server)
 		}
 	}
 	return nil, nil
@@ -89,34 +89,34 @@ func (r *Row) split(root object, tool string, input []byte, e Event) ([]named, e
 // callers are tools of clients that call a server's tool, which their arguments name.
 var callers = []string{"call_mcp_tool", "use_mcp_tool", "mcp_call_tool", "use_tool"}
 
-// called is the server's tool that the arguments of such a tool name.
-func called(input []byte) ([]named, error) {
+// parseCalledTool is the server's tool that the arguments of such a tool name.
+func parseCalledTool(input []byte) ([]named, error) {
 	if input == nil {
 		return nil, errNoServer
 	}
-	args := object{jsonscan.Of(input)}
-	server, _, err := args.text([]string{"ServerName", "server_name", "serverName", "server"})
+	args := object{jsonscan.ValueOf(input)}
+	server, _, err := args.readText([]string{"ServerName", "server_name", "serverName", "server"})
 	if err != nil {
 		return nil, err
 	}
-	tool, _, err := args.text([]string{"ToolName", "tool_name", "toolName", "tool", "name"})
+	tool, _, err := args.readText([]string{"ToolName", "tool_name", "toolName", "tool", "name"})
 	switch {
 	case err != nil || tool == "":
-		return nil, missing([]string{"the server's tool"}, err)
+		return nil, missingError([]string{"the server's tool"}, err)
 	case server != "":
 		return []named{{server: server, tool: tool, wraps: true}}, nil
 	}
-	all, err := (&Row{}).cuts(strings.TrimPrefix(tool, "mcp__"), "__", "")
+	all, err := (&Row{}).cutToolName(strings.TrimPrefix(tool, "mcp__"), "__", "")
 	for i := range all {
 		all[i].wraps = true
 	}
 	return all, err
 }
 
-// cuts takes SERVER__TOOL apart, wherever that can be done; server is the name that the
+// cutToolName takes SERVER__TOOL apart, wherever that can be done; server is the name that the
 // client gives beside it, with other characters perhaps, or "" when it gives none. The server of a
 // plugin keeps the prefix that tells it from one of the owner's with the same name.
-func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
+func (r *Row) cutToolName(rest, mark, server string) (all []named, err error) {
 	if strings.HasPrefix(rest, "plugin_") {
 		server = ""
 	}
@@ -131,15 +131,15 @@ func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
 			return []named{n}, nil
 		case server == "":
 			all = append(all, n)
-		case slices.Contains(r.written(server), n.server):
+		case slices.Contains(r.spellServer(server), n.server):
 			return []named{{server: server, tool: n.tool}}, nil
 		}
 	}
 	switch {
 	case len(all) == 0:
-		return nil, fmt.Errorf("%q does not say of which server the tool is", short(rest))
+		return nil, fmt.Errorf("%q does not say of which server the tool is", shortenText(rest))
 	case len(all) > maxCuts:
-		return nil, fmt.Errorf("%q can be cut into a server and its tool in more than %d ways", short(rest), maxCuts)
+		return nil, fmt.Errorf("%q can be cut into a server and its tool in more than %d ways", shortenText(rest), maxCuts)
 	}
 	return all, nil
 }
@@ -147,11 +147,11 @@ func (r *Row) cuts(rest, mark, server string) (all []named, err error) {
 // maxCuts is more ways to cut a name than any tool on record has.
 const maxCuts = 32
 
-// Narrow gives the calls the names that the owner's files have for their servers, and
+// NarrowServers gives the calls the names that the owner's files have for their servers, and
 // keeps, of the ways to cut a tool's name, those whose server is one of these. Where none
 // is known, it keeps all. Those that others may have named join them: a rule about such a
 // server that denies or asks holds, and one that allows does not suffice.
-func (req *Request) Narrow(owners, others []string) {
+func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return
 	}
@@ -171,7 +171,7 @@ func (req *Request) Narrow(owners, others []string) {
 func (req *Request) renameServers(servers []string, same func(written, name string) bool) (calls []policy.Call) {
 	for _, c := range req.Calls {
 		for _, s := range servers {
-			if slices.ContainsFunc(req.Row.written(s), func(name string) bool { return same(c.Server, name) }) {
+			if slices.ContainsFunc(req.Row.spellServer(s), func(name string) bool { return same(c.Server, name) }) {
 				one := c
 				one.Server = s
 				calls = append(calls, one)
@@ -188,14 +188,14 @@ func isNumbered(written, name string) bool {
 	return base != "" && base != written && (name == base || len(written) == shortServer && strings.HasPrefix(name, base))
 }
 
-// Spelled reports whether the server's name was cut out of the tool's: what the client's
+// HasSpelledServer reports whether the server's name was cut out of the tool's: what the client's
 // files call it is not known yet.
-func (req *Request) Spelled() bool { return req.spelled }
+func (req *Request) HasSpelledServer() bool { return req.spelled }
 
-// Certain reports whether the call's server is called so in the client's files, whatever
+// IsCertain reports whether the call's server is called so in the client's files, whatever
 // stands in them: its name was not cut out of the tool's, or can be cut in one way alone and
 // holds nothing that the client writes for other characters.
-func (req *Request) Certain() bool {
+func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true
 	}
@@ -203,15 +203,15 @@ func (req *Request) Certain() bool {
 	return exact && len(req.Calls) == 1 && !strings.Contains(req.Calls[0].Server, "_")
 }
 
-// written is a server's name as the client writes it into that of a tool.
-func (r *Row) written(server string) []string {
-	plain := worded(server)
+// spellServer is a server's name as the client writes it into that of a tool.
+func (r *Row) spellServer(server string) []string {
+	plain := sanitizeName(server)
 	switch {
 	case r.ID == "codex": // it knows no hyphen either
 		return []string{server, plain, strings.ReplaceAll(plain, "-", "_")}
 	case r.ID == "goose":
 		key := strings.ToLower(strings.Join(strings.Fields(server), ""))
-		return []string{server, plain, key, worded(key)}
+		return []string{server, plain, key, sanitizeName(key)}
 	case r.MCP != underscored:
 		return []string{server, plain}
 	}
@@ -242,8 +242,8 @@ func shortenName(server string) string {
 // with mcp_ and the _ behind it.
 const shortServer = 18 - len("mcp_") - 1
 
-// worded is a server's name as Claude Code writes it into that of a tool.
-func worded(server string) string {
+// sanitizeName is a server's name as Claude Code writes it into that of a tool.
+func sanitizeName(server string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
@@ -258,5 +258,5 @@ func serverArguments(input []byte) ([]byte, error) {
 	if input == nil {
 		return nil, errors.New("it has no arguments that can be read")
 	}
-	return object{jsonscan.Of(input)}.input([]string{"mcp_tool_arguments", "Arguments", "arguments", "tool_input", "toolInput", "input", "args"})
+	return object{jsonscan.ValueOf(input)}.readInput([]string{"mcp_tool_arguments", "Arguments", "arguments", "tool_input", "toolInput", "input", "args"})
 }

@@ -11,8 +11,8 @@ import (
 // object is a JSON object that strict has admitted: no name stands twice in it.
 type object struct{ jsonscan.Value }
 
-// at is the first of some places that is there and not null.
-func (o object) at(places []string) jsonscan.Value {
+// findValue is the first of some places that is there and not null.
+func (o object) findValue(places []string) jsonscan.Value {
 	for _, place := range places {
 		v := o.Value
 		for name := range strings.SplitSeq(place, ".") {
@@ -25,9 +25,9 @@ func (o object) at(places []string) jsonscan.Value {
 	return ""
 }
 
-// text is the string that stands there.
-func (o object) text(places []string) (s string, there bool, err error) {
-	switch v := o.at(places); v.Kind() {
+// readText is the string that stands there.
+func (o object) readText(places []string) (s string, there bool, err error) {
+	switch v := o.findValue(places); v.Kind() {
 	case jsonscan.Absent:
 		return "", false, nil
 	case jsonscan.String:
@@ -39,7 +39,7 @@ func (o object) text(places []string) (s string, there bool, err error) {
 // textAt reads the words that a person typed: a text, or a list of parts with a text each; "" where this
 // version does not know the place, and a client that has it elsewhere is asked more.
 func (o object) textAt(places []string) string {
-	v := o.at(places)
+	v := o.findValue(places)
 	switch v.Kind() {
 	case jsonscan.String:
 		return v.Text()
@@ -55,22 +55,22 @@ func (o object) textAt(places []string) string {
 	return ""
 }
 
-// subagent reports whether the payload is about an agent that another has started: its
+// isSubagent reports whether the payload is about an agent that another has started: its
 // prompt is a model's, not a person's.
-func (o object) subagent() bool {
+func (o object) isSubagent() bool {
 	if o.Member("parent_agent_id").Kind() == jsonscan.Null {
 		return false // Cline names every agent
 	}
-	return o.at([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
+	return o.findValue([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
 }
 
-// folder is the path that stands there, or the only one of a list: of several it is not
+// readFolder is the path that stands there, or the only one of a list: of several it is not
 // known which is meant.
-func (o object) folder(places []string) (string, error) {
-	v := o.at(places)
+func (o object) readFolder(places []string) (string, error) {
+	v := o.findValue(places)
 	all := slices.Collect(v.Elements())
 	if v.Kind() != jsonscan.Array || slices.ContainsFunc(all, func(e jsonscan.Value) bool { return e.Kind() != jsonscan.String && e.Kind() != jsonscan.Null }) {
-		s, _, err := o.text(places)
+		s, _, err := o.readText(places)
 		return s, err
 	}
 	if len(all) == 1 {
@@ -79,9 +79,9 @@ func (o object) folder(places []string) (string, error) {
 	return "", nil
 }
 
-// input is the object of arguments, which may be written as a text; nil for none.
-func (o object) input(places []string) ([]byte, error) {
-	v := o.at(places)
+// readInput is the object of arguments, which may be written as a text; nil for none.
+func (o object) readInput(places []string) ([]byte, error) {
+	v := o.findValue(places)
 	text := v.Bytes()
 	if v.Kind() == jsonscan.String {
 		text = []byte(strings.TrimSpace(v.Text()))
@@ -92,7 +92,7 @@ func (o object) input(places []string) ([]byte, error) {
 	if text[0] != '{' {
 		return nil, fmt.Errorf("%s is no object", strings.Join(places, " or "))
 	}
-	args, err := strict(text)
+	args, err := parsePayload(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(places, " or "), err)
 	}
@@ -103,8 +103,8 @@ func (o object) input(places []string) ([]byte, error) {
 var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_id", "session_id", "workspace_roots", "model", "cursor_version", "user_email", "transcript_path",
 	"tool_use_id", "attachments", "content", "sandbox"}
 
-// all is the object without what is beside the arguments.
-func (o object) all() []byte {
+// argumentsObject is the object without what is beside the arguments.
+func (o object) argumentsObject() []byte {
 	args := []byte{'{'}
 	for name, value := range o.Members() {
 		if slices.Contains(envelopeNames, name.Text()) {

@@ -50,25 +50,25 @@ func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	if len(payload) > Limit {
 		return req, fmt.Errorf("it is longer than %d MiB", Limit>>20)
 	}
-	root, err := strict(unmarked(payload))
+	root, err := parsePayload(stripByteOrderMark(payload))
 	if err != nil {
 		return req, err
 	}
 	req.Newer = r.compareVersion(root)
-	row, event, err := r.recognize(root.top(), registered)
+	row, event, err := r.recognizeRow(root.topMembers(), registered)
 	if err != nil {
 		return req, err
 	}
 	req.Row, req.Event, req.Newer = row, *event, row.compareVersion(root)
-	if err := row.envelope(root, &req); err != nil || event.Kind != Before {
+	if err := row.readEnvelope(root, &req); err != nil || event.Kind != Before {
 		return req, err
 	}
-	return req, row.calls(root, &req)
+	return req, row.readCalls(root, &req)
 }
 
-// unmarked is a payload without the byte order mark that Windows' shells put before it, as
+// stripByteOrderMark is a payload without the byte order mark that Windows' shells put before it, as
 // UTF-8.
-func unmarked(payload []byte) []byte {
+func stripByteOrderMark(payload []byte) []byte {
 	var order binary.ByteOrder
 	switch {
 	case bytes.HasPrefix(payload, []byte("\xef\xbb\xbf")):
@@ -90,29 +90,29 @@ func unmarked(payload []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// envelope reads what is beside the call.
-func (r *Row) envelope(root object, req *Request) (err error) {
+// readEnvelope reads what is beside the call.
+func (r *Row) readEnvelope(root object, req *Request) (err error) {
 	var there bool
-	if req.Session, there, err = root.text(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
-		return missing(r.Session, err)
+	if req.Session, there, err = root.readText(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
+		return missingError(r.Session, err)
 	}
-	if req.Event.Kind == Prompt && !root.subagent() {
+	if req.Event.Kind == Prompt && !root.isSubagent() {
 		req.Said = root.textAt([]string{"submitted_prompt", "prompt", "tool_info.user_prompt", "userPromptSubmit.prompt"})
 	}
 	if req.Event.Kind == Session && len(r.Begun) > 0 {
-		source, _, _ := root.text(r.Begun)
+		source, _, _ := root.readText(r.Begun)
 		req.Cleared = source == "clear"
 	}
 	if req.Event.Kind != Before {
 		return nil
 	}
-	if req.Call, there, err = root.text(r.Call); err != nil || r.NeedCall && (!there || req.Call == "") {
-		return missing(r.Call, err)
+	if req.Call, there, err = root.readText(r.Call); err != nil || r.NeedCall && (!there || req.Call == "") {
+		return missingError(r.Call, err)
 	}
-	if req.Mode, _, err = root.text([]string{"permission_mode", "permissionMode"}); err != nil {
+	if req.Mode, _, err = root.readText([]string{"permission_mode", "permissionMode"}); err != nil {
 		return err
 	}
-	if req.Cwd, err = root.folder(r.Cwd); err != nil {
+	if req.Cwd, err = root.readFolder(r.Cwd); err != nil {
 		return err
 	}
 	if req.Cwd != "" && !policy.IsFolder(filepath.ToSlash(req.Cwd)) {
@@ -121,31 +121,31 @@ func (r *Row) envelope(root object, req *Request) (err error) {
 	return nil
 }
 
-// calls reads the call itself.
-func (r *Row) calls(root object, req *Request) error {
+// readCalls reads the call itself.
+func (r *Row) readCalls(root object, req *Request) error {
 	tool := req.Event.Tool
 	if tool == "" && len(r.Tool) > 0 {
 		var there bool
 		var err error
-		if tool, there, err = root.text(r.Tool); err != nil || !there || tool == "" {
-			return missing(r.Tool, err)
+		if tool, there, err = root.readText(r.Tool); err != nil || !there || tool == "" {
+			return missingError(r.Tool, err)
 		}
 	}
-	input, err := r.arguments(root, tool)
+	input, err := r.readToolInput(root, tool)
 	if err != nil {
 		return err
 	}
 	if req.Event.Tool != "" && input == nil { // Cursor's events of one tool have its arguments among their own members
-		input = root.all()
+		input = root.argumentsObject()
 	}
-	names, err := r.split(root, tool, input, req.Event)
+	names, err := r.splitTool(root, tool, input, req.Event)
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
 		req.Calls, err = asCall(r.ID, tool, input)
 		if err == nil {
-			err = r.complete(req)
+			err = r.completeBuiltin(req)
 		}
 		return err
 	}
@@ -163,7 +163,7 @@ func (r *Row) calls(root object, req *Request) error {
 		}
 		if !n.wraps {
 			for i := range one {
-				one[i].Spelling = r.spelling(tool)
+				one[i].Spelling = r.toolSpelling(tool)
 			}
 		}
 		req.Calls = append(req.Calls, one...)
@@ -171,8 +171,8 @@ func (r *Row) calls(root object, req *Request) error {
 	return nil
 }
 
-// spelling is how far a server's tool is called by the server's own words.
-func (r *Row) spelling(tool string) policy.Spelling {
+// toolSpelling is how far a server's tool is called by the server's own words.
+func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
 	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the latter this client has not written
 		return policy.AsWritten
@@ -182,18 +182,18 @@ func (r *Row) spelling(tool string) policy.Spelling {
 	return policy.Dotless
 }
 
-// arguments are those of the tool. The text of a patch may stand in their place.
-func (r *Row) arguments(root object, tool string) ([]byte, error) {
-	if v := root.at(r.Input); v.Kind() == jsonscan.String && builtin.Of(r.ID, tool).TakesPatch() {
+// readToolInput are those of the tool. The text of a patch may stand in their place.
+func (r *Row) readToolInput(root object, tool string) ([]byte, error) {
+	if v := root.findValue(r.Input); v.Kind() == jsonscan.String && builtin.FindTool(r.ID, tool).TakesPatch() {
 		if text := v.Text(); strings.HasPrefix(strings.TrimSpace(text), "***") {
-			return append(escape.Append([]byte(`{"`+builtin.PatchArgument+`":"`), text), `"}`...), nil
+			return append(escape.AppendEscaped([]byte(`{"`+builtin.PatchArgument+`":"`), text), `"}`...), nil
 		}
 	}
-	return root.input(r.Input)
+	return root.readInput(r.Input)
 }
 
-// complete makes a call one of a built-in tool.
-func (r *Row) complete(req *Request) error {
+// completeBuiltin makes a call one of a built-in tool.
+func (r *Row) completeBuiltin(req *Request) error {
 	c := &req.Calls[0]
 	if len(c.Names) == 0 {
 		return nil // it is malformed, and denied
@@ -202,7 +202,7 @@ func (r *Row) complete(req *Request) error {
 	if runtime.GOOS == policy.Windows { // where the client is, its tools are
 		c.OS = policy.Windows
 	}
-	args, err := builtin.Complete(r.ID, c.Names[0], c.Args)
+	args, err := builtin.CompleteArguments(r.ID, c.Names[0], c.Args)
 	if err != nil {
 		c.Malformed = err.Error()
 		return nil
@@ -213,7 +213,7 @@ func (r *Row) complete(req *Request) error {
 
 // asCall is the call of a tool as the proxy would read it.
 func asCall(server, tool string, input []byte) ([]policy.Call, error) {
-	line := escape.Append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
+	line := escape.AppendEscaped([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
 	line = append(line, '"')
 	if input != nil {
 		line = append(append(line, `,"arguments":`...), input...)
@@ -229,8 +229,8 @@ func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	return m.Calls, nil
 }
 
-// strict admits a payload as the proxy admits a frame.
-func strict(payload []byte) (object, error) {
+// parsePayload admits a payload as the proxy admits a frame.
+func parsePayload(payload []byte) (object, error) {
 	const before = `{"jsonrpc":"2.0","id":1,"method":"hook","params":`
 	line := bytes.NewBuffer(append(make([]byte, 0, len(before)+len(payload)+1), before...))
 	if err := json.Compact(line, payload); err != nil {
@@ -244,18 +244,18 @@ func strict(payload []byte) (object, error) {
 	if _, err := frame.Parse(line.Bytes(), frame.DefaultLimits()); err != nil {
 		return object{}, err
 	}
-	return object{jsonscan.Of(said)}, nil
+	return object{jsonscan.ValueOf(said)}, nil
 }
 
-func missing(place []string, err error) error {
+func missingError(place []string, err error) error {
 	if err != nil {
 		return err
 	}
 	return fmt.Errorf("%s is missing", strings.Join(place, " or "))
 }
 
-// short is the beginning of a text from a client.
-func short(s string) string {
+// shortenText is the beginning of a text from a client.
+func shortenText(s string) string {
 	if len(s) > 80 {
 		s = strings.ToValidUTF8(s[:80], "") + "…"
 	}

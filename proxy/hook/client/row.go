@@ -65,7 +65,7 @@ const (
 // Event is one event that the hook is called for.
 type Event struct {
 	Name string
-	Kind Kind
+	Kind EventKind
 	// Tool is the tool's name where the event is that of one tool, and its input the
 	// members of the payload or of Input.
 	Tool string
@@ -81,16 +81,16 @@ const PromptMethod = "builtin/prompt"
 // UnreadMethod is the method under which the record has a payload that no row could read.
 const UnreadMethod = "builtin/unread"
 
-// Kind tells events apart by their subject. The zero value is no kind.
-type Kind uint8
+// EventKind tells events apart by their subject. The zero value is no kind.
+type EventKind uint8
 
 // The kinds.
 const (
-	NoKind  Kind = iota
-	Before       // a tool is about to run: it is judged
-	Session      // a session begins
-	Prompt       // the user has told the agent something
-	Other        // nothing is decided
+	NoKind  EventKind = iota
+	Before            // a tool is about to run: it is judged
+	Session           // a session begins
+	Prompt            // the user has told the agent something
+	Other             // nothing is decided
 )
 
 // Dress is how a denial is written, beside its reason on stderr.
@@ -122,11 +122,11 @@ const (
 	apart                // the two in the payload
 )
 
-// Find looks a client's row up; nil for a client that has none.
-func Find(id string) *Row {
+// FindRow looks a client's row up; nil for a client that has none.
+func FindRow(id string) *Row {
 	for i := range rows {
 		if rows[i].ID == id {
-			return whole(&rows[i])
+			return completeRow(&rows[i])
 		}
 	}
 	return nil
@@ -137,10 +137,10 @@ func Find(id string) *Row {
 // it. The payload tells whose it is.
 const Unnamed = "claude-code"
 
-// whole is a row with all that it takes over.
-func whole(r *Row) *Row {
+// completeRow is a row with all that it takes over.
+func completeRow(r *Row) *Row {
 	if r.Like {
-		return like(*r)
+		return likeClaude(*r)
 	}
 	return r
 }
@@ -153,15 +153,15 @@ func IDs() (ids []string) {
 	return ids
 }
 
-func (r *Row) event(name string) *Event {
+func (r *Row) findEvent(name string) *Event {
 	if i := slices.IndexFunc(r.Events, func(e Event) bool { return e.Name == name }); i >= 0 {
 		return &r.Events[i]
 	}
 	return nil
 }
 
-// Before is the name of the event before a tool runs: for the answer to what was not read.
-func (r *Row) Before() string {
+// BeforeEventName is the name of the event before a tool runs: for the answer to what was not read.
+func (r *Row) BeforeEventName() string {
 	for _, e := range r.Events {
 		if e.Kind == Before && e.Name != "" {
 			return e.Name
@@ -170,8 +170,8 @@ func (r *Row) Before() string {
 	return ""
 }
 
-// Files is how the ids of the client's rows in the catalogue of wrap begin.
-func (r *Row) Files() string {
+// FilePrefix is how the ids of the client's rows in the catalogue of wrap begin.
+func (r *Row) FilePrefix() string {
 	switch r.ID {
 	case "gemini-cli":
 		return "gemini-"

@@ -21,7 +21,7 @@ type members []struct {
 	value jsonscan.Value
 }
 
-func (o object) top() (all members) {
+func (o object) topMembers() (all members) {
 	for name, value := range o.Members() {
 		if kind := value.Kind(); kind != jsonscan.Null {
 			all = append(all, struct {
@@ -33,7 +33,7 @@ func (o object) top() (all members) {
 	return all
 }
 
-func (m members) value(name string) jsonscan.Value {
+func (m members) memberValue(name string) jsonscan.Value {
 	for i := range m {
 		if m[i].name == name {
 			return m[i].value
@@ -42,16 +42,16 @@ func (m members) value(name string) jsonscan.Value {
 	return ""
 }
 
-func (m members) has(place string) bool {
+func (m members) hasMember(place string) bool {
 	first, _, _ := strings.Cut(place, ".")
-	return m.value(first) != ""
+	return m.memberValue(first) != ""
 }
 
-// holds reports whether all of "a&!b" is so: a is there, and b is not.
-func (m members) holds(mark string) bool {
+// matchesMark reports whether all of "a&!b" is so: a is there, and b is not.
+func (m members) matchesMark(mark string) bool {
 	for part := range strings.SplitSeq(mark, "&") {
 		name, absent := strings.CutPrefix(part, "!")
-		if m.has(name) == absent {
+		if m.hasMember(name) == absent {
 			return false
 		}
 	}
@@ -62,9 +62,9 @@ func (m members) holds(mark string) bool {
 // for the client that was registered, and where no other has the shape.
 const misfit = 100
 
-// fits reports whether a payload has the row's shape, how well, and what event it is.
-func (r *Row) fits(m members, registered string) (event *Event, score int) {
-	event = r.named(m, registered)
+// matchShape reports whether a payload has the row's shape, how well, and what event it is.
+func (r *Row) matchShape(m members, registered string) (event *Event, score int) {
+	event = r.identifyEvent(m, registered)
 	switch {
 	case event == nil, r.NeedSession && !m.hasOne(r.Session):
 		return nil, 0
@@ -72,27 +72,27 @@ func (r *Row) fits(m members, registered string) (event *Event, score int) {
 		return nil, 0
 	}
 	for _, name := range r.Marks {
-		if m.holds(name) {
+		if m.matchesMark(name) {
 			score++
 		}
 	}
-	if slices.ContainsFunc(r.Without, m.holds) {
+	if slices.ContainsFunc(r.Without, m.matchesMark) {
 		score -= misfit
 	}
 	return event, score
 }
 
-func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.has) }
+func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.hasMember) }
 
-// named is the event that a payload names, or else the one that it was registered for, or
+// identifyEvent is the event that a payload names, or else the one that it was registered for, or
 // that its members tell. A payload that asks for a tool is never taken for another event.
-func (r *Row) named(m members, registered string) *Event {
+func (r *Row) identifyEvent(m members, registered string) *Event {
 	for _, place := range r.Event {
-		switch v := m.value(place); v.Kind() {
+		switch v := m.memberValue(place); v.Kind() {
 		case jsonscan.Absent:
 			continue
 		case jsonscan.String:
-			return r.event(v.Text())
+			return r.findEvent(v.Text())
 		}
 		return nil // a name that is no text
 	}
@@ -101,7 +101,7 @@ func (r *Row) named(m members, registered string) *Event {
 	}
 	var told *Event
 	for i := range r.Events {
-		if e := &r.Events[i]; e.By != "" && m.has(e.By) {
+		if e := &r.Events[i]; e.By != "" && m.hasMember(e.By) {
 			told = e
 			break
 		}
@@ -109,7 +109,7 @@ func (r *Row) named(m members, registered string) *Event {
 	if told != nil && told.Kind == Before {
 		return told
 	}
-	if e := r.event(registered); e != nil && registered != "" {
+	if e := r.findEvent(registered); e != nil && registered != "" {
 		return e
 	}
 	return told
@@ -122,16 +122,16 @@ type taken struct {
 	score int
 }
 
-// recognize finds the row that a payload is judged by. The error is for the agent.
-func (r *Row) recognize(m members, registered string) (*Row, *Event, error) {
+// recognizeRow finds the row that a payload is judged by. The error is for the agent.
+func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 	var best []taken
 	var own *taken
 	for i := range rows {
 		row, name := r, registered
 		if rows[i].ID != r.ID {
-			row, name = whole(&rows[i]), ""
+			row, name = completeRow(&rows[i]), ""
 		}
-		event, score := row.fits(m, name)
+		event, score := row.matchShape(m, name)
 		if event == nil {
 			continue
 		}
@@ -149,29 +149,29 @@ func (r *Row) recognize(m members, registered string) (*Row, *Event, error) {
 		}
 	}
 	if len(best) == 0 {
-		return nil, nil, r.unknown(m)
+		return nil, nil, r.unknownShapeError(m)
 	}
 	registeredFits := own != nil && own.score == best[0].score
-	knowing := slices.IndexFunc(best, func(t taken) bool { return t.knows(m) })
-	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knows(m) && hasAnothersTool(m) {
-		return nil, nil, r.unknown(m) // neither the shape nor the tool is this client's
+	knowing := slices.IndexFunc(best, func(t taken) bool { return t.knowsTool(m) })
+	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knowsTool(m) && hasAnothersTool(m) {
+		return nil, nil, r.unknownShapeError(m) // neither the shape nor the tool is this client's
 	}
 	switch {
-	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knows(m)), own != nil && knowing < 0 && own.knows(m):
+	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knowsTool(m)), own != nil && knowing < 0 && own.knowsTool(m):
 		return own.row, own.event, nil
 	case knowing >= 0:
 		return best[knowing].row, best[knowing].event, nil
 	case len(best) == 1 || best[0].event.Kind != Before:
 		return best[0].row, best[0].event, nil
 	}
-	return nil, nil, r.unknown(m)
+	return nil, nil, r.unknownShapeError(m)
 }
 
 // hasAnothersTool reports whether the payload has an event of a client that brings its tool along.
 func hasAnothersTool(m members) bool {
 	return slices.ContainsFunc(rows, func(row Row) bool {
-		whole := whole(&row)
-		event := whole.named(m, "")
+		whole := completeRow(&row)
+		event := whole.identifyEvent(m, "")
 		return event != nil && event.Kind == Before && (&taken{row: whole, event: event}).bringsTool(m)
 	})
 }
@@ -179,49 +179,49 @@ func hasAnothersTool(m members) bool {
 // bringsTool reports whether the tool of a payload is one of the client's own.
 func (t *taken) bringsTool(m members) bool {
 	return slices.ContainsFunc(t.row.Tool, func(place string) bool {
-		v := m.value(place)
-		return v.Kind() == jsonscan.String && builtin.Of(t.row.ID, v.Text()).Class != ""
+		v := m.memberValue(place)
+		return v.Kind() == jsonscan.String && builtin.FindTool(t.row.ID, v.Text()).Class != ""
 	})
 }
 
-// knows reports whether the tool of a payload is one that the client is known to have, or a
+// knowsTool reports whether the tool of a payload is one that the client is known to have, or a
 // server's by the client's way to write that.
-func (t *taken) knows(m members) bool {
+func (t *taken) knowsTool(m members) bool {
 	if t.event.Kind != Before || t.event.Tool != "" {
 		return t.event.Tool != ""
 	}
 	for _, place := range t.row.Tool {
-		v := m.value(place)
+		v := m.memberValue(place)
 		if first, rest, inside := strings.Cut(place, "."); inside {
-			v = m.value(first).Member(rest)
+			v = m.memberValue(first).Member(rest)
 		}
 		if v.Kind() != jsonscan.String {
 			continue
 		}
 		tool := v.Text()
-		return builtin.Of(t.row.ID, tool).Class != "" || strings.HasPrefix(tool, "mcp__") || t.row.MCP == slashed && strings.HasPrefix(tool, "@")
+		return builtin.FindTool(t.row.ID, tool).Class != "" || strings.HasPrefix(tool, "mcp__") || t.row.MCP == slashed && strings.HasPrefix(tool, "@")
 	}
 	return false
 }
 
-// unknown says what is missing, in the terms of the client that was registered.
-func (r *Row) unknown(m members) error {
+// unknownShapeError says what is missing, in the terms of the client that was registered.
+func (r *Row) unknownShapeError(m members) error {
 	for _, place := range r.Event {
-		v := m.value(place)
+		v := m.memberValue(place)
 		if v.Kind() == jsonscan.Absent {
 			continue
 		}
 		if v.Kind() != jsonscan.String {
 			return fmt.Errorf("%s is no text", strings.Join(r.Event, " or "))
 		}
-		e := r.event(v.Text())
+		e := r.findEvent(v.Text())
 		switch {
 		case e == nil:
-			return fmt.Errorf("%s has no event %q that this version knows", r.ID, short(v.Text()))
+			return fmt.Errorf("%s has no event %q that this version knows", r.ID, shortenText(v.Text()))
 		case r.NeedSession && !m.hasOne(r.Session):
-			return missing(r.Session, nil)
+			return missingError(r.Session, nil)
 		case e.Kind == Before && e.Tool == "" && !m.hasOne(r.Tool):
-			return missing(r.Tool, nil)
+			return missingError(r.Tool, nil)
 		}
 	}
 	if len(m) == 0 {

@@ -10,16 +10,16 @@ import (
 // compareVersion says what may differ where a payload names a later version of its client
 // than the row was written for.
 func (r *Row) compareVersion(root object) string {
-	version, _, err := root.text(r.Version)
-	seen, now := numbers(r.Seen), numbers(version)
+	version, _, err := root.readText(r.Version)
+	seen, now := versionNumbers(r.Seen), versionNumbers(version)
 	if err != nil || slices.Compare(now[:min(len(now), len(seen))], seen) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s was seen at %s, this is %s: names of events, tools and arguments may differ", r.ID, r.Seen, short(version))
+	return fmt.Sprintf("%s was seen at %s, this is %s: names of events, tools and arguments may differ", r.ID, r.Seen, shortenText(version))
 }
 
-// numbers are those that a version begins with.
-func numbers(version string) (all []int) {
+// versionNumbers are those that a version begins with.
+func versionNumbers(version string) (all []int) {
 	for part := range strings.SplitSeq(version, ".") {
 		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
 		n, err := strconv.Atoi(digits)

@@ -91,16 +91,16 @@ func Parse(words []string) (Line, error) {
 	return l, nil
 }
 
-// Text is the last value of an option; "" when it is not given.
-func (l *Line) Text(name string) string {
-	value, _ := l.Value(name)
+// OptionText is the last value of an option; "" when it is not given.
+func (l *Line) OptionText(name string) string {
+	value, _ := l.OptionValue(name)
 	return value
 }
 
-// Files is where things lie by the command line. The disk is ours: what a client runs
+// BaseFiles is where things lie by the command line. The disk is ours: what a client runs
 // runs here.
-func (l *Line) Files(project string) base.Files {
-	f := base.Files{Policy: l.Text("policy"), State: l.Text("state"), Project: project, Disk: disk.OS(), Packs: l.Packs}
+func (l *Line) BaseFiles(project string) base.Files {
+	f := base.Files{Policy: l.OptionText("policy"), State: l.OptionText("state"), Project: project, Disk: disk.SystemDisk(), Packs: l.Packs}
 	for _, s := range l.Settings {
 		if s.Name == "layer" {
 			f.Layers = append(f.Layers, s.Value)
@@ -122,9 +122,9 @@ type Opened struct {
 // Open loads the policy and begins the record. session is the client's; "" where it names none.
 // calls are those that the policy is read for; nil for any.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
-	files := l.Files(project)
+	files := l.BaseFiles(project)
 	files.Calls = calls
-	if o.Folders, err = files.Folders(); err != nil {
+	if o.Folders, err = files.FindFolders(); err != nil {
 		return o, err
 	}
 	if o.Policy, err = files.Load(o.Folders); err != nil {
@@ -134,7 +134,7 @@ func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err
 	if session != "" {
 		shared = l.Client + " " + session
 	}
-	o.Record, err = base.OpenCallRecord(o.Folders.State, l.Text("redact"), l.Text("sync"), shared)
+	o.Record, err = base.OpenCallRecord(o.Folders.State, l.OptionText("redact"), l.OptionText("sync"), shared)
 	return o, err
 }
 
@@ -165,8 +165,8 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	late := time.NewTimer(readPatience)
 	answers := make(chan client.Answer, 1)
 	go func() {
-		room(false)
-		answers <- answered(ctx, gone, late, l, in, func(ctx context.Context, payload []byte) client.Answer {
+		growStack(false)
+		answers <- answerPayload(ctx, gone, late, l, in, func(ctx context.Context, payload []byte) client.Answer {
 			return judge(ctx, payload, listen)
 		})
 	}()
@@ -174,12 +174,12 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	select {
 	case a = <-answers:
 	case <-late.C:
-		a = unread(l, tooLate())
+		a = refuseUnreadable(l, tooLate())
 	case <-stops:
 		gone()
-		a = stopped(l, answers)
+		a = awaitAnswer(l, answers)
 	case <-ctx.Done():
-		a = stopped(l, answers)
+		a = awaitAnswer(l, answers)
 	}
 	_, _ = errs.Write(a.Stderr)
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
@@ -188,11 +188,11 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	return a.Code
 }
 
-// room has the stack grow once, while there is little on it: by halves it is copied again
+// growStack has the stack grow once, while there is little on it: by halves it is copied again
 // at every step, which is a part of what a call costs.
 //
 //go:noinline
-func room(used bool) (last byte) {
+func growStack(used bool) (last byte) {
 	if used { // never: what is used is cleared
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
@@ -200,23 +200,23 @@ func room(used bool) (last byte) {
 	return last
 }
 
-// stopped is the answer of what was told to end.
-func stopped(l Line, answers <-chan client.Answer) client.Answer {
+// awaitAnswer is the answer of what was told to end.
+func awaitAnswer(l Line, answers <-chan client.Answer) client.Answer {
 	select {
 	case a := <-answers:
 		return a
 	case <-time.After(stopPatience):
-		return Refusal(l, "it was stopped")
+		return NewRefusal(l, "it was stopped")
 	}
 }
 
-func answered(ctx context.Context, gone func(), late *time.Timer, l Line, in io.Reader, judge func(context.Context, []byte) client.Answer) (a client.Answer) {
+func answerPayload(ctx context.Context, gone func(), late *time.Timer, l Line, in io.Reader, judge func(context.Context, []byte) client.Answer) (a client.Answer) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			a = Refusal(l, fmt.Sprintf("it failed inside clawai; tell the owner (%v)", cause))
+			a = NewRefusal(l, fmt.Sprintf("it failed inside clawai; tell the owner (%v)", cause))
 		}
 	}()
-	payload, err := read(in, l.Held)
+	payload, err := readPayload(in, l.Held)
 	if !late.Stop() {
 		err = tooLate() // and so it was answered
 	}
@@ -227,28 +227,28 @@ func answered(ctx context.Context, gone func(), late *time.Timer, l Line, in io.
 		}()
 	}
 	if err != nil {
-		return unread(l, err)
+		return refuseUnreadable(l, err)
 	}
 	return judge(ctx, payload)
 }
 
 func tooLate() error { return fmt.Errorf("it did not end within %v", readPatience) }
 
-func unread(l Line, err error) client.Answer {
-	return Refusal(l, "the client's request cannot be read: "+err.Error())
+func refuseUnreadable(l Line, err error) client.Answer {
+	return NewRefusal(l, "the client's request cannot be read: "+err.Error())
 }
 
-// Refusal is a denial before, or in place of, a judgement.
-func Refusal(l Line, why string) client.Answer {
+// NewRefusal is a denial before, or in place of, a judgement.
+func NewRefusal(l Line, why string) client.Answer {
 	text := "Refused: clawai cannot judge it: " + why + "."
-	if r := client.Find(l.Client); r != nil {
-		return r.Refuse(client.Event{Name: r.Before()}, text)
+	if r := client.FindRow(l.Client); r != nil {
+		return r.AnswerDeny(client.Event{Name: r.BeforeEventName()}, text)
 	}
 	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
 }
 
-// read reads all that the client writes, or as much as is held out to us.
-func read(in io.Reader, held int) ([]byte, error) {
+// readPayload reads all that the client writes, or as much as is held out to us.
+func readPayload(in io.Reader, held int) ([]byte, error) {
 	limit := int64(client.Limit + 1)
 	if held > 0 {
 		limit = min(limit, int64(held))
@@ -260,7 +260,7 @@ func read(in io.Reader, held int) ([]byte, error) {
 	return payload, err
 }
 
-// Options are those of the hook that do not depend on the program.
-func (l *Line) Options(program string) hook.Options {
+// HookOptions are those of the hook that do not depend on the program.
+func (l *Line) HookOptions(program string) hook.Options {
 	return hook.Options{Client: l.Client, Event: l.Event, Program: program, Getenv: os.Getenv}
 }

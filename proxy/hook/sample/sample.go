@@ -4,9 +4,9 @@ package sample
 
 import "strings"
 
-// Of is a client's request to run a command, which holds nothing that JSON escapes; false
+// CommandRequest is a client's request to run a command, which holds nothing that JSON escapes; false
 // when there is none.
-func Of(client, command string) ([]byte, bool) {
+func CommandRequest(client, command string) ([]byte, bool) {
 	text, ok := requests[client]
 	return []byte(strings.ReplaceAll(text, "COMMAND", command)), ok
 }

@@ -26,15 +26,15 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 		return
 	}
 	line := remote.OneLine(body)
-	rh.learn(line)
-	rh.receive(rh.clientStream(rh.answerSink()), line)
+	rh.learnAnswer(line)
+	rh.receiveLine(rh.clientStream(rh.answerSink()), line)
 	rh.answerMissing("the server answered something else than the request")
 }
 
-// receive hands a line of the server's to the pump. An error that says no id gets that of the
+// receiveLine hands a line of the server's to the pump. An error that says no id gets that of the
 // request it came with; behind what has no answer, and on a stream that is no request's, it is
 // no call's.
-func (rh *requestHandler) receive(to *proxy.Stream, line []byte) {
+func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 	switch {
 	case rh.frame.Kind == frame.Request:
 		if named := remote.NameError(line, rh.frame.ID, rh.s.o.Limits); named != nil {
@@ -43,14 +43,14 @@ func (rh *requestHandler) receive(to *proxy.Stream, line []byte) {
 		}
 	case rh.frame.Kind == frame.Notification, rh.frame.Kind == frame.Response, rh.r.Method == http.MethodGet && !rh.resumes:
 		if isUnnamed(line) {
-			_ = rh.agent.gate.Session.Note(&event.Event{
+			_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 				Kind: event.Dropped, Stage: "frame", Code: frame.CodeID, Reason: "an answer that names no request, and came with none",
 				Server: rh.route.server, Direction: mcp.ServerToClient.String(), Bytes: len(line),
 			})
 			return
 		}
 	}
-	to.Handle(rh.agent.in.ctx, line)
+	to.HandleLines(rh.agent.in.ctx, line)
 }
 
 // isUnnamed reports an answer that names no request, also as an array of one.
@@ -63,20 +63,20 @@ func isUnnamed(line []byte) bool {
 
 // noteNamed records an error that got the id of the request it came with.
 func (rh *requestHandler) noteNamed(line, named []byte) {
-	_ = rh.agent.gate.Session.Note(&event.Event{
+	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
 		ID: rh.frame.ID, Digest: sha256.Sum256(line), Sent: sha256.Sum256(named), Bytes: len(line), Altered: []string{"repair id"},
 	})
 }
 
-// learn takes in what an answer says of the messages to come.
-func (rh *requestHandler) learn(answer []byte) {
+// learnAnswer takes in what an answer says of the messages to come.
+func (rh *requestHandler) learnAnswer(answer []byte) {
 	switch rh.frame.Method {
 	case "tools/list":
-		rh.agent.tools.Learn(answer)
+		rh.agent.tools.LearnTools(answer)
 	case "initialize":
 		if rh.session != nil {
-			rh.s.setSessionInfo(rh.session, "", mcp.Negotiated([]byte(gjson.GetBytes(answer, "result").Raw)))
+			rh.s.setSessionInfo(rh.session, "", mcp.NegotiatedVersion([]byte(gjson.GetBytes(answer, "result").Raw)))
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (rh *requestHandler) sentEvents() *eventIDs {
 // server's word, under the id of the request.
 func (rh *requestHandler) relayError(resp *http.Response) {
 	if rh.frame.Kind != frame.Request {
-		rh.waiter.writeEmpty(rh.status(resp))
+		rh.waiter.writeEmpty(rh.clientStatus(resp))
 		return
 	}
 	body, err := remote.ReadBody(resp, rh.s.o.Limits.MaxBytes)
@@ -102,7 +102,7 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 			if came := remote.OneLine(body); !bytes.Equal(came, said) {
 				rh.noteNamed(came, said)
 			}
-			rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, said)
+			rh.clientStream(rh.answerSink()).HandleLines(rh.agent.in.ctx, said)
 			return
 		}
 	}
@@ -128,7 +128,7 @@ const signInWith = "clawai auth login, or give the client an Authorization heade
 func (rh *requestHandler) answerUnreachable(why string) {
 	switch rh.frame.Kind {
 	case frame.Request:
-		rh.clientStream(rh.answerSink()).Handle(rh.agent.in.ctx, mcp.Unreached(rh.frame.ID, why))
+		rh.clientStream(rh.answerSink()).HandleLines(rh.agent.in.ctx, mcp.UnreachedAnswer(rh.frame.ID, why))
 		rh.answerMissing(why)
 	default:
 		rh.waiter.writeEmpty(http.StatusBadGateway)
@@ -148,7 +148,7 @@ func (rh *requestHandler) answerMissing(why string) {
 	if rh.frame.Kind != frame.Request {
 		return
 	}
-	if line := rh.from.Fail(rh.frame.ID, why); line != nil {
+	if line := rh.from.FailRequest(rh.frame.ID, why); line != nil {
 		_ = rh.answerSink().Add(line)
 	}
 }
@@ -156,7 +156,7 @@ func (rh *requestHandler) answerMissing(why string) {
 // relayStream carries an event stream, event by event.
 func (rh *requestHandler) relayStream(resp *http.Response) {
 	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
-	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.Awaits(rh.frame.ID)) {
+	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.AwaitsAnswer(rh.frame.ID)) {
 		rh.waiter.hangUp() // as the server did; the client takes the stream up again
 		return
 	}
@@ -177,7 +177,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 	defer func() { soon.Stop(); out.openStream() }()
 	left := resp.ContentLength // -1: unknown
 	for in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10); ; {
-		e, err := in.Next()
+		e, err := in.ReadEvent()
 		if errors.Is(err, io.EOF) {
 			return resumable, nil
 		}
@@ -187,14 +187,14 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 		left -= int64(len(e.Raw))
 		raiseRetry(e)
 		resumable = resumable || e.HasID && e.ID != ""
-		rh.sentEvents().add(e.ID, rh.scope)
+		rh.sentEvents().addEvent(e.ID, rh.scope)
 		if e.HasData {
 			e.Data = remote.OneLine(e.Data)
-			rh.learn(e.Data)
+			rh.learnAnswer(e.Data)
 		}
 		switch {
 		case e.HasData && (e.Name == "" || e.Name == "message") && len(bytes.TrimSpace(e.Data)) > 0:
-			done, crossed := out.replays.claim(rh.r.Context(), e, rh.resumes)
+			done, crossed := out.replays.claimEvent(rh.r.Context(), e, rh.resumes)
 			if crossed {
 				rh.noteReplay(e)
 				err = out.writeReplay(e)
@@ -202,7 +202,7 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 			}
 			func() {
 				defer done() // a panic too must let those go on who wait
-				out.relayEvent(e, left == 0, func() { rh.receive(to, e.Data) })
+				out.relayEvent(e, left == 0, func() { rh.receiveLine(to, e.Data) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
 			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it
@@ -228,7 +228,7 @@ func raiseRetry(e *sse.Event) {
 
 // noteReplay records an event that comes again.
 func (rh *requestHandler) noteReplay(e *sse.Event) {
-	_ = rh.agent.gate.Session.Note(&event.Event{
+	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),
 		Detail: "crossed before, and was sent again to a client that had lost its stream: event " + strconv.Quote(e.ID),
 	})

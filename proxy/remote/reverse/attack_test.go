@@ -52,7 +52,7 @@ func TestStrangers(t *testing.T) {
 	w := newHarness(t, back)
 	_, port, _ := strings.Cut(w.front.URL[len("http://"):], ":")
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete, http.MethodOptions, http.MethodPut} {
-		for _, path := range []string{w.proxy.Path("s"), "/", "/.well-known/oauth-protected-resource"} {
+		for _, path := range []string{w.proxy.ServerPath("s"), "/", "/.well-known/oauth-protected-resource"} {
 			for name, bend := range map[string]func(*http.Request){
 				"another host":          func(r *http.Request) { r.Host = "evil.example:" + port },
 				"another port":          func(r *http.Request) { r.Host = "127.0.0.1:1" },
@@ -117,7 +117,7 @@ func TestSmuggling(t *testing.T) {
 	slow.Test(t)
 	back := &server{}
 	w := newHarness(t, back)
-	path, host := w.proxy.Path("s"), w.front.Listener.Addr().String()
+	path, host := w.proxy.ServerPath("s"), w.front.Listener.Addr().String()
 	evil, ok := call(1, "no"), call(1, "ok")
 	head := "POST " + path + " HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\n"
 	for name, request := range map[string]string{

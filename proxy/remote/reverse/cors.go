@@ -47,9 +47,9 @@ func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	return true
 }
 
-// preflight answers the question that a browser asks before it sends what a page
+// answerPreflight answers the question that a browser asks before it sends what a page
 // wants sent; false when r is none.
-func preflight(w http.ResponseWriter, r *http.Request) bool {
+func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

@@ -26,7 +26,7 @@ const maxEventIDs = 4096
 
 var eventIDSeed = maphash.MakeSeed()
 
-func (e *eventIDs) add(id, scope string) {
+func (e *eventIDs) addEvent(id, scope string) {
 	if id == "" {
 		return
 	}
@@ -41,8 +41,8 @@ func (e *eventIDs) add(id, scope string) {
 	e.next = (e.next + 1) % maxEventIDs
 }
 
-// find gives the scope in which an event was sent; false for one that was not.
-func (e *eventIDs) find(id string) (scope string, sent bool) {
+// findScope gives the scope in which an event was sent; false for one that was not.
+func (e *eventIDs) findScope(id string) (scope string, sent bool) {
 	h := maphash.String(eventIDSeed, id)
 	e.mu.Lock()
 	defer e.mu.Unlock()

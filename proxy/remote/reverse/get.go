@@ -26,16 +26,16 @@ func (rh *requestHandler) handleGet() {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id != "" {
 		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
-			rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+			rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
 			return
 		}
 	}
 	if !rh.resumeAfter(rh.r.Header.Get("Last-Event-Id")) {
 		return
 	}
-	resp, err := rh.send(rh.r.Context(), http.MethodGet, nil)
+	resp, err := rh.sendToServer(rh.r.Context(), http.MethodGet, nil)
 	if err != nil {
-		rh.refuse(http.StatusBadGateway, "the server cannot be reached")
+		rh.refuseRequest(http.StatusBadGateway, "the server cannot be reached")
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -43,18 +43,18 @@ func (rh *requestHandler) handleGet() {
 	defer rh.out.hangUp()
 	rh.copyHeader(resp, rh.out)
 	if resp.StatusCode != http.StatusOK {
-		rh.out.writeEmpty(rh.status(resp))
+		rh.out.writeEmpty(rh.clientStatus(resp))
 		return
 	}
 	if what, err := remote.AnswerType(resp); err != nil || what != "text/event-stream" {
-		rh.refuse(http.StatusBadGateway, "the server's stream is no event stream")
+		rh.refuseRequest(http.StatusBadGateway, "the server's stream is no event stream")
 		return
 	}
 	if rh.session == nil {
 		rh.relaySessionless(resp)
 		return
 	}
-	defer rh.s.listen(rh.session)()
+	defer rh.s.beginListening(rh.session)()
 	rh.out.replays, rh.resumes = &rh.session.replays, rh.lastEventID != ""
 	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
 }
@@ -63,14 +63,14 @@ func (rh *requestHandler) handleGet() {
 // client was sent: another would be somebody else's stream. Outside of one, and in
 // one of before a restart, a client that comes back gets a new stream.
 func (rh *requestHandler) resumeAfter(event string) bool {
-	scope, sent := rh.sentEvents().find(event)
+	scope, sent := rh.sentEvents().findScope(event)
 	switch {
 	case event == "":
 	case sent:
 		rh.lastEventID, rh.scope = event, scope
 	case rh.session != nil && !rh.session.adopted:
 		rh.noteDropped("event_unknown", "the event to begin behind was not sent in this session, or too long ago", nil)
-		rh.refuse(http.StatusBadRequest, "no such event was sent in this session")
+		rh.refuseRequest(http.StatusBadRequest, "no such event was sent in this session")
 		return false
 	}
 	return true
@@ -87,9 +87,9 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 	in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10)
 	to := rh.clientStream(rh.out)
 	for {
-		e, err := in.Next()
+		e, err := in.ReadEvent()
 		if err == nil {
-			rh.sentEvents().add(e.ID, rh.scope)
+			rh.sentEvents().addEvent(e.ID, rh.scope)
 			raiseRetry(e)
 		}
 		switch {
@@ -101,7 +101,7 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 			err = rh.handleEndpoint(e)
 		case e.HasData && (e.Name == "" || e.Name == "message"):
 			e.Data = remote.OneLine(e.Data)
-			rh.out.relayEvent(e, false, func() { to.Handle(rh.agent.in.ctx, e.Data) })
+			rh.out.relayEvent(e, false, func() { to.HandleLines(rh.agent.in.ctx, e.Data) })
 		case e.HasData:
 			err = rh.out.writeEventID(e)
 		default:
@@ -138,7 +138,7 @@ func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 		return err
 	}
 	named := sse.Event{Name: "endpoint", Data: []byte(ours), HasData: true, Retry: -1, ID: e.ID, HasID: e.HasID}
-	named.Raw, named.Plain = named.Append(nil), true
+	named.Raw, named.Plain = named.AppendBlock(nil), true
 	return rh.out.writeEvent(&named)
 }
 

@@ -19,13 +19,13 @@ type guard struct {
 	port    string
 }
 
-// refuses says why a request is not served, with its status; "" when it is.
-func (g *guard) refuses(r *http.Request) (status int, why string) {
+// checkRequest says why a request is not served, with its status; "" when it is.
+func (g *guard) checkRequest(r *http.Request) (status int, why string) {
 	if !g.isOwnHost(r.Host) {
 		return http.StatusForbidden, "this host name is not clawai's"
 	}
 	for _, origin := range r.Header.Values("Origin") {
-		if !g.trusts(origin) {
+		if !g.trustsOrigin(origin) {
 			return http.StatusForbidden, "this origin may not use clawai"
 		}
 	}
@@ -45,8 +45,8 @@ func (g *guard) isOwnHost(host string) bool {
 	return (port == g.port || err != nil) && slices.Contains(g.hosts, name)
 }
 
-// trusts reports an origin that is this server's own, or one its owner named.
-func (g *guard) trusts(origin string) bool {
+// trustsOrigin reports an origin that is this server's own, or one its owner named.
+func (g *guard) trustsOrigin(origin string) bool {
 	if slices.Contains(g.origins, origin) {
 		return true
 	}

@@ -62,7 +62,7 @@ func (rh *requestHandler) handlePost() {
 	f, err := frame.Parse(line, limits)
 	if err == nil {
 		rh.frame = f
-		if rh.confirmed = remote.Confirm(rh.r.Header, &f, &rh.agent.tools); rh.confirmed.Differs != "" {
+		if rh.confirmed = remote.ConfirmHeaders(rh.r.Header, &f, &rh.agent.tools); rh.confirmed.Differs != "" {
 			rh.refuseHeader(rh.confirmed.Differs, "does not say what the body says")
 			return
 		}
@@ -84,18 +84,18 @@ func (rh *requestHandler) handlePost() {
 			back = rh.session.stream
 		}
 	}
-	if err == nil && rh.frame.Kind == frame.Batch && !pump.Batches() {
+	if err == nil && rh.frame.Kind == frame.Batch && !pump.AllowsBatches() {
 		err = errBatch
 	}
 	rh.out.id = rh.answerID(err)
-	rh.from = pump.Stream(mcp.ClientToServer, rh.scope, (*serverSink)(rh), back)
+	rh.from = pump.NewStream(mcp.ClientToServer, rh.scope, (*serverSink)(rh), back)
 	rh.inline.open = rh.out.id != "" && !rh.answersOnStream()
 	if err == nil {
 		rh.from.HandleFrame(rh.agent.in.ctx, &rh.frame)
 	} else {
-		rh.from.Handle(rh.agent.in.ctx, line)
+		rh.from.HandleLines(rh.agent.in.ctx, line)
 	}
-	if task := rh.inline.take(); task != nil {
+	if task := rh.inline.takeTask(); task != nil {
 		unwatch := context.AfterFunc(rh.r.Context(), rh.clientGone)
 		task()
 		unwatch()
@@ -124,7 +124,7 @@ func (rh *requestHandler) answerID(unreadable error) string {
 func (rh *requestHandler) awaitAnswer(unreadable error) {
 	switch {
 	case rh.out.id != "" && rh.answersOnStream():
-		rh.acknowledge() // the answer comes on the other stream
+		rh.acknowledgeMessage() // the answer comes on the other stream
 	case rh.out.id != "":
 		select {
 		case <-rh.out.ended:
@@ -140,7 +140,7 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 		rh.w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The message cannot be read, or can be read in more than one way; it was not passed on."}}`)
 	default:
-		rh.acknowledge()
+		rh.acknowledgeMessage()
 	}
 }
 
@@ -160,7 +160,7 @@ func (rh *requestHandler) awaitEnd() {
 // awaitStreamEnd lets the server finish its stream after the answer.
 func (rh *requestHandler) awaitStreamEnd() {
 	select {
-	case <-rh.out.upstream.done():
+	case <-rh.out.upstream.relayDone():
 	case <-rh.r.Context().Done():
 		rh.clientGone()
 	case <-rh.agent.in.ctx.Done():
@@ -172,19 +172,19 @@ func (rh *requestHandler) awaitStreamEnd() {
 // on waiting, and the client can take its answer up again.
 func (rh *requestHandler) clientGone() {
 	if rh.confirmed.Modern {
-		rh.from.Withdraw(rh.frame.ID)
+		rh.from.WithdrawRequest(rh.frame.ID)
 	}
 	rh.out.hangUp() // what comes now is lost, and said to be
-	rh.out.upstream.abort()
+	rh.out.upstream.abortCall()
 }
 
-// acknowledge answers a message that has no answer of its own: with the server's
+// acknowledgeMessage answers a message that has no answer of its own: with the server's
 // status when it was forwarded at once, otherwise with ours.
-func (rh *requestHandler) acknowledge() {
+func (rh *requestHandler) acknowledgeMessage() {
 	t := time.NewTimer(rh.s.o.Patience)
 	defer t.Stop()
 	select {
-	case <-rh.out.upstream.done():
+	case <-rh.out.upstream.relayDone():
 	case <-t.C:
 	case <-rh.r.Context().Done():
 	case <-rh.agent.in.ctx.Done():
@@ -197,7 +197,7 @@ func (rh *requestHandler) acknowledge() {
 func (rh *requestHandler) readMessage() ([]byte, bool) {
 	h := rh.r.Header
 	if what, err := remote.ContentType(h); err != nil || what != "application/json" {
-		rh.refuse(http.StatusUnsupportedMediaType, "a message is application/json in UTF-8, without an encoding")
+		rh.refuseRequest(http.StatusUnsupportedMediaType, "a message is application/json in UTF-8, without an encoding")
 		return nil, false
 	}
 	ctl := http.NewResponseController(rh.w)
@@ -207,7 +207,7 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 		var long *http.MaxBytesError
 		if errors.As(err, &long) {
 			rh.noteDropped(frame.CodeTooLong, "the message is too long", nil)
-			rh.refuse(http.StatusRequestEntityTooLarge, "the message is too long")
+			rh.refuseRequest(http.StatusRequestEntityTooLarge, "the message is too long")
 		}
 		return nil, false
 	}
@@ -215,10 +215,10 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 	return remote.OneLine(body), true
 }
 
-func (rh *requestHandler) refuse(status int, why string) { refuse(rh.w, status, why) }
+func (rh *requestHandler) refuseRequest(status int, why string) { writeRefusal(rh.w, status, why) }
 
-// refuse ends the connection too: what follows on it may be part of what was refused.
-func refuse(w http.ResponseWriter, status int, why string) {
+// writeRefusal ends the connection too: what follows on it may be part of what was refused.
+func writeRefusal(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, status)
 }
@@ -247,7 +247,7 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record st
 	if rh.backend.local != nil { // which names the servers that rules know
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
-	_ = rh.agent.gate.Session.Note(ev)
+	_ = rh.agent.gate.Session.NoteEvents(ev)
 	return ev.Record
 }
 
@@ -259,7 +259,7 @@ func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 		return nil, false
 	}
 	if err != nil {
-		rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+		rh.refuseRequest(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
 		return nil, false
 	}
 	rh.agent = a
@@ -267,7 +267,7 @@ func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	done = func() { end(); rh.s.releaseSession(rh.session); leave() }
 	if name := rh.filterHeaders(); name != "" {
 		rh.noteDropped("header_twice", "the header "+name+" is there twice", nil)
-		rh.refuse(http.StatusBadRequest, "the header "+strings.ToValidUTF8(name, "?")+" is there twice")
+		rh.refuseRequest(http.StatusBadRequest, "the header "+strings.ToValidUTF8(name, "?")+" is there twice")
 		done()
 		return nil, false
 	}
@@ -310,7 +310,7 @@ func (rh *requestHandler) findSession() bool {
 	case rh.messagePath != "":
 		rh.session = rh.s.acquireSession(rh.route, rh.messageURL().String())
 		if rh.session == nil {
-			rh.refuse(http.StatusNotFound, "there is no such session; connect again")
+			rh.refuseRequest(http.StatusNotFound, "there is no such session; connect again")
 		}
 		return rh.session != nil
 	case rh.confirmed.Modern, id == "" && rh.frame.Method != "initialize":
@@ -324,7 +324,7 @@ func (rh *requestHandler) findSession() bool {
 		}
 	default:
 		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && !rh.adoptSession(id) {
-			rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+			rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
 			return false
 		}
 	}
@@ -337,11 +337,11 @@ func (rh *requestHandler) relatedScope() (scope string) {
 	switch {
 	case rh.confirmed.Modern:
 	case rh.frame.Kind == frame.Response:
-		return rh.agent.pump.Scope(mcp.ServerToClient, rh.frame.ID)
+		return rh.agent.pump.RequestScope(mcp.ServerToClient, rh.frame.ID)
 	case rh.frame.Kind == frame.Notification:
 		m, refusal := mcp.Read(&rh.frame, mcp.ClientToServer, rh.route.server)
 		if refusal == nil && m.Cancels != nil {
-			return rh.agent.pump.Scope(mcp.ClientToServer, m.Cancels)
+			return rh.agent.pump.RequestScope(mcp.ClientToServer, m.Cancels)
 		}
 	}
 	return ""
@@ -360,17 +360,17 @@ func (rh *requestHandler) handleDelete() {
 	}
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil && id != "" {
-		rh.refuse(http.StatusNotFound, "there is no such session")
+		rh.refuseRequest(http.StatusNotFound, "there is no such session")
 		return
 	}
-	resp, err := rh.send(rh.r.Context(), http.MethodDelete, nil)
+	resp, err := rh.sendToServer(rh.r.Context(), http.MethodDelete, nil)
 	if err != nil {
-		rh.refuse(http.StatusBadGateway, "the server cannot be reached")
+		rh.refuseRequest(http.StatusBadGateway, "the server cannot be reached")
 		return
 	}
 	_ = resp.Body.Close()
 	if rh.session != nil && (resp.StatusCode < 300 || resp.StatusCode == http.StatusNotFound) {
 		rh.s.removeSession(rh.session)
 	}
-	rh.w.WriteHeader(rh.status(resp))
+	rh.w.WriteHeader(rh.clientStatus(resp))
 }

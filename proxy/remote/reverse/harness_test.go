@@ -155,7 +155,7 @@ func newHarness(t testing.TB, handler http.Handler, bend ...func(*reverse.Option
 	}
 	w.front.Config.Handler, w.front.Config.ConnState = w.proxy, w.proxy.ConnState
 	w.front.Start()
-	w.url = w.front.URL + w.proxy.Path("s")
+	w.url = w.front.URL + w.proxy.ServerPath("s")
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		w.proxy.Close()

@@ -55,7 +55,7 @@ func CheckPassed(name string) error {
 	switch {
 	case name == "" || strings.ContainsFunc(strings.ToLower(name), isNotToken):
 		return fmt.Errorf("%q is no name of a header", name)
-	case forbidden(foldName(name)):
+	case isForbiddenHeader(foldName(name)):
 		return fmt.Errorf("%s is not a client's to set at a server", http.CanonicalHeaderKey(name))
 	}
 	return nil
@@ -64,7 +64,7 @@ func CheckPassed(name string) error {
 // foldName is a name as a server may read it: some take _ for -, and none heeds case.
 func foldName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-func forbidden(plain string) bool {
+func isForbiddenHeader(plain string) bool {
 	return slices.Contains(neverForwarded, plain) || slices.ContainsFunc(neverForwardedPrefixes, func(b string) bool { return strings.HasPrefix(plain, b) })
 }
 
@@ -77,8 +77,8 @@ const (
 	forward
 )
 
-// disposition of a header with this name. The table saves the common ones the work.
-func (s *Server) disposition(name string) disposition {
+// headerDisposition of a header with this name. The table saves the common ones the work.
+func (s *Server) headerDisposition(name string) disposition {
 	d, often := commonHeaders[name]
 	if often && (d == forward || len(s.passed) == 0) {
 		return d
@@ -86,7 +86,7 @@ func (s *Server) disposition(name string) disposition {
 	plain := foldName(name)
 	last := plain[strings.LastIndexByte(plain, '-')+1:]
 	switch {
-	case forbidden(plain):
+	case isForbiddenHeader(plain):
 		return withhold
 	case s.passed[plain]:
 		return forward
@@ -108,7 +108,7 @@ func (rh *requestHandler) filterHeaders() (twice string) {
 	rh.forwarded = make(http.Header, len(from))
 	var seen map[string]bool // names with _, which are rare
 	for name, values := range from {
-		d := rh.s.disposition(name)
+		d := rh.s.headerDisposition(name)
 		switch d {
 		case forward:
 			rh.forwarded[name] = values
@@ -151,7 +151,7 @@ func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
 		h["Mcp-Session-Id"] = []string{id}
 	}
 	if said := rh.r.Header.Get("Mcp-Protocol-Version"); said != "" && !rh.confirmed.Modern {
-		if version == "" && remote.Legacy(said) && (rh.confirmed.Version == "" || rh.confirmed.Version == said) {
+		if version == "" && remote.IsLegacy(said) && (rh.confirmed.Version == "" || rh.confirmed.Version == said) {
 			version = said
 		}
 		if version != "" {
@@ -180,7 +180,7 @@ const maxWithheld = 16
 func (rh *requestHandler) noteWithheld() {
 	for _, name := range rh.withheld {
 		if rh.s.firstWithheld(rh.agent, name) {
-			_ = rh.agent.gate.Session.Note(&event.Event{
+			_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 				Kind: event.Chatter, Code: "header_kept", Server: rh.route.server, Direction: mcp.ClientToServer.String(),
 				Detail: fmt.Sprintf("the client's header %.100q is not passed on; --pass-header passes it", name),
 			})

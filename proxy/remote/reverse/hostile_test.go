@@ -241,7 +241,7 @@ func TestASlowBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", w.proxy.Path("s"), w.front.Listener.Addr())
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", w.proxy.ServerPath("s"), w.front.Listener.Addr())
 		slow = append(slow, c)
 	}
 	if got := says(w.post(call(1, "ok"))); !strings.HasPrefix(got, "200 ") {

@@ -28,16 +28,16 @@ func (s *Server) ConnState(c net.Conn, state http.ConnState) {
 	}
 	switch i := &s.idle; state {
 	case http.StateNew, http.StateIdle:
-		if oldest := i.add(peer, c); oldest != nil {
+		if oldest := i.addConn(peer, c); oldest != nil {
 			go func() { _ = oldest.Close() }() // TLS says farewell, and may wait for that
 		}
 	default:
-		i.remove(peer, c)
+		i.removeConn(peer, c)
 	}
 }
 
-// add gives the connection that has to go, nil when there is room.
-func (i *idle) add(peer netip.Addr, c net.Conn) (oldest net.Conn) {
+// addConn gives the connection that has to go, nil when there is room.
+func (i *idle) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.peers == nil {
@@ -58,7 +58,7 @@ func (i *idle) add(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	return oldest
 }
 
-func (i *idle) remove(peer netip.Addr, c net.Conn) {
+func (i *idle) removeConn(peer netip.Addr, c net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	e, all := i.elements[c], i.peers[peer]

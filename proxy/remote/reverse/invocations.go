@@ -42,15 +42,15 @@ type invocation struct {
 
 var errNoInvocation = errors.New("there is no such invocation, or it has ended")
 
-// enter and leave count the requests of one, of nil nothing. s.mu is held.
-func (in *invocation) enter() {
+// countRequest and leave count the requests of one, of nil nothing. s.mu is held.
+func (in *invocation) countRequest() {
 	if in != nil {
 		in.active++
 		in.requests.Add(1)
 	}
 }
 
-func (in *invocation) leave(now time.Time) {
+func (in *invocation) uncountRequest(now time.Time) {
 	if in != nil {
 		in.active--
 		in.lastUsed = now
@@ -100,26 +100,26 @@ func (s *Server) parseInvocation(path string) (name string, ok bool) {
 func (s *Server) serveOwner(w http.ResponseWriter, r *http.Request, name string) {
 	if !s.isOwner(r) {
 		w.Header().Set("Www-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "The owner's token begins and ends invocations: Authorization: Bearer TOKEN.")
+		writeRefusal(w, http.StatusUnauthorized, "The owner's token begins and ends invocations: Authorization: Bearer TOKEN.")
 		return
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !isPathName(part) || len(part) > maxPathName {
-			refuse(w, http.StatusBadRequest, "The names of a group and of an invocation are letters, digits, - and _ and ., at most 128 and not dots alone.")
+			writeRefusal(w, http.StatusBadRequest, "The names of a group and of an invocation are letters, digits, - and _ and ., at most 128 and not dots alone.")
 			return
 		}
 	}
 	switch r.Method {
 	case http.MethodPut:
-		if status, why := s.begin(name); why != "" {
-			refuse(w, status, why)
+		if status, why := s.beginInvocation(name); why != "" {
+			writeRefusal(w, status, why)
 			return
 		}
 		w.WriteHeader(http.StatusCreated)
 	case http.MethodDelete:
-		over := s.end(name)
+		over := s.endInvocation(name)
 		if over == nil {
-			refuse(w, http.StatusNotFound, "There is no such invocation, or it has ended.")
+			writeRefusal(w, http.StatusNotFound, "There is no such invocation, or it has ended.")
 			return
 		}
 		select {
@@ -129,12 +129,12 @@ func (s *Server) serveOwner(w http.ResponseWriter, r *http.Request, name string)
 		}
 	default:
 		w.Header().Set("Allow", "PUT, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, "PUT begins an invocation, DELETE ends it.")
+		writeRefusal(w, http.StatusMethodNotAllowed, "PUT begins an invocation, DELETE ends it.")
 	}
 }
 
-// begin says why there is no new invocation.
-func (s *Server) begin(name string) (status int, why string) {
+// beginInvocation says why there is no new invocation.
+func (s *Server) beginInvocation(name string) (status int, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
@@ -157,27 +157,27 @@ func (s *Server) begin(name string) (status int, why string) {
 	return 0, ""
 }
 
-// end ends an invocation; over is nil where there is none.
-func (s *Server) end(name string) (over <-chan struct{}) {
+// endInvocation ends an invocation; over is nil where there is none.
+func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run := s.invocations[name]
 	if run == nil {
 		return nil
 	}
-	s.drop(name, run)
+	s.dropInvocation(name, run)
 	return run.over
 }
 
-// drop has nobody find an invocation any more, breaks off what it is about, and forgets it
+// dropInvocation has nobody find an invocation any more, breaks off what it is about, and forgets it
 // when that has ended. s.mu is held, and the server is not closed.
-func (s *Server) drop(name string, run *invocation) {
+func (s *Server) dropInvocation(name string, run *invocation) {
 	delete(s.invocations, name)
 	run.cancel()
 	for key, sess := range s.sessions {
 		if sess.agent.in == &run.lifetime {
 			delete(s.sessions, key)
-			sess.end()
+			sess.endLocal()
 		}
 	}
 	var agents []*agentSession
@@ -191,7 +191,7 @@ func (s *Server) drop(name string, run *invocation) {
 		run.requests.Wait()
 		run.tasks.Wait()
 		for _, a := range agents {
-			a.close()
+			a.closeGate()
 		}
 		run.End()
 		close(run.over)

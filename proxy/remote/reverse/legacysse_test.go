@@ -137,7 +137,7 @@ func TestAddressesForMessages(t *testing.T) {
 			}
 			continue
 		}
-		if want := w.proxy.Path("s") + tt.want; got != want {
+		if want := w.proxy.ServerPath("s") + tt.want; got != want {
 			t.Errorf("%s: %s, want %s", tt.at, got, want)
 			continue
 		}

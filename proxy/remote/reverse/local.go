@@ -76,7 +76,7 @@ func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begin
 		awaited: map[string]*exchange{}, tokens: map[string]*exchange{},
 	}
 	sess = &mcpSession{agent: a, local: l, active: 1}
-	if err = s.addSession(at, id, sess); err == nil && !s.run(a.in, func() {
+	if err = s.addSession(at, id, sess); err == nil && !s.runTask(a.in, func() {
 		run(a.in.ctx, g.Session, in, l)
 		_ = in.Close()
 		g.End()
@@ -93,22 +93,22 @@ func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begin
 	return sess, nil
 }
 
-// end lets the server see the end of its input. It does not wait.
-func (l *localSession) end() { _ = l.in.Close() }
+// endInput lets the server see the end of its input. It does not wait.
+func (l *localSession) endInput() { _ = l.in.Close() }
 
-// begun is the version that was settled on; "" before.
-func (l *localSession) begun() (version string) {
+// agreedVersion is the version that was settled on; "" before.
+func (l *localSession) agreedVersion() (version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.version
 }
 
-// reopen does what a client does first, for one that did it before this process began. What its
+// reopenSession does what a client does first, for one that did it before this process began. What its
 // client can is not known any more, so it is asked nothing. It is false where the server refuses.
-func (l *localSession) reopen(ctx context.Context, version string) bool {
+func (l *localSession) reopenSession(ctx context.Context, version string) bool {
 	const id = `"clawai-reopen"`
 	answered := make(chan struct{})
-	l.await(&exchange{begins: true, pending: []string{frame.IDKey([]byte(id))}, reopened: answered})
+	l.awaitAnswers(&exchange{begins: true, pending: []string{frame.IDKey([]byte(id))}, reopened: answered})
 	begin := `{"jsonrpc":"2.0","id":` + id + `,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"unknown","version":""}}}`
 	if _, err := l.in.Write([]byte(begin + "\n")); err != nil {
 		return false
@@ -118,16 +118,16 @@ func (l *localSession) reopen(ctx context.Context, version string) bool {
 	case <-l.over:
 	case <-ctx.Done():
 	}
-	if l.begun() == "" {
+	if l.agreedVersion() == "" {
 		return false
 	}
 	_, err := l.in.Write([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"))
 	return err == nil
 }
 
-// await has the answers to x's requests leave on it; false when one has the id of a
+// awaitAnswers has the answers to x's requests leave on it; false when one has the id of a
 // request that has no answer yet.
-func (l *localSession) await(x *exchange) bool {
+func (l *localSession) awaitAnswers(x *exchange) bool {
 	l.mu.Lock()
 	for i, id := range x.pending {
 		if l.awaited[id] != nil || slices.Contains(x.pending[:i], id) {
@@ -144,12 +144,12 @@ func (l *localSession) await(x *exchange) bool {
 	x.unmet = len(x.pending)
 	l.posts = append(l.posts, x)
 	l.mu.Unlock()
-	l.release()
+	l.flushWaiting()
 	return true
 }
 
-// listen has what answers no request leave on out.
-func (l *localSession) listen(out *responder) {
+// addStream has what answers no request leave on out.
+func (l *localSession) addStream(out *responder) {
 	l.mu.Lock()
 	l.streams = append(l.streams, out)
 	var oldest *responder
@@ -158,21 +158,21 @@ func (l *localSession) listen(out *responder) {
 	}
 	l.mu.Unlock()
 	if oldest != nil {
-		oldest.finish(0)
+		oldest.finishResponse(0)
 	}
-	l.release()
+	l.flushWaiting()
 }
 
-// forget has nothing more leave on a stream that the client does not read.
-func (l *localSession) forget(out *responder) {
+// removeStream has nothing more leave on a stream that the client does not read.
+func (l *localSession) removeStream(out *responder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.streams = slices.DeleteFunc(l.streams, func(o *responder) bool { return o == out })
 	l.posts = slices.DeleteFunc(l.posts, func(x *exchange) bool { return x.out == out })
 }
 
-// release sends what waited for a stream.
-func (l *localSession) release() {
+// flushWaiting sends what waited for a stream.
+func (l *localSession) flushWaiting() {
 	l.mu.Lock()
 	waits := len(l.held) > 0
 	l.mu.Unlock()
@@ -186,7 +186,7 @@ func (l *localSession) release() {
 	l.held = nil
 	l.mu.Unlock()
 	for _, line := range held {
-		l.say(line)
+		l.sendNotice(line)
 	}
 }
 
@@ -203,48 +203,48 @@ func (l *localSession) Write(b []byte) (int, error) {
 		if len(l.part) > 0 {
 			line, l.part = append(l.part, line...), nil
 		}
-		l.deliver(line)
+		l.deliverLine(line)
 		rest = after
 	}
 }
 
-// deliver sends an answer to whoever asked, and everything else to whoever listens.
-func (l *localSession) deliver(line []byte) {
-	m := jsonscan.Of(line)
+// deliverLine sends an answer to whoever asked, and everything else to whoever listens.
+func (l *localSession) deliverLine(line []byte) {
+	m := jsonscan.ValueOf(line)
 	switch id := m.Member("id"); {
 	case m.Member("method") != "":
-		l.say(line)
+		l.sendNotice(line)
 	case id.Kind() == jsonscan.String || id.Kind() == jsonscan.Number:
-		l.answer(frame.IDKey(id.Bytes()), m, line)
+		l.deliverAnswer(frame.IDKey(id.Bytes()), m, line)
 	}
 }
 
-func (l *localSession) answer(id string, m jsonscan.Value, line []byte) {
+func (l *localSession) deliverAnswer(id string, m jsonscan.Value, line []byte) {
 	l.mu.Lock()
 	x := l.awaited[id]
 	if x != nil && x.begins && l.version == "" {
-		l.version = strings.Clone(mcp.Negotiated(m.Member("result").Bytes())) // the line is not ours
+		l.version = strings.Clone(mcp.NegotiatedVersion(m.Member("result").Bytes())) // the line is not ours
 	}
-	last := x != nil && l.meet(x, id)
+	last := x != nil && l.meetRequest(x, id)
 	l.mu.Unlock()
 	if x != nil && x.reopened != nil {
 		close(x.reopened)
 		return
 	}
 	if x != nil && x.request != nil {
-		line = l.caller.answer(x, m, line)
+		line = l.caller.rewriteAnswer(x, m, line)
 	}
 	if x == nil || x.out.Add(line) != nil {
-		l.lost(m, line, "nobody waits for it any more")
+		l.recordUnheard(m, line, "nobody waits for it any more")
 	}
 	if last {
-		x.out.finish(0)
+		x.out.finishResponse(0)
 	}
 }
 
-// meet takes a request of x's for answered, or withdrawn; true when it was the last one.
+// meetRequest takes a request of x's for answered, or withdrawn; true when it was the last one.
 // l.mu is held.
-func (l *localSession) meet(x *exchange, id string) (last bool) {
+func (l *localSession) meetRequest(x *exchange, id string) (last bool) {
 	delete(l.awaited, id)
 	if x.unmet--; x.unmet > 0 {
 		return false
@@ -258,26 +258,26 @@ func (l *localSession) meet(x *exchange, id string) (last bool) {
 	return true
 }
 
-// withdraw ends the waiting for a request that the client has cancelled: it has no answer.
+// withdrawRequest ends the waiting for a request that the client has cancelled: it has no answer.
 // It is false when there was none to end.
-func (l *localSession) withdraw(id []byte) bool {
+func (l *localSession) withdrawRequest(id []byte) bool {
 	l.mu.Lock()
 	key := frame.IDKey(id)
 	x := l.awaited[key]
-	last := x != nil && l.meet(x, key)
+	last := x != nil && l.meetRequest(x, key)
 	l.mu.Unlock()
 	if last {
-		x.out.finish(http.StatusAccepted)
+		x.out.finishResponse(http.StatusAccepted)
 	}
 	return x != nil
 }
 
-// say sends what is no answer: progress to the request it is about, the rest where the
+// sendNotice sends what is no answer: progress to the request it is about, the rest where the
 // client listens, or, if it does nowhere, beside the answer to come. Without any it waits.
-func (l *localSession) say(line []byte) {
-	m := jsonscan.Of(line)
+func (l *localSession) sendNotice(line []byte) {
+	m := jsonscan.ValueOf(line)
 	if l.caller != nil {
-		l.tell(m, line)
+		l.sendRelatedNotice(m, line)
 		return
 	}
 	var about string
@@ -285,14 +285,14 @@ func (l *localSession) say(line []byte) {
 		about = frame.IDKey(m.Member("params").Member("progressToken").Bytes())
 	}
 	for {
-		out := l.listener(about)
+		out := l.findListener(about)
 		if out == nil {
 			break
 		}
 		if out.Add(line) == nil {
 			return
 		}
-		l.forget(out)
+		l.removeStream(out)
 		about = ""
 	}
 	l.mu.Lock()
@@ -302,11 +302,11 @@ func (l *localSession) say(line []byte) {
 	}
 	l.mu.Unlock()
 	if full {
-		l.lost(m, line, "its client listens nowhere")
+		l.recordUnheard(m, line, "its client listens nowhere")
 	}
 }
 
-func (l *localSession) listener(about string) *responder {
+func (l *localSession) findListener(about string) *responder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.tokens[about]; x != nil {
@@ -321,9 +321,9 @@ func (l *localSession) listener(about string) *responder {
 	return nil
 }
 
-// lost records what the server has said to nobody.
-func (l *localSession) lost(m jsonscan.Value, line []byte, why string) {
-	_ = l.gate.Note(&event.Event{
+// recordUnheard records what the server has said to nobody.
+func (l *localSession) recordUnheard(m jsonscan.Value, line []byte, why string) {
+	_ = l.gate.NoteEvents(&event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: "unheard", Reason: why, ServerGuess: l.name,
 		Direction: mcp.ServerToClient.String(), Method: m.Member("method").Text(), ID: m.Member("id").Bytes(), Bytes: len(line),
 	})

@@ -48,40 +48,40 @@ func (rh *requestHandler) postSessionless() {
 		rh.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	if rh.confirmed.Require(rh.r.Header, &rh.frame, &rh.agent.tools); rh.confirmed.Missing != "" {
+	if rh.confirmed.RequireHeaders(rh.r.Header, &rh.frame, &rh.agent.tools); rh.confirmed.Missing != "" {
 		rh.refuseHeader(rh.confirmed.Missing, "is missing")
 		return
 	}
 	var err error
-	if rh.session, err = rh.s.acquireCaller(rh.agent, rh.route, rh.caller(), rh.backend.local); err != nil {
-		rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+	if rh.session, err = rh.s.acquireCaller(rh.agent, rh.route, rh.callerName(), rh.backend.local); err != nil {
+		rh.refuseRequest(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
 		return
 	}
 	l := rh.session.local
-	x, id, line := l.caller.take(&rh.frame)
+	x, id, line := l.caller.renumberRequest(&rh.frame)
 	if len(line) > rh.s.o.Limits.MaxBytes {
 		rh.noteDropped(frame.CodeTooLong, "the message is too long", rh.frame.ID)
-		rh.refuse(http.StatusRequestEntityTooLarge, "the message is too long")
+		rh.refuseRequest(http.StatusRequestEntityTooLarge, "the message is too long")
 		return
 	}
 	rh.respondLocal(frame.IDKey(rh.frame.ID))
 	defer rh.out.hangUp()
 	x.out = rh.out
-	l.await(x) // nobody has had its id
-	if _, err := l.in.Write(append(line, '\n')); err != nil || rh.attend(l) == over {
-		rh.out.finish(http.StatusServiceUnavailable)
+	l.awaitAnswers(x) // nobody has had its id
+	if _, err := l.in.Write(append(line, '\n')); err != nil || rh.awaitResponseEnd(l) == over {
+		rh.out.finishResponse(http.StatusServiceUnavailable)
 		return
 	}
 	rh.out.hangUp()
-	if l.withdraw(id) { // hanging up cancels
-		_, _ = l.in.Write(append(mcp.Cancelled(id, "its client has hung up"), '\n'))
+	if l.withdrawRequest(id) { // hanging up cancels
+		_, _ = l.in.Write(append(mcp.CancelNotification(id, "its client has hung up"), '\n'))
 	}
 }
 
-// caller is the name of the message's caller, which no session id can be.
-func (rh *requestHandler) caller() string {
+// callerName is the name of the message's caller, which no session id can be.
+func (rh *requestHandler) callerName() string {
 	peer, _, _ := net.SplitHostPort(rh.r.RemoteAddr)
-	meta := jsonscan.Of(rh.frame.Params).Member("_meta")
+	meta := jsonscan.ValueOf(rh.frame.Params).Member("_meta")
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", peer, meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")))
 	return "\x00" + string(sum[:])
 }
@@ -100,10 +100,10 @@ func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local
 	return s.newLocal(a, at, name, &caller{tools: &a.tools}, nil, run)
 }
 
-// take is a request under an id that no other of the caller's has had.
-func (c *caller) take(f *frame.Frame) (x *exchange, id, line []byte) {
+// renumberRequest is a request under an id that no other of the caller's has had.
+func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) {
 	id = strconv.AppendInt(nil, c.asked.Add(1), 10)
-	meta := jsonscan.Of(f.Params).Member("_meta")
+	meta := jsonscan.ValueOf(f.Params).Member("_meta")
 	r := &request{
 		id: f.ID, method: f.Method,
 		logs:  meta.Member(metaPrefix+"logLevel") != "" && f.Method != "subscriptions/listen",
@@ -119,13 +119,13 @@ func (c *caller) take(f *frame.Frame) (x *exchange, id, line []byte) {
 	return x, id, frame.SpliceAll(f.Raw, edits...)
 }
 
-// answer is an answer as the client has asked for it, whose status is set.
-func (c *caller) answer(x *exchange, m jsonscan.Value, line []byte) []byte {
+// rewriteAnswer is an answer as the client has asked for it, whose status is set.
+func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byte {
 	r := x.request
 	if r.method == "tools/list" {
-		c.tools.Learn(line)
+		c.tools.LearnTools(line)
 	}
-	x.out.setHeader(nil, r.status(string(m.Member("error").Member("code"))))
+	x.out.setHeader(nil, r.answerStatus(string(m.Member("error").Member("code"))))
 	edits := []frame.Edit{{Part: m.Member("id").Bytes(), Token: r.id}}
 	if of := m.Member("result").Member("_meta").Member(subscriptionID); of != "" && r.method == "subscriptions/listen" {
 		edits = append(edits, frame.Edit{Part: of.Bytes(), Token: r.id})
@@ -133,10 +133,10 @@ func (c *caller) answer(x *exchange, m jsonscan.Value, line []byte) []byte {
 	return frame.SpliceAll(line, edits...)
 }
 
-// status is that of an answer, by the code of its error: some have one of HTTP's (MCP
+// answerStatus is that of an answer, by the code of its error: some have one of HTTP's (MCP
 // 2026-07-28 basic/transports/streamable-http; basic, _meta). Of the rest it is 200, a denial's
 // too: another would make a client believe that it has to sign in, or to speak an earlier version.
-func (r *request) status(code string) int {
+func (r *request) answerStatus(code string) int {
 	switch {
 	case code == "-32601":
 		return http.StatusNotFound
@@ -146,9 +146,9 @@ func (r *request) status(code string) int {
 	return http.StatusOK
 }
 
-// tell sends what is no answer on the response to the request that it is about: of a log message
+// sendRelatedNotice sends what is no answer on the response to the request that it is about: of a log message
 // that is the newest that wants any.
-func (l *localSession) tell(m jsonscan.Value, line []byte) {
+func (l *localSession) sendRelatedNotice(m jsonscan.Value, line []byte) {
 	params := m.Member("params")
 	var about *exchange
 	var part, token []byte // whatever names the request, and what it is for the client
@@ -174,9 +174,9 @@ func (l *localSession) tell(m jsonscan.Value, line []byte) {
 	l.mu.Unlock()
 	said := line
 	if token != nil {
-		said = frame.Splice(line, part, token)
+		said = frame.SplicePart(line, part, token)
 	}
 	if about == nil || about.out.Add(said) != nil {
-		l.lost(m, line, "no request of its client's is about it")
+		l.recordUnheard(m, line, "no request of its client's is about it")
 	}
 }

@@ -335,7 +335,7 @@ func TestCallersAreKeptApart(t *testing.T) {
 		<-answered
 		return began
 	}
-	path := w.proxy.Path("s")
+	path := w.proxy.ServerPath("s")
 	for _, c := range []struct {
 		path, peer, meta string
 		began            bool

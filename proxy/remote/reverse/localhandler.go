@@ -38,22 +38,22 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 			}
 		}()
 	}
-	if unreadable == nil && rh.frame.Kind == frame.Batch && l.begun() != "2025-03-26" {
+	if unreadable == nil && rh.frame.Kind == frame.Batch && l.agreedVersion() != "2025-03-26" {
 		unreadable = errBatch
 	}
-	x := rh.asks(unreadable)
+	x := rh.newExchange(unreadable)
 	rh.respondLocal("")
 	defer rh.out.hangUp()
 	x.out = rh.out
 	if len(x.pending) == 1 && rh.frame.Kind != frame.Batch {
 		rh.out.id = x.pending[0]
 	}
-	if len(x.pending) > 0 && !l.await(x) {
+	if len(x.pending) > 0 && !l.awaitAnswers(x) {
 		rh.refuseDuplicate()
 		return
 	}
 	if _, err := l.in.Write(append(line, '\n')); err != nil {
-		rh.out.finish(http.StatusNotFound)
+		rh.out.finishResponse(http.StatusNotFound)
 		return
 	}
 	if unreadable == nil {
@@ -63,13 +63,13 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 		rh.awaitAnswer(unreadable)
 		return
 	}
-	switch rh.attend(l) {
+	switch rh.awaitResponseEnd(l) {
 	case hungUp:
-		l.forget(rh.out)
+		l.removeStream(rh.out)
 	case over:
-		rh.out.finish(http.StatusNotFound)
+		rh.out.finishResponse(http.StatusNotFound)
 	}
-	told = l.begun() != "" && rh.out.answered() // also when it has hung up by now
+	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also when it has hung up by now
 }
 
 // findLocal finds the session of the message, or begins one; begins says which.
@@ -78,16 +78,16 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 	switch {
 	case id == "" && rh.frame.Method != "initialize":
 		rh.refuseSessionless()
-	case said != "" && !remote.Legacy(said):
+	case said != "" && !remote.IsLegacy(said):
 		rh.noteDropped("version_unknown", "the header Mcp-Protocol-Version names a version that is not spoken here", rh.frame.ID)
-		rh.refuse(http.StatusBadRequest, "the header Mcp-Protocol-Version names a version that is not spoken here")
+		rh.refuseRequest(http.StatusBadRequest, "the header Mcp-Protocol-Version names a version that is not spoken here")
 	case id != "":
 		return false, rh.acquireLocal(id)
 	default:
 		id = rand.Text()
 		sess, err := rh.s.newLocal(rh.agent, rh.route, id, nil, nil, rh.backend.local)
 		if err != nil {
-			rh.refuse(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
+			rh.refuseRequest(http.StatusServiceUnavailable, "clawai cannot take more sessions now; try again later")
 			return false, false
 		}
 		rh.session = sess
@@ -118,7 +118,7 @@ func (rh *requestHandler) reopenLocal(id string) bool {
 	rh.session = sess
 	ctx, cancel := context.WithTimeout(rh.r.Context(), s.o.Patience)
 	defer cancel()
-	if sess.local.reopen(ctx, cmp.Or(rh.r.Header.Get("Mcp-Protocol-Version"), unstatedVersion)) {
+	if sess.local.reopenSession(ctx, cmp.Or(rh.r.Header.Get("Mcp-Protocol-Version"), unstatedVersion)) {
 		return true
 	}
 	s.removeSession(sess)
@@ -147,7 +147,7 @@ func (rh *requestHandler) acquireLocal(id string) bool {
 	}
 	if rh.session == nil {
 		rh.noteDropped("no_session", "there is no such session", rh.frame.ID)
-		rh.refuse(http.StatusNotFound, "there is no such session; initialize anew")
+		rh.refuseRequest(http.StatusNotFound, "there is no such session; initialize anew")
 	}
 	return rh.session != nil
 }
@@ -170,7 +170,7 @@ func (rh *requestHandler) refuseSessionless() {
 // whose server would refuse it.
 func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	rh.frame.Raw = line
-	answer := mcp.Refused(r, rh.noteDropped(r.Code, r.Reason, r.ID))
+	answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID))
 	rh.respondLocal("")
 	defer rh.out.hangUp()
 	if answer == nil {
@@ -185,14 +185,14 @@ func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 // could say which is whose.
 func (rh *requestHandler) refuseDuplicate() {
 	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
-	if answer := mcp.Refused(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
+	if answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
 		_ = rh.out.Add(answer)
 	}
-	rh.out.finish(http.StatusBadRequest)
+	rh.out.finishResponse(http.StatusBadRequest)
 }
 
-// asks is what the message is answered with.
-func (rh *requestHandler) asks(unreadable error) (x *exchange) {
+// newExchange is what the message is answered with.
+func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	x = &exchange{}
 	if unreadable != nil {
 		if refusal, ok := errors.AsType[*frame.Refusal](unreadable); ok && refusal.Request && len(refusal.ID) > 0 {
@@ -200,13 +200,13 @@ func (rh *requestHandler) asks(unreadable error) (x *exchange) {
 		}
 		return x
 	}
-	for f := range rh.messages {
+	for f := range rh.eachMessage {
 		if f.Kind != frame.Request {
 			continue
 		}
 		x.pending = append(x.pending, frame.IDKey(f.ID))
 		x.begins = x.begins || f.Method == "initialize"
-		token := jsonscan.Of(f.Params).Member("_meta").Member("progressToken")
+		token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
 		if k := token.Kind(); k == jsonscan.String || k == jsonscan.Number {
 			x.tokens = append(x.tokens, frame.IDKey(token.Bytes()))
 		}
@@ -214,8 +214,8 @@ func (rh *requestHandler) asks(unreadable error) (x *exchange) {
 	return x
 }
 
-// messages are those of the body.
-func (rh *requestHandler) messages(yield func(*frame.Frame) bool) {
+// eachMessage are those of the body.
+func (rh *requestHandler) eachMessage(yield func(*frame.Frame) bool) {
 	if rh.frame.Kind != frame.Batch {
 		yield(&rh.frame)
 		return
@@ -229,12 +229,12 @@ func (rh *requestHandler) messages(yield func(*frame.Frame) bool) {
 
 // withdrawLocal ends the waiting for what the message cancels.
 func (rh *requestHandler) withdrawLocal() {
-	for f := range rh.messages {
+	for f := range rh.eachMessage {
 		if f.Kind != frame.Notification {
 			continue
 		}
 		if m, refusal := mcp.Read(f, mcp.ClientToServer, rh.route.server); refusal == nil && m.Cancels != nil {
-			rh.session.local.withdraw(m.Cancels)
+			rh.session.local.withdrawRequest(m.Cancels)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func (rh *requestHandler) withdrawLocal() {
 func (rh *requestHandler) getLocal() {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id == "" {
-		rh.refuse(http.StatusBadRequest, "a stream belongs to a session; begin one with initialize")
+		rh.refuseRequest(http.StatusBadRequest, "a stream belongs to a session; begin one with initialize")
 		return
 	}
 	if !rh.acquireLocal(id) {
@@ -253,10 +253,10 @@ func (rh *requestHandler) getLocal() {
 	l := rh.session.local
 	rh.respondLocal("")
 	defer rh.out.hangUp()
-	l.listen(rh.out)
-	defer l.forget(rh.out)
+	l.addStream(rh.out)
+	defer l.removeStream(rh.out)
 	rh.out.openStream()
-	rh.attend(l)
+	rh.awaitResponseEnd(l)
 }
 
 // respondLocal begins the response to what is asked of a local server, which nobody on the
@@ -280,8 +280,8 @@ const (
 	over            // the server has ended
 )
 
-// attend waits for the end of a response.
-func (rh *requestHandler) attend(l *localSession) ending {
+// awaitResponseEnd waits for the end of a response.
+func (rh *requestHandler) awaitResponseEnd(l *localSession) ending {
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
 	for {

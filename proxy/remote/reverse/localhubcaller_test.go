@@ -92,7 +92,7 @@ func newHubOf(t testing.TB, bend ...func(*reverse.Options)) (*harness, *hubOf) {
 	w := newHarness(t, http.NotFoundHandler(), append(bend, func(o *reverse.Options) {
 		o.Upstreams, o.Local = nil, map[string]reverse.Local{"hub": h.serve}
 	})...)
-	w.url = w.front.URL + w.proxy.Path("hub")
+	w.url = w.front.URL + w.proxy.ServerPath("hub")
 	return w, h
 }
 

@@ -30,14 +30,14 @@ func (f *serverSink) Add(line []byte) error {
 	rh.waiter = rh.answerWaiter()
 	done := make(chan struct{})
 	ctx, cancel := rh.upstreamContext()
-	rh.waiter.upstream.begin(done, cancel)
+	rh.waiter.upstream.beginRelay(done, cancel)
 	line = bytes.Clone(line)
-	relay := func() { defer close(done); defer cancel(); rh.relay(ctx, line) }
+	relay := func() { defer close(done); defer cancel(); rh.relayMessage(ctx, line) }
 	begun := false
 	if rh.waiter == rh.out {
-		begun = rh.inline.offer(rh.s, rh.agent.in, relay)
+		begun = rh.inline.offerTask(rh.s, rh.agent.in, relay)
 	}
-	if !begun && !rh.s.run(rh.agent.in, relay) {
+	if !begun && !rh.s.runTask(rh.agent.in, relay) {
 		cancel()
 		close(done)
 		return http.ErrServerClosed
@@ -88,10 +88,10 @@ var _ proxy.Sink = (*ownMessageSink)(nil)
 func (f *ownMessageSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	line = bytes.Clone(line)
-	if !rh.s.run(rh.agent.in, func() {
+	if !rh.s.runTask(rh.agent.in, func() {
 		ctx, cancel := context.WithTimeout(rh.agent.in.ctx, rh.s.o.Patience)
 		defer cancel()
-		if resp, err := rh.do(ctx, http.MethodPost, line, rh.outgoingHeader(true)); err == nil {
+		if resp, err := rh.sendWithRenewal(ctx, http.MethodPost, line, rh.outgoingHeader(true)); err == nil {
 			_ = resp.Body.Close()
 		}
 	}) {
@@ -103,9 +103,9 @@ func (f *ownMessageSink) Add(line []byte) error {
 // Flush does nothing.
 func (f *ownMessageSink) Flush() {}
 
-// relay posts the message and carries the answer back.
-func (rh *requestHandler) relay(ctx context.Context, line []byte) {
-	resp, err := rh.send(ctx, http.MethodPost, line)
+// relayMessage posts the message and carries the answer back.
+func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
+	resp, err := rh.sendToServer(ctx, http.MethodPost, line)
 	if err != nil {
 		rh.answerUnreachable("the server cannot be reached: " + err.Error())
 		return
@@ -133,11 +133,11 @@ func (rh *requestHandler) relay(ctx context.Context, line []byte) {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		if rh.session != nil && rh.s.listens(rh.session) { // some servers answer there, and some clients read it
+		if rh.session != nil && rh.s.hasListener(rh.session) { // some servers answer there, and some clients read it
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		rh.answerUnreachable("the server gave no answer (" + remote.Status(resp) + ")")
+		rh.answerUnreachable("the server gave no answer (" + remote.StatusText(resp) + ")")
 	case !remote.IsSuccess(resp):
 		rh.relayError(resp)
 	case err != nil:
@@ -160,14 +160,14 @@ func isEmpty(resp *http.Response) bool {
 	return err != nil
 }
 
-// send makes the client's request to the server.
-func (rh *requestHandler) send(ctx context.Context, method string, line []byte) (*http.Response, error) {
-	return rh.do(ctx, method, line, rh.outgoingHeader(false))
+// sendToServer makes the client's request to the server.
+func (rh *requestHandler) sendToServer(ctx context.Context, method string, line []byte) (*http.Response, error) {
+	return rh.sendWithRenewal(ctx, method, line, rh.outgoingHeader(false))
 }
 
-// do makes a request to the server, again when credentials were renewed. header
+// sendWithRenewal makes a request to the server, again when credentials were renewed. header
 // becomes the request's.
-func (rh *requestHandler) do(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
+func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
 	const attempts = 3
 	own := rh.r.Header.Get("Authorization") != ""
 	maps.Copy(header, rh.backend.o.Header)
@@ -196,7 +196,7 @@ func (rh *requestHandler) do(ctx context.Context, method string, line []byte, he
 				return nil, err
 			}
 		}
-		resp, err := remote.Do(rh.backend.http, r)
+		resp, err := remote.DoRequest(rh.backend.http, r)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +232,7 @@ var neededHeaders = []string{
 func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	h := make(http.Header, len(neededHeaders))
 	for _, name := range neededHeaders {
-		if values := resp.Header[name]; len(values) > 0 && !slices.ContainsFunc(values, unprintable) {
+		if values := resp.Header[name]; len(values) > 0 && !slices.ContainsFunc(values, isUnprintable) {
 			h[name] = values
 		}
 	}
@@ -242,13 +242,13 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	if rh.r.Header.Get("Authorization") == "" {
 		h.Del("Www-Authenticate")
 	}
-	out.setHeader(h, rh.status(resp))
+	out.setHeader(h, rh.clientStatus(resp))
 }
 
-// status is what the client is told. Behind a 202 or 204 no client looks for the answer that
+// clientStatus is what the client is told. Behind a 202 or 204 no client looks for the answer that
 // stands in the body. A 401 would make one that brought no
 // credentials sign in here, where it cannot: what it has to know stands in the body.
-func (rh *requestHandler) status(resp *http.Response) int {
+func (rh *requestHandler) clientStatus(resp *http.Response) int {
 	switch {
 	case rh.frame.Kind == frame.Request && resp.StatusCode > 200 && resp.StatusCode < 300:
 		return http.StatusOK
@@ -260,7 +260,7 @@ func (rh *requestHandler) status(resp *http.Response) int {
 	return http.StatusBadGateway
 }
 
-func unprintable(value string) bool {
+func isUnprintable(value string) bool {
 	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
 }
 
@@ -278,5 +278,5 @@ func (rh *requestHandler) clientStream(out proxy.Sink) *proxy.Stream {
 	if rh.session != nil {
 		pump = rh.session.pump
 	}
-	return pump.Stream(mcp.ServerToClient, rh.scope, out, (*ownMessageSink)(rh))
+	return pump.NewStream(mcp.ServerToClient, rh.scope, out, (*ownMessageSink)(rh))
 }

@@ -26,7 +26,7 @@ func eventHash(e *sse.Event) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte(e.ID+"\x00"), e.Data...))
 }
 
-func (r *replays) add(e *sse.Event) {
+func (r *replays) addEvent(e *sse.Event) {
 	if r == nil || e.ID == "" {
 		return
 	}
@@ -34,24 +34,24 @@ func (r *replays) add(e *sse.Event) {
 	r.mu.Lock()
 	r.last[r.next] = m
 	r.next = (r.next + 1) % len(r.last)
-	r.release(m)
+	r.releaseWaiters(m)
 	r.mu.Unlock()
 }
 
-// release lets those go on who wait for an event.
-func (r *replays) release(m [sha256.Size]byte) {
+// releaseWaiters lets those go on who wait for an event.
+func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	if done := r.inProgress[m]; done != nil {
 		delete(r.inProgress, m)
 		close(done)
 	}
 }
 
-// claim takes an event to carry it across, until done is called. A stream that was
+// claimEvent takes an event to carry it across, until done is called. A stream that was
 // taken up may bring one that is, to the last byte, one that crossed before; then
 // crossed is true. It waits for one that a stream which the client has given up is
 // just carrying: to the pump its answer is taken then, and whether it crosses is not
 // known yet. Nobody reads after ctx.
-func (r *replays) claim(ctx context.Context, e *sse.Event, resumes bool) (done func(), crossed bool) {
+func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), crossed bool) {
 	if r == nil || e.ID == "" {
 		return func() {}, false
 	}
@@ -86,7 +86,7 @@ func (r *replays) claim(ctx context.Context, e *sse.Event, resumes bool) (done f
 	r.inProgress[m] = make(chan struct{})
 	return func() {
 		r.mu.Lock()
-		r.release(m)
+		r.releaseWaiters(m)
 		r.mu.Unlock()
 	}, false
 }

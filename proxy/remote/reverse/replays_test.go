@@ -18,14 +18,14 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var r replays
 			e := event("c1.4", "{}")
-			done, crossed := r.claim(t.Context(), e, false)
-			late, again := r.claim(t.Context(), e, false)
+			done, crossed := r.claimEvent(t.Context(), e, false)
+			late, again := r.claimEvent(t.Context(), e, false)
 			if late(); crossed || again {
 				t.Fatal("a stream that was not taken up brought a replay")
 			}
 			verdict := make(chan bool, 1)
 			go func() {
-				done, crossed := r.claim(t.Context(), event("c1.4", "{}"), true)
+				done, crossed := r.claimEvent(t.Context(), event("c1.4", "{}"), true)
 				done()
 				verdict <- crossed
 			}()
@@ -34,7 +34,7 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 				t.Fatal("the replay was judged before the event had crossed, or had not")
 			}
 			if crosses {
-				r.add(e) // and it may take long until the carrier is done
+				r.addEvent(e) // and it may take long until the carrier is done
 			} else {
 				done()
 			}
@@ -49,10 +49,10 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var r replays
-		done, _ := r.claim(t.Context(), event("c1.4", "{}"), true)
+		done, _ := r.claimEvent(t.Context(), event("c1.4", "{}"), true)
 		defer done()
 		for _, other := range []*sse.Event{event("c1.5", "{}"), event("c1.4", "[]"), event("", "{}")} {
-			if done, crossed := r.claim(t.Context(), other, true); crossed {
+			if done, crossed := r.claimEvent(t.Context(), other, true); crossed {
 				t.Errorf("%s was taken for the one under way", other.ID)
 			} else {
 				done()
@@ -60,7 +60,7 @@ func TestReplayOfWhatIsUnderway(t *testing.T) {
 		}
 		gone, hangUp := context.WithCancel(t.Context())
 		hangUp()
-		if _, crossed := r.claim(gone, event("c1.4", "{}"), true); !crossed {
+		if _, crossed := r.claimEvent(gone, event("c1.4", "{}"), true); !crossed {
 			t.Error("an event that nobody reads was carried across")
 		}
 	})

@@ -50,7 +50,7 @@ func newResponder(w http.ResponseWriter, id string) *responder {
 func (a *responder) Add(line []byte) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	last := a.answers(line)
+	last := a.isFinalAnswer(line)
 	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
@@ -60,14 +60,14 @@ func (a *responder) Add(line []byte) (err error) {
 		return errHungUp
 	}
 	if last {
-		defer func() { a.told = err == nil; a.end() }()
+		defer func() { a.told = err == nil; a.signalEnd() }()
 	}
 	if whole {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Content-Length", strconv.Itoa(len(line))) // whole at once: the outcome is recorded behind it
 		a.writeHeader()
-		return a.write(line)
+		return a.writeBytes(line)
 	}
 	if !a.headerWritten {
 		if last && a.final && a.event == nil { // whole at once, as a server sends what it has the length of
@@ -75,15 +75,15 @@ func (a *responder) Add(line []byte) (err error) {
 		}
 		a.beginStream()
 	}
-	return a.write(block)
+	return a.writeBytes(block)
 }
 
 // Flush does nothing: a frame is on its way when Add returns.
 func (a *responder) Flush() {}
 
-// answers reports the frame that ends the waiting. It has been admitted: each
+// isFinalAnswer reports the frame that ends the waiting. It has been admitted: each
 // member is there once.
-func (a *responder) answers(line []byte) bool {
+func (a *responder) isFinalAnswer(line []byte) bool {
 	if a.id == "" {
 		return false
 	}
@@ -91,7 +91,7 @@ func (a *responder) answers(line []byte) bool {
 		return len(line) > 0 && line[0] == '['
 	}
 	var id []byte
-	for name, value := range jsonscan.Of(line).Members() {
+	for name, value := range jsonscan.ValueOf(line).Members() {
 		switch name.Text() {
 		case "id":
 			id = value.Bytes()
@@ -109,7 +109,7 @@ func (a *responder) eventBytes(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
 		same := bytes.Equal(e.Data, line)
 		if same {
-			a.replays.add(e)
+			a.replays.addEvent(e)
 		}
 		if same && e.Plain {
 			a.event = nil
@@ -117,11 +117,11 @@ func (a *responder) eventBytes(line []byte, last bool) []byte {
 		}
 		if same {
 			a.event = nil
-			return (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, Data: line, HasData: true}).Append(nil)
+			return (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, Data: line, HasData: true}).AppendBlock(nil)
 		}
 		if e.HasID && last {
 			a.event = nil
-			return (&sse.Event{ID: e.ID, HasID: true, Retry: -1, Data: line, HasData: true}).Append(nil)
+			return (&sse.Event{ID: e.ID, HasID: true, Retry: -1, Data: line, HasData: true}).AppendBlock(nil)
 		}
 	}
 	return append(sse.AppendData(nil, line), '\n')
@@ -132,7 +132,7 @@ func (a *responder) eventBytes(line []byte, last bool) []byte {
 func (a *responder) writeEvent(e *sse.Event) error {
 	raw := e.Raw
 	if !e.Plain {
-		raw = (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry}).Append(nil)
+		raw = (&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry}).AppendBlock(nil)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +142,7 @@ func (a *responder) writeEvent(e *sse.Event) error {
 	if !a.headerWritten {
 		a.beginStream()
 	}
-	return a.write(raw)
+	return a.writeBytes(raw)
 }
 
 // relayEvent takes the frame of an event across; final is the last one of its stream.
@@ -172,7 +172,7 @@ func (a *responder) writeReplay(e *sse.Event) error {
 	if !a.headerWritten {
 		a.beginStream()
 	}
-	return a.write((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).Append(nil))
+	return a.writeBytes((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
 }
 
 // writeEventID passes on an event's id and retry, without its data and its name.
@@ -203,7 +203,7 @@ func (a *responder) writeEmpty(status int) {
 		a.status = status
 		a.writeHeader()
 	}
-	a.end()
+	a.signalEnd()
 }
 
 // expectEvents notes that what comes is an event stream, also if its first event is the
@@ -229,7 +229,7 @@ func (a *responder) stayAlive() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.stream && !a.hungUp {
-		_ = a.write([]byte(":\n\n"))
+		_ = a.writeBytes([]byte(":\n\n"))
 	}
 }
 
@@ -247,20 +247,20 @@ func (a *responder) writeHeader() {
 	a.w.WriteHeader(a.status)
 }
 
-func (a *responder) write(b []byte) error {
+func (a *responder) writeBytes(b []byte) error {
 	if a.patience > 0 {
 		_ = a.ctl.SetWriteDeadline(time.Now().Add(a.patience))
 	}
 	if _, err := a.w.Write(b); err != nil {
 		a.hungUp = true
-		a.end()
+		a.signalEnd()
 		return errHungUp
 	}
 	return a.ctl.Flush()
 }
 
-// finish ends the response: with this status, if nothing was said yet.
-func (a *responder) finish(status int) {
+// finishResponse ends the response: with this status, if nothing was said yet.
+func (a *responder) finishResponse(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.headerWritten && !a.hungUp {
@@ -268,7 +268,7 @@ func (a *responder) finish(status int) {
 		a.writeHeader()
 	}
 	a.hungUp = true
-	a.end()
+	a.signalEnd()
 }
 
 // hangUp notes that nobody reads any more: the handler is about to return, and
@@ -276,18 +276,18 @@ func (a *responder) finish(status int) {
 func (a *responder) hangUp() {
 	a.mu.Lock()
 	a.hungUp = true
-	a.end()
+	a.signalEnd()
 	a.mu.Unlock()
 }
 
-// answered says that the answer was written.
-func (a *responder) answered() bool {
+// hasAnswered says that the answer was written.
+func (a *responder) hasAnswered() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.told
 }
 
-func (a *responder) end() {
+func (a *responder) signalEnd() {
 	select {
 	case <-a.ended:
 	default:

@@ -140,7 +140,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if len(o.Local) > 0 || o.Invocations != nil {
-		s.tasks.Go(s.expire)
+		s.tasks.Go(s.expireSessions)
 	}
 	return s, nil
 }
@@ -151,9 +151,9 @@ func isPathName(name string) bool {
 	}) && strings.Trim(name, ".") != ""
 }
 
-// Path is where the named server is reached; with invocations, GROUP and INVOCATION stand for
+// ServerPath is where the named server is reached; with invocations, GROUP and INVOCATION stand for
 // one.
-func (s *Server) Path(server string) string {
+func (s *Server) ServerPath(server string) string {
 	if s.o.Invocations != nil {
 		server = "GROUP/INVOCATION/" + server
 	}
@@ -168,8 +168,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if status, why := s.guard.refuses(r); why != "" {
-		refuse(w, status, why)
+	if status, why := s.guard.checkRequest(r); why != "" {
+		writeRefusal(w, status, why)
 		return
 	}
 	if name, ok := s.parseInvocation(r.URL.EscapedPath()); ok {
@@ -183,14 +183,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if isSignInPath(r.URL.Path) {
 			why = "A client cannot sign in here; the owner signs in with: " + signInWith + "."
 		}
-		refuse(w, http.StatusNotFound, why)
+		writeRefusal(w, http.StatusNotFound, why)
 		return
 	}
-	if named && preflight(w, r) {
+	if named && answerPreflight(w, r) {
 		return
 	}
 	if s.isOwner(r) {
-		refuse(w, http.StatusForbidden, "The owner's token begins and ends invocations; no server is to see it.")
+		writeRefusal(w, http.StatusForbidden, "The owner's token begins and ends invocations; no server is to see it.")
 		return
 	}
 	rh := &requestHandler{s: s, w: w, r: r, route: route, backend: s.backends[route.server], messagePath: messagePath}
@@ -203,7 +203,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rh.handleDelete()
 	default:
 		h.Set("Allow", "GET, POST, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, "MCP uses GET, POST and DELETE.")
+		writeRefusal(w, http.StatusMethodNotAllowed, "MCP uses GET, POST and DELETE.")
 	}
 }
 
@@ -240,8 +240,8 @@ func isSignInPath(path string) bool {
 	return strings.HasPrefix(path, "/.well-known/") || path == "/register" || path == "/authorize" || path == "/token"
 }
 
-// run begins a task that the end of a lifetime waits for.
-func (s *Server) run(in *lifetime, task func()) bool {
+// runTask begins a task that the end of a lifetime waits for.
+func (s *Server) runTask(in *lifetime, task func()) bool {
 	if !s.beginTask(in) {
 		return false
 	}
@@ -261,18 +261,18 @@ func (s *Server) beginTask(in *lifetime) bool {
 }
 
 // Close ends every session. Requests still being served end with it.
-func (s *Server) Close() { s.closed.Do(s.close) }
+func (s *Server) Close() { s.closed.Do(s.closeSessions) }
 
-func (s *Server) close() {
+func (s *Server) closeSessions() {
 	s.mu.Lock()
 	for name, run := range s.invocations {
-		s.drop(name, run)
+		s.dropInvocation(name, run)
 	}
 	s.cancel()
 	agents := slices.Collect(maps.Values(s.agents))
 	s.mu.Unlock()
 	for _, a := range agents {
-		a.close()
+		a.closeGate()
 	}
 	s.tasks.Wait()
 	for _, b := range s.backends {

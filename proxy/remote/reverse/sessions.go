@@ -31,7 +31,7 @@ type agentSession struct {
 	withheld map[string]bool // headers that do not go on; guarded by Server.mu
 }
 
-func (a *agentSession) close() {
+func (a *agentSession) closeGate() {
 	a.gate.End()
 }
 
@@ -59,10 +59,10 @@ type mcpSession struct {
 	local *localSession // of a local server; nil for another
 }
 
-// end ends what serves a session that nobody finds any more.
-func (m *mcpSession) end() {
+// endLocal ends what serves a session that nobody finds any more.
+func (m *mcpSession) endLocal() {
 	if m.local != nil {
-		m.local.end()
+		m.local.endInput()
 	}
 }
 
@@ -91,21 +91,21 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 		if err != nil {
 			return nil, nil, err
 		}
-		a = &agentSession{gate: g, makes: makes, in: in, pump: s.pump(g.Session, route.server)}
+		a = &agentSession{gate: g, makes: makes, in: in, pump: s.newPump(g.Session, route.server)}
 		s.agents[route] = a
 	}
 	a.active++
-	run.enter()
+	run.countRequest()
 	return a, func() {
 		s.mu.Lock()
 		a.active--
 		a.lastUsed = time.Now()
-		run.leave(a.lastUsed)
+		run.uncountRequest(a.lastUsed)
 		s.mu.Unlock()
 	}, nil
 }
 
-func (s *Server) pump(g *gate.Session, server string) *proxy.Session {
+func (s *Server) newPump(g *gate.Session, server string) *proxy.Session {
 	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
 }
 
@@ -120,24 +120,24 @@ func (s *Server) expireIdle() {
 	old := now.Add(-s.o.Idle)
 	for key, sess := range s.sessions {
 		if sess.lastUsed.Before(old) && sess.active == 0 {
-			s.forget(key, sess)
+			s.forgetSession(key, sess)
 		}
 	}
 	for route, a := range s.agents {
 		if a.active == 0 && a.lastUsed.Before(old) {
 			delete(s.agents, route)
-			a.in.tasks.Go(a.close)
+			a.in.tasks.Go(a.closeGate)
 		}
 	}
 	for name, run := range s.invocations {
 		if run.active == 0 && run.lastUsed.Before(old) {
-			s.drop(name, run)
+			s.dropInvocation(name, run)
 		}
 	}
 }
 
-// expire ends idle sessions while nobody comes: those of local servers have processes.
-func (s *Server) expire() {
+// expireSessions ends idle sessions while nobody comes: those of local servers have processes.
+func (s *Server) expireSessions() {
 	look := time.NewTicker(max(s.o.Idle/64, time.Millisecond))
 	defer look.Stop()
 	for {
@@ -156,7 +156,7 @@ func (s *Server) expire() {
 
 // newSession is a session that has no id yet.
 func (s *Server) newSession(a *agentSession, server string) *mcpSession {
-	return &mcpSession{agent: a, pump: s.pump(a.gate.Session, server), active: 1}
+	return &mcpSession{agent: a, pump: s.newPump(a.gate.Session, server), active: 1}
 }
 
 // addSession makes sess found by id on this route. Where there are too many, the one of
@@ -264,18 +264,18 @@ func (s *Server) evictOldest(in *lifetime) bool {
 	if oldest == nil {
 		return false
 	}
-	s.forget(oldest.key, oldest)
+	s.forgetSession(oldest.key, oldest)
 	return true
 }
 
-// forget ends a session that nobody uses. A remote server may know it still; a local one has
+// forgetSession ends a session that nobody uses. A remote server may know it still; a local one has
 // ended with it. s.mu is held.
-func (s *Server) forget(key string, sess *mcpSession) {
+func (s *Server) forgetSession(key string, sess *mcpSession) {
 	delete(s.sessions, key)
 	if sess.local != nil {
 		s.noteEnded(key)
 	}
-	sess.end()
+	sess.endLocal()
 }
 
 // noteEnded remembers that a session is not begun again. s.mu is held.
@@ -298,8 +298,8 @@ func (s *Server) acquireSession(route route, id string) *mcpSession {
 	return sess
 }
 
-// listen notes that the client reads the session's own stream, until done.
-func (s *Server) listen(sess *mcpSession) (done func()) {
+// beginListening notes that the client reads the session's own stream, until done.
+func (s *Server) beginListening(sess *mcpSession) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sess.streams++
@@ -310,8 +310,8 @@ func (s *Server) listen(sess *mcpSession) (done func()) {
 	}
 }
 
-// listens reports a session whose client reads its own stream.
-func (s *Server) listens(sess *mcpSession) bool {
+// hasListener reports a session whose client reads its own stream.
+func (s *Server) hasListener(sess *mcpSession) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return sess.streams > 0
@@ -335,7 +335,7 @@ func (s *Server) removeSession(sess *mcpSession) {
 		delete(s.sessions, sess.key)
 		s.noteEnded(sess.key)
 	}
-	sess.end()
+	sess.endLocal()
 }
 
 // maxEnded is how many sessions that have ended are remembered.

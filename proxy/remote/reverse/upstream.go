@@ -12,15 +12,15 @@ type upstreamCall struct {
 	cancel  context.CancelFunc
 }
 
-// begin notes that the server is being asked.
-func (u *upstreamCall) begin(relayed chan struct{}, cancel context.CancelFunc) {
+// beginRelay notes that the server is being asked.
+func (u *upstreamCall) beginRelay(relayed chan struct{}, cancel context.CancelFunc) {
 	u.mu.Lock()
 	u.relayed, u.cancel = relayed, cancel
 	u.mu.Unlock()
 }
 
-// done is closed when nothing is being carried back.
-func (u *upstreamCall) done() <-chan struct{} {
+// relayDone is closed when nothing is being carried back.
+func (u *upstreamCall) relayDone() <-chan struct{} {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.relayed != nil {
@@ -31,8 +31,8 @@ func (u *upstreamCall) done() <-chan struct{} {
 	return none
 }
 
-// abort lets the server see that the client has hung up.
-func (u *upstreamCall) abort() {
+// abortCall lets the server see that the client has hung up.
+func (u *upstreamCall) abortCall() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.cancel != nil {
@@ -49,8 +49,8 @@ type inlineTask struct {
 	task func()
 }
 
-// offer leaves task, in that lifetime, to the goroutine; false when it cannot have it.
-func (t *inlineTask) offer(s *Server, in *lifetime, task func()) bool {
+// offerTask leaves task, in that lifetime, to the goroutine; false when it cannot have it.
+func (t *inlineTask) offerTask(s *Server, in *lifetime, task func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.open || !s.beginTask(in) {
@@ -60,8 +60,8 @@ func (t *inlineTask) offer(s *Server, in *lifetime, task func()) bool {
 	return true
 }
 
-// take is the task that was left, nil without one. What comes later is too late.
-func (t *inlineTask) take() (task func()) {
+// takeTask is the task that was left, nil without one. What comes later is too late.
+func (t *inlineTask) takeTask() (task func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open = false

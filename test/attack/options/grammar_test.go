@@ -172,7 +172,7 @@ func judge(t *testing.T) func(text string) bool {
 		t.Fatal(err)
 	}
 	return func(text string) bool {
-		return c.Holds(where.Value{Kind: where.String, Text: text, Raw: text}, true) == where.Yes
+		return c.JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, true) == where.Yes
 	}
 }
 

@@ -64,7 +64,7 @@ func newAttacker(t *testing.T, seed uint64, links bool, promises ...promise) *at
 			continue
 		}
 		text := strings.ReplaceAll(promise.policy, "HOME", tr.home())
-		p, err := policy.Parse("attack.toml", []byte(text), policy.Options{Home: tr.home(), Disk: disk.Rooted("/")})
+		p, err := policy.Parse("attack.toml", []byte(text), policy.Options{Home: tr.home(), Disk: disk.RootedDisk("/")})
 		if err != nil {
 			t.Fatal(err)
 		}

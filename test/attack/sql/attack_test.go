@@ -90,7 +90,7 @@ func TestAttack(t *testing.T) {
 				}
 				var allowed []string
 				for c := judge(t, dialect); len(allowed) < batch; made++ {
-					if text := g.text(); c.Holds(value(text), true) == where.Yes {
+					if text := g.text(); c.JudgeValue(value(text), true) == where.Yes {
 						allowed = append(allowed, text)
 					}
 				}

@@ -60,7 +60,7 @@ func TestSuite(t *testing.T) {
 			}
 			kind := look.kind(t, s, text)
 			total[kind]++
-			if constraint.Holds(value(text), true) == where.Yes {
+			if constraint.JudgeValue(value(text), true) == where.Yes {
 				continue
 			}
 			refused[kind]++

@@ -59,7 +59,7 @@ func TestTricks(t *testing.T) {
 				}
 				for _, dialect := range []string{one.dialect, ""} {
 					for _, text := range []string{trick.text, "SELECT 1;\n" + trick.text} {
-						if judge(t, dialect).Holds(value(text), true) == where.Yes {
+						if judge(t, dialect).JudgeValue(value(text), true) == where.Yes {
 							t.Errorf("%q: %q is a Yes", dialect, text)
 						}
 					}

@@ -104,7 +104,7 @@ func play(dir string, p *config.Loaded, server string, user task, attack *task) 
 	}
 	defer func() { _ = os.RemoveAll(state) }()
 	key := "session:" + filepath.Base(state)
-	if err := flow.Hear(state, []string{key}, user.Said); err != nil {
+	if err := flow.HearUser(state, []string{key}, user.Said); err != nil {
 		return of, after, err
 	}
 	who, kept := &person{}, &record{}

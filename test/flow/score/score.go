@@ -144,7 +144,7 @@ var ways = []way{
 func (w *way) play(p *policy.Policy, server string, user, attack []call) (asks, tools int, stopped bool) {
 	untrusted, held := false, false
 	step := func(c call) bool {
-		t := p.Trust(server, []string{c.Tool}).Own
+		t := p.ToolTrust(server, []string{c.Tool}).Own
 		asks := w.asks(t, untrusted, held)
 		untrusted = untrusted || t.PublicSource >= policy.Yes
 		held = held || t.SecretData >= policy.Private
@@ -165,7 +165,7 @@ func (w *way) play(p *policy.Policy, server string, user, attack []call) (asks, 
 
 func acts(p *policy.Policy, server string, calls []call) bool {
 	for _, c := range calls {
-		if t := p.Trust(server, []string{c.Tool}).Own; sinks(t) || hurts(t) {
+		if t := p.ToolTrust(server, []string{c.Tool}).Own; sinks(t) || hurts(t) {
 			return true
 		}
 	}

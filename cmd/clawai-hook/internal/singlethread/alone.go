@@ -7,14 +7,14 @@ import "runtime"
 
 func init() {
 	runtime.GOMAXPROCS(1)
-	room(false)
+	growStack(false)
 }
 
-// room has the first stack grow once, as long as there is little on it: what the packages make
+// growStack has the first stack grow once, as long as there is little on it: what the packages make
 // would have it grow by halves, and be copied each time.
 //
 //go:noinline
-func room(used bool) (last byte) {
+func growStack(used bool) (last byte) {
 	if used { // never: what is used is cleared
 		var stack [20 << 10]byte
 		last = stack[runtime.NumCPU()&1]

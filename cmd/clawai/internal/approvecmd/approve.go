@@ -52,7 +52,7 @@ func Command() *cli.Command {
 }
 
 func runApprove(c *cli.Context) error {
-	ids, err := cmdline.Arguments(c)
+	ids, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func oneMode(c *cli.Context, ids int) error {
 }
 
 func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
-	dirs, err := config.Dirs()
+	dirs, err := config.ReadFolders()
 	if err != nil {
 		return nil, dirs, err
 	}
@@ -148,9 +148,9 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 	}
 	switch {
 	case c.Bool("json"):
-		return cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&r, cmdline.View(dirs)))
+		return cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&r, cmdline.ViewOptions(dirs)))
 	case c.Bool("list"):
-		return printRequest(c.App.Writer, &r, cmdline.View(dirs))
+		return printRequest(c.App.Writer, &r, cmdline.ViewOptions(dirs))
 	case r.Status != queue.Pending:
 		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(r))}
 	}
@@ -170,7 +170,7 @@ func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only strin
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	o := console.Options{
-		Queue: q, By: cmdline.Account(), Only: only, Once: c.Bool("once"), View: cmdline.View(dirs),
+		Queue: q, By: cmdline.AccountName(), Only: only, Once: c.Bool("once"), View: cmdline.ViewOptions(dirs),
 		Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Every: time.Duration(c.Int("poll")) * time.Second,
 	}
 	if only == "" {
@@ -193,21 +193,21 @@ func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only strin
 // runConsole opens the terminal, on its whole screen where that can be painted,
 // line by line where it cannot, and without one reads standard input.
 func runConsole(ctx context.Context, c *cli.Context, lock string, o console.Options) (console.Result, error) {
-	if !choose.Terminal(os.Stdin, os.Stdout) {
-		return console.Plain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
+	if !choose.HasTerminal(os.Stdin, os.Stdout) {
+		return console.RunPlain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
 	}
 	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
-	tty, err := term.Own(soon, "/dev/tty", lock)
+	tty, err := term.OpenTerminal(soon, "/dev/tty", lock)
 	cancel()
 	if not, ok := errors.AsType[*term.NotOwned](err); ok && not.Reason == term.NoTerminal {
-		return console.Plain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
+		return console.RunPlain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
 	}
 	if err != nil {
 		return console.Result{}, err
 	}
 	defer func() { _ = tty.Close() }()
 	if plainTerminal() {
-		return console.Plain(ctx, tty, o)
+		return console.RunPlain(ctx, tty, o)
 	}
 	return console.Run(ctx, tty, o)
 }

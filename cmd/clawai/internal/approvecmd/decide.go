@@ -39,7 +39,7 @@ func DecideCommand() *cli.Command {
 }
 
 func runDecide(c *cli.Context) error {
-	args, err := cmdline.Arguments(c)
+	args, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func runDecide(c *cli.Context) error {
 		return idError(err)
 	}
 	if c.Bool("json") {
-		err = cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&now, cmdline.View(dirs)))
+		err = cmdline.WriteASCIIJSON(c.App.Writer, requestDoc(&now, cmdline.ViewOptions(dirs)))
 	} else {
 		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", console.FactsOf(&r, view.Options{Home: dirs.Home}).Title, console.ResultText(now))
 	}
@@ -84,7 +84,7 @@ func runDecide(c *cli.Context) error {
 
 // answerOf reads the answer from the command line.
 func answerOf(c *cli.Context, word string) (queue.Answer, error) {
-	a := queue.Answer{Channel: "decide", By: cmdline.Account(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
+	a := queue.Answer{Channel: "decide", By: cmdline.AccountName(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
 	replies := map[string]gate.Reply{
 		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
 		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
@@ -138,12 +138,12 @@ func checkAnswer(a *queue.Answer, r *queue.Request) error {
 			if why == "" {
 				why = "no rule can be written for this call"
 			}
-			return fmt.Errorf("--for always is not offered: %s", term.Text(why))
+			return fmt.Errorf("--for always is not offered: %s", term.VisibleText(why))
 		}
 		scopes := scopesOf(offers)
 		if a.Scope == "" {
 			if !slices.Contains(scopes, exactScope) {
-				return unscoped(r.ID, a, offers)
+				return scopeError(r.ID, a, offers)
 			}
 			a.Scope = exactScope
 		}
@@ -162,10 +162,10 @@ func scopesOf(offers []view.Offer) (scopes []string) {
 	return scopes
 }
 
-// unscoped refuses an answer that would write a rule about more than this call
+// scopeError refuses an answer that would write a rule about more than this call
 // without a word about how far: which of the wider rules is the narrowest
 // depends on the text of the call, and that is the caller's.
-func unscoped(id string, a *queue.Answer, offers []view.Offer) error {
+func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {
 		word = "allow"
@@ -173,7 +173,7 @@ func unscoped(id string, a *queue.Answer, offers []view.Offer) error {
 	var b strings.Builder
 	b.WriteString("--for always: no rule about this exact call alone is offered, so say with --scope how far it shall reach; one of")
 	for _, o := range offers {
-		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.Prefix(id), word, term.Text(o.Scope), term.Text(o.Title))
+		fmt.Fprintf(&b, "\n  clawai decide %s %s --for always --scope %-6s  # %s", console.ShortID(id), word, term.VisibleText(o.Scope), term.VisibleText(o.Title))
 	}
 	return cmdline.Usagef("%s", b.String())
 }

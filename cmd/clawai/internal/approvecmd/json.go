@@ -93,11 +93,11 @@ func requestDocs(all []queue.Request, o view.Options) []requestJSON {
 func requestDoc(r *queue.Request, o view.Options) requestJSON {
 	o.ReadFile = nil
 	doc := requestJSON{
-		ID: r.ID, Status: string(r.Status), Created: r.Created.UTC(), Deadline: moment(r.Deadline),
+		ID: r.ID, Status: string(r.Status), Created: r.Created.UTC(), Deadline: utcTime(r.Deadline),
 		Server: r.Server, Client: r.Client, Project: r.Project, Session: r.Session,
 		Risk: r.Risk, Dangers: console.FactsOf(r, o).Dangers, Calls: callDocs(r.Calls), Rule: ruleDoc(r.Rule),
-		Reason: r.Reason, Findings: raw(r.Findings), Revision: r.Revision,
-		Lasting: r.Lasting, NoOffer: r.NoOffer, Decided: moment(r.Decided), Outcome: r.Outcome,
+		Reason: r.Reason, Findings: rawJSON(r.Findings), Revision: r.Revision,
+		Lasting: r.Lasting, NoOffer: r.NoOffer, Decided: utcTime(r.Decided), Outcome: r.Outcome,
 	}
 	if r.Digest != [32]byte{} {
 		doc.Digest = hex.EncodeToString(r.Digest[:])
@@ -126,7 +126,7 @@ func grantDocs(all []queue.Grant) []grantJSON {
 func callDocs(calls []policy.Call) []callJSON {
 	docs := make([]callJSON, len(calls))
 	for i, c := range calls {
-		docs[i] = callJSON{c.Server, c.Method, c.Names, raw(c.Args), raw(c.Extra)}
+		docs[i] = callJSON{c.Server, c.Method, c.Names, rawJSON(c.Args), rawJSON(c.Extra)}
 	}
 	return docs
 }
@@ -138,7 +138,7 @@ func ruleDoc(r policy.Rule) *ruleJSON {
 	return &ruleJSON{r.Pos.File, r.Pos.Line, r.Description}
 }
 
-func moment(t time.Time) *time.Time {
+func utcTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -146,8 +146,8 @@ func moment(t time.Time) *time.Time {
 	return &t
 }
 
-// raw is JSON that is passed on, as a string where it is none.
-func raw(src []byte) any {
+// rawJSON is JSON that is passed on, as a string where it is none.
+func rawJSON(src []byte) any {
 	switch {
 	case len(src) == 0:
 		return nil

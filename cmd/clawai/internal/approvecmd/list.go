@@ -28,16 +28,16 @@ func printPending(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 	if c.Bool("json") {
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			Pending []requestJSON `json:"pending"`
-		}{requestDocs(all, cmdline.View(dirs))})
+		}{requestDocs(all, cmdline.ViewOptions(dirs))})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing waits for an answer.")
 		return err
 	}
-	all = console.CarefulFirst(all, cmdline.View(dirs))
+	all = console.CarefulFirst(all, cmdline.ViewOptions(dirs))
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c, r, cmdline.View(dirs), console.TimeLeft(r, time.Now())+" left", color); err != nil {
+		if err := printLine(c, r, cmdline.ViewOptions(dirs), console.TimeLeft(r, time.Now())+" left", color); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 	if c.Bool("json") {
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			History []requestJSON `json:"history"`
-		}{requestDocs(all, cmdline.View(dirs))})
+		}{requestDocs(all, cmdline.ViewOptions(dirs))})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing has been asked yet.")
@@ -61,14 +61,14 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 	const below = "          " // the time
 	for i := range all {
 		r := &all[i]
-		if err := printLine(c, r, cmdline.View(dirs), r.Decided.Local().Format(time.DateTime), color); err != nil {
+		if err := printLine(c, r, cmdline.ViewOptions(dirs), r.Decided.Local().Format(time.DateTime), color); err != nil {
 			return err
 		}
 		sgr := "31"
 		if r.Answer.Reply.Allows() {
 			sgr = "32"
 		}
-		for _, line := range cmdline.WrapWords(console.StatusText(*r), max(0, cmdline.Width(c.App.Writer)-len(below))) {
+		for _, line := range cmdline.WrapWords(console.StatusText(*r), max(0, cmdline.ScreenWidth(c.App.Writer)-len(below))) {
 			if _, err := fmt.Fprintf(c.App.Writer, "%s%s\n", below, cmdline.Paint(color, sgr, line)); err != nil {
 				return err
 			}
@@ -82,15 +82,15 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil
 	f := console.FactsOf(r, o)
-	before, danger := console.Prefix(r.ID)+"  "+when+"  ", ""
-	if f.Careful() {
+	before, danger := console.ShortID(r.ID)+"  "+when+"  ", ""
+	if f.NeedsCare() {
 		danger = "DANGEROUS  "
 	}
 	room := listed
-	if columns := cmdline.Width(c.App.Writer); columns > 0 {
+	if columns := cmdline.ScreenWidth(c.App.Writer); columns > 0 {
 		room = max(24, columns-len(before)-len(danger))
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "%s%s%s\n", before, cmdline.Paint(color, cmdline.Bold+";"+cmdline.Red, danger), f.Line(room))
+	_, err := fmt.Fprintf(c.App.Writer, "%s%s%s\n", before, cmdline.Paint(color, cmdline.Bold+";"+cmdline.Red, danger), f.RequestLine(room))
 	return err
 }
 
@@ -116,9 +116,9 @@ func printGrants(c *cli.Context, q *queue.Queue) error {
 	}
 	for i := range all {
 		g := &all[i]
-		used := cmdline.Count(g.Uses, "used once", "used %d times")
+		used := cmdline.CountText(g.Uses, "used once", "used %d times")
 		if _, err := fmt.Fprintf(c.App.Writer, "%s  since %s, %s  %s\n",
-			term.Text(g.ID), g.Since.Local().Format(time.DateTime), used, console.GrantLine(g, listed)); err != nil {
+			term.VisibleText(g.ID), g.Since.Local().Format(time.DateTime), used, console.GrantLine(g, listed)); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func approveWeb(c *cli.Context) error {
 
 func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options {
 	return web.Options{
-		Queue: q, By: cmdline.Account(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: cmdline.ReadFile, Opened: opened,
+		Queue: q, By: cmdline.AccountName(), Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: cmdline.ReadFile, Opened: opened,
 		AddAnswerer: func() (io.Closer, error) {
 			a, err := q.AddAnswerer(web.Channel)
 			if err != nil {
@@ -76,7 +76,7 @@ func webOptions(q *queue.Queue, dirs config.Folders, opened func()) web.Options 
 // each line that comes from the terminal.
 func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 	out := c.App.Writer
-	link := s.Link()
+	link := s.NewLink()
 	fmt.Fprintf(out, "Open this link in your browser. It works once:\n\n  %s\n\n", link)
 	keys := xterm.IsTerminal(int(os.Stdin.Fd()))
 	if keys {
@@ -92,17 +92,17 @@ func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 	// A read of a terminal cannot be called back: this ends with the process.
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan() && ctx.Err() == nil; {
-			fmt.Fprintf(out, "A new link, for once. A page that is open ends when it is used:\n\n  %s\n\n", s.Link())
+			fmt.Fprintf(out, "A new link, for once. A page that is open ends when it is used:\n\n  %s\n\n", s.NewLink())
 		}
 	}()
 }
 
 func openLink(ctx context.Context, c *cli.Context, link string) {
 	if os.Geteuid() == 0 {
-		fmt.Fprintln(cmdline.Prose(c.App.ErrWriter), "clawai: --open starts no browser as root; open the link yourself")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.ErrWriter), "clawai: --open starts no browser as root; open the link yourself")
 		return
 	}
-	if err := oauth.Browser(ctx, "", link); err != nil {
-		fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: no browser could be opened: %v\n", err)
+	if err := oauth.OpenBrowser(ctx, "", link); err != nil {
+		fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: no browser could be opened: %v\n", err)
 	}
 }

@@ -40,8 +40,8 @@ type attack struct {
 //go:embed attacks/*.toml
 var files embed.FS
 
-// attacks are all that are shipped, in the order of their files.
-func attacks() (all []attack, err error) {
+// loadAttacks are all that are shipped, in the order of their files.
+func loadAttacks() (all []attack, err error) {
 	entries, err := files.ReadDir("attacks")
 	if err != nil {
 		return nil, err
@@ -106,18 +106,18 @@ func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// params are those of a call of the carrier, with one more argument.
-func (c carrier) params(more string) json.RawMessage {
+// callParams are those of a call of the carrier, with one more argument.
+func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
 	_ = json.Unmarshal([]byte(c.args), &args) // our own
 	if more != "" {
 		args["note"] = more
 	}
-	return marshal(map[string]any{"name": c.tool, "arguments": args})
+	return marshalJSON(map[string]any{"name": c.tool, "arguments": args})
 }
 
-// marshal writes what can be written.
-func marshal(v any) json.RawMessage {
+// marshalJSON writes what can be written.
+func marshalJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // maps, lists and strings

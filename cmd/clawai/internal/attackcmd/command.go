@@ -39,29 +39,29 @@ func Command() *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks, and play none"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
-		Action: run,
+		Action: runAttacks,
 	}
 }
 
-func run(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+func runAttacks(c *cli.Context) error {
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
 	if len(names) > 1 {
-		return cmdline.Usagef("one policy at a time, not %s", term.Text(strings.Join(names, " ")))
+		return cmdline.Usagef("one policy at a time, not %s", term.VisibleText(strings.Join(names, " ")))
 	}
 	if n := c.Int("max-reached"); c.IsSet("max-reached") && n < 0 {
 		return cmdline.Usagef("--max-reached: %d is no number of attacks", n)
 	}
-	all, err := chosen(c.StringSlice("only"))
+	all, err := chooseAttacks(c.StringSlice("only"))
 	if err != nil {
 		return err
 	}
 	if c.Bool("list") {
-		return list(c, all)
+		return listAttacks(c, all)
 	}
-	t, note, err := aim(strings.Join(names, ""), c.String("server"))
+	t, note, err := findTarget(strings.Join(names, ""), c.String("server"))
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := report(c, t, note, verdicts); err != nil {
+	if err := reportVerdicts(c, t, note, verdicts); err != nil {
 		return err
 	}
 	came := 0
@@ -84,9 +84,9 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// chosen are the attacks of which a glob matches the name.
-func chosen(only []string) ([]attack, error) {
-	all, err := attacks()
+// chooseAttacks are the attacks of which a glob matches the name.
+func chooseAttacks(only []string) ([]attack, error) {
+	all, err := loadAttacks()
 	if err != nil || len(only) == 0 {
 		return all, err
 	}
@@ -103,7 +103,7 @@ func chosen(only []string) ([]attack, error) {
 			}
 		}
 		if len(some) == n {
-			return nil, cmdline.Usagef("--only: no attack is called %s; see: clawai attack --list", term.Text(text))
+			return nil, cmdline.Usagef("--only: no attack is called %s; see: clawai attack --list", term.VisibleText(text))
 		}
 	}
 	return slices.DeleteFunc(all, func(a attack) bool {
@@ -114,13 +114,13 @@ func chosen(only []string) ([]attack, error) {
 // home is the owner's where the policy is not that of this machine.
 const home = "/home/user"
 
-// aim finds the policy. note is what is to be known of it.
-func aim(name, server string) (t *target, note string, err error) {
+// findTarget finds the policy. note is what is to be known of it.
+func findTarget(name, server string) (t *target, note string, err error) {
 	t = &target{server: server}
 	where := home
 	switch {
 	case name == "":
-		if t.policy, where, err = own(); err != nil {
+		if t.policy, where, err = loadPolicyInForce(); err != nil {
 			return nil, "", err
 		}
 	case strings.HasSuffix(name, ".toml") || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@"):
@@ -128,13 +128,13 @@ func aim(name, server string) (t *target, note string, err error) {
 		if err != nil {
 			return nil, "", cmdline.Usagef("%v", err)
 		}
-		if t.policy, err = parse(name, src); err != nil {
+		if t.policy, err = parsePolicy(name, src); err != nil {
 			return nil, "", err
 		}
 	default:
 		var src []byte
-		if src, t.server, note, err = starter(name); err == nil {
-			t.policy, err = parse("profile:"+t.server, src)
+		if src, t.server, note, err = findStarter(name); err == nil {
+			t.policy, err = parsePolicy("profile:"+t.server, src)
 		}
 		if err != nil {
 			return nil, "", err
@@ -154,9 +154,9 @@ func aim(name, server string) (t *target, note string, err error) {
 	return t, note, nil
 }
 
-func parse(name string, src []byte) (*config.Loaded, error) {
-	o := policyfile.Options(home)
-	o.Disk = disk.Plain()
+func parsePolicy(name string, src []byte) (*config.Loaded, error) {
+	o := policyfile.PolicyOptions(home)
+	o.Disk = disk.PlainDisk()
 	p, err := policy.Parse(name, src, o)
 	if err != nil {
 		return nil, cmdline.Usagef("the policy does not load:\n%w", err)
@@ -164,11 +164,11 @@ func parse(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// own is the policy in force here, with its home. Its paths lead nowhere: no file is looked at.
-func own() (*config.Loaded, string, error) {
-	files := base.Files{Disk: disk.Plain(), Packs: packs.Read}
+// loadPolicyInForce is the policy in force here, with its home. Its paths lead nowhere: no file is looked at.
+func loadPolicyInForce() (*config.Loaded, string, error) {
+	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()
-	folders, err := files.Folders()
+	folders, err := files.FindFolders()
 	if err != nil {
 		return nil, "", err
 	}
@@ -197,20 +197,20 @@ action = "allow"
 elicitation = "**"
 `
 
-// starter is the text of a starter policy, by its name or by that of its server.
-func starter(name string) (src []byte, called, note string, err error) {
+// findStarter is the text of a starter policy, by its name or by that of its server.
+func findStarter(name string) (src []byte, called, note string, err error) {
 	var words []string
-	for _, p := range fixtures.Profiles() {
+	for _, p := range fixtures.ListProfiles() {
 		words = append(words, p.Name)
 		if p.Name == name || p.Server == name {
-			src, err = fixtures.Policy(p.Name)
+			src, err = fixtures.ComposePolicy(p.Name)
 			return src, p.Name, "", err
 		}
 	}
-	for _, p := range fixtures.Tiers() {
+	for _, p := range fixtures.ListTiers() {
 		words = append(words, p.Name)
 		if p.Name == name {
-			src, err = fixtures.Policy(p.Name)
+			src, err = fixtures.ComposePolicy(p.Name)
 			return append(src, tierEnd...), p.Name, "It speaks of no calls: they are all allowed here.", err
 		}
 	}
@@ -219,7 +219,7 @@ func starter(name string) (src []byte, called, note string, err error) {
 
 // playAll plays attacks one after the other, each in a session of its own.
 func playAll(ctx context.Context, t *target, all []attack) ([]verdict, error) {
-	dir, remove, err := temporary()
+	dir, remove, err := makeStateFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -230,19 +230,19 @@ func playAll(ctx context.Context, t *target, all []attack) ([]verdict, error) {
 		if err := os.Mkdir(state, 0o700); err != nil {
 			return nil, err
 		}
-		p, err := play(ctx, t, &all[i], state)
+		p, err := playExchange(ctx, t, &all[i], state)
 		if errors.Is(err, context.Canceled) {
 			return nil, &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("interrupted")}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the attack %s could not be played: %w", all[i].Name, err)
 		}
-		verdicts[i] = judge(&all[i], p)
+		verdicts[i] = judgeAttack(&all[i], p)
 	}
 	return verdicts, nil
 }
 
-func list(c *cli.Context, all []attack) error {
+func listAttacks(c *cli.Context, all []attack) error {
 	if c.Bool("json") {
 		type one struct {
 			Name string `json:"name"`
@@ -260,7 +260,7 @@ func list(c *cli.Context, all []attack) error {
 	for _, a := range all {
 		fmt.Fprintf(&b, "%s  %s\n", cmdline.Pad(a.Name, 22), a.Says)
 	}
-	_, err := io.WriteString(cmdline.Prose(c.App.Writer), b.String())
+	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer), b.String())
 	return err
 }
 
@@ -270,7 +270,7 @@ var colors = []cmdline.Mark{
 	{Pattern: `^(asked) `, Color: cmdline.Yellow},
 }
 
-func report(c *cli.Context, t *target, note string, all []verdict) error {
+func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error {
 	if c.Bool("json") {
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			Policy   string    `json:"policy"`
@@ -280,7 +280,7 @@ func report(c *cli.Context, t *target, note string, all []verdict) error {
 		}{t.policy.Path, t.policy.Policy.Revision(), t.server, all})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, as the server %q, by calls of %s.", term.Text(t.policy.Path), t.server, term.Text(t.carrier.tool))
+	fmt.Fprintf(&b, "%s, as the server %q, by calls of %s.", term.VisibleText(t.policy.Path), t.server, term.VisibleText(t.carrier.tool))
 	if note != "" {
 		b.WriteString(" " + note)
 	}
@@ -290,9 +290,9 @@ func report(c *cli.Context, t *target, note string, all []verdict) error {
 		if v.Outcome == asked {
 			by = v.Asked
 		}
-		fmt.Fprintf(&b, "%s %s %s\n", cmdline.Pad(v.Outcome, 9), cmdline.Pad(v.Name, 22), view.Cut(term.Text(strings.Join(by, "; ")), 80))
+		fmt.Fprintf(&b, "%s %s %s\n", cmdline.Pad(v.Outcome, 9), cmdline.Pad(v.Name, 22), view.Cut(term.VisibleText(strings.Join(by, "; ")), 80))
 	}
-	fmt.Fprintf(&b, "\n%s: %s.\n", cmdline.Count(len(all), "1 attack", "%d attacks"), count(all))
-	_, err := io.WriteString(cmdline.Prose(c.App.Writer, colors...), b.String())
+	fmt.Fprintf(&b, "\n%s: %s.\n", cmdline.CountText(len(all), "1 attack", "%d attacks"), renderCounts(all))
+	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer, colors...), b.String())
 	return err
 }

@@ -31,15 +31,15 @@ type verdict struct {
 	Through []string `json:"through"`
 }
 
-// judge says what came of an attack by what its client and its server were given.
-func judge(a *attack, p *played) verdict {
-	v := verdict{Name: a.Name, Says: a.Says, Outcome: withheld, By: done(p.events), Asked: []string{}, Through: []string{}}
+// judgeAttack says what came of an attack by what its client and its server were given.
+func judgeAttack(a *attack, p *played) verdict {
+	v := verdict{Name: a.Name, Says: a.Says, Outcome: withheld, By: listActions(p.events), Asked: []string{}, Through: []string{}}
 	for _, q := range p.asked {
-		v.Asked = append(v.Asked, question(q.Rule.Description, q.Why))
+		v.Asked = append(v.Asked, questionReason(q.Rule.Description, q.Why))
 	}
-	seen, sent := through("to the model", p.seen, a.Reached, holds), through("to the server", p.sent, a.Out, holds)
-	plain := through("to the model", slices.DeleteFunc(slices.Clone(p.seen), labelled), a.Reached, holds)
-	parts := through("to the model, with words taken out", p.seen, a.Reached, holdsMost)
+	seen, sent := findPassedTexts("to the model", p.seen, a.Reached, containsText), findPassedTexts("to the server", p.sent, a.Out, containsText)
+	plain := findPassedTexts("to the model", slices.DeleteFunc(slices.Clone(p.seen), isLabelled), a.Reached, containsText)
+	parts := findPassedTexts("to the model, with words taken out", p.seen, a.Reached, holdsMost)
 	v.Through = append(v.Through, append(seen, sent...)...)
 	switch {
 	case len(plain)+len(sent) > 0:
@@ -62,17 +62,17 @@ func judge(a *attack, p *played) verdict {
 // isLabel says of what was done that the text went on all the same.
 func isLabel(what string) bool { return what == "fence" || what == "warn" }
 
-// labelled says whether a frame stands between marks of ours, or has our warning: no attack
+// isLabelled says whether a frame stands between marks of ours, or has our warning: no attack
 // that is shipped forges these.
-func labelled(frame string) bool {
+func isLabelled(frame string) bool {
 	return strings.Contains(frame, " begin: what follows was sent by ") || strings.Contains(frame, "[clawai:warning: ")
 }
 
-// question says why a person would be asked.
-func question(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
+// questionReason says why a person would be asked.
+func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// through are the texts that came through in frames.
-func through(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
+// findPassedTexts are the texts that came through in frames.
+func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {
 			all = append(all, where+": "+text)
@@ -81,14 +81,14 @@ func through(where string, frames, texts []string, came func(frame, text string)
 	return all
 }
 
-// holds says whether a frame says a text: in one of its strings, behind their escapes.
-func holds(frame, text string) bool {
+// containsText says whether a frame says a text: in one of its strings, behind their escapes.
+func containsText(frame, text string) bool {
 	var v any
 	if json.Unmarshal([]byte(frame), &v) != nil {
 		return strings.Contains(frame, text)
 	}
 	found := false
-	visit(v, func(s string) { found = found || strings.Contains(s, text) })
+	visitStrings(v, func(s string) { found = found || strings.Contains(s, text) })
 	return found
 }
 
@@ -98,7 +98,7 @@ func holdsMost(frame, text string) bool {
 	var v any
 	_ = json.Unmarshal([]byte(frame), &v) // what is no JSON has no strings
 	words, found := strings.Fields(text), false
-	visit(v, func(s string) {
+	visitStrings(v, func(s string) {
 		if !strings.Contains(s, "[clawai:withheld ") {
 			return
 		}
@@ -113,18 +113,18 @@ func holdsMost(frame, text string) bool {
 	return found
 }
 
-func visit(v any, say func(string)) {
+func visitStrings(v any, say func(string)) {
 	switch v := v.(type) {
 	case string:
 		say(v)
 	case []any:
 		for _, one := range v {
-			visit(one, say)
+			visitStrings(one, say)
 		}
 	case map[string]any:
 		for name, one := range v {
 			say(name)
-			visit(one, say)
+			visitStrings(one, say)
 		}
 	}
 }
@@ -146,8 +146,8 @@ func textOf(line []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// done is what the record says was done, each thing once.
-func done(events []event.Event) []string {
+// listActions is what the record says was done, each thing once.
+func listActions(events []event.Event) []string {
 	all := []string{}
 	add := func(s string) {
 		if s != "" && !slices.Contains(all, s) {
@@ -175,8 +175,8 @@ func done(events []event.Event) []string {
 	return all
 }
 
-// count says how many there are of each outcome.
-func count(all []verdict) string {
+// renderCounts says how many there are of each outcome.
+func renderCounts(all []verdict) string {
 	var parts []string
 	for _, o := range outcomes {
 		n := 0

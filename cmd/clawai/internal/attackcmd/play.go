@@ -40,14 +40,14 @@ type target struct {
 	carrier carrier
 }
 
-// play puts a client, the gate as clawai proxy has it, and a server of our own behind each
+// playExchange puts a client, the gate as clawai proxy has it, and a server of our own behind each
 // other, in this process: nothing is started and nothing goes to a network. state is a folder
 // that is removed later.
-func play(ctx context.Context, t *target, a *attack, state string) (*played, error) {
+func playExchange(ctx context.Context, t *target, a *attack, state string) (*played, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	out := &tape{}
-	all, err := sessions(t, a, state, out)
+	all, err := newSessions(t, a, state, out)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func play(ctx context.Context, t *target, a *attack, state string) (*played, err
 		ended <- err
 	}()
 	c := &client{w: clientIn, lines: bufio.NewReader(clientOut)}
-	failed := c.run(a, t.carrier)
+	failed := c.playAttack(a, t.carrier)
 	_ = clientIn.Close()
 	_, _ = io.Copy(io.Discard, clientOut)
 	err = <-ended
@@ -79,11 +79,11 @@ func play(ctx context.Context, t *target, a *attack, state string) (*played, err
 	}
 	out.mu.Lock()
 	defer out.mu.Unlock()
-	return &played{seen: c.seen, sent: srv.got(), asked: out.asked, events: out.events}, errors.Join(failed, err)
+	return &played{seen: c.seen, sent: srv.heardMessages(), asked: out.asked, events: out.events}, errors.Join(failed, err)
 }
 
-// sessions are those of clawai proxy, with a record in memory and a person who says no.
-func sessions(t *target, a *attack, state string, out *tape) (*session.Sessions, error) {
+// newSessions are those of clawai proxy, with a record in memory and a person who says no.
+func newSessions(t *target, a *attack, state string, out *tape) (*session.Sessions, error) {
 	ask, err := config.LoadAsk(filepath.Join(state, "none.toml"), func(string) string { return "" })
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func sessions(t *target, a *attack, state string, out *tape) (*session.Sessions,
 	return session.New(session.Options{
 		Program: "clawai " + cmdline.Version, Policy: t.policy, Recorder: out, State: kept, Ask: ask,
 		Folders: config.Folders{State: state, Config: state}, Before: func(q gate.Question) (gate.Answer, bool) {
-			return out.answer(q, t.carrier.tool, a.Sends == "")
+			return out.answerQuestion(q, t.carrier.tool, a.Sends == "")
 		},
 	})
 }
@@ -119,8 +119,8 @@ func (t *tape) Record(events ...*event.Event) error {
 	return nil
 }
 
-// answer is the person: the harmless call may go once, and nothing else.
-func (t *tape) answer(q gate.Question, tool string, harmless bool) (gate.Answer, bool) {
+// answerQuestion is the person: the harmless call may go once, and nothing else.
+func (t *tape) answerQuestion(q gate.Question, tool string, harmless bool) (gate.Answer, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	answer := gate.Answer{Reply: gate.DenyOnce, Digest: q.Digest, Channel: "attack"}
@@ -142,38 +142,38 @@ type client struct {
 
 const protocol = "2025-06-18"
 
-func (c *client) run(a *attack, harmless carrier) error {
-	if _, err := c.call("initialize", marshal(map[string]any{
+func (c *client) playAttack(a *attack, harmless carrier) error {
+	if _, err := c.requestAnswer("initialize", marshalJSON(map[string]any{
 		"protocolVersion": protocol, "capabilities": map[string]any{"sampling": map[string]any{}, "elicitation": map[string]any{}},
 		"clientInfo": map[string]any{"name": "attack", "version": "1"},
 	})); err != nil {
 		return err
 	}
-	if err := c.write(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
+	if err := c.writeMessage(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
 		return err
 	}
 	for range max(1, len(a.Lists)) {
-		if _, err := c.call("tools/list", json.RawMessage(`{}`)); err != nil {
+		if _, err := c.requestAnswer("tools/list", json.RawMessage(`{}`)); err != nil {
 			return err
 		}
 	}
-	came, err := c.call("tools/call", harmless.params(a.Sends))
+	came, err := c.requestAnswer("tools/call", harmless.callParams(a.Sends))
 	if err != nil {
 		return err
 	}
 	switch {
 	case a.Back:
-		_, err = c.call("tools/call", harmless.params(textOf(came)))
+		_, err = c.requestAnswer("tools/call", harmless.callParams(textOf(came)))
 	case a.Call != "":
-		_, err = c.call("tools/call", json.RawMessage(a.Call))
+		_, err = c.requestAnswer("tools/call", json.RawMessage(a.Call))
 	}
 	return err
 }
 
-// call makes a request and reads what comes until its answer, answering what is asked.
-func (c *client) call(method string, params json.RawMessage) (line []byte, err error) {
+// requestAnswer makes a request and reads what comes until its answer, answering what is asked.
+func (c *client) requestAnswer(method string, params json.RawMessage) (line []byte, err error) {
 	c.id++
-	if err := c.write(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
+	if err := c.writeMessage(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
 		return nil, err
 	}
 	for {
@@ -190,15 +190,15 @@ func (c *client) call(method string, params json.RawMessage) (line []byte, err e
 		case m.Method == "" && string(m.ID) == strconv.Itoa(c.id):
 			return line, nil
 		case m.Method != "" && m.ID != nil:
-			if err := c.write(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": obliging(m.Method)}); err != nil {
+			if err := c.writeMessage(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": obligingResult(m.Method)}); err != nil {
 				return nil, err
 			}
 		}
 	}
 }
 
-// obliging is what a client gives a server that asks: what it was asked for.
-func obliging(method string) any {
+// obligingResult is what a client gives a server that asks: what it was asked for.
+func obligingResult(method string) any {
 	switch method {
 	case "roots/list":
 		return map[string]any{"roots": []any{map[string]any{"uri": "file:///home/user/projects/unannounced"}}}
@@ -208,7 +208,10 @@ func obliging(method string) any {
 	return map[string]any{"role": "assistant", "content": map[string]any{"type": "text", "text": "what the model wrote"}, "model": "m"}
 }
 
-func (c *client) write(v any) error { _, err := c.w.Write(append(marshal(v), '\n')); return err }
+func (c *client) writeMessage(v any) error {
+	_, err := c.w.Write(append(marshalJSON(v), '\n'))
+	return err
+}
 
 // message is what is read of one.
 type message struct {
@@ -216,8 +219,8 @@ type message struct {
 	Method string          `json:"method"`
 }
 
-// temporary is a folder for what sessions keep while attacks are played.
-func temporary() (dir string, remove func(), err error) {
+// makeStateFolder is a folder for what sessions keep while attacks are played.
+func makeStateFolder() (dir string, remove func(), err error) {
 	dir, err = os.MkdirTemp("", "clawai-attack-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err
 }

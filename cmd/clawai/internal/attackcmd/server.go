@@ -31,7 +31,7 @@ func newServer(a *attack, harmless carrier) *server {
 	s := &server{attack: a, harmless: harmless, done: make(chan struct{}), waits: map[string]bool{}}
 	s.fromUs, s.in = io.Pipe()
 	s.out, s.toUs = io.Pipe()
-	go s.run()
+	go s.serveLines()
 	return s
 }
 
@@ -51,13 +51,13 @@ func (s *server) Close(context.Context) error {
 // Status is for the record.
 func (s *server) Status() string { return "scripted" }
 
-func (s *server) got() []string {
+func (s *server) heardMessages() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heard
 }
 
-func (s *server) run() {
+func (s *server) serveLines() {
 	defer close(s.done)
 	defer func() { _ = s.toUs.Close() }()
 	lines := bufio.NewReader(s.fromUs)
@@ -70,14 +70,14 @@ func (s *server) run() {
 		s.heard = append(s.heard, string(line))
 		s.mu.Unlock()
 		var m message
-		if json.Unmarshal(line, &m) != nil || !s.answer(&m) {
+		if json.Unmarshal(line, &m) != nil || !s.answerMessage(&m) {
 			return
 		}
 	}
 }
 
-// answer says what the attack has for a message; false when nobody listens.
-func (s *server) answer(m *message) bool {
+// answerMessage says what the attack has for a message; false when nobody listens.
+func (s *server) answerMessage(m *message) bool {
 	var say []any
 	switch {
 	case m.Method == "" && s.waits[string(m.ID)]:
@@ -86,45 +86,45 @@ func (s *server) answer(m *message) bool {
 		}
 	case m.ID == nil:
 	case m.Method == "initialize":
-		say = []any{result(m.ID, map[string]any{
+		say = []any{newResult(m.ID, map[string]any{
 			"protocolVersion": protocol, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}, "logging": map[string]any{}},
 			"serverInfo": map[string]any{"name": "scripted", "version": "1"}, "instructions": s.attack.Instructions,
 		})}
 	case m.Method == "tools/list":
-		say = s.list(m.ID)
+		say = s.answerList(m.ID)
 	case m.Method == "tools/call":
-		say = s.call(m.ID)
+		say = s.answerCall(m.ID)
 	default:
-		say = []any{result(m.ID, map[string]any{})}
+		say = []any{newResult(m.ID, map[string]any{})}
 	}
 	for _, one := range say {
-		if _, err := s.toUs.Write(append(marshal(one), '\n')); err != nil {
+		if _, err := s.toUs.Write(append(marshalJSON(one), '\n')); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// list is the harmless tool, and what the attack puts beside it.
-func (s *server) list(id json.RawMessage) []any {
-	tools := []json.RawMessage{marshal(map[string]any{"name": s.harmless.tool, "description": "The tool that is used here.", "inputSchema": map[string]any{"type": "object"}})}
+// answerList is the harmless tool, and what the attack puts beside it.
+func (s *server) answerList(id json.RawMessage) []any {
+	tools := []json.RawMessage{marshalJSON(map[string]any{"name": s.harmless.tool, "description": "The tool that is used here.", "inputSchema": map[string]any{"type": "object"}})}
 	if s.listed < len(s.attack.Lists) {
 		var more []json.RawMessage
 		_ = json.Unmarshal([]byte(s.attack.Lists[s.listed]), &more) // a test reads them
 		tools = append(tools, more...)
 	}
 	s.listed++
-	say := []any{result(id, map[string]any{"tools": tools})}
+	say := []any{newResult(id, map[string]any{"tools": tools})}
 	if s.listed < len(s.attack.Lists) {
 		say = append(say, json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 	}
 	return say
 }
 
-// call answers the first call with the attack, and others plainly.
-func (s *server) call(id json.RawMessage) (say []any) {
+// answerCall answers the first call with the attack, and others plainly.
+func (s *server) answerCall(id json.RawMessage) (say []any) {
 	text := func(text string) any {
-		return result(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
+		return newResult(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
 	}
 	if s.called++; s.called > 1 {
 		return []any{text("done")}
@@ -132,7 +132,7 @@ func (s *server) call(id json.RawMessage) (say []any) {
 	var answer any
 	switch a := s.attack; {
 	case a.Result != "":
-		answer = result(id, json.RawMessage(a.Result))
+		answer = newResult(id, json.RawMessage(a.Result))
 	case a.Error != "":
 		answer = map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": -32000, "message": a.Error}}
 	default:
@@ -156,6 +156,6 @@ func (s *server) call(id json.RawMessage) (say []any) {
 	return append(say, answer)
 }
 
-func result(id json.RawMessage, of any) any {
+func newResult(id json.RawMessage, of any) any {
 	return map[string]any{"jsonrpc": "2.0", "id": id, "result": of}
 }

@@ -72,14 +72,14 @@ func runLogin(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
 	o := SignInOptions(folders, u, func(ctx context.Context, page string) error {
 		if !c.Bool("no-browser") {
-			fmt.Fprintf(cmdline.Prose(c.App.Writer), "Your browser opens a page of %s to sign in at %s.\n", Host(page), u.Host)
-			if Browse(ctx, page) == nil {
+			fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "Your browser opens a page of %s to sign in at %s.\n", PageHost(page), u.Host)
+			if OpenPage(ctx, page) == nil {
 				return nil
 			}
 			fmt.Fprint(c.App.Writer, "It could not be opened. ")
@@ -98,12 +98,12 @@ func runLogin(c *cli.Context) error {
 	if err := config.PrivateFolder(folders.State); err != nil {
 		return err
 	}
-	resp, err := challenge(c.Context, u)
+	resp, err := requestChallenge(c.Context, u)
 	if err != nil {
 		return err
 	}
 	if resp == nil {
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s wants no sign-in.\n", u.Host)
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s wants no sign-in.\n", u.Host)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Context, 5*time.Minute)
@@ -111,13 +111,13 @@ func runLogin(c *cli.Context) error {
 	if err := oauth.New(o).SignIn(ctx, resp, ""); err != nil {
 		return fmt.Errorf("not signed in: %w", err)
 	}
-	fmt.Fprintf(cmdline.Prose(c.App.Writer), "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "Signed in at %s. The token is kept in %s.\n", u.Host, o.Store.Name())
 	return nil
 }
 
-// challenge makes the request of a client without a token, and gives the answer
+// requestChallenge makes the request of a client without a token, and gives the answer
 // if that asks for one.
-func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
+func requestChallenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -130,7 +130,7 @@ func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		resp, err := remote.Do(client, r)
+		resp, err := remote.DoRequest(client, r)
 		if err != nil {
 			return nil, fmt.Errorf("the server cannot be reached: %w", err)
 		}
@@ -153,11 +153,11 @@ func challenge(ctx context.Context, u *url.URL) (*http.Response, error) {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("the server answered %s; is this the address of an MCP server?", remote.Status(posted))
+	return nil, fmt.Errorf("the server answered %s; is this the address of an MCP server?", remote.StatusText(posted))
 }
 
 func runLogout(c *cli.Context) error {
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
@@ -179,20 +179,20 @@ func runLogout(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		servers = []string{oauth.Key(u)}
+		servers = []string{oauth.ServerKey(u)}
 	}
 	for _, server := range servers {
 		err := store.Delete(server)
 		if errors.Is(err, oauth.ErrNone) {
-			return fmt.Errorf("not signed in at %s; see: clawai auth list", term.Text(server))
+			return fmt.Errorf("not signed in at %s; see: clawai auth list", term.VisibleText(server))
 		}
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "Signed out of %s. The server itself may still honour the token until it expires.\n", term.Text(server))
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "Signed out of %s. The server itself may still honour the token until it expires.\n", term.VisibleText(server))
 	}
 	if len(servers) == 0 {
-		fmt.Fprintln(cmdline.Prose(c.App.Writer), "Signed in nowhere.")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "Signed in nowhere.")
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func runList(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
@@ -230,18 +230,18 @@ func runList(c *cli.Context) error {
 		return cmdline.WriteJSON(c.App.Writer, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(cmdline.Prose(c.App.Writer), "Signed in nowhere. To sign in: clawai auth login https://HOST/PATH")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "Signed in nowhere. To sign in: clawai auth login https://HOST/PATH")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SERVER\tSINCE\tTOKEN")
 	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", term.Text(s.Server), s.Since.Local().Format("2006-01-02 15:04"), s.token())
+		fmt.Fprintf(w, "%s\t%s\t%s\n", term.VisibleText(s.Server), s.Since.Local().Format("2006-01-02 15:04"), s.tokenState())
 	}
 	return w.Flush()
 }
 
-func (s *signedIn) token() string {
+func (s *signedIn) tokenState() string {
 	switch {
 	case s.Renews:
 		return "renewed when it expires"

@@ -38,17 +38,17 @@ func signIns(dir string, private func(string) error) oauth.Store {
 
 var errNoBrowser = errors.New("no browser could be opened; sign in with: clawai auth login")
 
-// Browse opens the page. What went wrong is not for the agent to read: the page's
+// OpenPage opens the page. What went wrong is not for the agent to read: the page's
 // address is for the owner alone.
-func Browse(ctx context.Context, page string) error {
-	if err := oauth.Browser(ctx, os.Getenv("BROWSER"), page); err != nil {
+func OpenPage(ctx context.Context, page string) error {
+	if err := oauth.OpenBrowser(ctx, os.Getenv("BROWSER"), page); err != nil {
 		return errNoBrowser
 	}
 	return nil
 }
 
-// Host is whose page it is: not the server's own, often.
-func Host(page string) string {
+// PageHost is whose page it is: not the server's own, often.
+func PageHost(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {
 		return "an unreadable address"

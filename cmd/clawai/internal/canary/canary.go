@@ -81,38 +81,38 @@ type site struct {
 	told string // what the client reported last; requests come when they like
 }
 
-func (s *site) hear(_ int, answer string) {
+func (s *site) keepReport(_ int, answer string) {
 	s.one.Lock()
 	defer s.one.Unlock()
 	s.told = answer
 }
 
-func (s *site) heard() string {
+func (s *site) lastReport() string {
 	s.one.Lock()
 	defer s.one.Unlock()
 	return s.told
 }
 
-func (s *site) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+func (s *site) sitePath(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// write makes a file that the owner alone can read: it may be a copy of settings.
-func (s *site) write(name string, text []byte) error {
-	path := s.path(name)
+// writePrivateFile makes a file that the owner alone can read: it may be a copy of settings.
+func (s *site) writePrivateFile(name string, text []byte) error {
+	path := s.sitePath(name)
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600))
 }
 
 // Run starts the client of these hooks, one of Clients, once. What keeps it from that is a verdict, too.
 func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
-	if err := r.run(ctx, h, within); err != nil {
+	if err := r.runClient(ctx, h, within); err != nil {
 		r.Verdict, r.Why = NotRun, err.Error()
 	}
 	return r
 }
 
-func (r *Result) run(ctx context.Context, h wrap.Hooks, within time.Duration) (err error) {
-	all := clients()
-	c := &all[slices.Index(Clients(), h.Row.Client)]
+func (r *Result) runClient(ctx context.Context, h wrap.Hooks, within time.Duration) (err error) {
+	all := clientTable()
+	c := &all[slices.Index(ClientIDs(), h.Row.Client)]
 	if c.refuse != nil {
 		if err := c.refuse(h); err != nil {
 			return err
@@ -126,67 +126,67 @@ func (r *Result) run(ctx context.Context, h wrap.Hooks, within time.Duration) (e
 	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // as the client will call it
 		return err
 	}
-	model := &scripted.Model{After: s.hear}
+	model := &scripted.Model{After: s.keepReport}
 	for _, command := range []string{allowedCommand, deniedCommand} {
-		model.Turns = append(model.Turns, scripted.Turn{Tool: c.shell, Args: c.args(command)})
+		model.Turns = append(model.Turns, scripted.Turn{Tool: c.shell, Args: c.shellArguments(command)})
 	}
-	d, err := open(model)
+	d, err := openDoor(model)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
 	s.address = d.address
-	if err := s.furnish(c, h); err != nil {
+	if err := s.makeFolders(c, h); err != nil {
 		return err
 	}
-	ended := s.play(ctx, c, within)
-	r.Elsewhere = d.hosts()
-	if err := r.look(s, h.Row.HookWord()); err != nil {
+	ended := s.playClient(ctx, c, within)
+	r.Elsewhere = d.refusedHosts()
+	if err := r.readOutcome(s, h.Row.HookWord()); err != nil {
 		return err
 	}
-	r.judge(s, ended)
+	r.judgeOutcome(s, ended)
 	return nil
 }
 
-// furnish makes the folders: an empty one to work in, the client's own with the hooks in
+// makeFolders makes the folders: an empty one to work in, the client's own with the hooks in
 // it, and those of clawai.
-func (s *site) furnish(c *client, h wrap.Hooks) error {
+func (s *site) makeFolders(c *client, h wrap.Hooks) error {
 	for _, dir := range []string{"work", "tmp", "state", "cache"} {
-		if err := os.Mkdir(s.path(dir), 0o700); err != nil {
+		if err := os.Mkdir(s.sitePath(dir), 0o700); err != nil {
 			return err
 		}
 	}
-	if err := s.write("config/policy.toml", []byte(rules)); err != nil {
+	if err := s.writePrivateFile("config/policy.toml", []byte(rules)); err != nil {
 		return err
 	}
 	return c.furnish(s, h)
 }
 
-// play starts the client, and says how it ended where that was not well.
-func (s *site) play(ctx context.Context, c *client, within time.Duration) error {
+// playClient starts the client, and says how it ended where that was not well.
+func (s *site) playClient(ctx context.Context, c *client, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	output, err := os.Create(s.path("stderr"))
+	output, err := os.Create(s.sitePath("stderr"))
 	if err != nil {
 		return err
 	}
 	defer output.Close()
 	if c.before != nil {
-		if err := s.end(ctx, c, c.before, within, output); err != nil {
+		if err := s.runToEnd(ctx, c, c.before, within, output); err != nil {
 			return err
 		}
 	}
-	return s.end(ctx, c, c.command, within, output)
+	return s.runToEnd(ctx, c, c.command, within, output)
 }
 
-// end runs one command of the client to its end.
-func (s *site) end(ctx context.Context, c *client, command []string, within time.Duration, output *os.File) error {
-	child, err := stdio.Start(stdio.Options{Args: s.putAll(command), Env: s.env(c), Dir: s.path("work"), Stderr: output})
+// runToEnd runs one command of the client to its end.
+func (s *site) runToEnd(ctx context.Context, c *client, command []string, within time.Duration, output *os.File) error {
+	child, err := stdio.Start(stdio.Options{Args: s.putAll(command), Env: s.clientEnv(c), Dir: s.sitePath("work"), Stderr: output})
 	if err != nil {
 		return err
 	}
 	child.CloseWrite() // some wait for more words
-	go drain(child)
+	go drainOutput(child)
 	select {
 	case <-child.Done():
 	case <-ctx.Done():
@@ -196,9 +196,9 @@ func (s *site) end(ctx context.Context, c *client, command []string, within time
 	end() // nobody waits for what it has left behind to end by itself
 	_ = child.Close(done)
 	switch {
-	case errors.Is(late, context.DeadlineExceeded) && child.Forced():
+	case errors.Is(late, context.DeadlineExceeded) && child.WasForced():
 		return fmt.Errorf("it did not end within %s", within)
-	case late != nil && child.Forced():
+	case late != nil && child.WasForced():
 		return errors.New("interrupted")
 	case child.ExitCode() != 0:
 		return fmt.Errorf("it ended with %s%s", child.Status(), lastWords(output.Name()))
@@ -206,7 +206,7 @@ func (s *site) end(ctx context.Context, c *client, command []string, within time
 	return nil
 }
 
-func drain(child *stdio.Child) {
+func drainOutput(child *stdio.Child) {
 	var words [4096]byte
 	for err := error(nil); err == nil; _, err = child.Read(words[:]) {
 	}
@@ -231,9 +231,9 @@ func lastWords(name string) string {
 	return ""
 }
 
-// look finds what became of the two commands.
-func (r *Result) look(s *site, server string) error {
-	for e, err := range audit.Read(filepath.Join(s.path("state"), "audit"), audit.Filter{}) {
+// readOutcome finds what became of the two commands.
+func (r *Result) readOutcome(s *site, server string) error {
+	for e, err := range audit.Read(filepath.Join(s.sitePath("state"), "audit"), audit.Filter{}) {
 		if err != nil {
 			return err
 		}
@@ -252,16 +252,16 @@ func (r *Result) look(s *site, server string) error {
 		}
 	}
 	ran := func(name string) bool {
-		_, err := os.Lstat(s.path("work/" + name))
+		_, err := os.Lstat(s.sitePath("work/" + name))
 		return err == nil
 	}
 	r.Allowed.Ran, r.Denied.Ran = ran("allowed"), ran("denied")
 	return nil
 }
 
-// judge says what that shows. That something did not run shows nothing unless the same
+// judgeOutcome says what that shows. That something did not run shows nothing unless the same
 // client ran what it was allowed.
-func (r *Result) judge(s *site, ended error) {
+func (r *Result) judgeOutcome(s *site, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":
 		r.Verdict, r.Why = Silent, "it ran its shell, and clawai-hook was not asked"
@@ -273,17 +273,17 @@ func (r *Result) judge(s *site, ended error) {
 		r.Verdict = Enforced
 	case ended != nil:
 		r.Why = ended.Error()
-	case s.heard() == "":
+	case s.lastReport() == "":
 		r.Why = "it never asked the model that it was given"
 	case !r.Allowed.Ran:
-		r.Why = "it ran nothing, also not what was allowed: " + brief(s.heard())
+		r.Why = "it ran nothing, also not what was allowed: " + shortenReport(s.lastReport())
 	default:
-		r.Why = "the denied command did not run, but clawai-hook was not what stopped it: " + brief(s.heard())
+		r.Why = "the denied command did not run, but clawai-hook was not what stopped it: " + shortenReport(s.lastReport())
 	}
 }
 
-// brief is the part of a client's report that fits a line.
-func brief(answer string) string {
+// shortenReport is the part of a client's report that fits a line.
+func shortenReport(answer string) string {
 	const most = 300
 	if runes := []rune(answer); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -39,7 +39,7 @@ func TestVerdicts(t *testing.T) {
 		{Call{}, Call{}, nil, NotRun},
 	} {
 		r := Result{Verdict: NotRun, Allowed: tt.allowed, Denied: tt.denied}
-		r.judge(&site{}, tt.ended)
+		r.judgeOutcome(&site{}, tt.ended)
 		if r.Verdict != tt.want || (r.Why == "") != (tt.want == Enforced) {
 			t.Errorf("%+v: %s, %q; want %s", tt, r.Verdict, r.Why, tt.want)
 		}
@@ -76,10 +76,10 @@ func TestCodexFolder(t *testing.T) {
 	if err := codexFolder(s, wrap.Hooks{Files: []wrap.HookFile{{Path: path, Real: path}}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(s.path("client/hooks.json")); err != nil || string(got) != hooks {
+	if got, err := os.ReadFile(s.sitePath("client/hooks.json")); err != nil || string(got) != hooks {
 		t.Errorf("%v, %q", err, got)
 	}
-	src, err := os.ReadFile(s.path("client/config.toml"))
+	src, err := os.ReadFile(s.sitePath("client/config.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestCodexFolder(t *testing.T) {
 	}
 	state := got.Hooks.State
 	if got.Provider != "canary" || got.Servers != nil || got.Features.Hooks == nil || *got.Features.Hooks ||
-		state[s.path("client/hooks.json")+":pre_tool_use:0:0"]["trusted_hash"] != "sha256:1" || state["/elsewhere:stop:0:0"] == nil || len(state) != 2 {
+		state[s.sitePath("client/hooks.json")+":pre_tool_use:0:0"]["trusted_hash"] != "sha256:1" || state["/elsewhere:stop:0:0"] == nil || len(state) != 2 {
 		t.Errorf("%s", src)
 	}
 }

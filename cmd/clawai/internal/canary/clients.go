@@ -32,7 +32,7 @@ type client struct {
 	furnish  func(*site, wrap.Hooks) error
 }
 
-func clients() []client {
+func clientTable() []client {
 	return []client{
 		{
 			id: "claude-code", shell: "Bash", argument: "command",
@@ -56,7 +56,7 @@ func clients() []client {
 				"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false", "GEMINI_SANDBOX=false"},
 			refuse: geminiElsewhere,
 			furnish: func(s *site, h wrap.Hooks) error {
-				return errors.Join(s.copySettings("client/.gemini/settings.json", h), s.write("work/.gemini/settings.json", []byte(geminiProject)))
+				return errors.Join(s.copySettings("client/.gemini/settings.json", h), s.writePrivateFile("work/.gemini/settings.json", []byte(geminiProject)))
 			},
 		},
 		{
@@ -72,7 +72,7 @@ func clients() []client {
 			command: []string{"cline", "-P", "openai-compatible", "-m", "scripted", "-t", "120", "--json", "please go on"},
 			before:  []string{"cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
 			vars:    []string{"CLINE_DIR=FOLDER", "CLINE_SESSION_BACKEND_MODE=local"},
-			furnish: func(s *site, _ wrap.Hooks) error { return os.Mkdir(s.path("client"), 0o700) },
+			furnish: func(s *site, _ wrap.Hooks) error { return os.Mkdir(s.sitePath("client"), 0o700) },
 		},
 		{
 			id: "qwen", shell: "run_shell_command", argument: "command", more: map[string]any{"is_background": false},
@@ -80,7 +80,7 @@ func clients() []client {
 				"--telemetry", "false", "--sandbox", "false", "--extensions", "none", "--allowed-mcp-server-names", "none", "--approval-mode", "yolo", "-p", "please go on"},
 			vars: []string{"QWEN_HOME=FOLDER", "OPENAI_API_KEY=none", "OPENAI_BASE_URL=ADDRESS/v1", "OPENAI_MODEL=scripted", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
 			refuse: func(wrap.Hooks) error {
-				return nonePresent("our address could be overridden by", filepath.Join(system("/Library/Application Support/QwenCode", `C:\ProgramData\qwen-code`, "/etc/qwen-code"), "settings.json"))
+				return nonePresent("our address could be overridden by", filepath.Join(systemPath("/Library/Application Support/QwenCode", `C:\ProgramData\qwen-code`, "/etc/qwen-code"), "settings.json"))
 			},
 			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/settings.json", h) },
 		},
@@ -90,10 +90,10 @@ func clients() []client {
 			vars: []string{"XDG_CONFIG_HOME=FOLDER", "XDG_DATA_HOME=FOLDER/data", "XDG_STATE_HOME=FOLDER/state", "OPENCODE_DISABLE_AUTOUPDATE=1",
 				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 			refuse: func(wrap.Hooks) error {
-				return nonePresent("our address could be overridden by", filepath.Join(system("/Library/Application Support/opencode", `C:\ProgramData\opencode`, "/etc/opencode"), "opencode.json"))
+				return nonePresent("our address could be overridden by", filepath.Join(systemPath("/Library/Application Support/opencode", `C:\ProgramData\opencode`, "/etc/opencode"), "opencode.json"))
 			},
 			furnish: func(s *site, h wrap.Hooks) error {
-				return errors.Join(s.copySettings("client/opencode/plugin/clawai.js", h), s.write("client/opencode/opencode.json", []byte(s.put(opencodeConfig))))
+				return errors.Join(s.copySettings("client/opencode/plugin/clawai.js", h), s.writePrivateFile("client/opencode/opencode.json", []byte(s.fillPlaceholders(opencodeConfig))))
 			},
 		},
 		{
@@ -117,9 +117,9 @@ const opencodeConfig = `{
 }
 `
 
-// Clients are those that can be run without an account, by id.
-func Clients() (ids []string) {
-	for _, c := range clients() {
+// ClientIDs are those that can be run without an account, by id.
+func ClientIDs() (ids []string) {
+	for _, c := range clientTable() {
 		ids = append(ids, c.id)
 	}
 	return ids
@@ -132,9 +132,9 @@ var handedOn = []string{
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
 }
 
-// env is all that the client is told. Its proxy is the door, which refuses; the model
+// clientEnv is all that the client is told. Its proxy is the door, which refuses; the model
 // itself is asked directly.
-func (s *site) env(c *client) (env []string) {
+func (s *site) clientEnv(c *client) (env []string) {
 	for _, name := range handedOn {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -144,25 +144,25 @@ func (s *site) env(c *client) (env []string) {
 		env = append(env, name+"="+s.address, strings.ToLower(name)+"="+s.address)
 	}
 	env = append(env, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "NO_COLOR=1",
-		"CLAWAI_CONFIG_DIR="+s.path("config"), "CLAWAI_STATE_DIR="+s.path("state"),
-		"TMPDIR="+s.path("tmp"), "TMP="+s.path("tmp"), "TEMP="+s.path("tmp"), "XDG_CACHE_HOME="+s.path("cache"))
+		"CLAWAI_CONFIG_DIR="+s.sitePath("config"), "CLAWAI_STATE_DIR="+s.sitePath("state"),
+		"TMPDIR="+s.sitePath("tmp"), "TMP="+s.sitePath("tmp"), "TEMP="+s.sitePath("tmp"), "XDG_CACHE_HOME="+s.sitePath("cache"))
 	return append(env, s.putAll(c.vars)...)
 }
 
-// put fills the folder and the address in.
-func (s *site) put(text string) string {
-	return strings.NewReplacer("FOLDER", s.path("client"), "ADDRESS", s.address).Replace(text)
+// fillPlaceholders fills the folder and the address in.
+func (s *site) fillPlaceholders(text string) string {
+	return strings.NewReplacer("FOLDER", s.sitePath("client"), "ADDRESS", s.address).Replace(text)
 }
 
 func (s *site) putAll(texts []string) (all []string) {
 	for _, text := range texts {
-		all = append(all, s.put(text))
+		all = append(all, s.fillPlaceholders(text))
 	}
 	return all
 }
 
-// args are those of the client's shell for a command.
-func (c *client) args(command string) map[string]any {
+// shellArguments are those of the client's shell for a command.
+func (c *client) shellArguments(command string) map[string]any {
 	args := map[string]any{c.argument: command}
 	if c.list {
 		args[c.argument] = []string{command}
@@ -177,7 +177,7 @@ func (s *site) copySettings(name string, h wrap.Hooks) error {
 	if err != nil {
 		return err
 	}
-	return s.write(name, src)
+	return s.writePrivateFile(name, src)
 }
 
 // nonePresent refuses a client over which files stand that ours cannot replace.
@@ -190,8 +190,8 @@ func nonePresent(why string, paths ...string) error {
 	return nil
 }
 
-// system is where an organisation's files of a client are.
-func system(darwin, windows, other string) string {
+// systemPath is where an organisation's files of a client are.
+func systemPath(darwin, windows, other string) string {
 	switch runtime.GOOS {
 	case "darwin":
 		return darwin
@@ -204,7 +204,7 @@ func system(darwin, windows, other string) string {
 // claudeElsewhere refuses settings whose variables win over ours, and those that fetch a
 // real key.
 func claudeElsewhere(h wrap.Hooks) error {
-	managed := system("/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`, "/etc/claude-code")
+	managed := systemPath("/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`, "/etc/claude-code")
 	more, _ := filepath.Glob(filepath.Join(managed, "managed-settings.d", "*.json")) // the pattern is well formed
 	for _, path := range append(more, filepath.Join(managed, "managed-settings.json"), h.Files[0].Real) {
 		src, err := os.ReadFile(path)
@@ -256,7 +256,7 @@ func leadsAway(name string) bool {
 }
 
 func codexOver() []string {
-	dir := system("/etc/codex", `C:\ProgramData\OpenAI\Codex`, "/etc/codex")
+	dir := systemPath("/etc/codex", `C:\ProgramData\OpenAI\Codex`, "/etc/codex")
 	return []string{filepath.Join(dir, "config.toml"), filepath.Join(dir, "managed_config.toml")}
 }
 
@@ -285,7 +285,7 @@ func codexFolder(s *site, h wrap.Hooks) error {
 	}
 	if hooks, ok := theirs["hooks"].(map[string]any); ok {
 		if state, ok := hooks["state"].(map[string]any); ok {
-			hooks["state"] = moved(state, s.path("client"), folder, filepath.Dir(h.Files[0].Real))
+			hooks["state"] = movePaths(state, s.sitePath("client"), folder, filepath.Dir(h.Files[0].Real))
 		}
 		ours["hooks"] = hooks
 	}
@@ -293,7 +293,7 @@ func codexFolder(s *site, h wrap.Hooks) error {
 	if err != nil {
 		return err
 	}
-	return s.write("client/config.toml", text)
+	return s.writePrivateFile("client/config.toml", text)
 }
 
 // kimiFolder has the hooks, and of the rest of the settings nothing.
@@ -312,7 +312,7 @@ func kimiFolder(s *site, h wrap.Hooks) error {
 	if err != nil {
 		return err
 	}
-	return s.write("client/config.toml", append([]byte(s.put(kimiConfig)), text...))
+	return s.writePrivateFile("client/config.toml", append([]byte(s.fillPlaceholders(kimiConfig)), text...))
 }
 
 const kimiConfig = `default_model = "scripted"
@@ -330,8 +330,8 @@ capabilities = ["tool_use"]
 
 `
 
-// moved is what was reviewed, by the names that the same files have in another folder.
-func moved(state map[string]any, to string, from ...string) map[string]any {
+// movePaths is what was reviewed, by the names that the same files have in another folder.
+func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {
 		for _, folder := range from {
@@ -360,5 +360,5 @@ func geminiElsewhere(wrap.Hooks) error {
 		return errors.New("our address could be overridden by GEMINI_CLI_SYSTEM_SETTINGS_PATH")
 	}
 	return nonePresent("our address could be overridden by", filepath.Join(
-		system("/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`, "/etc/gemini-cli"), "settings.json"))
+		systemPath("/Library/Application Support/GeminiCli", `C:\ProgramData\gemini-cli`, "/etc/gemini-cli"), "settings.json"))
 }

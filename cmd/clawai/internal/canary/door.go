@@ -23,8 +23,8 @@ type door struct {
 	elsewhere []string
 }
 
-// open listens on loopback.
-func open(model *scripted.Model) (*door, error) {
+// openDoor listens on loopback.
+func openDoor(model *scripted.Model) (*door, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "clawai's canary reaches no other host", http.StatusForbidden)
 }
 
-func (d *door) hosts() []string {
+func (d *door) refusedHosts() []string {
 	d.one.Lock()
 	defer d.one.Unlock()
 	return slices.Sorted(slices.Values(d.elsewhere))

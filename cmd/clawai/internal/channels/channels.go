@@ -21,15 +21,15 @@ import (
 func Open(ctx context.Context, folders config.Folders, name string) error {
 	switch name {
 	case "terminal":
-		return terminal(ctx, folders.State)
+		return tryTerminal(ctx, folders.State)
 	case "console", "web":
-		return ask.NewQueueChannel(name, func() ([]string, error) { return answerers(folders.State) }).Open()
+		return ask.NewQueueChannel(name, func() ([]string, error) { return listAnswerers(folders.State) }).Open()
 	}
 	return nil
 }
 
-// answerers asks the queue, which is not made for it.
-func answerers(state string) ([]string, error) {
+// listAnswerers asks the queue, which is not made for it.
+func listAnswerers(state string) ([]string, error) {
 	dir := filepath.Join(state, "queue")
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -42,8 +42,8 @@ func answerers(state string) ([]string, error) {
 	return q.Answerers()
 }
 
-// terminal tries what a question would need here.
-func terminal(ctx context.Context, dir string) error {
+// tryTerminal tries what a question would need here.
+func tryTerminal(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		if dir, err = os.MkdirTemp("", "clawai-terminal-"); err != nil {
 			return err
@@ -52,7 +52,7 @@ func terminal(ctx context.Context, dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
-	tty, err := term.Own(ctx, "/dev/tty", filepath.Join(dir, "terminal.lock"))
+	tty, err := term.OpenTerminal(ctx, "/dev/tty", filepath.Join(dir, "terminal.lock"))
 	if err != nil {
 		return err
 	}

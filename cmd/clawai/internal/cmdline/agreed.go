@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Agreed asks whether to go on, unless --yes has said so; terminal says whether there is
+// ConfirmAction asks whether to go on, unless --yes has said so; terminal says whether there is
 // one to ask at. The error ends the command; nothing is what has not happened then.
-func Agreed(c *cli.Context, question, nothing string, terminal bool) error {
+func ConfirmAction(c *cli.Context, question, nothing string, terminal bool) error {
 	if c.Bool("yes") {
 		return nil
 	}
@@ -22,7 +22,7 @@ func Agreed(c *cli.Context, question, nothing string, terminal bool) error {
 	fmt.Fprint(c.App.Writer, question+" [y/N] ")
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
-		fmt.Fprintln(Prose(c.App.Writer), nothing)
+		fmt.Fprintln(ProseWriter(c.App.Writer), nothing)
 		return &ExitError{Code: ExitFailed}
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Arguments reads the options behind the names too, which the flag package
+// ParseArguments reads the options behind the names too, which the flag package
 // would hand over as names. Behind -- there are names alone.
-func Arguments(c *cli.Context) (names []string, err error) {
+func ParseArguments(c *cli.Context) (names []string, err error) {
 	args := c.Args().Slice()
 	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {
 		args = append([]string{"--"}, args...) // which the flag package has taken away
@@ -98,7 +98,7 @@ func UnknownWord(where, kind, word string, words []string) error {
 }
 
 func notOneOf(kind, word string, words []string) string {
-	return fmt.Sprintf("unknown %s %q%s; one of %s", kind, word, DidYouMean(spelling.Nearest(word, words)), strings.Join(words, ", "))
+	return fmt.Sprintf("unknown %s %q%s; one of %s", kind, word, DidYouMean(spelling.NearestWord(word, words)), strings.Join(words, ", "))
 }
 
 // UnknownOption names the option that was probably meant.
@@ -109,7 +109,7 @@ func UnknownOption(c *cli.Context, name string) error {
 	}
 	name = strings.TrimLeft(name, "-")
 	name, _, _ = strings.Cut(name, "=")
-	near := spelling.Nearest("--"+name, FlagNames(flags))
+	near := spelling.NearestWord("--"+name, FlagNames(flags))
 	if dashes := "--"; len(name) > 1 {
 		name = dashes + name
 	} else {

@@ -6,23 +6,23 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// Fold breaks every line of more than n cells at its blanks. What goes on stands under
+// FoldLines breaks every line of more than n cells at its blanks. What goes on stands under
 // the line's last column where it has columns, else two cells further in. A command
 // behind a colon stays whole, to be pasted, and JSON is broken between its members. 0 breaks nothing.
-func Fold(text string, n int) string {
+func FoldLines(text string, n int) string {
 	if n <= 0 {
 		return text
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if view.Width(line) > n {
-			lines[i] = fold(line, n)
+			lines[i] = foldLine(line, n)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-func fold(line string, n int) string {
+func foldLine(line string, n int) string {
 	start := len(line) - len(strings.TrimLeft(line, " "))
 	margin := start + 2
 	for at := range line {
@@ -46,5 +46,5 @@ func fold(line string, n int) string {
 		words[len(words)-1] += ":"
 		words = append(words, "clawai "+command)
 	}
-	return line[:start] + strings.Join(wrap(words, n-margin), "\n"+strings.Repeat(" ", margin))
+	return line[:start] + strings.Join(wrapWords(words, n-margin), "\n"+strings.Repeat(" ", margin))
 }

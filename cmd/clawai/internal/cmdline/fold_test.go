@@ -23,10 +23,10 @@ func TestFold(t *testing.T) {
 		{12, "日本語 日本語 日本語", "日本語\n  日本語\n  日本語"},
 		{30, "Write this? Nothing was written so far. [y/N] ", "Write this? Nothing was\n  written so far. [y/N] "},
 	} {
-		if got := Fold(tt.text, tt.n); got != tt.want {
+		if got := FoldLines(tt.text, tt.n); got != tt.want {
 			t.Errorf("Fold(%q, %d) is\n%s\nwant\n%s", tt.text, tt.n, got, tt.want)
 		}
-		if strings.Join(strings.Fields(Fold(tt.text, tt.n)), " ") != strings.Join(strings.Fields(tt.text), " ") {
+		if strings.Join(strings.Fields(FoldLines(tt.text, tt.n)), " ") != strings.Join(strings.Fields(tt.text), " ") {
 			t.Errorf("Fold(%q, %d) loses a word", tt.text, tt.n)
 		}
 	}

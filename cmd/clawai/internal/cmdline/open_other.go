@@ -4,4 +4,4 @@ package cmdline
 
 import "os"
 
-func open(name string) (*os.File, error) { return os.Open(name) }
+func openFile(name string) (*os.File, error) { return os.Open(name) }

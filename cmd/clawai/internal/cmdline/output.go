@@ -43,16 +43,16 @@ func WriteASCIIJSON(w io.Writer, doc any) error {
 	return err
 }
 
-// Count is text for one, or for n with %d in it.
-func Count(n int, one, several string) string {
+// CountText is text for one, or for n with %d in it.
+func CountText(n int, one, several string) string {
 	if n == 1 {
 		return one
 	}
 	return fmt.Sprintf(several, n)
 }
 
-// Names lists names, of many the first few.
-func Names(names []string) string {
+// JoinNames lists names, of many the first few.
+func JoinNames(names []string) string {
 	const most = 5
 	words := make([]string, 0, most+1)
 	for i, name := range names {

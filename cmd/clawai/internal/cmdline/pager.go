@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// Paged has show write to the person's pager when w is a terminal, and to w when it
+// ShowPaged has show write to the person's pager when w is a terminal, and to w when it
 // is none, or when there is no pager: PAGER is empty or cat, or it does not start. A
 // person who leaves the pager ends it without an error.
-func Paged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
+func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
 	pager := pagerCommand(w, getenv)
 	if pager == nil {
 		return show(w)
@@ -39,7 +39,7 @@ func Paged(w io.Writer, getenv func(string) string, show func(io.Writer) error) 
 }
 
 func pagerCommand(w io.Writer, getenv func(string) string) *exec.Cmd {
-	if Width(w) == 0 || runtime.GOOS == "windows" || getenv("TERM") == "dumb" {
+	if ScreenWidth(w) == 0 || runtime.GOOS == "windows" || getenv("TERM") == "dumb" {
 		return nil
 	}
 	pager, ok := os.LookupEnv("PAGER")

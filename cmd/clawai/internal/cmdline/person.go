@@ -7,13 +7,13 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// View is what is known of this machine when a request is shown.
-func View(dirs config.Folders) view.Options {
+// ViewOptions is what is known of this machine when a request is shown.
+func ViewOptions(dirs config.Folders) view.Options {
 	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: ReadFile}
 }
 
-// Account is who answers, as far as the system knows.
-func Account() string {
+// AccountName is who answers, as far as the system knows.
+func AccountName() string {
 	u, err := user.Current()
 	if err != nil {
 		return ""

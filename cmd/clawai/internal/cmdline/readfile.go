@@ -63,12 +63,12 @@ var errTooLarge = errors.New("too large")
 
 // readRegular reads the regular file that was seen.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
-	f, err := open(name)
+	f, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := same(f, seen); err != nil {
+	if err := checkSameFile(f, seen); err != nil {
 		return nil, err
 	}
 	return ReadAtMost(f, most)
@@ -86,8 +86,8 @@ func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// same says that f is the regular file that was seen, on a disk.
-func same(f *os.File, seen fs.FileInfo) error {
+// checkSameFile says that f is the regular file that was seen, on a disk.
+func checkSameFile(f *os.File, seen fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {
 		return err

@@ -65,17 +65,17 @@ func TestAFileThatWasSwappedIsNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := open(filepath.Join(dir, "b"))
+	f, err := openFile(filepath.Join(dir, "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := same(f, seen); !errors.Is(err, errNotRegular) {
+	if err := checkSameFile(f, seen); !errors.Is(err, errNotRegular) {
 		t.Errorf("swapped: %v", err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := same(f, seen); err == nil {
+	if err := checkSameFile(f, seen); err == nil {
 		t.Error("a closed file passes")
 	}
 }

@@ -22,10 +22,10 @@ func TestAFIFOIsNotWaitedFor(t *testing.T) {
 	go func() {
 		_, err := ReadFile(name)
 		done <- err
-		f, err := open(name) // swapped in after the look
+		f, err := openFile(name) // swapped in after the look
 		if err == nil {
 			seen, _ := os.Lstat(name)
-			err = errors.Join(same(f, seen), f.Close())
+			err = errors.Join(checkSameFile(f, seen), f.Close())
 		}
 		done <- err
 	}()

@@ -10,19 +10,19 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// Width is how many cells a line on w has; 0 when w is no terminal.
-func Width(w io.Writer) int {
-	width, _ := size(w)
+// ScreenWidth is how many cells a line on w has; 0 when w is no terminal.
+func ScreenWidth(w io.Writer) int {
+	width, _ := screenSize(w)
 	return width
 }
 
-// Height is how many lines w shows at once; 0 when w is no terminal.
-func Height(w io.Writer) int {
-	_, height := size(w)
+// ScreenHeight is how many lines w shows at once; 0 when w is no terminal.
+func ScreenHeight(w io.Writer) int {
+	_, height := screenSize(w)
 	return height
 }
 
-func size(w io.Writer) (width, height int) {
+func screenSize(w io.Writer) (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok {
 		return 0, 0
@@ -68,10 +68,10 @@ func WrapWords(s string, n int) []string {
 	if n <= 0 {
 		return []string{s}
 	}
-	return wrap(strings.Split(s, " "), n)
+	return wrapWords(strings.Split(s, " "), n)
 }
 
-func wrap(words []string, n int) (lines []string) {
+func wrapWords(words []string, n int) (lines []string) {
 	line := ""
 	for _, word := range words {
 		switch {

@@ -15,8 +15,8 @@ import (
 // tables of them are made at each start, and few are ever used.
 type Mark struct{ Pattern, Color string }
 
-// Answers mark the words of the policy's answers behind a pattern.
-func Answers(before string) []Mark {
+// AnswerMarks mark the words of the policy's answers behind a pattern.
+func AnswerMarks(before string) []Mark {
 	return []Mark{
 		{before + `(deny|denied)\b`, Red},
 		{before + `(allow|allowed)\b`, Green},
@@ -24,28 +24,28 @@ func Answers(before string) []Mark {
 	}
 }
 
-// Prose is w for whole lines of harmless text, one or more at each Write. A person at a
+// ProseWriter is w for whole lines of harmless text, one or more at each Write. A person at a
 // terminal gets them with ~ for the home folder and broken at blanks where they are too
 // long; a file and a pipe get them whole, with paths that other programs can open. Marks
 // count where color is wanted: of those that meet in a line, the first.
-func Prose(w io.Writer, marks ...Mark) io.Writer {
-	p := prose{w: w, width: Width(w)}
+func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
+	p := prose{w: w, width: ScreenWidth(w)}
 	if WantsColor(w, os.Getenv) {
 		for _, m := range marks {
 			p.brushes = append(p.brushes, brush{regexp.MustCompile(m.Pattern), m.Color})
 		}
 	}
-	if folders, err := config.Dirs(); err == nil && p.width > 0 {
+	if folders, err := config.ReadFolders(); err == nil && p.width > 0 {
 		p.home = folders.Home
 	}
 	return p
 }
 
-// Tell is Prose for a report that is not written line by line.
-func Tell(w io.Writer, marks []Mark, write func(io.Writer) error) error {
+// WriteProse is Prose for a report that is not written line by line.
+func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 	var report bytes.Buffer
 	err := write(&report)
-	if _, wrote := Prose(w, marks...).Write(report.Bytes()); err == nil {
+	if _, wrote := ProseWriter(w, marks...).Write(report.Bytes()); err == nil {
 		err = wrote
 	}
 	return err
@@ -70,8 +70,8 @@ func (p prose) Write(text []byte) (int, error) {
 		if p.width > 0 {
 			line = strings.ReplaceAll(line, "\t", "    ") // of a file's text; a terminal would move further
 		}
-		parts := strings.Split(Fold(tilde(line, p.home), p.width), "\n")
-		lines[i] = strings.Join(painted(parts, p.brushes), "\n")
+		parts := strings.Split(FoldLines(shortenHome(line, p.home), p.width), "\n")
+		lines[i] = strings.Join(paintMarks(parts, p.brushes), "\n")
 	}
 	if _, err := io.WriteString(p.w, strings.Join(lines, "\n")); err != nil {
 		return 0, err
@@ -79,9 +79,9 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// painted colors a line by its marks, from the left. It is given as it was broken: what
+// paintMarks colors a line by its marks, from the left. It is given as it was broken: what
 // is colored to the end of its first part is so to the end.
-func painted(lines []string, brushes []brush) []string {
+func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""
 	for at := 0; at < len(line); {
@@ -103,9 +103,9 @@ func painted(lines []string, brushes []brush) []string {
 	return lines
 }
 
-// tilde writes paths below the home folder with ~. What stands in quotes is a text of
+// shortenHome writes paths below the home folder with ~. What stands in quotes is a text of
 // somebody else's, such as a reading of an argument, and stays as it is.
-func tilde(line, home string) string {
+func shortenHome(line, home string) string {
 	if len(home) < 2 || !strings.Contains(line, home) {
 		return line
 	}
@@ -117,7 +117,7 @@ func tilde(line, home string) string {
 		words := strings.Split(parts[i], " ")
 		for j, word := range words {
 			path := strings.TrimLeft(word, "(")
-			words[j] = word[:len(word)-len(path)] + view.Tilde(path, home)
+			words[j] = word[:len(word)-len(path)] + view.TildePath(path, home)
 		}
 		parts[i] = strings.Join(words, " ")
 	}

@@ -9,16 +9,16 @@ import (
 // Version is set by the release build.
 var Version = "dev"
 
-// Release is the version and, where the build knows it, the commit.
-func Release() string { return Version + revision(debug.ReadBuildInfo()) }
+// ReleaseVersion is the version and, where the build knows it, the commit.
+func ReleaseVersion() string { return Version + buildRevision(debug.ReadBuildInfo()) }
 
-// Build is Release with what it was built by and for, on one line.
-func Build() string {
-	return fmt.Sprintf("%s %s %s/%s", Release(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// BuildInfo is Release with what it was built by and for, on one line.
+func BuildInfo() string {
+	return fmt.Sprintf("%s %s %s/%s", ReleaseVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// revision is the commit a binary was built from, where the build knows.
-func revision(info *debug.BuildInfo, ok bool) string {
+// buildRevision is the commit a binary was built from, where the build knows.
+func buildRevision(info *debug.BuildInfo, ok bool) string {
 	if !ok {
 		return ""
 	}

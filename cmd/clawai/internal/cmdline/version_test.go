@@ -17,11 +17,11 @@ func TestRevision(t *testing.T) {
 		{[]debug.BuildSetting{rev, dirty}, " (0123456789ab, modified)"},
 		{[]debug.BuildSetting{dirty}, ""},
 	} {
-		if got := revision(&debug.BuildInfo{Settings: c.settings}, true); got != c.want {
+		if got := buildRevision(&debug.BuildInfo{Settings: c.settings}, true); got != c.want {
 			t.Errorf("%v: %q, want %q", c.settings, got, c.want)
 		}
 	}
-	if got := revision(nil, false); got != "" {
+	if got := buildRevision(nil, false); got != "" {
 		t.Errorf("no information gives %q", got)
 	}
 }

@@ -35,7 +35,7 @@ func Start(proxy *exec.Cmd) (*Agent, error) {
 		return proxy.Wait()
 	})
 	hello := json.RawMessage(`{"protocolVersion":"` + protocol + `","capabilities":{},"clientInfo":{"name":"clawai-demo-agent","version":"1"}}`)
-	err = a.ask("initialize", hello, nil)
+	err = a.requestReply("initialize", hello, nil)
 	if err == nil {
 		_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
 	}
@@ -46,8 +46,8 @@ func Start(proxy *exec.Cmd) (*Agent, error) {
 	return a, nil
 }
 
-// ask sends a request and reads until its reply.
-func (a *Agent) ask(method string, params, result any) error {
+// requestReply sends a request and reads until its reply.
+func (a *Agent) requestReply(method string, params, result any) error {
 	a.calls++
 	if err := json.NewEncoder(a.in).Encode(map[string]any{"jsonrpc": "2.0", "id": a.calls, "method": method, "params": params}); err != nil {
 		return err
@@ -72,10 +72,10 @@ func (a *Agent) ask(method string, params, result any) error {
 	}
 }
 
-// Tools lists what the server offers.
-func (a *Agent) Tools() ([]string, error) {
+// ListTools lists what the server offers.
+func (a *Agent) ListTools() ([]string, error) {
 	var list struct{ Tools []struct{ Name string } }
-	if err := a.ask("tools/list", struct{}{}, &list); err != nil {
+	if err := a.requestReply("tools/list", struct{}{}, &list); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(list.Tools))
@@ -85,10 +85,10 @@ func (a *Agent) Tools() ([]string, error) {
 	return names, nil
 }
 
-// Try makes the call of one step.
-func (a *Agent) Try(s Step) (Outcome, error) {
+// TryStep makes the call of one step.
+func (a *Agent) TryStep(s Step) (Outcome, error) {
 	var result callResult
-	if err := a.ask("tools/call", callParams{s.Tool, s.Args}, &result); err != nil {
+	if err := a.requestReply("tools/call", callParams{s.Tool, s.Args}, &result); err != nil {
 		return Outcome{}, err
 	}
 	out := Outcome{Refused: result.IsError}

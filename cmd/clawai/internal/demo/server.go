@@ -23,15 +23,15 @@ func Serve(dir string) error {
 		return fmt.Errorf("demo server: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	return serve(os.Stdin, os.Stdout, files{root, dir})
+	return answerRequests(os.Stdin, os.Stdout, files{root, dir})
 }
 
 // protocol is the version of MCP that both ends of the demo speak.
 const protocol = "2025-11-25"
 
-// serve answers a client. It is written out, because every proxy would initialise the
+// answerRequests answers a client. It is written out, because every proxy would initialise the
 // official SDK, which would be linked for the demo alone.
-func serve(in io.Reader, out io.Writer, f files) error {
+func answerRequests(in io.Reader, out io.Writer, f files) error {
 	requests, replies := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var r request
@@ -53,7 +53,7 @@ func serve(in io.Reader, out io.Writer, f files) error {
 		case "tools/list":
 			answer.Result = json.RawMessage(tools)
 		case "tools/call":
-			answer.Result = f.call(r.Params)
+			answer.Result = f.callTool(r.Params)
 		default:
 			answer.Error = &rpcError{Code: -32601, Message: "method not found"}
 		}
@@ -70,16 +70,16 @@ const tools = `{"tools":[
 
 const path = `{"type":"object","properties":{"path":{"type":"string","description":"an absolute path"}},"required":["path"]}`
 
-// call runs a tool. What fails is told to the model, in the result.
-func (f files) call(params callParams) (result callResult) {
+// callTool runs a tool. What fails is told to the model, in the result.
+func (f files) callTool(params callParams) (result callResult) {
 	text, err := "", fmt.Errorf("there is no tool %q", params.Name)
 	switch args := params.Arguments; params.Name {
 	case "read_text_file":
-		text, err = f.read(args)
+		text, err = f.readFile(args)
 	case "list_directory":
-		text, err = f.list(args)
+		text, err = f.listFolder(args)
 	case "write_file":
-		text, err = f.write(args)
+		text, err = f.writeFile(args)
 	}
 	if err != nil {
 		text = err.Error()
@@ -94,8 +94,8 @@ type files struct {
 	dir  string
 }
 
-func (f files) read(in arguments) (string, error) {
-	rel, err := f.inside(in.Path)
+func (f files) readFile(in arguments) (string, error) {
+	rel, err := f.relativePath(in.Path)
 	if err != nil {
 		return "", err
 	}
@@ -103,8 +103,8 @@ func (f files) read(in arguments) (string, error) {
 	return string(data), err
 }
 
-func (f files) list(in arguments) (string, error) {
-	rel, err := f.inside(in.Path)
+func (f files) listFolder(in arguments) (string, error) {
+	rel, err := f.relativePath(in.Path)
 	if err != nil {
 		return "", err
 	}
@@ -116,15 +116,15 @@ func (f files) list(in arguments) (string, error) {
 	return strings.Join(names, "\n"), err
 }
 
-func (f files) write(in arguments) (string, error) {
-	rel, err := f.inside(in.Path)
+func (f files) writeFile(in arguments) (string, error) {
+	rel, err := f.relativePath(in.Path)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("wrote %d bytes", len(in.Content)), f.root.WriteFile(rel, []byte(in.Content), 0o600)
 }
 
-func (f files) inside(path string) (string, error) {
+func (f files) relativePath(path string) (string, error) {
 	rel, err := filepath.Rel(f.dir, path)
 	if err != nil {
 		return "", fmt.Errorf("the path must be absolute: %w", err)

@@ -28,8 +28,8 @@ type Folder struct {
 	Policy string // the policy file
 }
 
-// Make creates a folder with samples and the given policy.
-func Make(policy []byte) (Folder, error) {
+// MakeFolder creates a folder with samples and the given policy.
+func MakeFolder(policy []byte) (Folder, error) {
 	root, err := os.MkdirTemp("", "clawai-demo-")
 	if err != nil {
 		return Folder{}, fmt.Errorf("demo folder: %w", err)
@@ -41,10 +41,10 @@ func Make(policy []byte) (Folder, error) {
 	}
 	f := Folder{Root: root, Home: filepath.Join(root, "home"), Policy: filepath.Join(root, "home", ".config", "clawai", "policy.toml")}
 	for name, content := range map[string]string{
-		f.path("projects", "app", "README.md"): "# app\n\nA sample project.\n",
-		f.path("projects", "app", "main.go"):   "package main\n\nfunc main() {}\n",
-		f.path(".ssh", "id_ed25519"):           "a sample that stands for a private key\n",
-		f.Policy:                               string(policy),
+		f.homePath("projects", "app", "README.md"): "# app\n\nA sample project.\n",
+		f.homePath("projects", "app", "main.go"):   "package main\n\nfunc main() {}\n",
+		f.homePath(".ssh", "id_ed25519"):           "a sample that stands for a private key\n",
+		f.Policy:                                   string(policy),
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			return f, fmt.Errorf("demo folder: %w", err)
@@ -56,7 +56,7 @@ func Make(policy []byte) (Folder, error) {
 	return f, nil
 }
 
-func (f Folder) path(elem ...string) string {
+func (f Folder) homePath(elem ...string) string {
 	return filepath.Join(append([]string{f.Home}, elem...)...)
 }
 
@@ -77,26 +77,26 @@ func (f Folder) Environ() []string {
 		env = append(env, v)
 	}
 	return append(env,
-		"CLAWAI_CONFIG_DIR="+f.path(".config", "clawai"),
-		"CLAWAI_STATE_DIR="+f.path(".local", "state", "clawai"),
+		"CLAWAI_CONFIG_DIR="+f.homePath(".config", "clawai"),
+		"CLAWAI_STATE_DIR="+f.homePath(".local", "state", "clawai"),
 		"CLAWAI_ASK=terminal", "CLAWAI_ASK_NOBODY=deny")
 }
 
 // Steps is the story, in order.
 func (f Folder) Steps() []Step {
 	return []Step{
-		{"reads a project file", "read_text_file", arguments{Path: f.path("projects", "app", "README.md")}},
-		{"lists the project", "list_directory", arguments{Path: f.path("projects", "app")}},
-		{"reads the SSH key", "read_text_file", arguments{Path: f.path(".ssh", "id_ed25519")}},
-		{"reads it by another spelling", "read_text_file", arguments{Path: f.path("projects") + "/app/%2e%2e/../../.ssh/id_ed25519"}},
-		{"climbs out of the project", "read_text_file", arguments{Path: f.path("projects") + "/../../../../../../etc/passwd"}},
-		{"writes a project file", "write_file", arguments{Path: f.path("projects", "app", "NOTES.md"), Content: "Written by the agent.\n"}},
+		{"reads a project file", "read_text_file", arguments{Path: f.homePath("projects", "app", "README.md")}},
+		{"lists the project", "list_directory", arguments{Path: f.homePath("projects", "app")}},
+		{"reads the SSH key", "read_text_file", arguments{Path: f.homePath(".ssh", "id_ed25519")}},
+		{"reads it by another spelling", "read_text_file", arguments{Path: f.homePath("projects") + "/app/%2e%2e/../../.ssh/id_ed25519"}},
+		{"climbs out of the project", "read_text_file", arguments{Path: f.homePath("projects") + "/../../../../../../etc/passwd"}},
+		{"writes a project file", "write_file", arguments{Path: f.homePath("projects", "app", "NOTES.md"), Content: "Written by the agent.\n"}},
 	}
 }
 
-// Trial is one step that changes something.
-func (f Folder) Trial() Step {
-	return Step{"writes a file", "write_file", arguments{Path: f.path("hello.txt"), Content: "Hello.\n"}}
+// TrialStep is one step that changes something.
+func (f Folder) TrialStep() Step {
+	return Step{"writes a file", "write_file", arguments{Path: f.homePath("hello.txt"), Content: "Hello.\n"}}
 }
 
 // ArgsJSON is a step's arguments as the wire carries them.
@@ -108,5 +108,5 @@ func (s Step) ArgsJSON() string {
 	return string(b)
 }
 
-// Short writes the demo's home as ~, so that a line fits a screen.
-func (f Folder) Short(s string) string { return strings.ReplaceAll(s, f.Home, "~") }
+// ShortenHome writes the demo's home as ~, so that a line fits a screen.
+func (f Folder) ShortenHome(s string) string { return strings.ReplaceAll(s, f.Home, "~") }

@@ -58,12 +58,12 @@ func runDemo(c *cli.Context) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	folder, err := demo.Make(fixtures.FilesystemPolicy)
+	folder, err := demo.MakeFolder(fixtures.FilesystemPolicy)
 	defer func() { err = errors.Join(err, cleanUp(c, folder)) }()
 	if err != nil {
 		return err
 	}
-	if err := play(ctx, c.App.Writer, folder); err != nil {
+	if err := playStory(ctx, c.App.Writer, folder); err != nil {
 		if ctx.Err() != nil {
 			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("interrupted")}
 		}
@@ -83,9 +83,9 @@ func cleanUp(c *cli.Context, f demo.Folder) error {
 	return f.Remove()
 }
 
-// play plays the story: the agent behind the real proxy, as it happens, and the
+// playStory plays the story: the agent behind the real proxy, as it happens, and the
 // record at the end.
-func play(ctx context.Context, w io.Writer, f demo.Folder) error {
+func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -99,14 +99,14 @@ func play(ctx context.Context, w io.Writer, f demo.Folder) error {
 		return err
 	}
 	defer func() { _ = agent.Close() }()
-	tools, err := agent.Tools()
+	tools, err := agent.ListTools()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmdline.Prose(w), "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
+	fmt.Fprintf(cmdline.ProseWriter(w), "A real MCP server (tools: %s) behind clawai proxy,\nunder the starter policy for filesystem servers. ~ is a folder made for this demo.\n", strings.Join(tools, ", "))
 	state := filepath.Join(f.Home, ".local", "state", "clawai", "audit")
 	for i, step := range f.Steps() {
-		if err := show(w, f, agent, state, i+1, step); err != nil {
+		if err := showStep(w, f, agent, state, i+1, step); err != nil {
 			return err
 		}
 	}
@@ -116,10 +116,10 @@ func play(ctx context.Context, w io.Writer, f demo.Folder) error {
 	return showRecord(w, f, state)
 }
 
-func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
-	w = cmdline.Prose(w)
-	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.Short(step.ArgsJSON()))
-	got, err := agent.Try(step)
+func showStep(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, step demo.Step) error {
+	w = cmdline.ProseWriter(w)
+	fmt.Fprintf(w, "\n%d. The agent %s.\n   %s %s\n", n, step.Says, step.Tool, f.ShortenHome(step.ArgsJSON()))
+	got, err := agent.TryStep(step)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func show(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int, st
 		fmt.Fprintf(w, "   %s: %s\n", strings.ToUpper(entry.Decision), decidedBy(entry))
 	}
 	for line := range strings.Lines(strings.TrimSpace(got.Text)) {
-		fmt.Fprintf(w, "   | %s\n", f.Short(strings.TrimRight(line, "\n")))
+		fmt.Fprintf(w, "   | %s\n", f.ShortenHome(strings.TrimRight(line, "\n")))
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ type shortening struct {
 }
 
 func (s shortening) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(s.w, s.f.Short(string(b))); err != nil {
+	if _, err := io.WriteString(s.w, s.f.ShortenHome(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -169,7 +169,7 @@ func (s shortening) Write(b []byte) (int, error) {
 func showRecord(w io.Writer, f demo.Folder, state string) error {
 	fmt.Fprintf(w, "\nThe record of it, as clawai log shows it:\n")
 	kinds := []event.Kind{event.Decision, event.Answered, event.Outcome}
-	lines := record.Printer{Out: shortening{w, f}, Color: cmdline.WantsColor(w, os.Getenv), Width: cmdline.Width(w), Home: f.Home}
+	lines := record.Printer{Out: shortening{w, f}, Color: cmdline.WantsColor(w, os.Getenv), Width: cmdline.ScreenWidth(w), Home: f.Home}
 	fold := record.Folder{Emit: lines.Print}
 	for entry, err := range audit.Read(state, audit.Filter{Kinds: kinds}) {
 		if err == nil {
@@ -186,7 +186,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	if err != nil {
 		return err
 	}
-	if !report.Intact() {
+	if !report.IsIntact() {
 		return fmt.Errorf("the record does not verify: %v", report.Findings)
 	}
 	fmt.Fprintf(w, "Verified: %d lines, chained, none changed.\n\n", report.Records)
@@ -194,6 +194,6 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	if wrap.FindProgram().Err != nil { // go run, or a download that was not put anywhere yet
 		install = "go install ./cmd/..., then "
 	}
-	fmt.Fprintf(cmdline.Prose(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)
+	fmt.Fprintf(cmdline.ProseWriter(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)
 	return nil
 }

@@ -22,7 +22,7 @@ func checkAsking(p *machine) []finding {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started with it",
 			Fix: "correct the setting (docs/approvals.md)"}}
 	}
-	all := settings(ask)
+	all := listSettings(ask)
 	if len(ask.Order.Is) == 0 {
 		return append(all, finding{Health: doubtful, Text: "nobody is ever asked: a prompt rule denies",
 			Fix: "name ways of asking: order in " + p.folders.SettingsFile()})
@@ -40,7 +40,7 @@ func checkAsking(p *machine) []finding {
 		}
 		all = append(all, finding{Health: healthy, Text: d.String(), Channel: &d})
 	}
-	all = append(all, fine("desktop notification: %s", onOff(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
+	all = append(all, healthyFinding("desktop notification: %s", onOff(ask.Notify.Is, notify.New(notify.Options{}).Available()))...)
 	if open {
 		return all
 	}
@@ -80,8 +80,8 @@ func (d channelDoc) String() string {
 	return d.Name + ": not now: " + d.Why
 }
 
-// settings is each setting with where it comes from.
-func settings(a config.Ask) (all []finding) {
+// listSettings is each setting with where it comes from.
+func listSettings(a config.Ask) (all []finding) {
 	order := strings.Join(a.Order.Is, ",")
 	if order == "" {
 		order = config.Never

@@ -20,14 +20,14 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr
 	}
-	if !slices.Contains(canary.Clients(), name) {
-		return h, "", cmdline.Usagef("%q cannot be tried: without an account only %s can be run", name, strings.Join(canary.Clients(), ", "))
+	if !slices.Contains(canary.ClientIDs(), name) {
+		return h, "", cmdline.Usagef("%q cannot be tried: without an account only %s can be run", name, strings.Join(canary.ClientIDs(), ", "))
 	}
-	f, err := wrapcmd.Find()
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return h, "", err
 	}
-	list, err := f.Hooks(name)
+	list, err := f.FindHooks(name)
 	if err != nil {
 		return h, "", err
 	}
@@ -37,7 +37,7 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 		}
 		switch state, why := f.Judge.HookState(h, list); state {
 		case wrap.HookBare, wrap.HookUnreadable:
-			return h, strings.TrimSuffix(state.Words()+": "+why, ": "), nil
+			return h, strings.TrimSuffix(state.StateText()+": "+why, ": "), nil
 		case wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted: // what that comes to is seen
 		}
 		return h, "", nil
@@ -45,8 +45,8 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	return h, "", fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
-// sing tries a client, unless something speaks against it.
-func sing(ctx context.Context, h wrap.Hooks, why string) []finding {
+// runCanary tries a client, unless something speaks against it.
+func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun, Why: why}
 	if why == "" {
 		ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

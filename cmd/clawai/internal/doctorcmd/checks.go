@@ -52,19 +52,19 @@ type machine struct {
 	hooks      bool // hooks alone, and those closely
 }
 
-func fine(format string, a ...any) []finding {
+func healthyFinding(format string, a ...any) []finding {
 	return []finding{{Health: healthy, Text: fmt.Sprintf(format, a...)}}
 }
 
 func checkProgram(*machine) []finding {
-	name := "clawai " + cmdline.Release()
+	name := "clawai " + cmdline.ReleaseVersion()
 	switch p := wrap.FindProgram(); {
 	case p.Err != nil:
 		return []finding{{Health: doubtful, Text: name + ", which clients cannot be given", Fix: p.Err.Error()}}
 	case p.Path != "":
-		return fine("%s at %s", name, p.Path)
+		return healthyFinding("%s at %s", name, p.Path)
 	}
-	return fine("%s", name)
+	return healthyFinding("%s", name)
 }
 
 func checkSystem(*machine) []finding {
@@ -73,7 +73,7 @@ func checkSystem(*machine) []finding {
 		return []finding{{Health: doubtful, Text: where + "; tested under Wine (proxy, queue, console, clients' files), and on no Windows itself",
 			Fix: "see docs/windows.md for what was run where"}}
 	}
-	return fine("%s", where)
+	return healthyFinding("%s", where)
 }
 
 // variables are those that change what clawai does.
@@ -92,9 +92,9 @@ func checkEnvironment(*machine) []finding {
 		}
 	}
 	if len(set) == 0 {
-		return fine("no variable that matters is set")
+		return healthyFinding("no variable that matters is set")
 	}
-	return fine("%s", strings.Join(set, " "))
+	return healthyFinding("%s", strings.Join(set, " "))
 }
 
 func checkFolders(p *machine) []finding {
@@ -102,7 +102,7 @@ func checkFolders(p *machine) []finding {
 		return []finding{{Health: broken, Text: p.foldersErr.Error(),
 			Fix: "set HOME, or CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, to absolute paths where the client starts clawai"}}
 	}
-	return fine("configuration in %s, state in %s", p.folders.Config, p.folders.State)
+	return healthyFinding("configuration in %s, state in %s", p.folders.Config, p.folders.State)
 }
 
 func checkPolicy(p *machine) []finding {
@@ -110,7 +110,7 @@ func checkPolicy(p *machine) []finding {
 		return nil
 	}
 	path := p.folders.PolicyFile()
-	loaded, err := config.LoadPolicyFor(path, policyfile.Options(p.folders.Home))
+	loaded, err := config.LoadPolicyFor(path, policyfile.PolicyOptions(p.folders.Home))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return []finding{{Health: broken, Text: "there is no policy at " + path + ", so no server is started",
@@ -123,7 +123,7 @@ func checkPolicy(p *machine) []finding {
 	if len(loaded.Policy.Rules()) == 0 {
 		return []finding{{Health: doubtful, Text: text, Fix: "add rules (docs/policy.md), or: clawai policy init --profile NAME --force"}}
 	}
-	return fine("%s", text)
+	return healthyFinding("%s", text)
 }
 
 // checkLayers tells what stands over the owner's policy in this folder.
@@ -133,7 +133,7 @@ func checkLayers(p *machine) []finding {
 	}
 	layers := config.Layers{Org: config.OrgPolicy(), State: p.folders.State}
 	layers.Dir, _ = os.Getwd() // without one there is no project
-	above, notes, err := layers.Above(policyfile.Options(p.folders.Home))
+	above, notes, err := layers.LoadAbove(policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started",
 			Fix: "correct the file, or ask whoever put it there (docs/layers.md)"}}
@@ -143,10 +143,10 @@ func checkLayers(p *machine) []finding {
 		all = append(all, finding{Health: doubtful, Text: note, Fix: "clawai policy trust"})
 	}
 	for _, layer := range above {
-		all = append(all, fine("the %s's %s tightens it: %s", layer.Layer(), layer.File(), policyfile.CountRules(layer))...)
+		all = append(all, healthyFinding("the %s's %s tightens it: %s", layer.LayerName(), layer.FileName(), policyfile.CountRules(layer))...)
 	}
 	if len(all) == 0 {
-		return fine("nothing stands over it here")
+		return healthyFinding("nothing stands over it here")
 	}
 	return all
 }
@@ -159,13 +159,13 @@ func checkState(p *machine) []finding {
 	dir := p.folders.State
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fine("%s is not there yet; the first session makes it", dir)
+		return healthyFinding("%s is not there yet; the first session makes it", dir)
 	}
 	if err == nil {
 		err = config.PrivateFolder(dir)
 	}
 	if err == nil {
-		err = writable(dir)
+		err = checkWritable(dir)
 	}
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; without a record every call is refused",
@@ -180,10 +180,10 @@ func checkState(p *machine) []finding {
 		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s can be looked into by other users (mode %04o)", dir, info.Mode().Perm()),
 			Fix: "chmod go-rwx " + cmdline.Quote([]string{dir})}}
 	}
-	return fine("%s is writable, by you alone", dir)
+	return healthyFinding("%s is writable, by you alone", dir)
 }
 
-func writable(dir string) error {
+func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-")
 	if err != nil {
 		return err
@@ -199,11 +199,11 @@ func checkRecord(p *machine) []finding {
 	switch {
 	case err != nil:
 		return []finding{{Health: broken, Text: "the record cannot be read: " + err.Error(), Fix: "clawai log verify"}}
-	case !report.Intact():
-		return []finding{{Health: broken, Text: fmt.Sprintf("the record is not what clawai wrote: %s, the first in %s", cmdline.Count(len(report.Findings), "1 finding", "%d findings"), logcmd.FindingText(report.Findings[0])),
+	case !report.IsIntact():
+		return []finding{{Health: broken, Text: fmt.Sprintf("the record is not what clawai wrote: %s, the first in %s", cmdline.CountText(len(report.Findings), "1 finding", "%d findings"), logcmd.FindingText(report.Findings[0])),
 			Fix: "look at all of them with: clawai log verify; keep a copy of the folder, then move it away to begin a new record"}}
 	case report.Segments == 0:
-		return fine("no records yet")
+		return healthyFinding("no records yet")
 	}
-	return fine("intact: %s in %s, %d bytes", cmdline.Count(int(report.Records), "1 record", "%d records"), cmdline.Count(report.Segments, "1 file", "%d files"), report.Bytes)
+	return healthyFinding("intact: %s in %s, %d bytes", cmdline.CountText(int(report.Records), "1 record", "%d records"), cmdline.CountText(report.Segments, "1 file", "%d files"), report.Bytes)
 }

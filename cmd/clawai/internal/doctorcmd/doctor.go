@@ -62,7 +62,7 @@ func runDoctor(c *cli.Context) error {
 		return err
 	}
 	p := machine{ctx: c.Context, hooks: c.Bool("hooks")}
-	p.folders, p.foldersErr = config.Dirs()
+	p.folders, p.foldersErr = config.ReadFolders()
 	if c.Bool("tables") {
 		if c.Bool("all") || c.Bool("hooks") || c.Bool("json") || c.IsSet("canary") {
 			return cmdline.Usagef("--tables goes with no other flag")
@@ -78,7 +78,7 @@ func runDoctor(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		look = []check{{"canary", func(p *machine) []finding { return sing(p.ctx, h, why) }}}
+		look = []check{{"canary", func(p *machine) []finding { return runCanary(p.ctx, h, why) }}}
 	}
 	d := diagnosis{OK: true, Findings: []finding{}}
 	for _, check := range look {
@@ -95,7 +95,7 @@ func runDoctor(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, d)
 	} else {
-		err = d.print(c.App.Writer, c.Bool("all") || p.hooks || c.IsSet("canary"))
+		err = d.printFindings(c.App.Writer, c.Bool("all") || p.hooks || c.IsSet("canary"))
 	}
 	if err == nil && !d.OK {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}

@@ -20,40 +20,40 @@ func checkHooks(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return hooksUnknown(p, p.foldersErr)
 	}
-	f, err := wrapcmd.Find()
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return hooksUnknown(p, err)
 	}
-	list, err := f.Hooks()
+	list, err := f.FindHooks()
 	if err != nil {
 		return hooksUnknown(p, err)
 	}
 	covered := 0
 	for _, h := range list {
 		state, why := f.Judge.HookState(h, list)
-		if state.Covered() {
+		if state.IsCovered() {
 			covered++
 		}
 		all = append(all, hookState(p, h, state, why)...)
 		all = append(all, othersBroken(&f, h)...)
 		if p.hooks && state != wrap.HookBare {
-			all = append(all, rewriters(&f, h)...)
-			all = append(all, without(h)...)
+			all = append(all, findRewriters(&f, h)...)
+			all = append(all, findHooklessProfiles(h)...)
 		}
-		if p.hooks && state.Covered() && len(h.Files) > 0 {
+		if p.hooks && state.IsCovered() && len(h.Files) > 0 {
 			all = append(all, lastFired(p, &f, h)...)
-			all = append(all, played(p.ctx, h)...)
-			all = append(all, unread(p, h)...)
+			all = append(all, playSamples(p.ctx, h)...)
+			all = append(all, findUnreadable(p, h)...)
 			all = append(all, checkTried(p.ctx, h)...)
 		}
 	}
-	if program, err := f.Judge.Program.Hook(); p.hooks && err == nil {
-		all = append(fine("clawai-hook at %s, which others cannot write", f.Short(program)), all...)
+	if program, err := f.Judge.Program.HookPath(); p.hooks && err == nil {
+		all = append(healthyFinding("clawai-hook at %s, which others cannot write", f.ShortPath(program)), all...)
 	} else if p.hooks {
 		all = append([]finding{{Health: doubtful, Text: err.Error(), Fix: "install it beside clawai (docs/install.md)"}}, all...)
 	}
 	if all == nil {
-		all = fine("%s clawai-hook, as wrap writes it", cmdline.Count(covered, "1 client calls", "%d clients call"))
+		all = healthyFinding("%s clawai-hook, as wrap writes it", cmdline.CountText(covered, "1 client calls", "%d clients call"))
 	}
 	return all
 }
@@ -68,7 +68,7 @@ func hooksUnknown(p *machine, err error) []finding {
 
 // hookState is the finding that a state comes to.
 func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []finding {
-	text := h.Row.Name + ": " + state.Words()
+	text := h.Row.Name + ": " + state.StateText()
 	if why != "" {
 		text += ": " + why
 	}
@@ -77,7 +77,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 	case wrap.HookDrifted:
 		return []finding{{Health: broken, Text: text, Fix: again + "; or take it out: clawai unwrap --hooks " + h.Row.Client}}
 	case wrap.HookUntrusted:
-		return []finding{{Health: broken, Text: h.Row.Name + ": " + state.Words() + ": it runs no hook that was not reviewed", Fix: h.Row.After}}
+		return []finding{{Health: broken, Text: h.Row.Name + ": " + state.StateText() + ": it runs no hook that was not reviewed", Fix: h.Row.After}}
 	case wrap.HookObserved:
 		return []finding{{Health: doubtful, Text: text, Fix: again + ", to enforce the policy"}}
 	case wrap.HookUnreadable:
@@ -91,7 +91,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 			return checkVersion(p.ctx, h)
 		}
 		if p.hooks {
-			return fine("%s", text)
+			return healthyFinding("%s", text)
 		}
 	}
 	return nil
@@ -101,15 +101,15 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		for _, err := range file.Hooked.Broken {
-			all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s, %s: a hook that %s cannot read", f.Short(file.Path), err, h.Row.Name), Fix: "correct it"})
+			all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s, %s: a hook that %s cannot read", f.ShortPath(file.Path), err, h.Row.Name), Fix: "correct it"})
 		}
 	}
 	return all
 }
 
-// rewriters are others' hooks before a tool: they run beside ours, and may change what ours
+// findRewriters are others' hooks before a tool: they run beside ours, and may change what ours
 // has judged.
-func rewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
+func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		var names []string
 		for _, hook := range file.Hooked.Others {
@@ -119,15 +119,15 @@ func rewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 		}
 		if len(names) > 0 {
 			all = append(all, finding{Health: doubtful,
-				Text: fmt.Sprintf("%s: other hooks run beside clawai-hook, and may rewrite what it has judged: %s in %s", h.Row.Name, strings.Join(names, ", "), f.Short(file.Path)),
+				Text: fmt.Sprintf("%s: other hooks run beside clawai-hook, and may rewrite what it has judged: %s in %s", h.Row.Name, strings.Join(names, ", "), f.ShortPath(file.Path)),
 				Fix:  "see that none of them answers with other arguments (updatedInput, tool_input)"})
 		}
 	}
 	return all
 }
 
-// without are the client's profiles with which it runs no hook.
-func without(h wrap.Hooks) (all []finding) {
+// findHooklessProfiles are the client's profiles with which it runs no hook.
+func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	for _, why := range h.Without {
 		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})
 	}
@@ -160,9 +160,9 @@ func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 			Text: fmt.Sprintf("%s was used today (%s), and its hook %s", h.Row.Name, used.Format(time.TimeOnly), neverOr(fired)),
 			Fix:  "start it anew, have it run a tool, and look: clawai log --server " + word + "; " + h.Row.After}}
 	case fired.IsZero():
-		return fine("%s: its hook has not fired yet", h.Row.Name)
+		return healthyFinding("%s: its hook has not fired yet", h.Row.Name)
 	}
-	return fine("%s: its hook last fired on %s", h.Row.Name, fired.Local().Format(time.DateTime))
+	return healthyFinding("%s: its hook last fired on %s", h.Row.Name, fired.Local().Format(time.DateTime))
 }
 
 func neverOr(fired time.Time) string {

@@ -23,9 +23,9 @@ func checkVersion(ctx context.Context, h wrap.Hooks) []finding {
 		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s: whether it blocks when the hook breaks is not known, as its version is not: %v", h.Row.Name, err),
 			Fix: "see that it is " + h.Row.Blocks + " or later: " + strings.Join(h.Row.Probe, " ")}}
 	case wrapcmd.CompareVersions(version, h.Row.Blocks) < 0:
-		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s %s: %s; it blocks since %s", h.Row.Name, version, wrap.HookOpen.Words(), h.Row.Blocks), Fix: "update it"}}
+		return []finding{{Health: doubtful, Text: fmt.Sprintf("%s %s: %s; it blocks since %s", h.Row.Name, version, wrap.HookOpen.StateText(), h.Row.Blocks), Fix: "update it"}}
 	}
-	return fine("%s %s: %s", h.Row.Name, version, wrap.HookEnforced.Words())
+	return healthyFinding("%s %s: %s", h.Row.Name, version, wrap.HookEnforced.StateText())
 }
 
 // askVersion runs the client and takes the first version that it prints.
@@ -63,7 +63,7 @@ func checkTried(ctx context.Context, h wrap.Hooks) []finding {
 		return nil
 	}
 	try := "clawai doctor --canary " + h.Row.Client
-	if !slices.Contains(canary.Clients(), h.Row.Client) {
+	if !slices.Contains(canary.ClientIDs(), h.Row.Client) {
 		try = "have it run a tool that is denied, and look: clawai log --server " + h.Row.HookWord()
 	}
 	return []finding{{Health: doubtful, Text: newer, Fix: try}}

@@ -19,7 +19,7 @@ func checkLeaks(p *machine) (all []finding) {
 	ways, bare := []leaks.Leak(nil), false
 	unknown, open := map[string]bool{}, map[string]bool{}
 	for _, client := range slices.Sorted(maps.Keys(byClient)) {
-		for _, l := range leaks.Of(byClient[client], rules) {
+		for _, l := range leaks.FindLeaks(byClient[client], rules) {
 			if !slices.Contains(ways, l) {
 				ways = append(ways, l)
 			}
@@ -28,12 +28,12 @@ func checkLeaks(p *machine) (all []finding) {
 			}
 		}
 		for _, s := range byClient[client] {
-			said := slices.ContainsFunc(rules.Trusts(), func(t policy.TrustTable) bool { return t.Server == s.Name })
+			said := slices.ContainsFunc(rules.TrustTables(), func(t policy.TrustTable) bool { return t.Server == s.Name })
 			unknown[s.Name] = unknown[s.Name] || s.Known == nil && !said
 			open[s.Name] = open[s.Name] || s.Known != nil && !said
 		}
 	}
-	for _, a := range leaks.Advise(ways, bare, rules.Flow(), chosen(unknown), chosen(open)) {
+	for _, a := range leaks.Advise(ways, bare, rules.FlowLevel(), selectedNames(unknown), selectedNames(open)) {
 		f := finding{Health: healthy, Text: a.Text, Fix: a.Fix, Leaks: a.Leaks}
 		if a.Fix != "" {
 			f.Health = doubtful
@@ -43,7 +43,7 @@ func checkLeaks(p *machine) (all []finding) {
 	return all
 }
 
-func chosen(names map[string]bool) []string {
+func selectedNames(names map[string]bool) []string {
 	maps.DeleteFunc(names, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(names))
 }

@@ -28,28 +28,28 @@ const (
 	playedRules = "[[rule]]\naction = \"allow\"\ntool = \"shell\"\nargs.command = \"" + playedAllow + "\"\nargs_open = true\n"
 )
 
-// played plays a request of the client through its own entry, once for a command that is
+// playSamples plays a request of the client through its own entry, once for a command that is
 // allowed and once for one that is not. Nothing runs but the hook.
-func played(ctx context.Context, h wrap.Hooks) []finding {
+func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	line, ok := entryOf(h)
-	row := client.Find(h.Row.HookWord())
+	row := client.FindRow(h.Row.HookWord())
 	if !ok || row == nil || runtime.GOOS == "windows" {
 		return nil // a plugin, or args without a shell, are tried by --canary alone
 	}
 	for command, denied := range map[string]bool{playedAllow: false, playedDeny: true} {
-		payload, ok := sample.Of(row.ID, command)
+		payload, ok := sample.CommandRequest(row.ID, command)
 		if !ok {
 			return nil
 		}
-		a, err := play(ctx, line, payload)
-		if err == nil && row.Denies(a) != denied {
+		a, err := playHook(ctx, line, payload)
+		if err == nil && row.IsDenial(a) != denied {
 			err = fmt.Errorf("it answers a call that is %s with exit code %d and %q", map[bool]string{true: "denied", false: "allowed"}[denied], a.Code, a.Stdout)
 		}
 		if err != nil {
 			return []finding{{Health: broken, Text: h.Row.Name + ": its entry was played a request of " + row.Seen + ": " + err.Error(), Fix: "clawai wrap --hooks " + h.Row.Client}}
 		}
 	}
-	return fine("%s: its entry lets go what is allowed and stops what is denied, asked as %s asks (%s)", h.Row.Name, row.Seen, row.From)
+	return healthyFinding("%s: its entry lets go what is allowed and stops what is denied, asked as %s asks (%s)", h.Row.Name, row.Seen, row.From)
 }
 
 // entryOf is the command line of the entry before a tool.
@@ -68,7 +68,7 @@ func entryOf(h wrap.Hooks) (string, bool) {
 	return "", false
 }
 
-func play(ctx context.Context, line string, payload []byte) (a client.Answer, err error) {
+func playHook(ctx context.Context, line string, payload []byte) (a client.Answer, err error) {
 	dir, err := os.MkdirTemp("", "clawai-doctor-")
 	if err != nil {
 		return a, err
@@ -92,8 +92,8 @@ func play(ctx context.Context, line string, payload []byte) (a client.Answer, er
 	return client.Answer{Stdout: out.Bytes(), Stderr: errs.Bytes(), Code: cmd.ProcessState.ExitCode()}, err
 }
 
-// unread tells of requests of the last day that no row of a client could read.
-func unread(p *machine, h wrap.Hooks) []finding {
+// findUnreadable tells of requests of the last day that no row of a client could read.
+func findUnreadable(p *machine, h wrap.Hooks) []finding {
 	word := h.Row.HookWord()
 	const day = 24 * time.Hour
 	count, why := 0, ""

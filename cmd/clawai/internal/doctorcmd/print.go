@@ -22,10 +22,10 @@ type printer struct {
 	names int // cells of the longest name of a check
 }
 
-// print writes what is not as it should be, the worst first, each with what to do, and
+// printFindings writes what is not as it should be, the worst first, each with what to do, and
 // one line for the rest; with everything, a row for each finding.
-func (d diagnosis) print(w io.Writer, everything bool) error {
-	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.Width(w)}
+func (d diagnosis) printFindings(w io.Writer, everything bool) error {
+	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.ScreenWidth(w)}
 	shown := d.Findings
 	if !everything {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(f finding) bool { return f.Health == healthy })
@@ -35,12 +35,12 @@ func (d diagnosis) print(w io.Writer, everything bool) error {
 		p.names = max(p.names, len(f.Check))
 	}
 	for _, f := range shown {
-		p.finding(f)
+		p.printFinding(f)
 	}
 	if !everything {
-		p.healthy(d.Findings)
+		p.printHealthy(d.Findings)
 	}
-	verdict := d.verdict(p.color)
+	verdict := d.renderVerdict(p.color)
 	if !everything {
 		verdict += " All that was looked at: clawai doctor --all"
 	}
@@ -53,18 +53,18 @@ var worst = []health{broken, doubtful, healthy}
 
 const healthCells = len("warning")
 
-func (p *printer) finding(f finding) {
-	p.row(f.Health, f.Check, term.Text(f.Text))
-	for _, line := range leaks.Lines(f.Leaks) {
-		p.row("", "", "  "+term.Text(line))
+func (p *printer) printFinding(f finding) {
+	p.printRow(f.Health, f.Check, term.VisibleText(f.Text))
+	for _, line := range leaks.RenderLines(f.Leaks) {
+		p.printRow("", "", "  "+term.VisibleText(line))
 	}
 	if f.Fix != "" {
-		p.row("", "", "fix: "+term.Text(f.Fix))
+		p.printRow("", "", "fix: "+term.VisibleText(f.Fix))
 	}
 }
 
-// row is three columns, the last of which goes on below itself.
-func (p *printer) row(h health, check, text string) {
+// printRow is three columns, the last of which goes on below itself.
+func (p *printer) printRow(h health, check, text string) {
 	indent := healthCells + 2 + p.names + 2
 	room := 0
 	if p.width > 0 {
@@ -77,8 +77,8 @@ func (p *printer) row(h health, check, text string) {
 	}
 }
 
-// healthy names the checks that found nothing else.
-func (p *printer) healthy(all []finding) {
+// printHealthy names the checks that found nothing else.
+func (p *printer) printHealthy(all []finding) {
 	var names []string
 	for _, f := range all {
 		if !slices.Contains(names, f.Check) && !slices.ContainsFunc(all, func(o finding) bool { return o.Check == f.Check && o.Health != healthy }) {
@@ -91,21 +91,21 @@ func (p *printer) healthy(all []finding) {
 	if p.out.Len() > 0 {
 		p.out.WriteByte('\n')
 	}
-	p.row(healthy, "", strings.Join(names, ", "))
+	p.printRow(healthy, "", strings.Join(names, ", "))
 }
 
-// verdict is the last line.
-func (d diagnosis) verdict(color bool) string {
+// renderVerdict is the last line.
+func (d diagnosis) renderVerdict(color bool) string {
 	text := cmdline.Paint(color, cmdline.Green, "Nothing is broken.")
-	if n := d.count(broken); n > 0 {
+	if n := d.countHealth(broken); n > 0 {
 		text = cmdline.Paint(color, cmdline.Red, fmt.Sprintf("%d broken.", n))
 	}
-	if n := d.count(doubtful); n > 0 {
-		text += " " + cmdline.Paint(color, cmdline.Yellow, cmdline.Count(n, "1 warning.", "%d warnings."))
+	if n := d.countHealth(doubtful); n > 0 {
+		text += " " + cmdline.Paint(color, cmdline.Yellow, cmdline.CountText(n, "1 warning.", "%d warnings."))
 	}
 	return text
 }
 
-func (d diagnosis) count(h health) int {
+func (d diagnosis) countHealth(h health) int {
 	return len(slices.DeleteFunc(slices.Clone(d.Findings), func(f finding) bool { return f.Health != h }))
 }

@@ -39,37 +39,37 @@ func checkCalls(p *machine) []finding {
 	if info.ModTime().After(since) {
 		since = info.ModTime()
 	}
-	r, err := p.replayed(path, since)
+	r, err := p.replayRecord(path, since)
 	switch {
 	case err != nil:
-		return []finding{{Health: doubtful, Text: "the calls of the last week could not be judged anew: " + term.Text(err.Error()), Fix: "clawai policy replay --policy " + path + " --since 7d"}}
+		return []finding{{Health: doubtful, Text: "the calls of the last week could not be judged anew: " + term.VisibleText(err.Error()), Fix: "clawai policy replay --policy " + path + " --since 7d"}}
 	case r == nil:
 		return nil
 	}
 	changed := r.Counts[replay.NewlyAllowed] + r.Counts[replay.NewlyAsked] + r.Counts[replay.NewlyDenied]
 	if changed == 0 {
-		return fine("%s since %s: judged today as they were", cmdline.Count(r.Decisions, "1 call", "%d calls"), since.Format(time.DateOnly))
+		return healthyFinding("%s since %s: judged today as they were", cmdline.CountText(r.Decisions, "1 call", "%d calls"), since.Format(time.DateOnly))
 	}
 	return []finding{{
 		Health: doubtful,
 		Text: fmt.Sprintf("%s of %d since %s would be judged otherwise by this version of clawai, under the same policy: %s",
-			cmdline.Count(changed, "1 call", "%d calls"), r.Decisions, since.Format(time.DateOnly), callsOf(r)),
+			cmdline.CountText(changed, "1 call", "%d calls"), r.Decisions, since.Format(time.DateOnly), callsOf(r)),
 		Fix: "look at all of them with: clawai policy replay --policy " + path + " --since 7d",
 	}}
 }
 
-// replayed judges the recorded calls since a time; nil where the policy does not load.
-func (p *machine) replayed(path string, since time.Time) (*replay.Report, error) {
+// replayRecord judges the recorded calls since a time; nil where the policy does not load.
+func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	o := policyfile.Options(p.folders.Home)
-	o.Disk = disk.OS()
+	o := policyfile.PolicyOptions(p.folders.Home)
+	o.Disk = disk.SystemDisk()
 	if o.HideDenied, err = config.LoadHideDenied(p.folders); err != nil {
 		return nil, err
 	}
-	if o.Above, _, err = (config.Layers{Org: config.OrgPolicy()}).Above(o); err != nil {
+	if o.Above, _, err = (config.Layers{Org: config.OrgPolicy()}).LoadAbove(o); err != nil {
 		return nil, nil //nolint:nilerr // the check of layers tells of it
 	}
 	j, err := replay.NewJudge(path, src, o)
@@ -95,7 +95,7 @@ func callsOf(r *replay.Report) string {
 		if x.Args != "" {
 			call += " " + x.Args
 		}
-		all = append(all, fmt.Sprintf("%s (was %s, is %s)", term.Text(call), term.Text(x.Was), x.Is))
+		all = append(all, fmt.Sprintf("%s (was %s, is %s)", term.VisibleText(call), term.VisibleText(x.Was), x.Is))
 	}
 	return strings.Join(all, "; ")
 }

@@ -21,11 +21,11 @@ func checkRules(p *machine) (all []finding) {
 	if rules == nil {
 		return nil
 	}
-	servers := f.Servers()
+	servers := f.ServerNames()
 	if len(servers) == 0 {
-		return fine("no client has a server that they could be about")
+		return healthyFinding("no client has a server that they could be about")
 	}
-	agents := builtin.Clients() // whose own tools are judged under these names
+	agents := builtin.ListClients() // whose own tools are judged under these names
 	var patterns []string
 	places := map[string][]string{}
 	for _, s := range rules.Sources() {
@@ -37,26 +37,26 @@ func checkRules(p *machine) (all []finding) {
 			if places[pattern] == nil {
 				patterns = append(patterns, pattern)
 			}
-			places[pattern] = append(places[pattern], fmt.Sprintf("%s:%d", f.Short(s.Pos.File), s.Pos.Line))
+			places[pattern] = append(places[pattern], fmt.Sprintf("%s:%d", f.ShortPath(s.Pos.File), s.Pos.Line))
 		}
 	}
 	for _, pattern := range patterns {
 		all = append(all, finding{
 			Health: doubtful,
 			Text: fmt.Sprintf("%s about the server %q, which no client has (%s)",
-				cmdline.Count(len(places[pattern]), "a rule is", "%d rules are"), pattern, strings.Join(places[pattern], ", ")),
+				cmdline.CountText(len(places[pattern]), "a rule is", "%d rules are"), pattern, strings.Join(places[pattern], ", ")),
 			Fix: "correct the name (clawai status lists the servers), or take them out",
 		})
 	}
-	closed, elsewhere := f.Unruled(rules.Sources())
+	closed, elsewhere := f.FindUnruled(rules.Sources())
 	for _, name := range closed {
-		all = append(all, unruled(name, "no rule opens %q: every call of it is refused"))
+		all = append(all, noRulesFinding(name, "no rule opens %q: every call of it is refused"))
 	}
 	for _, name := range elsewhere {
-		all = append(all, unruled(name, "no rule names %q: what the rules without a server do not open of it is refused"))
+		all = append(all, noRulesFinding(name, "no rule names %q: what the rules without a server do not open of it is refused"))
 	}
 	if all == nil {
-		all = fine("every rule is about a server that is there, and every server behind clawai has rules")
+		all = healthyFinding("every rule is about a server that is there, and every server behind clawai has rules")
 	}
 	return all
 }
@@ -67,18 +67,18 @@ func (p *machine) rulesAndServers() (*policy.Policy, *wrapcmd.Found) {
 	if p.foldersErr != nil {
 		return nil, nil
 	}
-	loaded, err := config.LoadPolicyFor(p.folders.PolicyFile(), policyfile.Options(p.folders.Home))
+	loaded, err := config.LoadPolicyFor(p.folders.PolicyFile(), policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
 		return nil, nil
 	}
-	f, err := wrapcmd.Find()
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return nil, nil
 	}
 	return loaded.Policy, &f
 }
 
-func unruled(name, text string) finding {
+func noRulesFinding(name, text string) finding {
 	words := strings.Join(wrapcmd.NameWords([]string{name}), " ")
 	return finding{Health: doubtful, Text: fmt.Sprintf(text, name),
 		Fix: "write rules for it, or watch it first: clawai wrap --observe " + words + ", and then: clawai policy learn"}

@@ -21,14 +21,14 @@ func printTables(w io.Writer, p *machine) error {
 		return p.foldersErr
 	}
 	var trusts []policy.TrustTable
-	loaded, err := config.LoadPolicyFor(p.folders.PolicyFile(), policyfile.Options(p.folders.Home))
+	loaded, err := config.LoadPolicyFor(p.folders.PolicyFile(), policyfile.PolicyOptions(p.folders.Home))
 	switch {
 	case err == nil:
-		trusts = loaded.Policy.Trusts()
+		trusts = loaded.Policy.TrustTables()
 	case !errors.Is(err, fs.ErrNotExist): // without a policy there is no table yet
 		return err
 	}
-	f, err := wrapcmd.Find()
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func printTables(w io.Writer, p *machine) error {
 			if slices.ContainsFunc(trusts, func(t policy.TrustTable) bool { return t.Server == s.Name }) {
 				continue
 			}
-			text := leaks.Tables(s.Name, s.Known)
+			text := leaks.RenderTables(s.Name, s.Known)
 			if before, seen := texts[s.Name]; seen && before != text {
 				text = ""
 			}

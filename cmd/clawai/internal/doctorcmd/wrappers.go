@@ -16,7 +16,7 @@ func checkWrappers(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
 	}
-	f, err := wrapcmd.Find()
+	f, err := wrapcmd.FindServers()
 	if err != nil {
 		return []finding{{Health: broken, Text: "the clients' files cannot be looked at: " + err.Error(), Fix: "clawai status"}}
 	}
@@ -24,16 +24,16 @@ func checkWrappers(p *machine) (all []finding) {
 	for i := range f.Places {
 		place := &f.Places[i]
 		if place.Err != nil {
-			all = append(all, finding{Health: doubtful, Text: f.Short(place.Path) + ": " + place.Err.Error(),
+			all = append(all, finding{Health: doubtful, Text: f.ShortPath(place.Path) + ": " + place.Err.Error(),
 				Fix: "correct the file; which of its servers are behind clawai is not known"})
 		}
 		if place.HasMark() && len(place.Entries) > 0 {
-			all = append(all, finding{Health: doubtful, Text: f.Short(place.Path) + " starts with a byte order mark, which " + place.Row.Name + " may not read",
+			all = append(all, finding{Health: doubtful, Text: f.ShortPath(place.Path) + " starts with a byte order mark, which " + place.Row.Name + " may not read",
 				Fix: "save the file as UTF-8 without a byte order mark"})
 		}
 		for _, e := range place.Entries {
-			state, why := f.Judge.State(place, e)
-			text := fmt.Sprintf("%q in %s is %s: %s", e.Name, f.Short(place.Path), state, why)
+			state, why := f.Judge.EntryState(place, e)
+			text := fmt.Sprintf("%q in %s is %s: %s", e.Name, f.ShortPath(place.Path), state, why)
 			switch state {
 			case wrap.Bare:
 				if !slices.Contains(bare, e.Name) {
@@ -50,11 +50,11 @@ func checkWrappers(p *machine) (all []finding) {
 		all = append(all, finding{Health: broken, Text: text, Fix: "clawai unwrap; clawai status says what is where"})
 	}
 	if len(bare) > 0 {
-		all = append(all, finding{Health: doubtful, Text: cmdline.Count(len(bare), "1 server is", "%d servers are") + " not behind clawai: " + cmdline.Names(bare),
+		all = append(all, finding{Health: doubtful, Text: cmdline.CountText(len(bare), "1 server is", "%d servers are") + " not behind clawai: " + cmdline.JoinNames(bare),
 			Fix: "clawai wrap " + strings.Join(wrapcmd.NameWords(bare), " ") + "; clawai status says where they are"})
 	}
 	if all == nil {
-		all = fine("%s as wrap writes them", cmdline.Count(f.Status().Counts[wrap.Wrapped], "1 wrapper stands", "%d wrappers stand"))
+		all = healthyFinding("%s as wrap writes them", cmdline.CountText(f.JudgeStatus().Counts[wrap.Wrapped], "1 wrapper stands", "%d wrappers stand"))
 	}
 	return all
 }

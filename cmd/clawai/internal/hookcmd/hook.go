@@ -33,11 +33,11 @@ func Command() *cli.Command {
 			"If the policy allows the call, it says nothing and exits 0; if not, it says why and exits 2 (docs/hooks.md).\n" +
 			"Clients start clawai-hook, which does the same faster, and starts this command when a person has to be asked.",
 		SkipFlagParsing: true, // as the small program has it, which links no such parser
-		Action:          run,
+		Action:          runHook,
 	}
 }
 
-func run(c *cli.Context) error {
+func runHook(c *cli.Context) error {
 	words := c.Args().Slice()
 	if len(words) == 1 && (words[0] == "--help" || words[0] == "-h") {
 		return cli.ShowSubcommandHelp(c)
@@ -49,11 +49,11 @@ func run(c *cli.Context) error {
 	line.Packs = packs.Read
 	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
 		waits() // for a person, perhaps
-		o := line.Options("clawai " + cmdline.Version)
-		o.Proxied, o.Servers = proxied, servers
-		o.Heard = func(session, said string) error { return heard(&line, session, said) }
+		o := line.HookOptions("clawai " + cmdline.Version)
+		o.Proxied, o.Servers = isProxied, listServers
+		o.Heard = func(session, said string) error { return keepPrompt(&line, session, said) }
 		o.Open = func(project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
-			return open(&line, project, req, ask)
+			return openDoor(&line, project, req, ask)
 		}
 		return hook.Run(ctx, payload, o)
 	})
@@ -63,23 +63,23 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// heard keeps what the user says where the flow of the session is kept.
-func heard(line *program.Line, session, said string) error {
-	files := line.Files("")
-	folders, err := files.Folders()
+// keepPrompt keeps what the user says where the flow of the session is kept.
+func keepPrompt(line *program.Line, session, said string) error {
+	files := line.BaseFiles("")
+	folders, err := files.FindFolders()
 	if err != nil {
 		return err
 	}
 	return flow.HearIn(folders.State, session, said)
 }
 
-// cleared ends what the client's session has seen, where the client has begun another of this
+// clearSession ends what the client's session has seen, where the client has begun another of this
 // name, and says for the record what came of it.
-func cleared(state, session string) string {
+func clearSession(state, session string) string {
 	one := flow.New(state, flow.ClientKeys())
 	defer one.Close()
-	one.Follow(os.Getenv)
-	switch why, err := one.Clear(flow.IDKey(session)); {
+	one.FollowClient(os.Getenv)
+	switch why, err := one.ClearLabels(flow.IDKey(session)); {
 	case err != nil:
 		return "what the session has seen stays: " + err.Error()
 	case why != "":
@@ -88,19 +88,19 @@ func cleared(state, session string) string {
 	return "cleared: what was seen and allowed before counts no more"
 }
 
-// open is a gate that asks by the client's dialog, or else by the ways of the settings.
-func open(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
+// openDoor is a gate that asks by the client's dialog, or else by the ways of the settings.
+func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)
 	if err != nil {
 		return nil, err
 	}
 	rules, note := o.Policy.Policy, ""
-	weighs := rules.Flow() != policy.Off
+	weighs := rules.FlowLevel() != policy.Off
 	looks := weighs || rules.Labelled()
 	if looks && req.Cleared {
-		note = cleared(o.Folders.State, req.Session)
+		note = clearSession(o.Folders.State, req.Session)
 	}
-	one, all, err := single(line, &o, project, req.Session, ask)
+	one, all, err := openSession(line, &o, project, req.Session, ask)
 	if err != nil {
 		_ = o.Record.Close()
 		return nil, err
@@ -112,30 +112,30 @@ func open(line *program.Line, project string, req *client.Request, ask hook.Dial
 	}}, nil
 }
 
-func single(line *program.Line, o *program.Opened, project, id string, ask hook.Dialog) (*session.Session, *session.Sessions, error) {
-	settings, err := asking(line, o.Folders)
+func openSession(line *program.Line, o *program.Opened, project, id string, ask hook.Dialog) (*session.Session, *session.Sessions, error) {
+	settings, err := loadAskSettings(line, o.Folders)
 	if err != nil {
 		return nil, nil, err
 	}
-	known := cmdline.View(o.Folders)
+	known := cmdline.ViewOptions(o.Folders)
 	known.Project = project
-	before := flow.New(o.Folders.State, flow.Keys(os.Getenv, project))
-	if rules := o.Policy.Policy; rules.Flow() != policy.Off || rules.Labelled() {
+	before := flow.New(o.Folders.State, flow.SessionKeys(os.Getenv, project))
+	if rules := o.Policy.Policy; rules.FlowLevel() != policy.Off || rules.Labelled() {
 		if before, err = flow.OfHook(o.Folders.State, project, id); err != nil {
 			before.Close()
 			return nil, nil, fmt.Errorf("what the session has seen cannot be read: %w", err)
 		}
 	}
-	state := session.Shared(before)
+	state := session.SharedState(before)
 	state.Pins = pinning.NewStore(o.Folders.State, project)
 	all, err := session.New(session.Options{
 		Program: "clawai " + cmdline.Version, Policy: o.Policy, Recorder: o.Record, State: state, Ask: settings, Folders: o.Folders,
-		View: known, By: cmdline.Account(), ObserveOnly: line.Text("observe") == "true", Before: ask,
+		View: known, By: cmdline.AccountName(), ObserveOnly: line.OptionText("observe") == "true", Before: ask,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	one, err := all.Single(session.Peer{Name: line.Client})
+	one, err := all.OpenSingle(session.Peer{Name: line.Client})
 	if err != nil {
 		all.Close()
 		return nil, nil, err
@@ -143,14 +143,14 @@ func single(line *program.Line, o *program.Opened, project, id string, ask hook.
 	return one, all, nil
 }
 
-// asking is how a person is asked: option before environment before file.
-func asking(line *program.Line, folders config.Folders) (config.Ask, error) {
+// loadAskSettings is how a person is asked: option before environment before file.
+func loadAskSettings(line *program.Line, folders config.Folders) (config.Ask, error) {
 	a, err := config.LoadAsk(folders.SettingsFile(), os.Getenv)
 	if err != nil {
 		return a, err
 	}
 	for key, name := range map[string]string{"order": "ask", "timeout": "ask-timeout"} {
-		if value, given := line.Value(name); given {
+		if value, given := line.OptionValue(name); given {
 			if err := a.Set(key, value, "--"+name); err != nil {
 				return a, fmt.Errorf("--%s: %w", name, err)
 			}

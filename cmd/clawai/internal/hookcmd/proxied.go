@@ -11,11 +11,11 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// proxied reports whether our proxy stands before a server wherever the client's files name
+// isProxied reports whether our proxy stands before a server wherever the client's files name
 // it: then every call to it comes to the proxy's gate, which decides, asks and records.
 // In doubt (a file that cannot be read, an entry that is drifted, a proxy that enforces
 // nothing, no entry at all, as of a connector) it does not.
-func proxied(r *client.Row, server, project string) bool {
+func isProxied(r *client.Row, server, project string) bool {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
 		return false
@@ -30,7 +30,7 @@ func proxied(r *client.Row, server, project string) bool {
 			if e.Name != server {
 				continue
 			}
-			if !judge.Guards(&file, *e) {
+			if !judge.GuardsEntry(&file, *e) {
 				return false
 			}
 			found = true
@@ -42,10 +42,10 @@ func proxied(r *client.Row, server, project string) bool {
 // ownScopes are those of files that lie where the owner alone writes.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// servers are those that a client's files name. An entry of a project's file is the owner's
+// listServers are those that a client's files name. An entry of a project's file is the owner's
 // where wrap has written it: an agent could write one there, with the name that makes a tool
 // look like another server's.
-func servers(r *client.Row, project string) (owners, others []string) {
+func listServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
 		return nil, nil
@@ -57,7 +57,7 @@ func servers(r *client.Row, project string) (owners, others []string) {
 		for i := range file.Entries {
 			e := &file.Entries[i]
 			switch {
-			case ownScopes[file.Row.Scope], judge.Guards(&file, *e):
+			case ownScopes[file.Row.Scope], judge.GuardsEntry(&file, *e):
 				owners = append(owners, e.Name)
 			default:
 				others = append(others, e.Name)
@@ -70,18 +70,18 @@ func servers(r *client.Row, project string) (owners, others []string) {
 // readFiles reads a client's files of servers, and what tells which of their entries are ours.
 func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, error) {
 	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
-	rows, err := catalogue.Catalogue()
+	rows, err := catalogue.LoadCatalogue()
 	if err != nil {
 		return nil, judge, err
 	}
-	env, err := wrap.System()
+	env, err := wrap.SystemEnv()
 	if err != nil {
 		return nil, judge, err
 	}
 	if project != "" {
 		env.Dir = project
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, judge, err
 	}
@@ -97,7 +97,7 @@ func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, 
 // filesOf are the rows of a client's files.
 func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	for _, row := range rows {
-		if strings.HasPrefix(row.ID, r.Files()) {
+		if strings.HasPrefix(row.ID, r.FilePrefix()) {
 			own = append(own, row)
 		}
 	}

@@ -83,7 +83,7 @@ func TestProxied(t *testing.T) {
 					write(path, text)
 				}
 			}
-			if got := proxied(client.Find("claude-code"), "pay", project); got != c.want {
+			if got := isProxied(client.FindRow("claude-code"), "pay", project); got != c.want {
 				t.Errorf("%v, of %s", got, strings.TrimSpace(c.own+"\n"+c.project))
 			}
 		})

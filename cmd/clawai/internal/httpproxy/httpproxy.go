@@ -33,8 +33,8 @@ func Read(state string) (f wrap.HTTPProxy, err error) {
 	return f, err
 }
 
-// Upstreams are the servers that clients were led away from, as NAME=URL.
-func Upstreams(state string) ([]string, error) {
+// ListUpstreams are the servers that clients were led away from, as NAME=URL.
+func ListUpstreams(state string) ([]string, error) {
 	known, err := wrap.ReadUpstreams(state)
 	if err != nil {
 		return nil, err
@@ -50,36 +50,38 @@ func Upstreams(state string) ([]string, error) {
 	return all, nil
 }
 
-// Secret is the part of the path that nobody can guess. It stays the same,
+// EnsureSecret is the part of the path that nobody can guess. It stays the same,
 // so that clients' configurations go on working.
-func Secret(state string) (string, error) { return kept(secretPath(state)) }
+func EnsureSecret(state string) (string, error) { return loadOrMakeSecret(secretPath(state)) }
 
-// Token is what the owner of a listening proxy begins and ends invocations with.
-func Token(state string) (string, error) { return kept(filepath.Join(state, "listen.token")) }
+// EnsureToken is what the owner of a listening proxy begins and ends invocations with.
+func EnsureToken(state string) (string, error) {
+	return loadOrMakeSecret(filepath.Join(state, "listen.token"))
+}
 
-// kept is a secret that is made once.
-func kept(path string) (string, error) {
-	secret, err := read(path)
+// loadOrMakeSecret is a secret that is made once.
+func loadOrMakeSecret(path string) (string, error) {
+	secret, err := readSecretFile(path)
 	if !errors.Is(err, os.ErrNotExist) {
 		return secret, err
 	}
 	secret = rand.Text()
-	return secret, keep(path, secret)
+	return secret, saveSecret(path, secret)
 }
 
 // KeepSecret stores the secret for the owner alone.
-func KeepSecret(state, secret string) error { return keep(secretPath(state), secret) }
+func KeepSecret(state, secret string) error { return saveSecret(secretPath(state), secret) }
 
-func keep(path, secret string) error {
+func saveSecret(path, secret string) error {
 	return atomicfile.Write(path, []byte(secret+"\n"), atomicfile.Options{Mode: 0o600})
 }
 
 func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
 
 // ReadSecret is os.ErrNotExist where none was made yet.
-func ReadSecret(state string) (string, error) { return read(secretPath(state)) }
+func ReadSecret(state string) (string, error) { return readSecretFile(secretPath(state)) }
 
-func read(path string) (string, error) {
+func readSecretFile(path string) (string, error) {
 	src, err := config.ReadSecret(path)
 	if err != nil {
 		return "", err
@@ -90,8 +92,8 @@ func read(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
 }
 
-// Loopback says that an address is of this machine alone.
-func Loopback(host string) bool {
+// IsLoopback says that an address is of this machine alone.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

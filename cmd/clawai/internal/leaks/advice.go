@@ -20,7 +20,7 @@ type Advice struct {
 // Advise says what becomes of the ways at a level, and what of the servers of which nothing is known,
 // or which have no table yet. Bare: a server on the ways has no proxy before it.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
-	text := cmdline.Count(len(ways), "1 way", "%d ways") + " in which a stranger's text could carry out what is yours"
+	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could carry out what is yours"
 	switch {
 	case len(ways) == 0:
 		all = []Advice{{Text: "no servers of a client that are known make a way out together"}}
@@ -38,15 +38,15 @@ func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) 
 	}
 	if len(unknown) > 0 && level != policy.Off {
 		all = append(all, Advice{
-			Text: cmdline.Count(len(unknown), "of 1 server nothing is known", "of %d servers nothing is known") + ", so everything is taken for granted: " + cmdline.Names(unknown),
+			Text: cmdline.CountText(len(unknown), "of 1 server nothing is known", "of %d servers nothing is known") + ", so everything is taken for granted: " + cmdline.JoinNames(unknown),
 			Fix:  "say in [server.NAME] tables what they do (docs/flow.md)",
 		})
 	}
 	return all
 }
 
-// Lines are the first of the ways, for people.
-func Lines(ways []Leak) (all []string) {
+// RenderLines are the first of the ways, for people.
+func RenderLines(ways []Leak) (all []string) {
 	for i, l := range ways {
 		if i == shown {
 			return append(all, fmt.Sprintf("and %d more: clawai doctor --json", len(ways)-shown))

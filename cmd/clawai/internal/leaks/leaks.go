@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Server is one of a client, and what it is known to do.
-type Server struct {
+// ClientServer is one of a client, and what it is known to do.
+type ClientServer struct {
 	Name    string
 	Known   *flow.Known // nil of one that is not
 	Wrapped bool
@@ -53,7 +53,7 @@ type pick struct {
 	class int
 }
 
-func (p *pick) offer(tool string, class int) {
+func (p *pick) offerTool(tool string, class int) {
 	if p.tool == "" || class < p.class || class == p.class && len(tool) < len(p.tool) {
 		*p = pick{tool, class}
 	}
@@ -61,24 +61,24 @@ func (p *pick) offer(tool string, class int) {
 
 // reachOf takes what the owner says of a tool, then what is known of it: the same order as
 // that in which calls are judged.
-func reachOf(s *Server, p *policy.Policy) (r reach) {
-	for _, tool := range s.Known.Tools() {
+func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
+	for _, tool := range s.Known.ListTools() {
 		if p != nil {
-			tool.Traits = p.Trust(s.Name, []string{tool.Name}).Own.Or(tool.Traits)
+			tool.Traits = p.ToolTrust(s.Name, []string{tool.Name}).Own.FillUnsaid(tool.Traits)
 		}
-		r.add(tool)
+		r.addTool(tool)
 	}
 	if s.Known == nil && p != nil { // all there is are its tables
-		for _, t := range p.Trusts() {
+		for _, t := range p.TrustTables() {
 			if t.Server == s.Name {
-				r.add(flow.Tool{Name: strings.TrimSpace(t.Tool + " tools"), Traits: t.Traits, Decides: t.Decides})
+				r.addTool(flow.Tool{Name: strings.TrimSpace(t.Tool + " tools"), Traits: t.Traits, Decides: t.Decides})
 			}
 		}
 	}
 	return r
 }
 
-func (r *reach) add(tool flow.Tool) {
+func (r *reach) addTool(tool flow.Tool) {
 	t := tool.Traits
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
@@ -88,28 +88,28 @@ func (r *reach) add(tool flow.Tool) {
 		reads = 1
 	}
 	if t.PublicSource == policy.Yes {
-		r.source.offer(tool.Name, reads)
+		r.source.offerTool(tool.Name, reads)
 	}
 	switch t.SecretData {
 	case policy.Yes:
-		r.data.offer(tool.Name, reads)
+		r.data.offerTool(tool.Name, reads)
 		r.secret = true
 	case policy.Private:
-		r.data.offer(tool.Name, 2+reads)
+		r.data.offerTool(tool.Name, 2+reads)
 	case policy.Unsaid, policy.No, policy.Forbidden:
 	}
 	switch {
 	case t.PublicSink != policy.Yes:
 	case tool.Decides != nil: // it is known where it goes
-		r.sink.offer(tool.Name, 0)
+		r.sink.offerTool(tool.Name, 0)
 	default:
-		r.sink.offer(tool.Name, 1)
+		r.sink.offerTool(tool.Name, 1)
 	}
 }
 
-// Of are the ways out that two servers of a session make together, and those of one alone
+// FindLeaks are the ways out that two servers of a session make together, and those of one alone
 // last: a way for each two, those with secrets first. p may be nil, where nobody has a word.
-func Of(servers []Server, p *policy.Policy) []Leak {
+func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	all := slices.Clone(servers)
 	for i := range all {
 		all[i].reach = reachOf(&all[i], p)
@@ -117,11 +117,11 @@ func Of(servers []Server, p *policy.Policy) []Leak {
 	var secrets, pairs, alone []Leak
 	for i := range all {
 		a := &all[i]
-		if l, ok := through(a, a, a); ok {
+		if l, ok := buildLeak(a, a, a); ok {
 			alone = append(alone, l)
 		}
 		for j := range all[:i] {
-			l, data, ok := together(&all[j], a)
+			l, data, ok := findWorstLeak(&all[j], a)
 			switch {
 			case !ok:
 			case data.reach.secret:
@@ -134,12 +134,12 @@ func Of(servers []Server, p *policy.Policy) []Leak {
 	return slices.Concat(secrets, pairs, alone)
 }
 
-// together is the way of two servers that says most: with secrets, then with the stranger's text
+// findWorstLeak is the way of two servers that says most: with secrets, then with the stranger's text
 // and the way out in one, which is where what the other holds would go.
-func together(a, b *Server) (best Leak, data *Server, ok bool) {
-	ways := [][3]*Server{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
+func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
+	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
 	for _, w := range ways {
-		l, found := through(w[0], w[1], w[2])
+		l, found := buildLeak(w[0], w[1], w[2])
 		if found && a.Name != b.Name && (!ok || w[1].reach.secret && !data.reach.secret) {
 			best, data, ok = l, w[1], true
 		}
@@ -147,7 +147,7 @@ func together(a, b *Server) (best Leak, data *Server, ok bool) {
 	return best, data, ok
 }
 
-func through(source, data, sink *Server) (Leak, bool) {
+func buildLeak(source, data, sink *ClientServer) (Leak, bool) {
 	l := Leak{Step{source.Name, source.reach.source.tool}, Step{data.Name, data.reach.data.tool}, Step{sink.Name, sink.reach.sink.tool}}
 	return l, l.Source.Tool != "" && l.Data.Tool != "" && l.Sink.Tool != ""
 }

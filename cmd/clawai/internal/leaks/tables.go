@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Tables is what is known of a server as a policy says it: of the tools that are known it changes
+// RenderTables is what is known of a server as a policy says it: of the tools that are known it changes
 // nothing but that calls which go where the user said need not be asked about.
-func Tables(name string, known *flow.Known) string {
-	tools := known.Tools()
+func RenderTables(name string, known *flow.Known) string {
+	tools := known.ListTools()
 	if len(tools) == 0 || name == "" || strings.ContainsAny(name, "*?") { // no policy can name it
 		return ""
 	}
@@ -22,7 +22,7 @@ func Tables(name string, known *flow.Known) string {
 		whole.PublicSource = max(whole.PublicSource, t.Traits.PublicSource)
 		whole.SecretData = min(whole.SecretData, t.Traits.SecretData)
 	}
-	fmt.Fprintf(&b, "# As clawai read it in %s.\n[%s]\n", strings.Replace(known.Version(), "docs", "the documentation", 1), policytext.Key("server", name))
+	fmt.Fprintf(&b, "# As clawai read it in %s.\n[%s]\n", strings.Replace(known.Version(), "docs", "the documentation", 1), policytext.DottedKey("server", name))
 	if whole.PublicSource == policy.Yes {
 		b.WriteString("public_source = true\n")
 	}
@@ -42,10 +42,10 @@ func Tables(name string, known *flow.Known) string {
 			says = append(says, "secret_data = true")
 		}
 		if t.Decides != nil {
-			says = append(says, "decides = "+policytext.List(policytext.QuoteAll(t.Decides)))
+			says = append(says, "decides = "+policytext.FormatList(policytext.QuoteAll(t.Decides)))
 		}
 		if says != nil {
-			fmt.Fprintf(&b, "[%s]\n%s\n", policytext.Key("server", name, "tool", t.Name), strings.Join(says, "\n"))
+			fmt.Fprintf(&b, "[%s]\n%s\n", policytext.DottedKey("server", name, "tool", t.Name), strings.Join(says, "\n"))
 		}
 	}
 	return b.String() + "\n"

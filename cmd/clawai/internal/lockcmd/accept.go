@@ -37,7 +37,7 @@ func runTrust(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
@@ -45,16 +45,16 @@ func runTrust(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, out := pinning.Dir(folders.State), cmdline.Prose(c.App.Writer)
+	dir, out := pinning.PinsDir(folders.State), cmdline.ProseWriter(c.App.Writer)
 	if c.Bool("remove") {
-		ended, err := config.Distrust(dir, path)
+		ended, err := config.DistrustProject(dir, path)
 		switch {
 		case err != nil:
 			return fmt.Errorf("nothing was changed: %w", err)
 		case !ended:
-			fmt.Fprintf(out, "%s was not trusted.\n", term.Text(path))
+			fmt.Fprintf(out, "%s was not trusted.\n", term.VisibleText(path))
 		default:
-			fmt.Fprintf(out, "%s is not trusted any more.\n", term.Text(path))
+			fmt.Fprintf(out, "%s is not trusted any more.\n", term.VisibleText(path))
 		}
 		return nil
 	}
@@ -70,17 +70,17 @@ func runTrust(c *cli.Context) error {
 			was = pin.Lock{}
 		}
 	}
-	found := between(was, now)
+	found := compareLocks(was, now)
 	if err := tellDifferences(c, found, false); err != nil {
 		return err
 	}
 	for i := range found {
-		fmt.Fprintf(out, "%s: %s\n", term.Visible(found[i].name), counted(&found[i].is))
+		fmt.Fprintf(out, "%s: %s\n", term.VisibleLine(found[i].name), renderCounts(&found[i].is))
 	}
-	if err := cmdline.Agreed(c, "Trust it?", "Nothing was trusted.", choose.Terminal(os.Stdin, os.Stdout)); err != nil {
+	if err := cmdline.ConfirmAction(c, "Trust it?", "Nothing was trusted.", choose.HasTerminal(os.Stdin, os.Stdout)); err != nil {
 		return err
 	}
-	if err := config.Trust(dir, path, text, time.Now()); err != nil {
+	if err := config.TrustProject(dir, path, text, time.Now()); err != nil {
 		return fmt.Errorf("nothing was trusted: %w", err)
 	}
 	fmt.Fprintln(out, "Trusted, with this text: a change of the file counts when you trust it again.")
@@ -99,11 +99,11 @@ func acceptCommand() *cli.Command {
 }
 
 func runAccept(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
@@ -111,23 +111,23 @@ func runAccept(c *cli.Context) error {
 	if len(names) != 1 {
 		return cmdline.Usagef("name one server; write: clawai lock accept SERVER")
 	}
-	st, err := store.State(names[0])
+	st, err := store.LoadState(names[0])
 	switch {
 	case err != nil:
 		return cmdline.Usagef("%w", err)
 	case len(st.Sighted) == 0:
-		return cmdline.Usagef("nobody has seen what %s lists; it is kept when a proxy with a pin for it has carried its lists", term.Value(names[0]))
+		return cmdline.Usagef("nobody has seen what %s lists; it is kept when a proxy with a pin for it has carried its lists", term.VisibleValue(names[0]))
 	}
-	found := []outcome{{name: names[0], is: st.Served, differences: pinning.Waiting(&st.Approved, &st.Served, nil)}}
-	out := cmdline.Prose(c.App.Writer)
+	found := []outcome{{name: names[0], is: st.Served, differences: pinning.UnseenDifferences(&st.Approved, &st.Served, nil)}}
+	out := cmdline.ProseWriter(c.App.Writer)
 	if len(found[0].differences) == 0 {
-		fmt.Fprintf(out, "%s lists nothing that was not approved.\n", term.Visible(names[0]))
+		fmt.Fprintf(out, "%s lists nothing that was not approved.\n", term.VisibleLine(names[0]))
 		return nil
 	}
 	if err := tellDifferences(c, found, false); err != nil {
 		return err
 	}
-	if err := cmdline.Agreed(c, "Take it as approved?", "Nothing was approved.", choose.Terminal(os.Stdin, os.Stdout)); err != nil {
+	if err := cmdline.ConfirmAction(c, "Take it as approved?", "Nothing was approved.", choose.HasTerminal(os.Stdin, os.Stdout)); err != nil {
 		return err
 	}
 	accepted, taken := c.StringSlice("accept"), 0
@@ -137,25 +137,25 @@ func runAccept(c *cli.Context) error {
 			d.Class = pin.Added
 		}
 	}
-	err = store.Change(names[0], func(now *pin.State) (bool, error) {
-		taken = pinning.Approve(now, &st.Served, all) // what was shown, whatever is listed by now
+	err = store.ChangeState(names[0], func(now *pin.State) (bool, error) {
+		taken = pinning.ApproveDifferences(now, &st.Served, all) // what was shown, whatever is listed by now
 		return taken > 0, nil
 	})
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
-	fmt.Fprintf(out, "%s approved. A client that keeps lists sees it when it lists again.\n", cmdline.Count(taken, "1 entry is", "%d entries are"))
+	fmt.Fprintf(out, "%s approved. A client that keeps lists sees it when it lists again.\n", cmdline.CountText(taken, "1 entry is", "%d entries are"))
 	if refused := len(all) - taken; refused > 0 {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s; one that you know is taken with --accept NAME", cmdline.Count(refused, "1 entry is refused and stays out", "%d entries are refused and stay out"))}
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s; one that you know is taken with --accept NAME", cmdline.CountText(refused, "1 entry is refused and stays out", "%d entries are refused and stay out"))}
 	}
 	return nil
 }
 
 var errUnseen = errors.New("nobody has seen what it lists; a proxy keeps that once its policy has a pin for the server")
 
-// recorded are servers as proxies have seen them last.
-func recorded(c *cli.Context) ([]server, error) {
-	folders, err := config.Dirs()
+// recordedServers are servers as proxies have seen them last.
+func recordedServers(c *cli.Context) ([]server, error) {
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func recorded(c *cli.Context) ([]server, error) {
 	store := pinning.NewStore(folders.State, "")
 	names := c.StringSlice("server")
 	if len(names) == 0 {
-		if names, err = store.Servers(); err != nil {
+		if names, err = store.ListServers(); err != nil {
 			return nil, cmdline.Usagef("%w", err)
 		}
 	}
@@ -179,7 +179,7 @@ func recorded(c *cli.Context) ([]server, error) {
 	all := make([]server, 0, len(names))
 	for _, name := range names {
 		one := server{name: name, start: starts[name].start}
-		st, err := store.State(name)
+		st, err := store.LoadState(name)
 		if one.err = err; err == nil {
 			if len(st.Sighted) == 0 {
 				one.err = errUnseen

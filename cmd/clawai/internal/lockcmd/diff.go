@@ -19,7 +19,7 @@ func diffCommand() *cli.Command {
 }
 
 func runDiff(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -36,19 +36,19 @@ func runDiff(c *cli.Context) error {
 			return cmdline.Usagef("%w", err)
 		}
 	}
-	found := between(locks[0], locks[1])
-	if err := show(c, format, names[1], found); err != nil {
+	found := compareLocks(locks[0], locks[1])
+	if err := showOutcomes(c, format, names[1], found); err != nil {
 		return err
 	}
-	return worst(found)
+	return worstExitError(found)
 }
 
-// between compares two locks. A server that only the new one has is one whose entries are
+// compareLocks compares two locks. A server that only the new one has is one whose entries are
 // all new; one that only the old one has is a loss that nobody asked about.
-func between(old, now pin.Lock) (all []outcome) {
+func compareLocks(old, now pin.Lock) (all []outcome) {
 	for _, name := range sortedNames(now) {
 		is := now[name]
-		all = append(all, weighed(outcome{name: name, is: is, differences: old.Compare(name, &is)}))
+		all = append(all, weighOutcome(outcome{name: name, is: is, differences: old.CompareServer(name, &is)}))
 	}
 	for _, name := range sortedNames(old) {
 		if _, still := now[name]; !still {

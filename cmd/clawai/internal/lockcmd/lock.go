@@ -39,12 +39,12 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "with --check, the `FORM` of the report: text, json, github, sarif"},
 			&cli.BoolFlag{Name: "json", Usage: "the same as --format json"},
 		},
-		Action:      run,
+		Action:      runLock,
 		Subcommands: []*cli.Command{diffCommand(), trustCommand(), acceptCommand()},
 	}
 }
 
-func run(c *cli.Context) error {
+func runLock(c *cli.Context) error {
 	format, err := formatOf(c)
 	if err != nil {
 		return err
@@ -61,21 +61,21 @@ func run(c *cli.Context) error {
 	case err != nil && !absent:
 		return cmdline.Usagef("%w; nothing was written", err)
 	}
-	servers, err := selected(c)
+	servers, err := selectServers(c)
 	if err != nil {
 		return err
 	}
 	found := askAll(c.Context, servers, was)
 	if c.Bool("check") {
 		if len(c.StringSlice("server")) == 0 {
-			found = append(found, unknown(was, servers)...)
+			found = append(found, unknownServers(was, servers)...)
 		}
-		if err := show(c, format, path, found); err != nil {
+		if err := showOutcomes(c, format, path, found); err != nil {
 			return err
 		}
-		return worst(found)
+		return worstExitError(found)
 	}
-	return write(c, path, was, old, found)
+	return writeLock(c, path, was, old, found)
 }
 
 // lockPath is where the lock is: beside the project's policy, in the nearest folder upwards
@@ -98,7 +98,7 @@ const maxLock = 64 << 20
 type noLock struct{ path string }
 
 func (e noLock) Error() string {
-	return "there is no lock at " + term.Text(e.path) + "; write it with: clawai lock"
+	return "there is no lock at " + term.VisibleText(e.path) + "; write it with: clawai lock"
 }
 
 func (noLock) Unwrap() error { return fs.ErrNotExist }
@@ -109,17 +109,17 @@ func readLock(path string) (pin.Lock, []byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return pin.Lock{}, nil, noLock{path}
 	case err != nil:
-		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.Text(path), check.WithoutPath(err))
+		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.VisibleText(path), check.WithoutPath(err))
 	case !info.Mode().IsRegular() || info.Size() > maxLock:
-		return nil, nil, fmt.Errorf("%s is no lock: it is no file, or too large for one", term.Text(path))
+		return nil, nil, fmt.Errorf("%s is no lock: it is no file, or too large for one", term.VisibleText(path))
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.Text(path), check.WithoutPath(err))
+		return nil, nil, fmt.Errorf("%s cannot be read: %w", term.VisibleText(path), check.WithoutPath(err))
 	}
 	l, err := pin.ReadLock(src)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s", term.Text(path), term.Text(err.Error()))
+		return nil, nil, fmt.Errorf("%s: %s", term.VisibleText(path), term.VisibleText(err.Error()))
 	}
 	return l, src, nil
 }
@@ -139,7 +139,7 @@ type outcome struct {
 	name        string
 	state       state
 	why         string // of missing and failed
-	is          pin.Server
+	is          pin.SelfDescription
 	differences []pin.Difference
 }
 
@@ -148,16 +148,16 @@ func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome)
 	others := maps.Clone(was) // and those that are asked before
 	for _, s := range servers {
 		o := outcome{name: s.name}
-		is, err := s.ask(ctx)
+		is, err := s.listServer(ctx)
 		_, known := was[s.name]
 		if err != nil {
 			o.state, o.why = failed, err.Error()
 			all = append(all, o)
 			continue
 		}
-		o.is, o.differences = is, others.Compare(s.name, &is)
+		o.is, o.differences = is, others.CompareServer(s.name, &is)
 		others[s.name] = is
-		if o = weighed(o); !known {
+		if o = weighOutcome(o); !known {
 			o.state, o.why = missing, "the lock does not have it; write it with: clawai lock"
 		}
 		all = append(all, o)
@@ -165,22 +165,22 @@ func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome)
 	return all
 }
 
-// weighed says how a server stands by what is different.
-func weighed(o outcome) outcome {
+// weighOutcome says how a server stands by what is different.
+func weighOutcome(o outcome) outcome {
 	o.state = same
 	for _, d := range o.differences {
 		switch {
 		case d.Class == pin.Removed:
 			o.state, o.why = missing, "an entry of the lock is not listed any more"
-		case d.Class.Asks() && o.state == same:
+		case d.Class.NeedsApproval() && o.state == same:
 			o.state = drift
 		}
 	}
 	return o
 }
 
-// unknown are the servers of the lock that no file has.
-func unknown(was pin.Lock, servers []server) (all []outcome) {
+// unknownServers are the servers of the lock that no file has.
+func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	for _, name := range sortedNames(was) {
 		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {
 			all = append(all, outcome{name: name, state: missing, why: "the project's configuration does not have it; take its block out of the lock, or name it: clawai lock --check --server NAME -- COMMAND"})
@@ -189,8 +189,8 @@ func unknown(was pin.Lock, servers []server) (all []outcome) {
 	return all
 }
 
-// worst is the exit code of a check.
-func worst(found []outcome) error {
+// worstExitError is the exit code of a check.
+func worstExitError(found []outcome) error {
 	code := cmdline.ExitOK
 	for _, o := range found {
 		switch o.state {
@@ -206,12 +206,12 @@ func worst(found []outcome) error {
 	return &cmdline.ExitError{Code: code}
 }
 
-// write puts what the servers say into the lock. One that could not be asked, and nothing
+// writeLock puts what the servers say into the lock. One that could not be asked, and nothing
 // is written.
-func write(c *cli.Context, path string, was pin.Lock, old []byte, found []outcome) error {
+func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []outcome) error {
 	for _, o := range found {
 		if o.state == failed {
-			return cmdline.Usagef("%s: %s; nothing was written", term.Visible(o.name), term.Text(o.why))
+			return cmdline.Usagef("%s: %s; nothing was written", term.VisibleLine(o.name), term.VisibleText(o.why))
 		}
 	}
 	refused := 0
@@ -221,7 +221,7 @@ func write(c *cli.Context, path string, was pin.Lock, old []byte, found []outcom
 		if !known { // what is new need not be told once more: the lock has it to read
 			o.differences = slices.DeleteFunc(o.differences, func(d pin.Difference) bool { return d.Class != pin.Refused })
 		}
-		refused += approve(&o.is, &before, o.differences, c.StringSlice("accept"))
+		refused += revertRefused(&o.is, &before, o.differences, c.StringSlice("accept"))
 		was[o.name] = o.is
 	}
 	if err := tellDifferences(c, found, false); err != nil {
@@ -233,20 +233,20 @@ func write(c *cli.Context, path string, was pin.Lock, old []byte, found []outcom
 	if err := atomicfile.Write(path, was.Text(), atomicfile.Options{Mode: 0o644, Old: old}); err != nil {
 		return err
 	}
-	out := cmdline.Prose(c.App.Writer)
+	out := cmdline.ProseWriter(c.App.Writer)
 	for _, o := range found {
-		fmt.Fprintf(out, "%s: %s\n", term.Visible(o.name), counted(&o.is))
+		fmt.Fprintf(out, "%s: %s\n", term.VisibleLine(o.name), renderCounts(&o.is))
 	}
-	fmt.Fprintf(out, "Written to %s. Look at it as at code, before it is shared.\n", term.Text(path))
+	fmt.Fprintf(out, "Written to %s. Look at it as at code, before it is shared.\n", term.VisibleText(path))
 	if refused > 0 {
-		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s left as before, or left out; one that you know is written with --accept NAME", cmdline.Count(refused, "1 entry was refused:", "%d entries were refused:"))}
+		return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: fmt.Errorf("%s left as before, or left out; one that you know is written with --accept NAME", cmdline.CountText(refused, "1 entry was refused:", "%d entries were refused:"))}
 	}
 	return nil
 }
 
-// approve leaves out of a server what nobody needs to approve and nobody has named: what was
+// revertRefused leaves out of a server what nobody needs to approve and nobody has named: what was
 // there before stays.
-func approve(is, before *pin.Server, differences []pin.Difference, accepted []string) (refused int) {
+func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference, accepted []string) (refused int) {
 	for _, d := range differences {
 		if d.Class != pin.Refused || d.Name != "" && slices.Contains(accepted, d.Name) {
 			continue
@@ -256,8 +256,8 @@ func approve(is, before *pin.Server, differences []pin.Difference, accepted []st
 			is.Instructions = before.Instructions
 			continue
 		}
-		is.Leave(d.Kind, d.Name)
-		if e, had := before.Entry(d.Kind, d.Name); had {
+		is.RemoveEntry(d.Kind, d.Name)
+		if e, had := before.FindEntry(d.Kind, d.Name); had {
 			_ = is.Add(e) // its name is free again
 		}
 	}

@@ -62,10 +62,10 @@ type changeDoc struct {
 	What  string          `json:"what,omitempty"`
 }
 
-func document(o *outcome) serverDoc {
+func newServerDoc(o *outcome) serverDoc {
 	doc := serverDoc{Name: o.name, State: o.state, Why: o.why, Differences: []differenceDoc{}}
 	for _, d := range o.differences {
-		one := differenceDoc{Kind: d.Kind.String(), Name: d.Name, Class: d.Class.String(), Asks: d.Class.Asks()}
+		one := differenceDoc{Kind: d.Kind.String(), Name: d.Name, Class: d.Class.String(), Asks: d.Class.NeedsApproval()}
 		for _, ch := range d.Changes {
 			one.Changes = append(one.Changes, changeDoc{ch.Class.String(), ch.At, ch.Was, ch.Is, ch.What})
 		}
@@ -74,21 +74,21 @@ func document(o *outcome) serverDoc {
 	return doc
 }
 
-// show writes what was found in a form; path is the lock's.
-func show(c *cli.Context, format, path string, found []outcome) error {
+// showOutcomes writes what was found in a form; path is the lock's.
+func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 	switch format {
 	case "json":
 		docs := []serverDoc{}
 		for i := range found {
-			docs = append(docs, document(&found[i]))
+			docs = append(docs, newServerDoc(&found[i]))
 		}
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			Servers []serverDoc `json:"servers"`
 		}{docs})
 	case "github":
-		return check.Annotations(c.App.Writer, findings(path, found))
+		return check.WriteAnnotations(c.App.Writer, listFindings(path, found))
 	case "sarif":
-		return check.SARIF(c.App.Writer, check.Tool{Name: "clawai lock", Version: cmdline.Version}, findings(path, found))
+		return check.WriteSARIF(c.App.Writer, check.Tool{Name: "clawai lock", Version: cmdline.Version}, listFindings(path, found))
 	}
 	if err := tellDifferences(c, found, true); err != nil {
 		return err
@@ -96,18 +96,18 @@ func show(c *cli.Context, format, path string, found []outcome) error {
 	var b strings.Builder
 	for i := range found {
 		o := &found[i]
-		fmt.Fprintf(&b, "%s: %s", term.Visible(o.name), o.state)
+		fmt.Fprintf(&b, "%s: %s", term.VisibleLine(o.name), o.state)
 		if o.why != "" {
-			b.WriteString(": " + term.Text(o.why))
+			b.WriteString(": " + term.VisibleText(o.why))
 		}
 		b.WriteByte('\n')
 	}
-	_, err := io.WriteString(cmdline.Prose(c.App.Writer), b.String())
+	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer), b.String())
 	return err
 }
 
-// findings are what somebody has to look at, for CI systems.
-func findings(path string, found []outcome) (all []check.Finding) {
+// listFindings are what somebody has to look at, for CI systems.
+func listFindings(path string, found []outcome) (all []check.Finding) {
 	at := policy.Position{File: path}
 	for i := range found {
 		o := &found[i]
@@ -115,12 +115,12 @@ func findings(path string, found []outcome) (all []check.Finding) {
 			all = append(all, check.Finding{Code: "lock-" + string(o.state), Severity: check.Error, Pos: at, Message: fmt.Sprintf("%s: %s.", o.name, o.why)})
 		}
 		for _, d := range o.differences {
-			if !d.Class.Asks() {
+			if !d.Class.NeedsApproval() {
 				continue
 			}
 			all = append(all, check.Finding{
 				Code: "lock-" + d.Class.String(), Severity: check.Error, Pos: at,
-				Message: fmt.Sprintf("%s, %s: %s at %s.", o.name, entryName(d), d.Class, strings.Join(places(d), ", ")),
+				Message: fmt.Sprintf("%s, %s: %s at %s.", o.name, entryName(d), d.Class, strings.Join(changePlaces(d), ", ")),
 				Fix:     "Look at it with clawai lock --check, then write it down with clawai lock",
 			})
 		}
@@ -130,7 +130,7 @@ func findings(path string, found []outcome) (all []check.Finding) {
 
 func entryName(d pin.Difference) string { return strings.TrimSpace(d.Kind.String() + " " + d.Name) }
 
-func places(d pin.Difference) (all []string) {
+func changePlaces(d pin.Difference) (all []string) {
 	for _, ch := range d.Changes {
 		if ch.At != "" {
 			all = append(all, ch.At)
@@ -158,19 +158,19 @@ func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
 		if len(o.differences) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "%s\n", term.Visible(o.name))
+		fmt.Fprintf(&b, "%s\n", term.VisibleLine(o.name))
 		sorted := slices.Clone(o.differences)
 		slices.SortStableFunc(sorted, func(x, y pin.Difference) int { return int(y.Class) - int(x.Class) })
 		for _, d := range sorted {
-			fmt.Fprintf(&b, "  %s %s", cmdline.Pad(d.Class.String(), 9), term.Text(entryName(d)))
-			if asks && d.Class.Asks() {
+			fmt.Fprintf(&b, "  %s %s", cmdline.Pad(d.Class.String(), 9), term.VisibleText(entryName(d)))
+			if asks && d.Class.NeedsApproval() {
 				b.WriteString("  somebody has to look")
 			}
 			b.WriteByte('\n')
 			tellChanges(&b, d)
 		}
 	}
-	_, err := io.WriteString(cmdline.Prose(c.App.Writer, marks...), b.String())
+	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer, marks...), b.String())
 	return err
 }
 
@@ -179,25 +179,25 @@ func tellChanges(b *strings.Builder, d pin.Difference) {
 		if ch.Class == pin.Added || ch.Class == pin.Removed {
 			continue // the lock has all of it to read
 		}
-		fmt.Fprintf(b, "    %s  %s\n", ch.Class, term.Text(ch.At))
+		fmt.Fprintf(b, "    %s  %s\n", ch.Class, term.VisibleText(ch.At))
 		if ch.What != "" {
-			fmt.Fprintf(b, "      %s\n", term.Text(ch.What))
+			fmt.Fprintf(b, "      %s\n", term.VisibleText(ch.What))
 			continue
 		}
-		for _, line := range view.Words(pin.Words(ch.Was), pin.Words(ch.Is)) {
+		for _, line := range view.DiffWords(pin.ValueText(ch.Was), pin.ValueText(ch.Is)) {
 			fmt.Fprintf(b, "      %c %s\n", line.Op, line.Text)
 		}
 	}
 }
 
-// counted is how much a server lists.
-func counted(s *pin.Server) string {
-	all := []string{cmdline.Count(s.Len(pin.Tool), "1 tool", "%d tools")}
+// renderCounts is how much a server lists.
+func renderCounts(s *pin.SelfDescription) string {
+	all := []string{cmdline.CountText(s.Len(pin.Tool), "1 tool", "%d tools")}
 	if n := s.Len(pin.Prompt); n > 0 {
-		all = append(all, cmdline.Count(n, "1 prompt", "%d prompts"))
+		all = append(all, cmdline.CountText(n, "1 prompt", "%d prompts"))
 	}
 	if n := s.Len(pin.Template); n > 0 {
-		all = append(all, cmdline.Count(n, "1 template", "%d templates"))
+		all = append(all, cmdline.CountText(n, "1 template", "%d templates"))
 	}
 	return strings.Join(all, ", ")
 }

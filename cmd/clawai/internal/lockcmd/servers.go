@@ -26,16 +26,16 @@ import (
 // server is one that is to be asked.
 type server struct {
 	name      string
-	args, env []string    // as it is started
-	start     []string    // as the lock has it
-	err       error       // why it cannot be asked
-	seen      *pin.Server // as a proxy has seen it; nil asks the server
+	args, env []string             // as it is started
+	start     []string             // as the lock has it
+	err       error                // why it cannot be asked
+	seen      *pin.SelfDescription // as a proxy has seen it; nil asks the server
 }
 
-// selected are the servers that the command line means.
-func selected(c *cli.Context) ([]server, error) {
+// selectServers are the servers that the command line means.
+func selectServers(c *cli.Context) ([]server, error) {
 	if c.Bool("from-record") {
-		return recorded(c)
+		return recordedServers(c)
 	}
 	names, words := c.StringSlice("server"), c.Args().Slice()
 	before := len(os.Args) - len(words) - 1
@@ -48,7 +48,7 @@ func selected(c *cli.Context) ([]server, error) {
 	case dashes && len(names) != 1:
 		return nil, cmdline.Usagef("give the command one name, that your rules know it by: --server NAME")
 	case dashes:
-		return []server{{name: names[0], args: words, start: shared(words)}}, nil
+		return []server{{name: names[0], args: words, start: sharedWords(words)}}, nil
 	}
 	byName, err := configuredServers(names)
 	if err != nil {
@@ -56,7 +56,7 @@ func selected(c *cli.Context) ([]server, error) {
 	}
 	for _, name := range names {
 		if _, known := byName[name]; !known {
-			return nil, cmdline.Usagef("there is no server %s; see: clawai status", term.Value(name))
+			return nil, cmdline.Usagef("there is no server %s; see: clawai status", term.VisibleValue(name))
 		}
 	}
 	if len(byName) == 0 {
@@ -72,7 +72,7 @@ func selected(c *cli.Context) ([]server, error) {
 // configuredServers are those of the clients' files by name: of the project, or of any file
 // those that are named.
 func configuredServers(names []string) (map[string]server, error) {
-	found, err := wrapcmd.Find()
+	found, err := wrapcmd.FindServers()
 	if err != nil {
 		return nil, cmdline.Usagef("%w", err)
 	}
@@ -81,13 +81,13 @@ func configuredServers(names []string) (map[string]server, error) {
 		file := &found.Places[i]
 		scope := file.Row.Scope
 		if file.Err != nil && (scope == client.Project || scope == client.Workspace) {
-			return nil, cmdline.Usagef("%s cannot be read: %w", found.Short(file.Path), file.Err)
+			return nil, cmdline.Usagef("%s cannot be read: %w", found.ShortPath(file.Path), file.Err)
 		}
 		for _, e := range file.Entries {
 			if len(names) == 0 && scope != client.Project && scope != client.Workspace || len(names) > 0 && !slices.Contains(names, e.Name) {
 				continue
 			}
-			s := configured(e)
+			s := newServer(e)
 			if other, twice := byName[e.Name]; twice && !slices.Equal(other.start, s.start) {
 				s.err = errors.New("two files start it in two ways; give one: clawai lock --server NAME -- COMMAND")
 			}
@@ -97,40 +97,40 @@ func configuredServers(names []string) (map[string]server, error) {
 	return byName, nil
 }
 
-// configured is a server as a client's file has it.
-func configured(e client.Entry) server {
-	s := server{name: e.Name, start: shared(append([]string{e.Command}, e.Args...))}
+// newServer is a server as a client's file has it.
+func newServer(e client.Entry) server {
+	s := server{name: e.Name, start: sharedWords(append([]string{e.Command}, e.Args...))}
 	switch {
 	case e.Kind == client.Remote:
 		s.start, s.err = []string{}, errors.New("it is reached by its address, and only servers that are started can be asked yet; lock it by a program that reaches it: clawai lock --server NAME -- COMMAND")
 	case e.Kind != client.Stdio || e.Unclear:
 		s.err = errors.New("how it is started cannot be told; see: clawai status")
 	default:
-		s.args, s.env = wrapcmd.Launch(e)
+		s.args, s.env = wrapcmd.LaunchCommand(e)
 	}
 	return s
 }
 
-// shared are the words of a command line as a file that many share may have them: ~ for the
+// sharedWords are the words of a command line as a file that many share may have them: ~ for the
 // home folder, no secret.
-func shared(words []string) []string {
+func sharedWords(words []string) []string {
 	home, _ := os.UserHomeDir()
 	all, name := make([]string, 0, len(words)), ""
 	for _, word := range words {
 		flag, value, inline := strings.Cut(word, "=")
 		switch {
-		case strings.HasPrefix(word, "-") && inline && secretly(flag, value):
+		case strings.HasPrefix(word, "-") && inline && isSecretOption(flag, value):
 			all, name = append(all, flag+"="+hidden), ""
 			continue
 		case strings.HasPrefix(word, "-"):
 			name = word
-		case name != "" && secretly(name, word):
+		case name != "" && isSecretOption(name, word):
 			all, name = append(all, hidden), ""
 			continue
 		default:
 			name = ""
 		}
-		if span, found := redact.Find(word, 0); found {
+		if span, found := redact.FindSecret(word, 0); found {
 			word = word[:span.Start] + hidden
 		}
 		if rest, ok := strings.CutPrefix(word, home+string(os.PathSeparator)); ok && home != "" {
@@ -144,34 +144,34 @@ func shared(words []string) []string {
 // hidden stands for what is not for others.
 const hidden = "[secret]"
 
-// secretly says whether an option of that name keeps its value secret.
-func secretly(flag, value string) bool {
+// isSecretOption says whether an option of that name keeps its value secret.
+func isSecretOption(flag, value string) bool {
 	src, err := json.Marshal(map[string]string{strings.TrimLeft(flag, "-"): value})
-	return err == nil && strings.Contains(string(redact.JSON(src)), "[redacted:")
+	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")
 }
 
-// unfilled refuses a server that would be sent a reference as text: what it lists is for
+// checkReferences refuses a server that would be sent a reference as text: what it lists is for
 // many to read, and it might repeat a secret in it.
-func (s *server) unfilled() error {
+func (s *server) checkReferences() error {
 	env := s.env
 	if env == nil {
 		env = os.Environ()
 	}
 	for _, v := range env {
-		if name, text, _ := strings.Cut(v, "="); vault.Mentions(text) {
+		if name, text, _ := strings.Cut(v, "="); vault.HasReference(text) {
 			return fmt.Errorf("its variable %s is a reference into the vault, which is not filled in here; give it a value for this once: %s=VALUE clawai lock --server %s -- COMMAND",
-				term.Text(name), term.Text(name), cmdline.Quote([]string{s.name}))
+				term.VisibleText(name), term.VisibleText(name), cmdline.Quote([]string{s.name}))
 		}
 	}
-	if slices.ContainsFunc(s.args, vault.Mentions) {
+	if slices.ContainsFunc(s.args, vault.HasReference) {
 		return fmt.Errorf("%s stands in an argument, where nothing is filled in; put it into its env", vault.Prefix)
 	}
 	return nil
 }
 
-// ask starts the server and reads what it lists.
-func (s *server) ask(ctx context.Context) (pin.Server, error) {
-	is := pin.Server{Start: s.start}
+// listServer starts the server and reads what it lists.
+func (s *server) listServer(ctx context.Context) (pin.SelfDescription, error) {
+	is := pin.SelfDescription{Start: s.start}
 	if s.err != nil {
 		return is, s.err
 	}
@@ -180,15 +180,15 @@ func (s *server) ask(ctx context.Context) (pin.Server, error) {
 		is.Start = s.start
 		return is, nil
 	}
-	if err := s.unfilled(); err != nil {
+	if err := s.checkReferences(); err != nil {
 		return is, err
 	}
-	list, err := listing.Of(ctx, listing.Options{Args: s.args, Env: s.env, Within: listing.Within})
+	list, err := listing.ListServer(ctx, listing.Options{Args: s.args, Env: s.env, Within: listing.Within})
 	if err != nil {
 		return is, err
 	}
 	is.Version, is.Instructions = list.Version, list.Instructions
-	for kind, entries := range map[pin.Kind][]jsonscan.Value{pin.Tool: list.Tools, pin.Prompt: list.Prompts, pin.Template: list.Templates} {
+	for kind, entries := range map[pin.EntryKind][]jsonscan.Value{pin.Tool: list.Tools, pin.Prompt: list.Prompts, pin.Template: list.Templates} {
 		for i, src := range entries {
 			e, err := pin.Read(kind, src.Bytes())
 			if err != nil {

@@ -30,26 +30,26 @@ func roomFor(height int) int {
 	return min(max((height-elsewhere)/4, 3), 10)
 }
 
-func (p *statsPrinter) print(w io.Writer, doc *statsDoc) error {
+func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {
 	if p.width == 0 {
 		p.width = 80
 	}
 	p.width = min(p.width, 120)
 	t := &doc.Total
-	fmt.Fprintf(&p.out, "%s in %s, %s\n", p.paint(cmdline.Bold, cmdline.Count(t.Calls, "1 call", "%d calls")),
-		cmdline.Count(doc.Sessions, "1 session", "%d sessions"), span(doc.From.Local(), doc.To.Local()))
-	totals := []string{p.some(cmdline.Green, t.Allowed, "allowed"), p.some(cmdline.Red, t.Denied, "denied"), p.some(cmdline.Yellow, t.Asked, "asked"), p.some(cmdline.Yellow, t.Failed, "failed")}
+	fmt.Fprintf(&p.out, "%s in %s, %s\n", p.paint(cmdline.Bold, cmdline.CountText(t.Calls, "1 call", "%d calls")),
+		cmdline.CountText(doc.Sessions, "1 session", "%d sessions"), renderSpan(doc.From.Local(), doc.To.Local()))
+	totals := []string{p.renderNumber(cmdline.Green, t.Allowed, "allowed"), p.renderNumber(cmdline.Red, t.Denied, "denied"), p.renderNumber(cmdline.Yellow, t.Asked, "asked"), p.renderNumber(cmdline.Yellow, t.Failed, "failed")}
 	if t.Watched > 0 {
-		totals = append(totals, p.some(cmdline.Yellow, t.Watched, "only watched"))
+		totals = append(totals, p.renderNumber(cmdline.Yellow, t.Watched, "only watched"))
 	}
 	fmt.Fprintln(&p.out, strings.Join(totals, " · "))
-	p.timeline(doc.Hours)
+	p.printTimeline(doc.Hours)
 	for _, r := range rankings {
 		tools := doc.Tools
 		if r.ofServers {
-			tools = servers(doc)
+			tools = serverRows(doc)
 		}
-		p.list(&r, tools)
+		p.printRanking(&r, tools)
 	}
 	_, err := io.WriteString(w, p.out.String())
 	return err
@@ -57,16 +57,16 @@ func (p *statsPrinter) print(w io.Writer, doc *statsDoc) error {
 
 func (p *statsPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// some is a number with its word, in color when there are any.
-func (p *statsPrinter) some(color string, n int, word string) string {
+// renderNumber is a number with its word, in color when there are any.
+func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	if n == 0 {
 		color = ""
 	}
 	return p.paint(color, fmt.Sprintf("%d %s", n, word))
 }
 
-// span is from when to when, the day once.
-func span(from, to time.Time) string {
+// renderSpan is from when to when, the day once.
+func renderSpan(from, to time.Time) string {
 	const day = "2 Jan 2006"
 	if from.Format(day) == to.Format(day) {
 		return fmt.Sprintf("%s, %s to %s", from.Format(day), from.Format("15:04"), to.Format("15:04"))
@@ -74,8 +74,8 @@ func span(from, to time.Time) string {
 	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
 }
 
-// timeline is a column of one character for each hour, or for each day of a longer time.
-func (p *statsPrinter) timeline(hours []hourDoc) {
+// printTimeline is a column of one character for each hour, or for each day of a longer time.
+func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	const most = 48
 	each, word := 3600*time.Second, "hour"
 	first, last := hours[0].Hour, hours[len(hours)-1].Hour
@@ -120,27 +120,27 @@ var rankings = []ranking{
 		value: func(c *countsDoc) float64 { return float64(c.Denied) }, text: func(c *countsDoc) string { return fmt.Sprint(c.Denied) }},
 	{title: "Most asked", color: cmdline.Yellow, note: ofCalls,
 		value: func(c *countsDoc) float64 { return float64(c.Asked) }, text: func(c *countsDoc) string { return fmt.Sprint(c.Asked) }},
-	{title: "Slowest, by the median reply", note: func(c *countsDoc) string { return "longest " + duration(c.LongestMS) },
-		value: func(c *countsDoc) float64 { return c.MedianMS }, text: func(c *countsDoc) string { return duration(c.MedianMS) }},
-	{title: "Most called servers", ofServers: true, note: denied,
+	{title: "Slowest, by the median reply", note: func(c *countsDoc) string { return "longest " + durationText(c.LongestMS) },
+		value: func(c *countsDoc) float64 { return c.MedianMS }, text: func(c *countsDoc) string { return durationText(c.MedianMS) }},
+	{title: "Most called servers", ofServers: true, note: deniedText,
 		value: func(c *countsDoc) float64 { return float64(c.Calls) }, text: func(c *countsDoc) string { return fmt.Sprint(c.Calls) }},
 }
 
-func ofCalls(c *countsDoc) string { return cmdline.Count(c.Calls, "of 1 call", "of %d calls") }
+func ofCalls(c *countsDoc) string { return cmdline.CountText(c.Calls, "of 1 call", "of %d calls") }
 
-func denied(c *countsDoc) string {
+func deniedText(c *countsDoc) string {
 	if c.Denied == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d denied", c.Denied)
 }
 
-func duration(ms float64) string {
+func durationText(ms float64) string {
 	return record.Duration(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// servers are rows of a list that name no tool.
-func servers(doc *statsDoc) []toolDoc {
+// serverRows are rows of a list that name no tool.
+func serverRows(doc *statsDoc) []toolDoc {
 	rows := make([]toolDoc, len(doc.Servers))
 	for i, s := range doc.Servers {
 		rows[i] = toolDoc{Tool: s.Server, countsDoc: s.countsDoc}
@@ -148,8 +148,8 @@ func servers(doc *statsDoc) []toolDoc {
 	return rows
 }
 
-// list writes a ranking, each row with a bar.
-func (p *statsPrinter) list(r *ranking, rows []toolDoc) {
+// printRanking writes a ranking, each row with a bar.
+func (p *statsPrinter) printRanking(r *ranking, rows []toolDoc) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(t toolDoc) bool { return r.value(&t.countsDoc) == 0 })
 	slices.SortStableFunc(rows, func(a, b toolDoc) int { return cmp.Compare(r.value(&b.countsDoc), r.value(&a.countsDoc)) })
 	if len(rows) == 0 {
@@ -168,11 +168,13 @@ func (p *statsPrinter) list(r *ranking, rows []toolDoc) {
 	for i := range rows {
 		c := &rows[i].countsDoc
 		bar := max(1, int(r.value(c)/highest*float64(bars)))
-		line := fmt.Sprintf("  %s  %s  %*s  %s%s  %s", cell(rows[i].Tool, tool), cell(rows[i].Server, server), number, r.text(c),
+		line := fmt.Sprintf("  %s  %s  %*s  %s%s  %s", nameCell(rows[i].Tool, tool), nameCell(rows[i].Server, server), number, r.text(c),
 			p.paint(r.color, strings.Repeat("█", bar)), strings.Repeat(" ", bars-bar), p.paint(cmdline.Dim, r.note(c)))
 		fmt.Fprintln(&p.out, strings.TrimRight(line, " "))
 	}
 }
 
-// cell is a stranger's name in exactly n cells.
-func cell(s string, n int) string { return cmdline.Pad(cmdline.CutMiddle(term.Text(s), n), n) }
+// nameCell is a stranger's name in exactly n cells.
+func nameCell(s string, n int) string {
+	return cmdline.Pad(cmdline.CutMiddle(term.VisibleText(s), n), n)
+}

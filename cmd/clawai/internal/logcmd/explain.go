@@ -66,18 +66,18 @@ type ruleDoc struct {
 }
 
 // explainMarks are of the answer then and now, and of the explanation between them.
-var explainMarks = slices.Concat(cmdline.Answers(`^then: `), cmdline.Answers(`^now: `), policycmd.ExplainMarks,
+var explainMarks = slices.Concat(cmdline.AnswerMarks(`^then: `), cmdline.AnswerMarks(`^now: `), policycmd.ExplainMarks,
 	[]cmdline.Mark{{Pattern: `^(record \S+) of `, Color: cmdline.Bold}})
 
 func logExplain(c *cli.Context) error {
-	args, err := cmdline.Arguments(c)
+	args, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
 	if len(args) != 1 {
 		return cmdline.Usagef("log explain needs the id of one record, as a refusal names it; to see the last ones: clawai log -n 5 | cat")
 	}
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return err
 	}
@@ -85,13 +85,13 @@ func logExplain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	call, why := replay.Rebuild(entry)
+	call, why := replay.RebuildCall(entry)
 	if why != "" {
-		return cmdline.Usagef("record %s cannot be judged again: %s", term.Text(args[0]), why)
+		return cmdline.Usagef("record %s cannot be judged again: %s", term.VisibleText(args[0]), why)
 	}
 	path, layers := c.String("policy"), config.Layers{}
 	if path == "" {
-		folders, err := config.Dirs()
+		folders, err := config.ReadFolders()
 		if err != nil {
 			return err
 		}
@@ -102,9 +102,9 @@ func logExplain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d, why := j.Judge(&call)
-	rest, left, _ := j.Certain(&call)
-	e := explain.Calls(rest, []policy.Call{call.Call})
+	d, why := j.JudgeCall(&call)
+	rest, left, _ := j.CertainPolicy(&call)
+	e := explain.ExplainCalls(rest, []policy.Call{call.Call})
 	e.Revision = j.Policy().Revision()
 	r := comparison{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
@@ -117,7 +117,7 @@ func logExplain(c *cli.Context) error {
 		r.OldRule = &ruleDoc{entry.RuleFile, entry.RuleLine, entry.RuleText}
 	}
 	for _, layer := range j.Policy().Layers() {
-		r.Layers = append(r.Layers, layer.File())
+		r.Layers = append(r.Layers, layer.FileName())
 	}
 	for i := range left {
 		r.LeftOut = append(r.LeftOut, ruleDoc{left[i].Pos.File, left[i].Pos.Line, left[i].Description})
@@ -127,7 +127,7 @@ func logExplain(c *cli.Context) error {
 		r.Explains = &doc
 		return cmdline.WriteJSON(c.App.Writer, r)
 	}
-	return cmdline.Tell(c.App.Writer, explainMarks, func(w io.Writer) error { return r.print(w, e, c.Bool("all")) })
+	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
 // recordedDecision finds the decision that an id names, or that the record of
@@ -144,12 +144,12 @@ func recordedDecision(dir, id string) (*event.Entry, error) {
 			if err != nil || e.Record != id {
 				continue
 			}
-			if replay.Judged(&e) {
+			if replay.IsJudged(&e) {
 				return &e, nil
 			}
 			seen++
 			if of = e.Ref; of == "" {
-				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.Text(id), term.Text(string(e.Kind)), inBrackets(record.Short(e.Reason+e.Detail, record.MaxText)))
+				return nil, cmdline.Usagef("record %s is of kind %s: no rule judged it%s", term.VisibleText(id), term.VisibleText(string(e.Kind)), inBrackets(record.Short(e.Reason+e.Detail, record.MaxText)))
 			}
 		}
 		if of == "" {
@@ -158,7 +158,7 @@ func recordedDecision(dir, id string) (*event.Entry, error) {
 		id = of
 	}
 	if seen > 0 {
-		return nil, cmdline.Usagef("the decision that this record belongs to, %s, is gone", term.Text(id))
+		return nil, cmdline.Usagef("the decision that this record belongs to, %s, is gone", term.VisibleText(id))
 	}
 	if damage != nil {
 		return nil, cmdline.Usagef("record %q was not found: %v", id, damage)
@@ -195,11 +195,11 @@ func revisionThen(dir string, entry *event.Entry) string {
 	return revision
 }
 
-func (r *comparison) print(w io.Writer, e *explain.Explanation, all bool) error {
-	fmt.Fprintf(w, "record %s of %s\n", term.Text(r.Record), r.Time.Local().Format(time.DateTime))
+func (r *comparison) printComparison(w io.Writer, e *explain.Explanation, all bool) error {
+	fmt.Fprintf(w, "record %s of %s\n", term.VisibleText(r.Record), r.Time.Local().Format(time.DateTime))
 	then := "then: " + record.Short(r.Was, record.MaxText)
 	if r.OldRule != nil {
-		then += ", by " + r.OldRule.text()
+		then += ", by " + r.OldRule.renderRule()
 	} else if r.Reason != "" {
 		then += ": " + record.Short(r.Reason, 2*record.MaxText)
 	}
@@ -210,22 +210,22 @@ func (r *comparison) print(w io.Writer, e *explain.Explanation, all bool) error 
 	case e.Revision:
 		fmt.Fprintf(w, "the policy is the same, revision %s\n", e.Revision)
 	default:
-		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", term.Text(r.Revision), e.Revision)
+		fmt.Fprintf(w, "the policy was revision %s, and is %s\n", term.VisibleText(r.Revision), e.Revision)
 	}
 	if r.OldRule != nil && r.OldRule.File != r.Policy && !slices.Contains(r.Layers, r.OldRule.File) {
-		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", term.Text(r.Policy), r.asked())
+		fmt.Fprintf(w, "the rule of then stands in another file than %s, %s\n", term.VisibleText(r.Policy), r.askedText())
 	}
 	for i := range r.LeftOut {
 		if i == 0 {
 			fmt.Fprintln(w, "left out below, for they look at what is not in the record:")
 		}
-		fmt.Fprintf(w, "  %s\n", r.LeftOut[i].text())
+		fmt.Fprintf(w, "  %s\n", r.LeftOut[i].renderRule())
 	}
 	fmt.Fprintln(w)
 	if err := e.WriteText(w, all); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", r.compared())
+	_, err := fmt.Fprintf(w, "\n%s\n", r.renderComparison())
 	return err
 }
 
@@ -235,9 +235,9 @@ func outcomeText(e *event.Entry) string {
 	switch {
 	case e.Stage == string(gate.StageRate) && e.Decision == "deny":
 		return "; a limit denied it: " + reason
-	case record.Observed(e) && e.Would() != e.Policy:
+	case record.IsObserved(e) && e.UnenforcedDecision() != e.Policy:
 		return "; a limit would have denied it: " + reason
-	case record.Observed(e) && e.Policy != e.Decision:
+	case record.IsObserved(e) && e.Policy != e.Decision:
 		return "; nothing was enforced"
 	case e.Policy == "prompt" && e.Decision != "":
 		return "; the answer was " + record.Short(e.Decision, record.MaxText)
@@ -245,31 +245,31 @@ func outcomeText(e *event.Entry) string {
 	return ""
 }
 
-// asked says what is asked now.
-func (r *comparison) asked() string {
+// askedText says what is asked now.
+func (r *comparison) askedText() string {
 	if len(r.Layers) == 0 {
 		return "which alone is asked now"
 	}
 	return "which is asked now with the layers above it"
 }
 
-// compared says whether the answer would be the same.
-func (r *comparison) compared() string {
+// renderComparison says whether the answer would be the same.
+func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":
 		return "now: not certain, because " + r.Why.String()
 	case len(r.LeftOut) > 0 && r.Same:
 		return "now: " + r.Now + ", as then, whatever the rules left out say"
 	case len(r.LeftOut) > 0:
-		return "now: " + r.Now + ", whatever the rules left out say; it was " + term.Text(r.Was)
+		return "now: " + r.Now + ", whatever the rules left out say; it was " + term.VisibleText(r.Was)
 	case r.Same:
 		return "now: " + r.Now + ", as then"
 	}
-	return "now: " + r.Now + "; it was " + term.Text(r.Was)
+	return "now: " + r.Now + "; it was " + term.VisibleText(r.Was)
 }
 
-func (r *ruleDoc) text() string {
-	s := fmt.Sprintf("%s:%d", term.Text(r.File), r.Line)
+func (r *ruleDoc) renderRule() string {
+	s := fmt.Sprintf("%s:%d", term.VisibleText(r.File), r.Line)
 	if r.Description != "" {
 		s += fmt.Sprintf(" %q", record.Short(r.Description, record.MaxText))
 	}

@@ -43,7 +43,7 @@ func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	}
 	f.Decision, f.Session, f.Find = c.String("decision"), c.String("session"), c.String("find")
 	if f.Find != "" && f.Find != "*" && !policy.IsKind(f.Find) {
-		return f, cmdline.UnknownWord("--find", "kind", f.Find, append(policy.Kinds(), "*"))
+		return f, cmdline.UnknownWord("--find", "kind", f.Find, append(policy.FindingKinds(), "*"))
 	}
 	switch f.Decision {
 	case "", "allow", "deny", "prompt":

@@ -49,7 +49,7 @@ func showLog(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func showLog(c *cli.Context) error {
 	if c.Bool("no-pager") || c.Bool("json") {
 		err = show(c.App.Writer)
 	} else {
-		err = cmdline.Paged(c.App.Writer, os.Getenv, show)
+		err = cmdline.ShowPaged(c.App.Writer, os.Getenv, show)
 	}
 	if err == nil && n == 0 {
 		fmt.Fprintln(c.App.ErrWriter, noMatch(dir))
@@ -76,7 +76,7 @@ func showLog(c *cli.Context) error {
 func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, err error) {
 	out := bufio.NewWriter(w)
 	if c.Bool("json") {
-		n, err = record.Each(audit.Read(dir, f), rawPrinter(out), c.App.ErrWriter)
+		n, err = record.ShowEach(audit.Read(dir, f), rawPrinter(out), c.App.ErrWriter)
 		return n, errors.Join(err, out.Flush())
 	}
 	p := linePrinter(c, out)
@@ -84,7 +84,7 @@ func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, e
 	if f.Last == 0 {
 		fold.Lone = f.Takes
 	}
-	_, err = record.Each(audit.Read(dir, f), fold.Add, c.App.ErrWriter)
+	_, err = record.ShowEach(audit.Read(dir, f), fold.Add, c.App.ErrWriter)
 	if err == nil {
 		err = fold.Close()
 	}
@@ -113,7 +113,7 @@ func followLog(c *cli.Context, dir string, f audit.Filter) error {
 	if c.Bool("json") {
 		add = rawPrinter(c.App.Writer)
 	}
-	_, err := record.Each(audit.Follow(ctx, dir, f), add, c.App.ErrWriter)
+	_, err := record.ShowEach(audit.Follow(ctx, dir, f), add, c.App.ErrWriter)
 	if err = errors.Join(err, live.Close()); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func rawPrinter(w io.Writer) func(*event.Entry) error {
 }
 
 func linePrinter(c *cli.Context, w io.Writer) record.Printer {
-	p := record.Printer{Out: w, Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Width: cmdline.Width(c.App.Writer)}
+	p := record.Printer{Out: w, Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Width: cmdline.ScreenWidth(c.App.Writer)}
 	p.Home, _ = os.UserHomeDir() // without one, paths stand whole
 	return p
 }

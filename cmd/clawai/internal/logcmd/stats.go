@@ -75,16 +75,16 @@ func logStats(c *cli.Context) error {
 		return cmdline.Usagef("--limit: %d is no number of tools", n)
 	}
 	f.Kinds, f.Replies = []event.Kind{event.Decision}, true
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return err
 	}
 	t := newTally()
-	count := func(e *event.Entry) error { t.add(e); return nil }
-	if _, err := record.Each(audit.Read(dir, f), count, c.App.ErrWriter); err != nil {
+	count := func(e *event.Entry) error { t.addEntry(e); return nil }
+	if _, err := record.ShowEach(audit.Read(dir, f), count, c.App.ErrWriter); err != nil {
 		return err
 	}
-	doc := t.document()
+	doc := t.newDocument()
 	if c.Bool("json") {
 		return cmdline.WriteASCIIJSON(c.App.Writer, doc)
 	}
@@ -93,12 +93,12 @@ func logStats(c *cli.Context) error {
 		return nil
 	}
 	p := statsPrinter{
-		color: cmdline.WantsColor(c.App.Writer, os.Getenv), width: cmdline.Width(c.App.Writer), most: c.Int("limit"),
+		color: cmdline.WantsColor(c.App.Writer, os.Getenv), width: cmdline.ScreenWidth(c.App.Writer), most: c.Int("limit"),
 	}
 	if p.most == 0 {
-		p.most = roomFor(cmdline.Height(c.App.Writer))
+		p.most = roomFor(cmdline.ScreenHeight(c.App.Writer))
 	}
-	return p.print(c.App.Writer, &doc)
+	return p.printStats(c.App.Writer, &doc)
 }
 
 // ownOptions refuses arguments, and options of clawai log that stand before the name
@@ -113,22 +113,22 @@ func ownOptions(c *cli.Context) error {
 	return nil
 }
 
-// document is what was counted, in order.
-func (t *tally) document() statsDoc {
+// newDocument is what was counted, in order.
+func (t *tally) newDocument() statsDoc {
 	doc := statsDoc{
-		From: t.first, To: t.last, Sessions: len(t.sessions), Total: t.all.document(), More: t.others,
+		From: t.first, To: t.last, Sessions: len(t.sessions), Total: t.all.newDocument(), More: t.others,
 		Servers: []serverDoc{}, Tools: []toolDoc{}, Hours: []hourDoc{},
 	}
 	servers := map[string]*counts{}
 	for key, c := range t.tools {
-		doc.Tools = append(doc.Tools, toolDoc{key.server, key.name, c.document()})
+		doc.Tools = append(doc.Tools, toolDoc{key.server, key.name, c.newDocument()})
 		if servers[key.server] == nil {
 			servers[key.server] = &counts{}
 		}
-		servers[key.server].join(c)
+		servers[key.server].addCounts(c)
 	}
 	for name, c := range servers {
-		doc.Servers = append(doc.Servers, serverDoc{name, c.document()})
+		doc.Servers = append(doc.Servers, serverDoc{name, c.newDocument()})
 	}
 	slices.SortFunc(doc.Servers, func(a, b serverDoc) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Server, b.Server))
@@ -137,29 +137,29 @@ func (t *tally) document() statsDoc {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool))
 	})
 	for _, hour := range slices.Sorted(maps.Keys(t.hours)) {
-		doc.Hours = append(doc.Hours, hourDoc{time.Unix(hour*3600, 0).UTC(), t.hours[hour].document()})
+		doc.Hours = append(doc.Hours, hourDoc{time.Unix(hour*3600, 0).UTC(), t.hours[hour].newDocument()})
 	}
 	return doc
 }
 
-func (c *counts) document() countsDoc {
+func (c *counts) newDocument() countsDoc {
 	return countsDoc{*c, milliseconds(c.replies.median()), milliseconds(c.replies.longest)}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// join adds what others counted.
-func (c *counts) join(o *counts) {
+// addCounts adds what others counted.
+func (c *counts) addCounts(o *counts) {
 	c.Calls += o.Calls
 	c.Allowed += o.Allowed
 	c.Denied += o.Denied
 	c.Asked += o.Asked
 	c.Failed += o.Failed
 	c.Watched += o.Watched
-	c.replies.join(&o.replies)
+	c.replies.addTimes(&o.replies)
 }
 
-func (r *replyTimes) join(o *replyTimes) {
+func (r *replyTimes) addTimes(o *replyTimes) {
 	switch {
 	case o.n == 0:
 		return

@@ -52,10 +52,10 @@ func newTally() *tally {
 	return &tally{tools: map[toolKey]*counts{}, hours: map[int64]*counts{}, sessions: map[string]bool{}, open: map[string]openCall{}}
 }
 
-// add counts a decision or a reply.
-func (t *tally) add(e *event.Entry) {
+// addEntry counts a decision or a reply.
+func (t *tally) addEntry(e *event.Entry) {
 	if e.Kind != event.Decision {
-		t.reply(e)
+		t.countReply(e)
 		return
 	}
 	if e.Code == gate.CodeUngoverned {
@@ -68,24 +68,24 @@ func (t *tally) add(e *event.Entry) {
 	if len(t.sessions) < mostSessions {
 		t.sessions[e.Session] = true
 	}
-	of := []*counts{&t.all, t.hour(e.Time)}
-	if tool := t.tool(e); tool != nil {
+	of := []*counts{&t.all, t.hourCounts(e.Time)}
+	if tool := t.toolCounts(e); tool != nil {
 		of = append(of, tool)
 	}
 	for _, c := range of {
-		c.decision(e)
+		c.countDecision(e)
 	}
 	if e.Decision == "allow" && len(e.ID) > 0 {
-		t.await(e, of)
+		t.awaitReply(e, of)
 	}
 }
 
-func (c *counts) decision(e *event.Entry) {
+func (c *counts) countDecision(e *event.Entry) {
 	c.Calls++
 	done := e.Decision
-	if record.Observed(e) {
+	if record.IsObserved(e) {
 		c.Watched++
-		done = e.Would()
+		done = e.UnenforcedDecision()
 	}
 	switch done {
 	case "allow":
@@ -98,7 +98,7 @@ func (c *counts) decision(e *event.Entry) {
 	}
 }
 
-func (t *tally) tool(e *event.Entry) *counts {
+func (t *tally) toolCounts(e *event.Entry) *counts {
 	key := toolKey{server: e.Server, name: e.Method}
 	if key.server == "" {
 		key.server = e.ServerGuess
@@ -116,7 +116,7 @@ func (t *tally) tool(e *event.Entry) *counts {
 	return t.tools[key]
 }
 
-func (t *tally) hour(at time.Time) *counts {
+func (t *tally) hourCounts(at time.Time) *counts {
 	hour := at.Unix() / 3600
 	if t.hours[hour] == nil {
 		t.hours[hour] = &counts{}
@@ -124,8 +124,8 @@ func (t *tally) hour(at time.Time) *counts {
 	return t.hours[hour]
 }
 
-// await keeps a call until its reply is read, or too many others came.
-func (t *tally) await(e *event.Entry, of []*counts) {
+// awaitReply keeps a call until its reply is read, or too many others came.
+func (t *tally) awaitReply(e *event.Entry, of []*counts) {
 	if len(t.order) == mostOpen {
 		delete(t.open, t.order[0])
 		t.order = t.order[1:]
@@ -134,7 +134,7 @@ func (t *tally) await(e *event.Entry, of []*counts) {
 	t.order = append(t.order, e.Record)
 }
 
-func (t *tally) reply(e *event.Entry) {
+func (t *tally) countReply(e *event.Entry) {
 	call, ok := t.open[e.Ref]
 	if !ok {
 		return
@@ -144,7 +144,7 @@ func (t *tally) reply(e *event.Entry) {
 		if e.IsError {
 			c.Failed++
 		}
-		c.replies.add(e.Time.Sub(call.at))
+		c.replies.addTime(e.Time.Sub(call.at))
 	}
 }
 
@@ -158,7 +158,7 @@ type replyTimes struct {
 
 const step = 1.125
 
-func (r *replyTimes) add(d time.Duration) {
+func (r *replyTimes) addTime(d time.Duration) {
 	i := 0
 	if d > time.Millisecond {
 		i = 1 + int(math.Log(float64(d)/float64(time.Millisecond))/math.Log(step))

@@ -30,7 +30,7 @@ func verifyLog(c *cli.Context) error {
 	if err := ownOptions(c); err != nil {
 		return err
 	}
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return err
 	}
@@ -42,20 +42,20 @@ func verifyLog(c *cli.Context) error {
 		err = cmdline.WriteJSON(c.App.Writer, struct {
 			Intact bool `json:"intact"`
 			audit.Report
-		}{report.Intact(), report})
+		}{report.IsIntact(), report})
 	} else {
-		printReport(cmdline.Prose(c.App.Writer,
+		printReport(cmdline.ProseWriter(c.App.Writer,
 			cmdline.Mark{Pattern: `^(Intact):`, Color: cmdline.Green},
 			cmdline.Mark{Pattern: `^(FINDING|The record is not intact)\b`, Color: cmdline.Red}), &report)
 	}
-	if err == nil && !report.Intact() {
+	if err == nil && !report.IsIntact() {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return err
 }
 
 func printReport(w io.Writer, r *audit.Report) {
-	if r.Head == "" && r.Segments == 0 && r.Intact() {
+	if r.Head == "" && r.Segments == 0 && r.IsIntact() {
 		fmt.Fprintln(w, "No records yet.")
 		return
 	}
@@ -65,19 +65,19 @@ func printReport(w io.Writer, r *audit.Report) {
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "FINDING  %s\n", FindingText(f))
 	}
-	if !r.Intact() {
+	if !r.IsIntact() {
 		fmt.Fprintf(w, "The record is not intact: %s in %s of %s.\n",
-			cmdline.Count(len(r.Findings), "1 finding", "%d findings"), cmdline.Count(r.Segments+1, "1 file", "%d files"), cmdline.Count(int(r.Records), "1 record", "%d records"))
+			cmdline.CountText(len(r.Findings), "1 finding", "%d findings"), cmdline.CountText(r.Segments+1, "1 file", "%d files"), cmdline.CountText(int(r.Records), "1 record", "%d records"))
 		return
 	}
-	fmt.Fprintf(w, "Intact: %s in %s, %d bytes.\n", cmdline.Count(int(r.Records), "1 record", "%d records"), cmdline.Count(r.Segments, "1 file", "%d files"), r.Bytes)
+	fmt.Fprintf(w, "Intact: %s in %s, %d bytes.\n", cmdline.CountText(int(r.Records), "1 record", "%d records"), cmdline.CountText(r.Segments, "1 file", "%d files"), r.Bytes)
 	fmt.Fprintf(w, "Kept elsewhere, this hash pins every file closed so far (clawai log verify --head HASH):\n%s\n", r.Head)
 }
 
 // FindingText is a damage of the record on one line.
 func FindingText(f audit.Finding) string {
 	if f.Line == 0 {
-		return fmt.Sprintf("%s: %s", term.Text(f.File), term.Text(f.What))
+		return fmt.Sprintf("%s: %s", term.VisibleText(f.File), term.VisibleText(f.What))
 	}
-	return fmt.Sprintf("%s:%d: %s", term.Text(f.File), f.Line, term.Text(f.What))
+	return fmt.Sprintf("%s:%d: %s", term.VisibleText(f.File), f.Line, term.VisibleText(f.What))
 }

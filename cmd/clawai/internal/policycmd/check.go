@@ -52,13 +52,13 @@ func runCheck(c *cli.Context) error {
 		all = append(all, f)
 		switch {
 		case f.unread != nil:
-			fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %v\n", f.unread)
+			fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %v\n", f.unread)
 			code = cmdline.ExitUsage
 		case f.broken != nil:
 			code = max(code, cmdline.ExitFailed)
 		}
 	}
-	if err := emit(c, dressed(format, checkMarks, writeLoaded(format, all))); err != nil {
+	if err := writeReport(c, proseReport(format, checkMarks, writeLoaded(format, all))); err != nil {
 		return err
 	}
 	if code != cmdline.ExitOK {
@@ -70,11 +70,11 @@ func runCheck(c *cli.Context) error {
 // policyFiles are the files that the command line names: without any, the user's
 // own policy.
 func policyFiles(c *cli.Context) ([]string, error) {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil || len(names) > 0 {
 		return names, err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func loadFile(path string) loadedFile {
 	if err != nil {
 		return f
 	}
-	f.policy, err = policy.Parse(name, src, policyfile.Options("/home/user"))
+	f.policy, err = policy.Parse(name, src, policyfile.PolicyOptions("/home/user"))
 	if err != nil && !errors.As(err, &f.broken) {
 		f.unread = err
 	}
@@ -129,7 +129,7 @@ func writeLoadedText(w io.Writer, all []loadedFile) error {
 		case f.broken != nil:
 			_, err = fmt.Fprintln(w, f.broken)
 		case f.policy != nil:
-			rules := cmdline.Count(len(f.policy.Rules()), "1 rule", "%d rules")
+			rules := cmdline.CountText(len(f.policy.Rules()), "1 rule", "%d rules")
 			if len(f.policy.Rules()) == 0 {
 				rules = "no rule, so everything is denied"
 			}

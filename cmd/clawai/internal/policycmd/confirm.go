@@ -19,33 +19,33 @@ import (
 // confirmPolicy tells running proxies that a policy is meant to be as it is now:
 // one that has lost rules or its end mark, or that is gone.
 func confirmPolicy(c *cli.Context, folders config.Folders, path string) error {
-	shown := term.Text(path)
+	shown := term.VisibleText(path)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s is gone. Its last good text is in force in the proxies that run, until you agree.\n", shown)
-		return confirmed(c, folders, path, nil)
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s is gone. Its last good text is in force in the proxies that run, until you agree.\n", shown)
+		return confirmTrust(c, folders, path, nil)
 	}
 	text, err := config.ReadFile(path)
 	if err != nil {
 		return cmdline.Usagef("policy %w", err)
 	}
-	o := policyfile.Options(folders.Home)
-	o.Extend = base.Extension
+	o := policyfile.PolicyOptions(folders.Home)
+	o.Extend = base.ReadExtension
 	rules, err := policy.Parse(path, text, o)
 	if err != nil {
 		return cmdline.Usagef("it does not load, and was not trusted:\n%w", err)
 	}
-	printText(cmdline.Prose(c.App.Writer), text)
-	fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s: %s.\n", shown, policyfile.CountRules(rules))
-	return confirmed(c, folders, path, text)
+	printText(cmdline.ProseWriter(c.App.Writer), text)
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s: %s.\n", shown, policyfile.CountRules(rules))
+	return confirmTrust(c, folders, path, text)
 }
 
-func confirmed(c *cli.Context, folders config.Folders, path string, text []byte) error {
-	if err := agreed(c, "Is it meant to be so?"); err != nil {
+func confirmTrust(c *cli.Context, folders config.Folders, path string, text []byte) error {
+	if err := askToTrust(c, "Is it meant to be so?"); err != nil {
 		return err
 	}
-	if err := config.Confirm(folders.State, path, text); err != nil {
+	if err := config.ConfirmPolicy(folders.State, path, text); err != nil {
 		return fmt.Errorf("nothing was trusted: %w", err)
 	}
-	fmt.Fprintln(cmdline.Prose(c.App.Writer), "Trusted: the proxies that run take it up now.")
+	fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "Trusted: the proxies that run take it up now.")
 	return nil
 }

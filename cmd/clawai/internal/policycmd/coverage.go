@@ -28,7 +28,7 @@ func coverageCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return s.finish(c, coverage)
+			return s.finishReport(c, coverage)
 		},
 	}
 }
@@ -65,7 +65,7 @@ func readSuite(c *cli.Context) (suite, error) {
 	if least := c.Float64("min"); least < 0 || least > 100 {
 		return s, cmdline.Usagef("--min is a percentage, from 0 to 100")
 	}
-	o, fill, err := judging(c)
+	o, fill, err := judgeOptions(c)
 	if err != nil {
 		return s, err
 	}
@@ -98,11 +98,11 @@ type measured interface {
 	Percent() float64
 }
 
-// finish prints the report; exit 1 when the score is below --min.
-func (s suite) finish(c *cli.Context, m measured) error {
+// finishReport prints the report; exit 1 when the score is below --min.
+func (s suite) finishReport(c *cli.Context, m measured) error {
 	write := func(w io.Writer) error { return m.WriteJSON(w, s.file) }
 	if !c.Bool("json") {
-		write = dressed("text", coverMarks, func(w io.Writer) error { return m.WriteText(w, s.file) })
+		write = proseReport("text", coverMarks, func(w io.Writer) error { return m.WriteText(w, s.file) })
 	}
 	if err := write(c.App.Writer); err != nil {
 		return err

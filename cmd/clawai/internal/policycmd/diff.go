@@ -35,7 +35,7 @@ func diffCommand() *cli.Command {
 }
 
 func runDiff(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	switch {
 	case err != nil:
 		return err
@@ -50,14 +50,14 @@ func runDiff(c *cli.Context) error {
 	case c.IsSet("since") && !c.Bool("record"):
 		return cmdline.Usagef("--since is for --record")
 	}
-	o := policyfile.Options(c.String("home"))
+	o := policyfile.PolicyOptions(c.String("home"))
 	if o.Home == "" && !c.Bool("record") {
 		o.Home = "/home/user" // as in policy test: the same on every machine
 	} else if o.Home, err = homeFlag(c); err != nil {
 		return err
 	}
 	if c.Bool("record") {
-		if o, err = hiding(o); err != nil {
+		if o, err = addHideDenied(o); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func runDiff(c *cli.Context) error {
 			return err
 		}
 	}
-	r := diff.Policies(judges[0].Policy(), judges[1].Policy())
+	r := diff.ComparePolicies(judges[0].Policy(), judges[1].Policy())
 	if err := diffFixtures(c, r, judges); err != nil {
 		return err
 	}
@@ -80,14 +80,14 @@ func runDiff(c *cli.Context) error {
 	case c.Bool("markdown"):
 		err = r.WriteMarkdown(c.App.Writer)
 	default:
-		err = cmdline.Tell(c.App.Writer, diffMarks, r.WriteText)
+		err = cmdline.WriteProse(c.App.Writer, diffMarks, r.WriteText)
 	}
 	switch {
 	case err != nil:
 		return err
 	case r.Record != nil && r.Record.Damaged > 0:
 		return cmdline.Usagef("%d places of the record cannot be read; see: clawai log verify", r.Record.Damaged)
-	case r.Changed():
+	case r.HasChanges():
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil

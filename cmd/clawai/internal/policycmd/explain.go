@@ -64,7 +64,7 @@ func runExplain(c *cli.Context) error {
 	if in != nil && !slices.ContainsFunc(requests, c.IsSet) {
 		return writeExplanation(c, in, nil)
 	}
-	request, err := explained(c)
+	request, err := requestFromFlags(c)
 	if err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func runExplain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o := policyfile.Options(home)
+	o := policyfile.PolicyOptions(home)
 	if root := c.String("root"); root != "" {
-		o.Disk = disk.Rooted(root)
+		o.Disk = disk.RootedDisk(root)
 	}
 	if c.String("policy") == "" && !c.IsSet("fixture") { // what holds here is asked of this machine, now
 		if o.Disk == nil {
-			o.Disk = disk.OS()
+			o.Disk = disk.SystemDisk()
 		}
 		if cwd == "" {
 			cwd, _ = os.Getwd() // without one, relative paths start nowhere known
@@ -105,18 +105,18 @@ func runExplain(c *cli.Context) error {
 		return err
 	}
 	calls, err := request(p)
-	calls = explain.In(explain.At(calls, at), cwd, system)
+	calls = explain.FillPlace(explain.FillTime(calls, at), cwd, system)
 	if in != nil {
-		in.told(calls)
+		in.markCalls(calls)
 	}
-	e := explain.Calls(p, calls)
+	e := explain.ExplainCalls(p, calls)
 	if err != nil {
-		e = explain.Refused(p, err)
+		e = explain.ExplainRefusal(p, err)
 	} else if in != nil {
-		in.weigh(p, c.String("server"), calls, e.Decision.Action)
+		in.weighCalls(p, c.String("server"), calls, e.Decision.Action)
 	}
 	if o.Disk == nil && asksDisk(e) {
-		fmt.Fprintln(cmdline.Prose(c.App.ErrWriter), "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.ErrWriter), "clawai: under looks at a disk, and none was named; --root / is the disk of this machine")
 	}
 	return writeExplanation(c, in, e)
 }
@@ -138,7 +138,7 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 	layers := config.Layers{More: c.StringSlice("layer")}
 	path := c.String("policy")
 	if path == "" {
-		folders, err := config.Dirs()
+		folders, err := config.ReadFolders()
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 		return nil, cmdline.Usagef("nothing was explained: %w", err)
 	}
 	for _, note := range l.Notes {
-		fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %s\n", note)
+		fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %s\n", note)
 	}
 	return l.Policy, nil
 }
@@ -170,9 +170,9 @@ func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) err
 		}
 		return cmdline.WriteJSON(c.App.Writer, doc)
 	}
-	return cmdline.Tell(c.App.Writer, ExplainMarks, func(w io.Writer) error {
+	return cmdline.WriteProse(c.App.Writer, ExplainMarks, func(w io.Writer) error {
 		if in != nil {
-			in.write(w)
+			in.writeSession(w)
 		}
 		if e == nil {
 			return nil
@@ -188,9 +188,9 @@ func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) err
 // requests are the options that name one.
 var requests = []string{"fixture", "frame", "tool", "resource", "prompt", "method"}
 
-// explained is the request that the flags name. What it gives when called is
+// requestFromFlags is the request that the flags name. What it gives when called is
 // what the rules judge of it, or why it is refused before them.
-func explained(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
+func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
 	named := ""
 	for _, name := range requests {
 		switch {
@@ -216,32 +216,32 @@ func explained(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), err
 		}
 		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line's end, which is no part of the message
 		return func(p *policy.Policy) ([]policy.Call, error) {
-			calls, err := check.Calls(raw, c.String("server"))
-			fx.Screen(p, calls)
+			calls, err := check.ReadCalls(raw, c.String("server"))
+			fx.ScreenCalls(p, calls)
 			return calls, err
 		}, nil
 	case "fixture":
 		if fx, err = check.ReadFixture(c.String("fixture")); err != nil {
 			return nil, cmdline.Usagef("%w", err)
 		}
-		if fx.On() != policy.OnCall {
+		if fx.JudgedMessage() != policy.OnCall {
 			return nil, cmdline.Usagef("--fixture: it is about what came back, and explained are requests; clawai policy test says what the rules make of it")
 		}
 	default:
-		if fx, err = requested(c, named); err != nil {
+		if fx, err = newFixture(c, named); err != nil {
 			return nil, err
 		}
 	}
 	return func(p *policy.Policy) ([]policy.Call, error) {
-		calls, err := fx.Calls(c.String("server"))
-		fx.Screen(p, calls)
+		calls, err := fx.ReadCalls(c.String("server"))
+		fx.ScreenCalls(p, calls)
 		return calls, err
 	}, nil
 }
 
-// requested is the request that --tool, --resource, --prompt or --method asks
+// newFixture is the request that --tool, --resource, --prompt or --method asks
 // for.
-func requested(c *cli.Context, named string) (fx check.Fixture, err error) {
+func newFixture(c *cli.Context, named string) (fx check.Fixture, err error) {
 	params := map[string]any{}
 	switch fx.Method = c.String("method"); named {
 	case "method":

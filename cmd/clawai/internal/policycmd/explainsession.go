@@ -35,11 +35,11 @@ func sessionFlag(c *cli.Context) (*inSession, error) {
 	if !c.IsSet("session") {
 		return nil, nil //nolint:nilnil // none was named
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
 	}
-	all, err := flow.List(folders.State)
+	all, err := flow.ListSessions(folders.State)
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +52,14 @@ func sessionFlag(c *cli.Context) (*inSession, error) {
 			continue
 		}
 		s := &inSession{Shown: one, state: folders.State}
-		s.Counted, s.Granted, err = one.Tally(folders.State, time.Now())
+		s.Counted, s.Granted, err = one.TallyCalls(folders.State, time.Now())
 		return s, err
 	}
 	return nil, cmdline.Usagef("there is no session %q that has seen anything; clawai status lists them", name)
 }
 
-// told has calls judged as those of the session.
-func (s *inSession) told(calls []policy.Call) {
+// markCalls has calls judged as those of the session.
+func (s *inSession) markCalls(calls []policy.Call) {
 	var words []string
 	for _, one := range s.Seen {
 		words = append(words, one.Kind)
@@ -70,34 +70,34 @@ func (s *inSession) told(calls []policy.Call) {
 	}
 }
 
-// weigh is what the level makes of calls.
-func (s *inSession) weigh(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
-	s.Level = p.Flow().String()
-	if p.Flow() == policy.Off || decided == policy.Deny || len(calls) == 0 {
+// weighCalls is what the level makes of calls.
+func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
+	s.Level = p.FlowLevel().String()
+	if p.FlowLevel() == policy.Off || decided == policy.Deny || len(calls) == 0 {
 		return
 	}
 	one := flow.New(s.state, []string{s.Key})
 	defer one.Close()
-	one.Listen(s.Also...)
-	action, why := one.Server(server, "", func() *flow.Known { return nil }, p).Judge(calls)
+	one.ListenKeys(s.Also...)
+	action, why := one.NewServer(server, "", func() *flow.Known { return nil }, p).Judge(calls)
 	s.Then, s.Why = action.String(), why
 }
 
-// write shows the session; then what became of a call in it follows.
-func (s *inSession) write(w io.Writer) {
-	fmt.Fprintf(w, "session %s", term.Text(s.Key))
+// writeSession shows the session; then what became of a call in it follows.
+func (s *inSession) writeSession(w io.Writer) {
+	fmt.Fprintf(w, "session %s", term.VisibleText(s.Key))
 	if len(s.Also) > 0 {
-		fmt.Fprintf(w, ", also %s", term.Text(strings.Join(s.Also, ", ")))
+		fmt.Fprintf(w, ", also %s", term.VisibleText(strings.Join(s.Also, ", ")))
 	}
 	fmt.Fprintln(w)
 	for _, one := range s.Seen {
-		fmt.Fprintf(w, "  %-9s  %s, %s\n", one.Kind, term.Text(one.Source), one.At.Local().Format(time.DateTime))
+		fmt.Fprintf(w, "  %-9s  %s, %s\n", one.Kind, term.VisibleText(one.Source), one.At.Local().Format(time.DateTime))
 	}
 	if len(s.Seen) == 0 {
 		fmt.Fprintln(w, "  has seen nothing that is labelled")
 	}
 	fmt.Fprintf(w, "  %s by limits, %s until it ends\n",
-		cmdline.Count(s.Counted, "1 call is counted", "%d calls are counted"), cmdline.Count(s.Granted, "1 call is allowed", "%d calls are allowed"))
+		cmdline.CountText(s.Counted, "1 call is counted", "%d calls are counted"), cmdline.CountText(s.Granted, "1 call is allowed", "%d calls are allowed"))
 }
 
 func (s *inSession) writeThen(w io.Writer) {
@@ -106,6 +106,6 @@ func (s *inSession) writeThen(w io.Writer) {
 	case s.Why == "":
 		fmt.Fprintf(w, "[flow] level %q: nothing to add\n", s.Level)
 	default:
-		fmt.Fprintf(w, "[flow] level %q: %s, %s\n", s.Level, s.Then, term.Text(s.Why))
+		fmt.Fprintf(w, "[flow] level %q: %s, %s\n", s.Level, s.Then, term.VisibleText(s.Why))
 	}
 }

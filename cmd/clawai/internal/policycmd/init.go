@@ -51,7 +51,7 @@ func runInit(c *cli.Context) error {
 		}
 		return listProfiles(c)
 	}
-	src, err := starter(names, c.StringSlice("server"))
+	src, err := starterText(names, c.StringSlice("server"))
 	if err != nil {
 		return err
 	}
@@ -73,18 +73,18 @@ func runInit(c *cli.Context) error {
 	if c.Bool("json") {
 		return cmdline.WriteJSON(c.App.Writer, w)
 	}
-	return w.tell(cmdline.Prose(c.App.Writer))
+	return w.tellNext(cmdline.ProseWriter(c.App.Writer))
 }
 
 func listProfiles(c *cli.Context) error {
 	if c.Bool("json") {
-		return cmdline.WriteJSON(c.App.Writer, slices.Concat(fixtures.Profiles(), fixtures.Tiers()))
+		return cmdline.WriteJSON(c.App.Writer, slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers()))
 	}
-	w := cmdline.Prose(c.App.Writer)
-	for _, p := range fixtures.Profiles() {
+	w := cmdline.ProseWriter(c.App.Writer)
+	for _, p := range fixtures.ListProfiles() {
 		fmt.Fprintf(w, "%-19s  %s (%s)\n", p.Name, p.Summary, p.Server)
 	}
-	for _, p := range fixtures.Tiers() {
+	for _, p := range fixtures.ListTiers() {
 		fmt.Fprintf(w, "%-19s  %s (any server)\n", p.Name, p.Summary)
 	}
 	return nil
@@ -92,15 +92,15 @@ func listProfiles(c *cli.Context) error {
 
 func onlyTiers(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(fixtures.Tiers(), func(p fixtures.Profile) bool { return p.Name == name })
+		return !slices.ContainsFunc(fixtures.ListTiers(), func(p fixtures.Profile) bool { return p.Name == name })
 	})
 }
 
-// starter is the text of the profiles, about some servers or about all of them, or a usage
+// starterText is the text of the profiles, about some servers or about all of them, or a usage
 // error that lists what there is.
-func starter(names, servers []string) ([]byte, error) {
+func starterText(names, servers []string) ([]byte, error) {
 	var known []string
-	for _, p := range slices.Concat(fixtures.Profiles(), fixtures.Tiers()) {
+	for _, p := range slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers()) {
 		known = append(known, p.Name)
 	}
 	if len(names) == 0 {
@@ -111,7 +111,7 @@ func starter(names, servers []string) ([]byte, error) {
 			return nil, cmdline.UnknownWord("--profile", "profile", name, known)
 		}
 	}
-	src, err := fixtures.Policy(names...)
+	src, err := fixtures.ComposePolicy(names...)
 	if err != nil {
 		return nil, cmdline.Usagef("--profile: %v", err)
 	}
@@ -120,7 +120,7 @@ func starter(names, servers []string) ([]byte, error) {
 	}
 	rules, closed := bytes.CutSuffix(src, []byte(fixtures.Closing))
 	for _, server := range servers {
-		if err := Nameable(server); err != nil {
+		if err := CheckNameable(server); err != nil {
 			return nil, cmdline.Usagef("--server: %v", err)
 		}
 	}
@@ -131,11 +131,11 @@ func starter(names, servers []string) ([]byte, error) {
 	return about, err
 }
 
-// Nameable says whether a rule can speak of a server's name, and of no other.
-func Nameable(name string) error {
-	src := policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("server", name), policytext.Text("tool", "*"))
+// CheckNameable says whether a rule can speak of a server's name, and of no other.
+func CheckNameable(name string) error {
+	src := policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("server", name), policytext.StringPair("tool", "*"))
 	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {
-		return fmt.Errorf("server %s: no rule can speak of this name alone; give it another one", term.Value(name))
+		return fmt.Errorf("server %s: no rule can speak of this name alone; give it another one", term.VisibleValue(name))
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ type Starter struct {
 // writeStarter writes the policy where the user wants it and loads it from there
 // as the proxy would.
 func writeStarter(c *cli.Context, src []byte) (Starter, error) {
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return Starter{}, err
 	}
@@ -169,7 +169,7 @@ func writeStarter(c *cli.Context, src []byte) (Starter, error) {
 	if err := WriteNew(w.Path, src, c.Bool("force")); err != nil {
 		return Starter{}, err
 	}
-	loaded, err := config.LoadPolicyFor(w.Path, policyfile.Options(folders.Home))
+	loaded, err := config.LoadPolicyFor(w.Path, policyfile.PolicyOptions(folders.Home))
 	if err != nil {
 		return Starter{}, fmt.Errorf("the policy is written and the proxy would not take it: %w", err)
 	}
@@ -196,8 +196,8 @@ func WriteNew(path string, src []byte, force bool) error {
 	return nil
 }
 
-// tell says what was written and what to do with it.
-func (w Starter) tell(out io.Writer) error {
+// tellNext says what was written and what to do with it.
+func (w Starter) tellNext(out io.Writer) error {
 	watch := "clawai wrap SERVER --observe"
 	if !w.own { // clients start clawai with the usual policy
 		watch = "clawai proxy --observe --policy " + cmdline.Quote([]string{w.Path}) + " --server NAME -- COMMAND..."
@@ -210,6 +210,6 @@ Next:
      %s
      clawai log --decision deny
   3. Enforce it: the same without --observe.
-`, w.Path, cmdline.Count(w.Rules, "1 rule", "%d rules"), w.Revision, watch)
+`, w.Path, cmdline.CountText(w.Rules, "1 rule", "%d rules"), w.Revision, watch)
 	return err
 }

@@ -61,17 +61,17 @@ func runLearn(c *cli.Context) error {
 		return err
 	}
 	r := &learnRun{c: c}
-	for _, step := range []func() error{r.options, r.read, r.review, r.compose, r.check, r.write} {
+	for _, step := range []func() error{r.readOptions, r.readRecord, r.reviewRules, r.composePolicy, r.checkRecord, r.writePolicy} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	return r.tell()
+	return r.tellResult()
 }
 
 var observedModes = map[string]learn.Trust{"prompt": learn.AskAlways, "reads": learn.AllowReads, "allow": learn.AllowActs}
 
-func (r *learnRun) options() error {
+func (r *learnRun) readOptions() error {
 	c := r.c
 	trust, ok := observedModes[c.String("observed")]
 	switch {
@@ -83,19 +83,19 @@ func (r *learnRun) options() error {
 		return cmdline.Usagef("--min-share: %v is not between 0.5 and 1", c.Float64("min-share"))
 	case c.Bool("interactive") && (c.String("out") == "" || c.Bool("json")):
 		return cmdline.Usagef("--interactive takes the screen: give --out FILE for the policy, and no --json")
-	case c.Bool("interactive") && !choose.Terminal(os.Stdin, os.Stdout):
+	case c.Bool("interactive") && !choose.HasTerminal(os.Stdin, os.Stdout):
 		return cmdline.Usagef("--interactive needs a terminal; without it the rules are written as they are")
 	}
 	home, err := homeFlag(c)
 	if err != nil {
 		return err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
 	r.o = learn.Options{
-		ParseOptions: governing(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
+		ParseOptions: proxyOptions(home), Own: []string{folders.Config, folders.State}, Now: time.Now(),
 		MinCount: c.Int("min-count"), MinShare: c.Float64("min-share"), Observed: trust, Links: c.Bool("links"),
 	}
 	if path := c.String("policy"); path != "" {
@@ -108,11 +108,11 @@ func (r *learnRun) options() error {
 	if r.l, err = learn.New(r.o); err != nil {
 		return cmdline.Usagef("the policy does not load, so nothing can be added to it:\n%w", err)
 	}
-	return r.target()
+	return r.checkTarget()
 }
 
-// target refuses early what would be refused at the end.
-func (r *learnRun) target() error {
+// checkTarget refuses early what would be refused at the end.
+func (r *learnRun) checkTarget() error {
 	out := r.c.String("out")
 	if out == "" {
 		return nil
@@ -132,9 +132,9 @@ func (r *learnRun) target() error {
 	return cmdline.Usagef("--out %s: there is a file already, and it is not the policy that is extended; it is left as it is", out)
 }
 
-// read takes the record. One that cannot be read whole might lack what was
+// readRecord takes the record. One that cannot be read whole might lack what was
 // denied; nothing is learned from it.
-func (r *learnRun) read() error {
+func (r *learnRun) readRecord() error {
 	f, dir, err := recordedDecisions(r.c)
 	if err != nil {
 		return err
@@ -155,9 +155,9 @@ func (r *learnRun) read() error {
 	return nil
 }
 
-func (r *learnRun) compose() error {
+func (r *learnRun) composePolicy() error {
 	if len(r.rules) == 0 {
-		r.skipped()
+		r.tellSkipped()
 		return errors.New("nothing was learned, and nothing is written")
 	}
 	var err error
@@ -168,9 +168,9 @@ func (r *learnRun) compose() error {
 	return err
 }
 
-// check holds the policy as it would be to the whole record: what a rule denied
+// checkRecord holds the policy as it would be to the whole record: what a rule denied
 // stays denied.
-func (r *learnRun) check() error {
+func (r *learnRun) checkRecord() error {
 	if r.o.Policy == nil {
 		return nil // Propose has done it
 	}
@@ -184,7 +184,7 @@ func (r *learnRun) check() error {
 	}
 	for e, err := range audit.Read(r.dir, audit.Filter{Kinds: []event.Kind{event.Decision}}) {
 		if err == nil {
-			err = learn.Check(before, after, &e)
+			err = learn.CheckRecord(before, after, &e)
 		}
 		if err != nil {
 			return err
@@ -193,7 +193,7 @@ func (r *learnRun) check() error {
 	return nil
 }
 
-func (r *learnRun) write() error {
+func (r *learnRun) writePolicy() error {
 	if dir := r.c.String("fixtures"); dir != "" {
 		if err := r.writeFixtures(dir); err != nil {
 			return err

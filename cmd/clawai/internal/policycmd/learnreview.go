@@ -27,15 +27,15 @@ const (
 	answerDrop   = "Drop it"
 )
 
-// review goes through the rules with a person, who may leave at any time with
+// reviewRules goes through the rules with a person, who may leave at any time with
 // nothing written. What is preset opens nothing: drop what would allow.
-func (r *learnRun) review() error {
+func (r *learnRun) reviewRules() error {
 	if !r.c.Bool("interactive") {
 		return nil
 	}
 	var taken []*learn.Rule
 	for i, rule := range r.rules {
-		kept, err := r.decide(i, rule)
+		kept, err := r.decideRule(i, rule)
 		if errors.Is(err, choose.ErrLeft) {
 			return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("left; nothing is written")}
 		}
@@ -50,19 +50,19 @@ func (r *learnRun) review() error {
 	return nil
 }
 
-func (r *learnRun) decide(i int, rule *learn.Rule) (*learn.Rule, error) {
+func (r *learnRun) decideRule(i int, rule *learn.Rule) (*learn.Rule, error) {
 	for {
 		answers := []string{answerDrop, answerTake}
-		narrower, narrows := rule.Narrower()
+		narrower, narrows := rule.NarrowerRule()
 		if narrows {
 			answers = append(answers, answerNarrow)
 		}
-		asking, asks := rule.Asking()
+		asking, asks := rule.AskingRule()
 		if asks && rule.Action == policy.Allow {
 			answers = append(answers, answerAsk)
 		}
 		title := fmt.Sprintf("Rule %d of %d: %s", i+1, len(r.rules), learnedLine(rule))
-		picked, err := choose.One(r.c.Context, os.Stdin, os.Stdout, title, strings.Join(learnedDetails(rule), "\n"), answers)
+		picked, err := choose.ChooseAnswer(r.c.Context, os.Stdin, os.Stdout, title, strings.Join(learnedDetails(rule), "\n"), answers)
 		if err != nil {
 			return nil, err
 		}
@@ -81,23 +81,23 @@ func (r *learnRun) decide(i int, rule *learn.Rule) (*learn.Rule, error) {
 
 // learnedLine is a rule on one line, harmless on a terminal.
 func learnedLine(r *learn.Rule) string {
-	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.Key(), term.Text(r.Name))
+	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.RuleKey(), term.VisibleText(r.Name))
 	if r.Server != "" {
-		s += " on " + term.Text(r.Server)
+		s += " on " + term.VisibleText(r.Server)
 	}
 	for _, c := range r.Conditions {
-		s += " with " + term.Text(c.Arg) + " = " + record.Short(strings.Join(c.Globs, " or "), 2*record.MaxText)
+		s += " with " + term.VisibleText(c.Arg) + " = " + record.Short(strings.Join(c.Globs, " or "), 2*record.MaxText)
 	}
 	return s
 }
 
 // learnedDetails say where a rule comes from and what it opens beside that.
 func learnedDetails(r *learn.Rule) []string {
-	lines := []string{"from " + r.Evidence()}
+	lines := []string{"from " + r.DescribeEvidence()}
 	if r.Above != nil {
 		lines = append(lines, fmt.Sprintf("above line %d, which asks", r.Above.Pos.Line))
 	}
-	if beside := r.Beside(); beside != "" {
+	if beside := r.UnseenExample(); beside != "" {
 		word := "also lets through"
 		if r.Action == policy.Prompt {
 			word = "also asks about"
@@ -107,15 +107,15 @@ func learnedDetails(r *learn.Rule) []string {
 	return lines
 }
 
-// skipped says on standard error what was not learned from.
-func (r *learnRun) skipped() {
+// tellSkipped says on standard error what was not learned from.
+func (r *learnRun) tellSkipped() {
 	n := r.l.Skipped
 	all := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	if len(all) > 0 {
-		fmt.Fprintln(cmdline.Prose(r.c.App.ErrWriter), "Not learned from:")
+		fmt.Fprintln(cmdline.ProseWriter(r.c.App.ErrWriter), "Not learned from:")
 	}
 	for _, why := range all {
-		fmt.Fprintf(cmdline.Prose(r.c.App.ErrWriter), "  %s: %s\n", cmdline.Count(n[why], "1 call", "%d calls"), record.Short(why, 2*record.MaxText))
+		fmt.Fprintf(cmdline.ProseWriter(r.c.App.ErrWriter), "  %s: %s\n", cmdline.CountText(n[why], "1 call", "%d calls"), record.Short(why, 2*record.MaxText))
 	}
 }
 
@@ -137,7 +137,7 @@ type learnedRule struct {
 	Beside   string              `json:"beside,omitempty"`
 }
 
-func (r *learnRun) tell() error {
+func (r *learnRun) tellResult() error {
 	if r.c.Bool("json") {
 		doc := struct {
 			Decisions int            `json:"decisions"`
@@ -151,31 +151,31 @@ func (r *learnRun) tell() error {
 		}
 		return cmdline.WriteJSON(r.c.App.Writer, doc)
 	}
-	w := cmdline.Prose(r.c.App.ErrWriter)
-	fmt.Fprintf(w, "Learned %s from %s:\n", cmdline.Count(len(r.rules), "1 rule", "%d rules"), cmdline.Count(r.l.Seen, "1 decision", "%d decisions"))
+	w := cmdline.ProseWriter(r.c.App.ErrWriter)
+	fmt.Fprintf(w, "Learned %s from %s:\n", cmdline.CountText(len(r.rules), "1 rule", "%d rules"), cmdline.CountText(r.l.Seen, "1 decision", "%d decisions"))
 	for _, rule := range r.rules {
 		fmt.Fprintf(w, "  %s\n", learnedLine(rule))
 		for _, line := range learnedDetails(rule) {
 			fmt.Fprintf(w, "      %s\n", line)
 		}
 	}
-	r.skipped()
+	r.tellSkipped()
 	if dir := r.c.String("fixtures"); dir != "" {
-		fmt.Fprintf(w, "Fixtures in %s:\n", term.Text(dir))
+		fmt.Fprintf(w, "Fixtures in %s:\n", term.VisibleText(dir))
 		for _, f := range r.cases {
-			fmt.Fprintf(w, "  %-6s  %s  (%s)\n", f.Expected, term.Text(f.Name), f.What)
+			fmt.Fprintf(w, "  %-6s  %s  (%s)\n", f.Expected, term.VisibleText(f.Name), f.What)
 		}
 	}
 	if out := r.c.String("out"); out != "" {
-		fmt.Fprintf(w, "Wrote %s. Read it before a proxy uses it.\n", term.Text(out))
+		fmt.Fprintf(w, "Wrote %s. Read it before a proxy uses it.\n", term.VisibleText(out))
 	}
 	return nil
 }
 
 func jsonRule(r *learn.Rule) learnedRule {
 	j := learnedRule{
-		Action: r.Action.String(), Subject: r.Subject.Key(), Name: r.Name, Server: r.Server, Open: r.Open, Class: r.Class.String(),
-		Calls: r.Tally.Calls, Approved: r.Tally.Yes, Refused: r.Tally.No, First: r.Tally.First, Last: r.Tally.Last, Beside: r.Beside(),
+		Action: r.Action.String(), Subject: r.Subject.RuleKey(), Name: r.Name, Server: r.Server, Open: r.Open, Class: r.Class.String(),
+		Calls: r.Tally.Calls, Approved: r.Tally.Yes, Refused: r.Tally.No, First: r.Tally.First, Last: r.Tally.Last, Beside: r.UnseenExample(),
 	}
 	if r.Above != nil {
 		j.Above = r.Above.Pos.Line

@@ -38,7 +38,7 @@ func lintCommand() *cli.Command {
 }
 
 func runLint(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -70,11 +70,11 @@ func runLint(c *cli.Context) error {
 		}
 		all = append(all, l)
 	}
-	if err := emit(c, dressed(format, lintMarks, writeLinted(format, all, least))); err != nil {
+	if err := writeReport(c, proseReport(format, lintMarks, writeLinted(format, all, least))); err != nil {
 		return err
 	}
 	for _, l := range all {
-		if l.Failed(least) {
+		if l.HasFailed(least) {
 			return &cmdline.ExitError{Code: cmdline.ExitFailed}
 		}
 	}
@@ -86,8 +86,8 @@ func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
 	if err != nil {
 		return lint.Linted{}, cmdline.Usagef("%w", err)
 	}
-	where := policyfile.Options(home)
-	where.Disk = disk.Plain()
+	where := policyfile.PolicyOptions(home)
+	where.Disk = disk.PlainDisk()
 	p, err := policy.Parse(name, src, where)
 	if err != nil {
 		return lint.Linted{}, cmdline.Usagef("the policy does not load:\n%w", err)
@@ -114,14 +114,14 @@ func writeLinted(format string, all []lint.Linted, least check.Severity) func(io
 	for _, l := range all {
 		findings = append(findings, l.AtLeast(least)...)
 	}
-	return writeFindings(format, lint.Tool(cmdline.Version), findings)
+	return writeFindings(format, lint.DescribeTool(cmdline.Version), findings)
 }
 
 // declaredInRecord reads from the record which tools servers declared, last of all, and
 // which arguments tools were called with.
 func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	o := lint.Options{Servers: map[string][]string{}, Arguments: map[string][]string{}}
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return o, err
 	}
@@ -129,13 +129,13 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 		return o, cmdline.Usagef("--record: there is no record yet in %s", dir)
 	}
 	arguments := map[string]map[string]int{}
-	_, err = record.Each(audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Listed, event.Decision}}), func(e *event.Entry) error {
+	_, err = record.ShowEach(audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Listed, event.Decision}}), func(e *event.Entry) error {
 		switch {
 		case e.Kind == event.Listed && e.Method == "tools/list":
 			if server := e.Server; server != "" {
 				o.Servers[server] = append(o.Servers[server], e.Declared...)
 			}
-		case e.Kind == event.Decision && e.Subject == policy.ToolSubject.Key() && len(e.Names) == 1:
+		case e.Kind == event.Decision && e.Subject == policy.ToolSubject.RuleKey() && len(e.Names) == 1:
 			tool := e.Names[0]
 			gjson.ParseBytes(e.Args).ForEach(func(key, _ gjson.Result) bool {
 				if arguments[tool] == nil {
@@ -152,14 +152,14 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 		o.Servers[server] = slices.Compact(names)
 	}
 	for tool, names := range arguments {
-		o.Arguments[tool] = spelt(names)
+		o.Arguments[tool] = mostUsedSpellings(names)
 	}
 	return o, err
 }
 
-// spelt leaves of names that differ in case the one that was used most: what a caller
+// mostUsedSpellings leaves of names that differ in case the one that was used most: what a caller
 // wrote in the wrong case is no name of the tool's.
-func spelt(uses map[string]int) []string {
+func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {
 		folded := strings.ToLower(name)

@@ -6,49 +6,49 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
-func mark(color, pattern string) cmdline.Mark {
+func newMark(color, pattern string) cmdline.Mark {
 	return cmdline.Mark{Pattern: pattern, Color: color}
 }
 
 // What is colored of each report: how it ended, and the answers that it compares.
 var (
 	checkMarks = []cmdline.Mark{
-		mark(cmdline.Green, `: (ok), .*revision [0-9a-f]+$`),
-		mark(cmdline.Red, `^\S.*?:\d+:\d+: (.*)`),
+		newMark(cmdline.Green, `: (ok), .*revision [0-9a-f]+$`),
+		newMark(cmdline.Red, `^\S.*?:\d+:\d+: (.*)`),
 	}
 	lintMarks = []cmdline.Mark{
-		mark(cmdline.Red, `^\S.*?:\d+:\d+: (error):`),
-		mark(cmdline.Yellow, `^\S.*?:\d+:\d+: (warning):`),
-		mark(cmdline.Dim, `^( +(?:\d+|why|fix|call) \|)`),
-		mark(cmdline.Yellow, `^\S.*?:\d+: (not decided)`),
-		mark(cmdline.Green, `^\S.*: \d+ rules?, (0 findings)`),
-		mark(cmdline.Yellow, `^\S.*: \d+ rules?, ([1-9]\d* findings?)`),
+		newMark(cmdline.Red, `^\S.*?:\d+:\d+: (error):`),
+		newMark(cmdline.Yellow, `^\S.*?:\d+:\d+: (warning):`),
+		newMark(cmdline.Dim, `^( +(?:\d+|why|fix|call) \|)`),
+		newMark(cmdline.Yellow, `^\S.*?:\d+: (not decided)`),
+		newMark(cmdline.Green, `^\S.*: \d+ rules?, (0 findings)`),
+		newMark(cmdline.Yellow, `^\S.*: \d+ rules?, ([1-9]\d* findings?)`),
 	}
 	// ExplainMarks are of what every rule says, and of the answer.
 	ExplainMarks = slices.Concat(
-		cmdline.Answers(`^(?:yes|no|maybe|-) +\S.*?:\d+ +`),
-		cmdline.Answers(`^`),
+		cmdline.AnswerMarks(`^(?:yes|no|maybe|-) +\S.*?:\d+ +`),
+		cmdline.AnswerMarks(`^`),
 		[]cmdline.Mark{
-			mark(cmdline.Bold, `^(yes)  `), mark(cmdline.Yellow, `^(maybe)  `), mark(cmdline.Dim, `^(no|-)  `),
-			mark(cmdline.Red, `^(refused) before`),
+			newMark(cmdline.Bold, `^(yes)  `), newMark(cmdline.Yellow, `^(maybe)  `), newMark(cmdline.Dim, `^(no|-)  `),
+			newMark(cmdline.Red, `^(refused) before`),
 		})
 	testMarks = slices.Concat([]cmdline.Mark{
-		mark(cmdline.Green, `^(ok) `), mark(cmdline.Red, `^(FAIL) `), mark(cmdline.Red, `^(ERROR) `),
-		mark(cmdline.Green, `^\d+ fixtures?: (\d+ as expected), 0 mis.* 0 unr`),
-		mark(cmdline.Red, `^\d+ fixtures?: .*, ([1-9]\d* mismatched)`),
-		mark(cmdline.Red, `^\d+ fixtures?: .*, ([1-9]\d* unreadable)`),
-	}, cmdline.Answers(`^(?:ok|FAIL|-) +`))
+		newMark(cmdline.Green, `^(ok) `), newMark(cmdline.Red, `^(FAIL) `), newMark(cmdline.Red, `^(ERROR) `),
+		newMark(cmdline.Green, `^\d+ fixtures?: (\d+ as expected), 0 mis.* 0 unr`),
+		newMark(cmdline.Red, `^\d+ fixtures?: .*, ([1-9]\d* mismatched)`),
+		newMark(cmdline.Red, `^\d+ fixtures?: .*, ([1-9]\d* unreadable)`),
+	}, cmdline.AnswerMarks(`^(?:ok|FAIL|-) +`))
 	coverMarks = []cmdline.Mark{
-		mark(cmdline.Yellow, `^\S.*?:\d+: (never \w+|no fixture notices this change):`),
-		mark(cmdline.Green, `^\S.*: the fixtures \w+ .* (\(100\.0 %\))`),
-		mark(cmdline.Yellow, `^\S.*: the fixtures \w+ .* (\(\d\d?\.\d %\))`),
+		newMark(cmdline.Yellow, `^\S.*?:\d+: (never \w+|no fixture notices this change):`),
+		newMark(cmdline.Green, `^\S.*: the fixtures \w+ .* (\(100\.0 %\))`),
+		newMark(cmdline.Yellow, `^\S.*: the fixtures \w+ .* (\(\d\d?\.\d %\))`),
 	}
 	diffMarks = slices.Concat([]cmdline.Mark{
-		mark(cmdline.Bold, `^((?:Newly|No longer|Allowed under|Asked) .*)`),
-		mark(cmdline.Yellow, `^(Not decided)`),
-		mark(cmdline.Green, `^(no call is answered differently)`),
-		mark(cmdline.Yellow, `^(\d+ class(?:es)? of calls)`),
-	}, cmdline.Answers(`^    (?:was|is ) `))
-	replayMarks = slices.Concat([]cmdline.Mark{mark(cmdline.Bold, `^((?:Answers, n|N)(?:ewly|ot) [\w ]+): `)},
-		cmdline.Answers(`^    `), cmdline.Answers(`^    \w+ .* -> `))
+		newMark(cmdline.Bold, `^((?:Newly|No longer|Allowed under|Asked) .*)`),
+		newMark(cmdline.Yellow, `^(Not decided)`),
+		newMark(cmdline.Green, `^(no call is answered differently)`),
+		newMark(cmdline.Yellow, `^(\d+ class(?:es)? of calls)`),
+	}, cmdline.AnswerMarks(`^    (?:was|is ) `))
+	replayMarks = slices.Concat([]cmdline.Mark{newMark(cmdline.Bold, `^((?:Answers, n|N)(?:ewly|ot) [\w ]+): `)},
+		cmdline.AnswerMarks(`^    `), cmdline.AnswerMarks(`^    \w+ .* -> `))
 )

@@ -35,9 +35,9 @@ func mutateCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: fixtures written to %s: %d; they expect what the policy says now, so read them\n", dir, n)
+				fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: fixtures written to %s: %d; they expect what the policy says now, so read them\n", dir, n)
 			}
-			return s.finish(c, mutation)
+			return s.finishReport(c, mutation)
 		},
 	}
 }

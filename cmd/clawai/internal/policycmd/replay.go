@@ -66,7 +66,7 @@ func runReplay(c *cli.Context) error {
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, r)
 	} else {
-		err = cmdline.Tell(c.App.Writer, replayMarks, func(w io.Writer) error { return tellReplay(w, r, home) })
+		err = cmdline.WriteProse(c.App.Writer, replayMarks, func(w io.Writer) error { return tellReplay(w, r, home) })
 	}
 	if err != nil {
 		return err
@@ -88,16 +88,16 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	if err != nil {
 		return nil, err
 	}
-	o, err := hiding(governing(home))
+	o, err := addHideDenied(proxyOptions(home))
 	if err != nil {
 		return nil, err
 	}
-	above, notes, err := layers.Above(o)
+	above, notes, err := layers.LoadAbove(o)
 	if err != nil {
 		return nil, cmdline.Usagef("nothing was judged: %w", err)
 	}
 	for _, note := range notes {
-		fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %s\n", note)
+		fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %s\n", note)
 	}
 	o.Above = above
 	j, err := replay.NewJudge(path, src, o)
@@ -112,21 +112,21 @@ func homeFlag(c *cli.Context) (string, error) {
 	if home := c.String("home"); home != "" {
 		return home, nil
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	return folders.Home, err
 }
 
-// governing is what a proxy here would tell a policy, but for its working
+// proxyOptions is what a proxy here would tell a policy, but for its working
 // directory, which the record does not have. The disk is that of today.
-func governing(home string) policy.Options {
-	o := policyfile.Options(home)
-	o.Disk = disk.OS()
+func proxyOptions(home string) policy.Options {
+	o := policyfile.PolicyOptions(home)
+	o.Disk = disk.SystemDisk()
 	return o
 }
 
-// hiding adds what config.toml says of lists, as a proxy here would go by it.
-func hiding(o policy.Options) (policy.Options, error) {
-	folders, err := config.Dirs()
+// addHideDenied adds what config.toml says of lists, as a proxy here would go by it.
+func addHideDenied(o policy.Options) (policy.Options, error) {
+	folders, err := config.ReadFolders()
 	if err == nil {
 		o.HideDenied, err = config.LoadHideDenied(folders)
 	}
@@ -151,7 +151,7 @@ func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	if f.Since, err = cmdline.TimeFlag(c, "since", time.Now()); err != nil {
 		return f, "", err
 	}
-	dir, err = record.Dir()
+	dir, err = record.RecordDir()
 	return f, dir, err
 }
 
@@ -163,7 +163,7 @@ func replayVerdict(r *replay.Report, dir string) error {
 		return cmdline.Usagef("no recorded decision matches in %s, so nothing was compared", dir)
 	case r.Damaged > 0:
 		return cmdline.Usagef("%d places of the record cannot be read; see: clawai log verify", r.Damaged)
-	case r.Changed():
+	case r.HasChanges():
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil
@@ -190,7 +190,7 @@ func tellReplay(out io.Writer, r *replay.Report, home string) error {
 	if last := r.Last.Local().Format(time.DateOnly); last != days {
 		days += " to " + last
 	}
-	fmt.Fprintf(w, "%s of %s, %s", cmdline.Count(r.Decisions, "1 decision", "%d decisions"), cmdline.Count(r.Sessions, "1 session", "%d sessions"), days)
+	fmt.Fprintf(w, "%s of %s, %s", cmdline.CountText(r.Decisions, "1 decision", "%d decisions"), cmdline.CountText(r.Sessions, "1 session", "%d sessions"), days)
 	if r.Observed > 0 {
 		fmt.Fprintf(w, " (%d only observed)", r.Observed)
 	}
@@ -199,7 +199,7 @@ func tellReplay(out io.Writer, r *replay.Report, home string) error {
 		r.Counts[replay.NewlyDenied], r.Counts[replay.NotJudged])
 	tellWhys(w, r.NotJudged)
 	if a := r.Answers; a != nil {
-		fmt.Fprintln(w, a.Summary())
+		fmt.Fprintln(w, a.SummarizeAnswers())
 		tellWhys(w, a.NotJudged)
 	}
 	return w.Flush()
@@ -257,23 +257,23 @@ func replayExample(x *replay.Example, home string) string {
 	if len(x.Finds) > 0 {
 		args += "    found " + strings.Join(x.Finds, ", ") + "\n"
 	}
-	then := x.Was + " " + placed(x.OldRule)
+	then := x.Was + " " + renderRulePlace(x.OldRule)
 	now := x.Why.String()
 	if x.Class != replay.NotJudged {
-		now = x.Is + " " + placed(x.NewRule)
+		now = x.Is + " " + renderRulePlace(x.NewRule)
 		if x.Reason != "" {
 			now += "  " + record.Short(x.Reason, record.MaxText)
 		}
 	}
-	return fmt.Sprintf("  %s  %s  %s\n%s    %s -> %s\n", x.Time.Local().Format(time.DateTime), term.Text(x.Record),
+	return fmt.Sprintf("  %s  %s  %s\n%s    %s -> %s\n", x.Time.Local().Format(time.DateTime), term.VisibleText(x.Record),
 		strings.Join(what, " "), args, then, now)
 }
 
-func placed(p *check.RuleRef) string {
+func renderRulePlace(p *check.RuleRef) string {
 	if p == nil {
 		return "(no rule)"
 	}
-	s := fmt.Sprintf("%s:%d", term.Text(p.File), p.Line)
+	s := fmt.Sprintf("%s:%d", term.VisibleText(p.File), p.Line)
 	if p.Description != "" {
 		s += fmt.Sprintf(" %q", record.Short(p.Description, record.MaxText))
 	}

@@ -43,8 +43,8 @@ func formatOf(c *cli.Context, formats []string) (string, error) {
 	return format, nil
 }
 
-// emit writes a report to standard output or to the file --output names.
-func emit(c *cli.Context, write func(io.Writer) error) error {
+// writeReport writes a report to standard output or to the file --output names.
+func writeReport(c *cli.Context, write func(io.Writer) error) error {
 	path := c.Path("output")
 	if path == "" {
 		return write(c.App.Writer)
@@ -56,12 +56,12 @@ func emit(c *cli.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(path, out.Bytes(), atomicfile.Options{Mode: 0o644})
 }
 
-// dressed has a report for people told as their terminal wants it.
-func dressed(format string, marks []cmdline.Mark, write func(io.Writer) error) func(io.Writer) error {
+// proseReport has a report for people told as their terminal wants it.
+func proseReport(format string, marks []cmdline.Mark, write func(io.Writer) error) func(io.Writer) error {
 	if format != "text" {
 		return write
 	}
-	return func(w io.Writer) error { return cmdline.Tell(w, marks, write) }
+	return func(w io.Writer) error { return cmdline.WriteProse(w, marks, write) }
 }
 
 // writeTests gives the writer of a run's report in a form.
@@ -73,12 +73,12 @@ func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) 
 	case "json":
 		return func(w io.Writer) error { return check.WriteJSON(w, p, run.Results) }
 	case "junit":
-		return run.JUnit
+		return run.WriteJUnit
 	case "sarif":
-		return run.SARIF
+		return run.WriteSARIF
 	case "github":
 		return func(w io.Writer) error {
-			if err := run.Annotations(w); err != nil {
+			if err := run.WriteAnnotations(w); err != nil {
 				return err
 			}
 			return check.WriteText(w, run.Results)
@@ -94,14 +94,14 @@ func tellBroken(c *cli.Context, format string, err error) error {
 	if !errors.As(err, &broken) || format != "sarif" && format != "github" {
 		return err
 	}
-	if writeErr := emit(c, writeFindings(format, loading, loadFindings(broken))); writeErr != nil {
+	if writeErr := writeReport(c, writeFindings(format, loading, loadFindings(broken))); writeErr != nil {
 		return writeErr
 	}
 	return err
 }
 
 // loading is who finds that a policy does not load.
-var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.Kind{{
+var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.FindingKind{{
 	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}
 
@@ -119,7 +119,7 @@ func loadFindings(broken policy.Errors) []check.Finding {
 // for them.
 func writeFindings(format string, tool check.Tool, findings []check.Finding) func(io.Writer) error {
 	if format == "sarif" {
-		return func(w io.Writer) error { return check.SARIF(w, tool, findings) }
+		return func(w io.Writer) error { return check.WriteSARIF(w, tool, findings) }
 	}
-	return func(w io.Writer) error { return check.Annotations(w, findings) }
+	return func(w io.Writer) error { return check.WriteAnnotations(w, findings) }
 }

@@ -44,7 +44,7 @@ func runTest(c *cli.Context) error {
 // testOnce judges every fixture and reports.
 func testOnce(c *cli.Context, format string) error {
 	run := check.Run{Policy: c.String("policy"), Start: time.Now()}
-	o, fill, err := judging(c)
+	o, fill, err := judgeOptions(c)
 	if err != nil {
 		return err
 	}
@@ -67,26 +67,26 @@ func testOnce(c *cli.Context, format string) error {
 	for _, path := range paths {
 		run.Results = append(run.Results, judgeFile(p, path, c.String("server"), fill, expect))
 	}
-	if err := emit(c, dressed(format, testMarks, writeTests(format, p, run))); err != nil {
+	if err := writeReport(c, proseReport(format, testMarks, writeTests(format, p, run))); err != nil {
 		return err
 	}
 	return verdictOf(check.Summarize(run.Results))
 }
 
-// judging reads what a policy is judged with: the home, the disk; and what fixtures
+// judgeOptions reads what a policy is judged with: the home, the disk; and what fixtures
 // are given that do not say themselves: the time, the folder.
-func judging(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
+func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
 	var at time.Time
 	cwd, system, err := placeFlags(c)
 	if err != nil {
 		return o, nil, err
 	}
-	o = policyfile.Options(c.String("home"))
+	o = policyfile.PolicyOptions(c.String("home"))
 	if root := c.String("root"); root != "" {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return o, nil, cmdline.Usagef("--root: %s is no directory", root)
 		}
-		o.Disk = disk.Rooted(root)
+		o.Disk = disk.RootedDisk(root)
 	}
 	if text := c.String("at"); text != "" {
 		if at, err = time.Parse(time.RFC3339, text); err != nil {
@@ -143,7 +143,7 @@ func judgeFile(p *policy.Policy, path, server string, fill func(*check.Fixture),
 		fx.Expected, fx.ExpectedResult = expect, nil
 	}
 	fill(&fx)
-	return check.Judge(p, fx, server)
+	return check.JudgeFixture(p, fx, server)
 }
 
 // verdictOf turns the counts into an exit code: input that could not be read
@@ -160,7 +160,7 @@ func verdictOf(s check.Summary) error {
 
 // namePolicy takes a policy that is named alone for one named with --policy.
 func namePolicy(c *cli.Context) error {
-	args, err := cmdline.Arguments(c)
+	args, err := cmdline.ParseArguments(c)
 	switch {
 	case err != nil:
 		return err

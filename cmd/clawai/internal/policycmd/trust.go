@@ -41,11 +41,11 @@ func trustCommand() *cli.Command {
 }
 
 func runTrust(c *cli.Context) error {
-	args, err := cmdline.Arguments(c)
+	args, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
-	folders, err := config.Dirs()
+	folders, err := config.ReadFolders()
 	if err != nil {
 		return err
 	}
@@ -77,31 +77,31 @@ func runTrust(c *cli.Context) error {
 		return cmdline.Usagef("%w", err)
 	}
 	if p.Path == "" {
-		return cmdline.Usagef("neither %s nor a folder above it has a .clawai/policy.toml", term.Text(dir))
+		return cmdline.Usagef("neither %s nor a folder above it has a .clawai/policy.toml", term.VisibleText(dir))
 	}
 	if c.Bool("remove") {
-		return endTrust(cmdline.Prose(c.App.Writer), folders.State, p)
+		return endTrust(cmdline.ProseWriter(c.App.Writer), folders.State, p)
 	}
 	return trustProject(c, folders, p)
 }
 
 func trustProject(c *cli.Context, folders config.Folders, p config.Project) error {
-	shown := term.Text(p.Path)
+	shown := term.VisibleText(p.Path)
 	switch {
 	case p.Text == nil:
 		return cmdline.Usagef("%s is gone; the text that you trusted stays in force until: clawai policy trust %s --remove",
-			shown, term.Text(cmdline.Quote([]string{filepath.Dir(filepath.Dir(p.Path))})))
+			shown, term.VisibleText(cmdline.Quote([]string{filepath.Dir(filepath.Dir(p.Path))})))
 	case p.Trusted != nil && bytes.Equal(p.Text, p.Trusted):
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s is trusted already, since %s.\n", shown, p.Since.Local().Format(time.DateTime))
 		return nil
 	}
-	o := policyfile.Options(folders.Home)
+	o := policyfile.PolicyOptions(folders.Home)
 	o.Layer = "project"
 	o.Extend = func(x policy.Extension) (string, []byte, error) {
 		if x.File != "" {
 			return "", nil, errors.New("a project's policy extends no files: what they hold would not be part of what you trust")
 		}
-		return base.Extension(x)
+		return base.ReadExtension(x)
 	}
 	o.Pack = func(policy.PackFile) (policy.Pack, error) {
 		return nil, errors.New("a project's policy has no packs: what they hold would not be part of what you trust")
@@ -110,43 +110,43 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 	if err != nil {
 		return cmdline.Usagef("it does not load, and was not trusted:\n%w", err)
 	}
-	printText(cmdline.Prose(c.App.Writer), p.Text)
-	fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, policyfile.CountRules(rules))
+	printText(cmdline.ProseWriter(c.App.Writer), p.Text)
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s: %s. A project's policy denies and asks; what it allows, yours has to allow.\n", shown, policyfile.CountRules(rules))
 	if p.Trusted != nil {
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "It has changed since you trusted it on %s.\n", p.Since.Local().Format(time.DateTime))
 	}
-	if err := agreed(c, "Trust it?"); err != nil {
+	if err := askToTrust(c, "Trust it?"); err != nil {
 		return err
 	}
-	if err := config.Trust(folders.State, p.Path, p.Text, time.Now()); err != nil {
+	if err := config.TrustProject(folders.State, p.Path, p.Text, time.Now()); err != nil {
 		return fmt.Errorf("nothing was trusted: %w", err)
 	}
-	fmt.Fprintln(cmdline.Prose(c.App.Writer), "Trusted, with this text: a change of the file counts when you trust it again.")
+	fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "Trusted, with this text: a change of the file counts when you trust it again.")
 	return nil
 }
 
 // printText shows a file as it is, made harmless.
 func printText(w io.Writer, text []byte) {
 	for line := range strings.Lines(string(text)) {
-		fmt.Fprintf(w, "  %s\n", term.Text(strings.TrimRight(line, "\r\n")))
+		fmt.Fprintf(w, "  %s\n", term.VisibleText(strings.TrimRight(line, "\r\n")))
 	}
 }
 
-// agreed asks whether to go on, unless --yes has said so. The error ends the
+// askToTrust asks whether to go on, unless --yes has said so. The error ends the
 // command.
-func agreed(c *cli.Context, question string) error {
-	return cmdline.Agreed(c, question, "Nothing was trusted.", choose.Terminal(os.Stdin, os.Stdout))
+func askToTrust(c *cli.Context, question string) error {
+	return cmdline.ConfirmAction(c, question, "Nothing was trusted.", choose.HasTerminal(os.Stdin, os.Stdout))
 }
 
 func endTrust(w io.Writer, state string, p config.Project) error {
-	ended, err := config.Distrust(state, p.Path)
+	ended, err := config.DistrustProject(state, p.Path)
 	switch {
 	case err != nil:
 		return fmt.Errorf("nothing was changed: %w", err)
 	case !ended:
-		fmt.Fprintf(w, "%s was not trusted.\n", term.Text(p.Path))
+		fmt.Fprintf(w, "%s was not trusted.\n", term.VisibleText(p.Path))
 	default:
-		fmt.Fprintf(w, "%s is not trusted any more.\n", term.Text(p.Path))
+		fmt.Fprintf(w, "%s is not trusted any more.\n", term.VisibleText(p.Path))
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ type trustedDoc struct {
 var trustedStates = map[string]string{"gone": "  (the file is gone)", "changed": "  (the file has changed since)"}
 
 func listTrusted(c *cli.Context, state string) error {
-	known, err := config.Trusted(state)
+	known, err := config.ListProjects(state)
 	if err != nil {
 		return cmdline.Usagef("%w", err)
 	}
@@ -185,10 +185,10 @@ func listTrusted(c *cli.Context, state string) error {
 		}{list})
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(cmdline.Prose(c.App.Writer), "No project's policy is trusted.")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "No project's policy is trusted.")
 	}
 	for _, d := range list {
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s  %s%s\n", known[d.Path].Local().Format(time.DateTime), term.Text(d.Path), trustedStates[d.State])
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s  %s%s\n", known[d.Path].Local().Format(time.DateTime), term.VisibleText(d.Path), trustedStates[d.State])
 	}
 	return nil
 }

@@ -41,22 +41,22 @@ func watchTests(c *cli.Context, once func() error) error {
 		case <-ctx.Done():
 			return &cmdline.ExitError{Code: cmdline.ExitInterrupted}
 		case ev := <-notes.Events:
-			if !ev.Has(fsnotify.Chmod) && seen.matters(ev.Name) {
+			if !ev.Has(fsnotify.Chmod) && seen.isRelevant(ev.Name) {
 				again.Reset(settled)
 			}
 		case err := <-notes.Errors: // an overflow: something was missed
-			fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %v\n", err)
+			fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %v\n", err)
 			again.Reset(settled)
 		case <-again.C:
 			// First the watch, then the run: what changes meanwhile is told.
-			if err := seen.watch(notes); err != nil {
+			if err := seen.watchFolders(notes); err != nil {
 				return cmdline.Usagef("--watch: %w", err)
 			}
 			var exit *cmdline.ExitError
 			if err := once(); err != nil && (!errors.As(err, &exit) || exit.Err != nil) {
-				fmt.Fprintf(cmdline.Prose(c.App.ErrWriter), "clawai: %v\n", err)
+				fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %v\n", err)
 			}
-			fmt.Fprintln(cmdline.Prose(c.App.ErrWriter), "watching for changes; Ctrl-C ends")
+			fmt.Fprintln(cmdline.ProseWriter(c.App.ErrWriter), "watching for changes; Ctrl-C ends")
 		}
 	}
 }
@@ -85,9 +85,9 @@ func testSources(c *cli.Context) sources {
 	return s
 }
 
-// matters reports whether a run would read what changed: a file it names, or a
+// isRelevant reports whether a run would read what changed: a file it names, or a
 // fixture or a folder below one of its folders.
-func (s sources) matters(name string) bool {
+func (s sources) isRelevant(name string) bool {
 	name = filepath.Clean(name)
 	if name == s.not {
 		return false
@@ -104,9 +104,9 @@ func (s sources) matters(name string) bool {
 	})
 }
 
-// watch watches every folder in which something matters, new ones too. To watch
+// watchFolders watches every folder in which something matters, new ones too. To watch
 // a folder twice is to watch it once.
-func (s sources) watch(notes *fsnotify.Watcher) error {
+func (s sources) watchFolders(notes *fsnotify.Watcher) error {
 	for _, file := range s.files {
 		if err := notes.Add(filepath.Dir(file)); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Dir(file), err)

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Options says where a policy is read for, as far as its home does.
-func Options(home string) policy.Options {
+// PolicyOptions says where a policy is read for, as far as its home does.
+func PolicyOptions(home string) policy.Options {
 	o := base.PolicyOptions(home)
 	o.Pack = packs.Read
 	return o

@@ -12,7 +12,7 @@ import (
 // wrappers in clients' files are read by as well; only those of these names, or all.
 func proxyFlags(names ...string) []cli.Flag {
 	var flags []cli.Flag
-	for _, o := range proxyargs.Options() {
+	for _, o := range proxyargs.ListOptions() {
 		if names != nil && !slices.Contains(names, o.Name) {
 			continue
 		}

@@ -75,7 +75,7 @@ func runHub(c *cli.Context) error {
 	growHeap()
 	h := &hubRun{run: &proxyRun{observe: c.Bool("observe")}}
 	h.run.project, _ = os.Getwd() // of the client, which started us; without one there is no project
-	if err := h.read(c); err != nil {
+	if err := h.readSetup(c); err != nil {
 		return err
 	}
 	log, err := base.OpenRecord(h.run.folders.State, h.run.redact, h.run.sync)
@@ -84,7 +84,7 @@ func runHub(c *cli.Context) error {
 	}
 	h.log = log
 	memory.SettleSoon()
-	err = h.serve(c.Context)
+	err = h.serveClient(c.Context)
 	if closing := log.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -94,9 +94,9 @@ func runHub(c *cli.Context) error {
 	return nil
 }
 
-// read reads the command line, the servers and the policy, before anything is started.
-func (h *hubRun) read(c *cli.Context) (err error) {
-	folders, err := config.Dirs()
+// readSetup reads the command line, the servers and the policy, before anything is started.
+func (h *hubRun) readSetup(c *cli.Context) (err error) {
+	folders, err := config.ReadFolders()
 	if err == nil {
 		h.hub, err = config.LoadHub(folders, os.LookupEnv)
 	}
@@ -106,10 +106,10 @@ func (h *hubRun) read(c *cli.Context) (err error) {
 	for _, list := range c.StringSlice("only") {
 		h.only = append(h.only, strings.Split(list, ",")...)
 	}
-	if err := h.choose(folders.SettingsFile()); err != nil {
+	if err := h.chooseServers(folders.SettingsFile()); err != nil {
 		return err
 	}
-	h.run.disk = h.disk()
+	h.run.disk = h.serverDisk()
 	h.run.here = h.run.disk != nil
 	if err := h.run.readOptions(c); err != nil {
 		return err
@@ -122,47 +122,47 @@ func (h *hubRun) read(c *cli.Context) (err error) {
 	return nil
 }
 
-// choose leaves out what is off, and what was not asked for.
-func (h *hubRun) choose(file string) error {
+// chooseServers leaves out what is off, and what was not asked for.
+func (h *hubRun) chooseServers(file string) error {
 	for _, id := range h.only {
 		if !slices.ContainsFunc(h.hub.Servers, func(s config.Upstream) bool { return s.ID == id }) {
 			return cmdline.Usagef("--only: %s has no [upstream.%s]", file, id)
 		}
 	}
-	h.hub.Servers = h.chosen(h.hub.Servers)
+	h.hub.Servers = h.filterServers(h.hub.Servers)
 	if len(h.hub.Servers) == 0 {
 		return cmdline.Usagef("which servers? write them into %s:\n\n  [upstream.files]\n  command = [\"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \"/a/folder\"]", file)
 	}
 	return nil
 }
 
-func (h *hubRun) chosen(all []config.Upstream) []config.Upstream {
+func (h *hubRun) filterServers(all []config.Upstream) []config.Upstream {
 	return slices.DeleteFunc(all, func(s config.Upstream) bool {
 		return s.Disabled && len(h.only) == 0 || len(h.only) > 0 && !slices.Contains(h.only, s.ID)
 	})
 }
 
-// disk is that of the servers, when all of them are started here: where the paths of
+// serverDisk is that of the servers, when all of them are started here: where the paths of
 // others lead we cannot know.
-func (h *hubRun) disk() disk.Disk {
+func (h *hubRun) serverDisk() disk.Disk {
 	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
 		return nil
 	}
-	return disk.OS()
+	return disk.SystemDisk()
 }
 
 func isElsewhere(s config.Upstream) bool { return s.URL != "" || stdio.RunsElsewhere(s.Command) }
 
-// serve is the hub until its client is gone.
-func (h *hubRun) serve(ctx context.Context) error {
-	all, err := h.run.sessions(h.log, os.Stderr)
+// serveClient is the hub until its client is gone.
+func (h *hubRun) serveClient(ctx context.Context) error {
+	all, err := h.run.newSessions(h.log, os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer all.Close()
-	defer all.Started() // servers may be started until the end
+	defer all.CloseServerEnd() // servers may be started until the end
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	one, err := all.Open(h.peer())
+	one, err := all.Open(h.hubPeer())
 	if err != nil {
 		stop()
 		return fmt.Errorf("cannot keep a record: %w", err)
@@ -173,8 +173,8 @@ func (h *hubRun) serve(ctx context.Context) error {
 	watched := make(chan struct{})
 	go func() { defer close(watched); all.Watch(watching) }()
 	followed := make(chan struct{})
-	go func() { defer close(followed); h.follow(watching) }()
-	err = h.carry(ctx, all, hub.Options{
+	go func() { defer close(followed); h.followConfig(watching) }()
+	err = h.carrySession(ctx, all, hub.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Gate: one.Session,
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
@@ -188,11 +188,11 @@ func (h *hubRun) serve(ctx context.Context) error {
 // hubEnded is how a session of a hub ends, for the record.
 const hubEnded = "all servers of the hub were closed"
 
-// peer is the hub for the record.
-func (h *hubRun) peer() session.Peer {
+// hubPeer is the hub for the record.
+func (h *hubRun) hubPeer() session.Peer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return session.Peer{Guess: "hub", Is: "hub of " + ids(h.hub.Servers), URLs: h.urlOf}
+	return session.Peer{Guess: "hub", Is: "hub of " + joinIDs(h.hub.Servers), URLs: h.urlOf}
 }
 
 // urlOf is the address that the server of this id was last opened at, which it keeps while
@@ -203,22 +203,22 @@ func (h *hubRun) urlOf(id string) string {
 	return h.urls[id]
 }
 
-// carry is one session of the hub: o says with whom, and under which gate.
-func (h *hubRun) carry(ctx context.Context, all *session.Sessions, o hub.Options) error {
+// carrySession is one session of the hub: o says with whom, and under which gate.
+func (h *hubRun) carrySession(ctx context.Context, all *session.Sessions, o hub.Options) error {
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
-	s.open = func(u config.Upstream) (proxy.Upstream, error) { return h.open(all, s.guard, u) }
-	s.kept = h.kept
+	s.open = func(u config.Upstream) (proxy.Upstream, error) { return h.openServer(all, s.guard, u) }
+	s.kept = h.openCatalogue
 	o.Version, o.Limits, o.DenyAsError = cmdline.Version, h.run.limits, h.run.asError
 	o.PrefixDescriptions, o.ListWait, o.Updates = h.hub.PrefixDescriptions, h.hub.ListWait, s.updates
-	o.Servers = s.members(h.join(s))
-	defer h.leave(s)
+	o.Servers = s.hubServers(h.addSession(s))
+	defer h.removeSession(s)
 	defer end()
 	return hub.Run(ctx, o)
 }
 
-// offered are the tools that the configuration leaves of a server's.
-func offered(s config.Upstream) func(string) bool {
+// toolFilter are the tools that the configuration leaves of a server's.
+func toolFilter(s config.Upstream) func(string) bool {
 	among := func(all []*glob.Pattern, tool string) bool {
 		return slices.ContainsFunc(all, func(p *glob.Pattern) bool { return p.Match(tool) })
 	}
@@ -227,24 +227,24 @@ func offered(s config.Upstream) func(string) bool {
 	}
 }
 
-// open starts a server, or prepares to speak to one that runs.
-func (h *hubRun) open(all *session.Sessions, guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
+// openServer starts a server, or prepares to speak to one that runs.
+func (h *hubRun) openServer(all *session.Sessions, guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
 	note := func(code, text string) {
-		_ = guard.Note(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
+		_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
 	}
-	if err := h.opens(s); err != nil {
+	if err := h.noteAddress(s); err != nil {
 		return nil, err
 	}
 	if s.URL != "" {
-		return h.dial(s, note)
+		return h.dialServer(s, note)
 	}
-	env, used, err := fill(s)
+	env, used, err := fillEnv(s)
 	if err != nil {
 		note("start", err.Error())
-		return nil, withheld(err, s.ID)
+		return nil, adviseOwner(err, s.ID)
 	}
-	hidden := h.hide(used)
-	stderr, given, err := hidden.copied(all.Stderr())
+	hidden := h.hideValues(used)
+	stderr, given, err := hidden.shareStderr(all.Stderr())
 	if err != nil {
 		return nil, err
 	}
@@ -258,12 +258,12 @@ func (h *hubRun) open(all *session.Sessions, guard *gate.Session, s config.Upstr
 	return child, nil
 }
 
-// opens notes where a server is, or says why it cannot be opened.
-func (h *hubRun) opens(s config.Upstream) error {
+// noteAddress notes where a server is, or says why it cannot be opened.
+func (h *hubRun) noteAddress(s config.Upstream) error {
 	if s.Unusable != nil {
 		return s.Unusable
 	}
-	if vault.Mentions(s.URL) || vault.Mentions(s.Dir) {
+	if vault.HasReference(s.URL) || vault.HasReference(s.Dir) {
 		return fmt.Errorf("%s stands in its url or cwd, where nothing is filled in; put it into its headers or env", vault.Prefix)
 	}
 	h.mu.Lock()
@@ -275,14 +275,14 @@ func (h *hubRun) opens(s config.Upstream) error {
 	return nil
 }
 
-// fill gives the environment of a server with what the vault has for it, and that by itself.
-func fill(s config.Upstream) (env []string, used [][]byte, err error) {
-	if slices.ContainsFunc(s.Command, vault.Mentions) {
+// fillEnv gives the environment of a server with what the vault has for it, and that by itself.
+func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
+	if slices.ContainsFunc(s.Command, vault.HasReference) {
 		return nil, nil, fmt.Errorf("%s stands in an argument, which every process can read; put it into its env", vault.Prefix)
 	}
-	resolver := vaultplace.Resolver(s.ID, s.Command)
-	env, err = resolver.Env(environment(s.Env))
-	return env, resolver.Used(), err
+	resolver := vaultplace.NewResolver(s.ID, s.Command)
+	env, err = resolver.FillEnv(serverEnv(s.Env))
+	return env, resolver.UsedValues(), err
 }
 
 // fillHeader is fill for the headers of a remote server.
@@ -295,21 +295,21 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 		}
 		maps.Copy(header, one)
 	}
-	resolver := vaultplace.Resolver(s.ID, []string{s.URL})
-	err = resolver.Header(header)
-	return header, resolver.Used(), err
+	resolver := vaultplace.NewResolver(s.ID, []string{s.URL})
+	err = resolver.FillHeader(header)
+	return header, resolver.UsedValues(), err
 }
 
-// withheld tells the owner, on stderr, how the server can have what the vault refused, and
+// adviseOwner tells the owner, on stderr, how the server can have what the vault refused, and
 // gives the refusal alone for the client and the record: there the command is no help, and
 // its arguments may hold what a variable hides.
-func withheld(err error, id string) error {
-	fmt.Fprintf(os.Stderr, "clawai: upstream.%s: %v\n", id, vaultplace.Advised(err, vault.Server{Name: id}))
+func adviseOwner(err error, id string) error {
+	fmt.Fprintf(os.Stderr, "clawai: upstream.%s: %v\n", id, vaultplace.AdviseBinding(err, vault.Requester{Name: id}))
 	return err
 }
 
-// hide keeps values out of the record from now on, with all that were given before.
-func (h *hubRun) hide(values [][]byte) (hidden secrets) {
+// hideValues keeps values out of the record from now on, with all that were given before.
+func (h *hubRun) hideValues(values [][]byte) (hidden secrets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.used = append(h.used, values...)
@@ -317,11 +317,11 @@ func (h *hubRun) hide(values [][]byte) (hidden secrets) {
 		return hidden
 	}
 	hidden.known = redact.NewKnown(h.used)
-	h.log.Hide(hidden.known)
+	h.log.HideValues(hidden.known)
 	return hidden
 }
 
-func (h *hubRun) dial(s config.Upstream, note func(code, text string)) (proxy.Upstream, error) {
+func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (proxy.Upstream, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return nil, errors.New("its url cannot be read; write it like https://host/mcp")
@@ -329,12 +329,12 @@ func (h *hubRun) dial(s config.Upstream, note func(code, text string)) (proxy.Up
 	header, used, err := fillHeader(s)
 	if err != nil {
 		note("start", err.Error())
-		return nil, withheld(err, s.ID)
+		return nil, adviseOwner(err, s.ID)
 	}
-	h.hide(used)
+	h.hideValues(used)
 	o := remote.Options{URL: u, Header: header, Limits: h.run.limits, SSE: s.SSE, Note: note}
 	if o.Header.Get("Authorization") == "" {
-		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.folders, u, authcmd.Browse))
+		o.Credentials = oauth.New(authcmd.SignInOptions(h.run.folders, u, authcmd.OpenPage))
 	}
 	return remote.Dial(o)
 }
@@ -344,8 +344,8 @@ var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TM
 	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
 	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")
 
-// environment is what a server is started with.
-func environment(more map[string]string) (env []string) {
+// serverEnv is what a server is started with.
+func serverEnv(more map[string]string) (env []string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		upper := strings.ToUpper(name)

@@ -19,21 +19,21 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// kept is where what a server lists to such a client is kept; nil of one that could not be
+// openCatalogue is where what a server lists to such a client is kept; nil of one that could not be
 // started as it is now, which is to say so itself.
-func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
-	if h.opens(s) != nil {
+func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
+	if h.noteAddress(s) != nil {
 		return nil
 	}
-	identity, used, err := Identity(h.run.folders, s)
+	identity, used, err := ServerIdentity(h.run.folders, s)
 	if err != nil {
 		return nil
 	}
-	entry := catalogue.At(h.run.folders.State, fmt.Appendf(identity, " %q", client))
+	entry := catalogue.NewEntry(h.run.folders.State, fmt.Appendf(identity, " %q", client))
 	if entry == nil {
 		return nil
 	}
-	h.hide(used)
+	h.hideValues(used)
 	for _, value := range slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Header))) {
 		for _, word := range append(strings.Fields(value), value) { // of a header the scheme is not the secret
 			used = append(used, []byte(word))
@@ -42,22 +42,22 @@ func (h *hubRun) kept(s config.Upstream, client []byte) hub.Catalogue {
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// Identity is all that a server is opened with: what it lists depends on nothing else that can
+// ServerIdentity is all that a server is opened with: what it lists depends on nothing else that can
 // be known before it is asked.
-func Identity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
+func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
 		u, unread := url.Parse(s.URL)
 		if err = errors.Join(err, unread); err != nil {
 			return nil, nil, err
 		}
-		e, err := authcmd.SignInOptions(folders, u, authcmd.Browse).Store.Load(oauth.Key(u)) // as whom it may list other things
+		e, err := authcmd.SignInOptions(folders, u, authcmd.OpenPage).Store.Load(oauth.ServerKey(u)) // as whom it may list other things
 		if errors.Is(err, oauth.ErrNone) {
 			err = nil
 		}
 		return fmt.Appendf(nil, "%q %q %s", s.URL, fmt.Sprintf("%q", header), e.Since.UTC()), used, err
 	}
-	env, used, err := fill(s)
+	env, used, err := fillEnv(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,13 +86,13 @@ func Identity(folders config.Folders, s config.Upstream) (b []byte, used [][]byt
 
 // keptLists keeps no list that shows what its server was given: it may be a secret.
 type keptLists struct {
-	*catalogue.Entry
+	*catalogue.ListFile
 	given *redact.Known
 }
 
 func (k *keptLists) Keep(text []byte) {
-	if k.given.Contains(text) {
+	if k.given.ContainsKnown(text) {
 		text = nil
 	}
-	k.Entry.Keep(text)
+	k.ListFile.Keep(text)
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// members are the servers as the hub is given them.
-func (s *hubSession) members(all []config.Upstream) (given []hub.Server) {
+// hubServers are the servers as the hub is given them.
+func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	for _, u := range all {
 		given = append(given, hub.Server{
-			ID: u.ID, Prefix: u.Prefix, Idle: u.Idle, Timeout: u.Timeout, Offers: offered(u), Digest: digest(u),
+			ID: u.ID, Prefix: u.Prefix, Idle: u.Idle, Timeout: u.Timeout, Offers: toolFilter(u), Digest: configDigest(u),
 			Open: func() (proxy.Upstream, error) { return s.open(u) },
 			Kept: func(client []byte) hub.Catalogue { return s.kept(u, client) },
 		})
@@ -28,8 +28,8 @@ func (s *hubSession) members(all []config.Upstream) (given []hub.Server) {
 	return given
 }
 
-// digest is of all that the configuration says of a server, with its variables put in.
-func digest(s config.Upstream) string {
+// configDigest is of all that the configuration says of a server, with its variables put in.
+func configDigest(s config.Upstream) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %q %q %s %s %v",
 		s.ID, s.Prefix, s.Command, s.URL, s.Env, s.Header, s.Dir, s.Tools, s.Hide, s.Idle, s.Timeout, s.Unusable)))
 }
@@ -43,16 +43,16 @@ type hubSession struct {
 	over    <-chan struct{}
 }
 
-// put puts other servers in force.
-func (s *hubSession) put(next []config.Upstream) {
+// updateServers puts other servers in force.
+func (s *hubSession) updateServers(next []config.Upstream) {
 	select {
-	case s.updates <- s.members(next):
+	case s.updates <- s.hubServers(next):
 	case <-s.over:
 	}
 }
 
-// join has a session told of every change from now on; now are the servers in force.
-func (h *hubRun) join(s *hubSession) (now []config.Upstream) {
+// addSession has a session told of every change from now on; now are the servers in force.
+func (h *hubRun) addSession(s *hubSession) (now []config.Upstream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.sessions == nil {
@@ -62,58 +62,58 @@ func (h *hubRun) join(s *hubSession) (now []config.Upstream) {
 	return h.hub.Servers
 }
 
-func (h *hubRun) leave(s *hubSession) {
+func (h *hubRun) removeSession(s *hubSession) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.sessions, s)
 }
 
-// replace puts other servers in force, in every session.
-func (h *hubRun) replace(next []config.Upstream) {
+// replaceServers puts other servers in force, in every session.
+func (h *hubRun) replaceServers(next []config.Upstream) {
 	h.mu.Lock()
 	h.hub.Servers = next
 	h.mu.Unlock()
-	for _, s := range h.joined() {
-		s.put(next)
+	for _, s := range h.listSessions() {
+		s.updateServers(next)
 	}
 }
 
-// note records in every session what has become of the servers.
-func (h *hubRun) note(what string) {
-	for _, s := range h.joined() {
-		_ = s.guard.Note(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})
+// recordChatter records in every session what has become of the servers.
+func (h *hubRun) recordChatter(what string) {
+	for _, s := range h.listSessions() {
+		_ = s.guard.NoteEvents(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})
 	}
 }
 
-func (h *hubRun) joined() []*hubSession {
+func (h *hubRun) listSessions() []*hubSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.sessions))
 }
 
-// follow puts other servers in force when config.toml has them, until ctx ends. A file that
+// followConfig puts other servers in force when config.toml has them, until ctx ends. A file that
 // is broken leaves those that are there.
-func (h *hubRun) follow(ctx context.Context) {
-	inForce := digests(h.hub.Servers)
+func (h *hubRun) followConfig(ctx context.Context) {
+	inForce := configDigests(h.hub.Servers)
 	config.WatchHub(ctx, h.run.folders, os.LookupEnv, func(now config.Hub, err error) {
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "clawai: the servers stay as they are: %v\n", err)
-			h.note(err.Error())
+			h.recordChatter(err.Error())
 			return
 		}
-		next := slices.DeleteFunc(h.chosen(now.Servers), func(s config.Upstream) bool {
+		next := slices.DeleteFunc(h.filterServers(now.Servers), func(s config.Upstream) bool {
 			late := h.run.here && isElsewhere(s)
 			if late {
 				fmt.Fprintf(os.Stderr, "clawai: upstream.%s begins with the next session: it runs elsewhere, and the paths of this session's servers are looked up on this disk\n", s.ID)
 			}
 			return late
 		})
-		if slices.Equal(digests(next), inForce) {
+		if slices.Equal(configDigests(next), inForce) {
 			return
 		}
-		inForce = digests(next)
-		h.replace(next)
-		h.note("servers of the hub are " + ids(next))
+		inForce = configDigests(next)
+		h.replaceServers(next)
+		h.recordChatter("servers of the hub are " + joinIDs(next))
 		for _, s := range next {
 			if s.Unusable != nil {
 				fmt.Fprintf(os.Stderr, "clawai: upstream.%s is not started: %v\n", s.ID, s.Unusable)
@@ -122,14 +122,14 @@ func (h *hubRun) follow(ctx context.Context) {
 	})
 }
 
-func digests(all []config.Upstream) (sums []string) {
+func configDigests(all []config.Upstream) (sums []string) {
 	for _, s := range all {
-		sums = append(sums, digest(s))
+		sums = append(sums, configDigest(s))
 	}
 	return sums
 }
 
-func ids(all []config.Upstream) string {
+func joinIDs(all []config.Upstream) string {
 	names := make([]string, len(all))
 	for i, s := range all {
 		names[i] = s.ID

@@ -87,18 +87,18 @@ func runListen(c *cli.Context) error {
 	if err != nil {
 		return proxyError(err)
 	}
-	record.Hide(l.run.secrets.known)
+	record.HideValues(l.run.secrets.known)
 	memory.SettleSoon()
 	var stderr *os.File // of servers that we start
 	if l.hub != nil {
 		l.hub.log, stderr = record, os.Stderr
 	}
-	if l.sessions, err = l.run.sessions(record, stderr); err == nil {
-		err = l.serve(c.Context)
-		l.sessions.Started()
+	if l.sessions, err = l.run.newSessions(record, stderr); err == nil {
+		err = l.serveListener(c.Context)
+		l.sessions.CloseServerEnd()
 		l.sessions.Close()
 	}
-	err = l.run.secrets.hide(err)
+	err = l.run.secrets.hideInError(err)
 	if closing := record.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -134,14 +134,14 @@ func checkServed(c *cli.Context) error {
 func (l *listenRun) readServers(c *cli.Context) error {
 	if c.Bool("hub") {
 		l.hub = &hubRun{run: l.run}
-		return l.hub.read(c)
+		return l.hub.readSetup(c)
 	}
 	if err := l.run.readOptions(c); err != nil {
 		return err
 	}
 	upstreams := c.StringSlice("upstream")
 	if c.Bool("wrapped") {
-		led, err := httpproxy.Upstreams(l.run.folders.State)
+		led, err := httpproxy.ListUpstreams(l.run.folders.State)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (l *listenRun) readCertificate(cert, key string) error {
 	return nil
 }
 
-func (l *listenRun) serve(ctx context.Context) error {
+func (l *listenRun) serveListener(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	in, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.address)
@@ -201,13 +201,13 @@ func (l *listenRun) serve(ctx context.Context) error {
 		defer close(watched)
 		var all sync.WaitGroup
 		if l.hub != nil {
-			all.Go(func() { l.hub.follow(watching) })
+			all.Go(func() { l.hub.followConfig(watching) })
 		}
 		l.sessions.Watch(watching)
 		all.Wait()
 	}()
 	defer func() { unwatch(); <-watched }()
-	if err := l.announce(handler, in.Addr()); err != nil {
+	if err := l.announceServers(handler, in.Addr()); err != nil {
 		return err
 	}
 	select {
@@ -232,7 +232,7 @@ func (l *listenRun) checkAddress(secured bool) error {
 	if err != nil {
 		return cmdline.Usagef("--listen is ADDRESS:PORT, as in 127.0.0.1:8808")
 	}
-	if !secured && !httpproxy.Loopback(host) {
+	if !secured && !httpproxy.IsLoopback(host) {
 		return cmdline.Usagef("--listen %s can be reached by other machines; that needs --tls-cert and --tls-key", l.address)
 	}
 	return nil
@@ -240,7 +240,7 @@ func (l *listenRun) checkAddress(secured bool) error {
 
 // newServer is the handler with a gate for each agent session.
 func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
-	secret, err := httpproxy.Secret(l.run.folders.State)
+	secret, err := httpproxy.EnsureSecret(l.run.folders.State)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 		return nil, err
 	}
 	hosts := append([]string{strings.ToLower(host)}, l.hosts...)
-	if httpproxy.Loopback(host) {
+	if httpproxy.IsLoopback(host) {
 		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 	}
 	o := reverse.Options{
@@ -261,16 +261,16 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 		Limits: l.run.limits, DenyAsError: l.run.asError,
 	}
 	if l.owned {
-		token, err := httpproxy.Token(l.run.folders.State)
+		token, err := httpproxy.EnsureToken(l.run.folders.State)
 		if err != nil {
 			return nil, err
 		}
-		o.Invocations = &reverse.Invocations{Token: token, Begin: l.begin}
+		o.Invocations = &reverse.Invocations{Token: token, Begin: l.newInvocation}
 	} else {
-		o.Gate = func(name string) (reverse.Gate, error) { return l.gate(name, "", l.sessions.Open) }
+		o.Gate = func(name string) (reverse.Gate, error) { return l.openGate(name, "", l.sessions.Open) }
 	}
 	if l.hub != nil {
-		o.Local, o.Sessions, o.Idle = map[string]reverse.Local{hubName: l.carry}, maxHubs, l.hub.hub.SessionIdle
+		o.Local, o.Sessions, o.Idle = map[string]reverse.Local{hubName: l.carrySession}, maxHubs, l.hub.hub.SessionIdle
 	}
 	return reverse.New(o)
 }
@@ -281,17 +281,17 @@ const hubName = "hub"
 // maxHubs bounds the sessions of the hub, each of which starts servers of its own.
 const maxHubs = 100
 
-// carry is one session of the hub.
-func (l *listenRun) carry(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer) {
-	_ = l.hub.carry(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
+// carrySession is one session of the hub.
+func (l *listenRun) carrySession(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer) {
+	_ = l.hub.carrySession(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
-// begin is what the gates of one invocation have in common.
-func (l *listenRun) begin(name string) (reverse.Invocation, error) {
+// newInvocation is what the gates of one invocation have in common.
+func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	its := l.sessions.NewInvocation(name)
 	return reverse.Invocation{
 		Gate: func(server string) (reverse.Gate, error) {
-			return l.gate(server, "; invocation "+name, its.Open)
+			return l.openGate(server, "; invocation "+name, its.Open)
 		},
 		End: func() {
 			if err := its.End(); err != nil {
@@ -301,15 +301,15 @@ func (l *listenRun) begin(name string) (reverse.Invocation, error) {
 	}, nil
 }
 
-// gate makes the gate of one agent session at one server, or of one session of the hub.
-func (l *listenRun) gate(name, whose string, open func(session.Peer) (*session.Session, error)) (reverse.Gate, error) {
+// openGate makes the gate of one agent session at one server, or of one session of the hub.
+func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*session.Session, error)) (reverse.Gate, error) {
 	var peer session.Peer
 	if l.hub != nil {
-		peer = l.hub.peer()
+		peer = l.hub.hubPeer()
 		peer.Is = "listening for " + peer.Is
 	} else {
 		at := &remoteServer{url: l.upstreams[name].URL}
-		peer = session.Peer{Name: name, Is: "listening for " + at.named(), URL: at.url.String()}
+		peer = session.Peer{Name: name, Is: "listening for " + at.renderAddress(), URL: at.url.String()}
 	}
 	peer.Is += whose
 	one, err := open(peer)
@@ -322,8 +322,8 @@ func (l *listenRun) gate(name, whose string, open func(session.Peer) (*session.S
 	}}, nil
 }
 
-// announce says where each server is reached.
-func (l *listenRun) announce(handler *reverse.Server, at net.Addr) error {
+// announceServers says where each server is reached.
+func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error {
 	scheme := "http"
 	if l.cert != nil {
 		scheme = "https"
@@ -335,7 +335,7 @@ func (l *listenRun) announce(handler *reverse.Server, at net.Addr) error {
 	base := url.URL{Scheme: scheme, Host: at.String()}
 	found, led := map[string]string{}, map[string]string{}
 	for _, name := range names {
-		found[name] = base.JoinPath(handler.Path(name)).String()
+		found[name] = base.JoinPath(handler.ServerPath(name)).String()
 	}
 	if !l.owned { // no client of a file can name an invocation
 		led = found

@@ -108,10 +108,10 @@ func runProxy(c *cli.Context) error {
 	if err != nil {
 		return proxyError(err)
 	}
-	log.Hide(p.secrets.known)
+	log.HideValues(p.secrets.known)
 	memory.SettleSoon()
-	code, err := p.run(c.Context, log)
-	err = p.secrets.hide(err)
+	code, err := p.carryMessages(c.Context, log)
+	err = p.secrets.hideInError(err)
 	if closing := log.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -129,7 +129,7 @@ func moreProcessors() {
 
 func growHeap() {
 	if os.Getenv("GOGC") == "" {
-		memory.Pace(heapGrowth, largeHeapGrowth)
+		memory.SetHeapPace(heapGrowth, largeHeapGrowth)
 	}
 }
 
@@ -147,7 +147,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	}
 	p.project, _ = os.Getwd() // that of the client, which started us; without one there is no project
 	if p.remote == nil {
-		p.disk, p.here = disk.OS(), !stdio.RunsElsewhere(p.command)
+		p.disk, p.here = disk.SystemDisk(), !stdio.RunsElsewhere(p.command)
 	}
 	if err := p.readOptions(c); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 		Policy: c.String("policy"), State: c.String("state"), Layers: c.StringSlice("layer"), Project: p.project, Disk: p.disk,
 		Packs: packs.Read,
 	}
-	if p.folders, err = files.Folders(); err != nil {
+	if p.folders, err = files.FindFolders(); err != nil {
 		return proxyError(err)
 	}
 	if err = p.readSettings(c); err != nil {
@@ -195,9 +195,9 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	return nil
 }
 
-// cwd is where the server that we start begins its relative paths; "" where that is not
+// serverFolder is where the server that we start begins its relative paths; "" where that is not
 // known.
-func (p *proxyRun) cwd() string {
+func (p *proxyRun) serverFolder() string {
 	if len(p.command) == 0 || p.remote != nil || stdio.MovesAway(p.command) {
 		return ""
 	}
@@ -205,8 +205,8 @@ func (p *proxyRun) cwd() string {
 	return dir
 }
 
-// system is the one that the server is known to run on: ours, if it is started here.
-func (p *proxyRun) system() string {
+// serverSystem is the one that the server is known to run on: ours, if it is started here.
+func (p *proxyRun) serverSystem() string {
 	if runtime.GOOS != policy.Windows || !p.here {
 		return ""
 	}
@@ -230,16 +230,16 @@ func (p *proxyRun) checkCommand() error {
 	return nil
 }
 
-// sessions prepares what carries messages under the policy. A server of ours
+// newSessions prepares what carries messages under the policy. A server of ours
 // writes to stderr; nil is for those that are elsewhere.
-func (p *proxyRun) sessions(record gate.Recorder, stderr *os.File) (*session.Sessions, error) {
-	seen := cmdline.View(p.folders)
+func (p *proxyRun) newSessions(record gate.Recorder, stderr *os.File) (*session.Sessions, error) {
+	seen := cmdline.ViewOptions(p.folders)
 	seen.Project, _ = os.Getwd()
 	policy := p.policy
 	p.policy = nil // the sessions let go of it when another takes its place
 	return session.New(session.Options{
-		Program: "clawai " + cmdline.Version, Policy: policy, Recorder: record, State: p.state(), Ask: p.settings, Folders: p.folders,
-		View: seen, By: cmdline.Account(), Stderr: stderr, Cwd: p.cwd(), OS: p.system(), Elsewhere: stdio.NamesFolder(p.command), ObserveOnly: p.observe,
+		Program: "clawai " + cmdline.Version, Policy: policy, Recorder: record, State: p.sharedState(), Ask: p.settings, Folders: p.folders,
+		View: seen, By: cmdline.AccountName(), Stderr: stderr, Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command), ObserveOnly: p.observe,
 	})
 }
 
@@ -249,37 +249,37 @@ func (p *proxyRun) sessionKeys() []string {
 	if p.project == "" {
 		return flow.OwnKeys()
 	}
-	return flow.Keys(os.Getenv, p.project)
+	return flow.SessionKeys(os.Getenv, p.project)
 }
 
-// state is what this process has in common with others of the agent's session. Nobody else is
+// sharedState is what this process has in common with others of the agent's session. Nobody else is
 // of that of a process that listens.
-func (p *proxyRun) state() (s session.State) {
+func (p *proxyRun) sharedState() (s session.State) {
 	f := flow.New(p.folders.State, p.sessionKeys())
 	if p.project == "" {
-		s = session.Listening(f)
+		s = session.ListeningState(f)
 	} else {
-		s = session.Shared(f)
-		f.Listen(flow.ClientKeys()...)
-		f.Follow(os.Getenv)
+		s = session.SharedState(f)
+		f.ListenKeys(flow.ClientKeys()...)
+		f.FollowClient(os.Getenv)
 	}
 	s.Pins = pinning.NewStore(p.folders.State, p.project)
 	return s
 }
 
-// run carries messages until one side ends and returns our exit code.
-func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
+// carryMessages carries messages until one side ends and returns our exit code.
+func (p *proxyRun) carryMessages(ctx context.Context, log *audit.Log) (int, error) {
 	stderr := os.Stderr
 	if p.remote != nil {
 		stderr = nil
 	}
-	all, err := p.sessions(log, stderr)
+	all, err := p.newSessions(log, stderr)
 	if err != nil {
 		return ExitProxy, err
 	}
 	defer all.Close()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	peer := session.Peer{Name: p.name, Guess: guessName(p.command, p.name), Is: p.describe(), Command: p.command}
+	peer := session.Peer{Name: p.name, Guess: guessName(p.command, p.name), Is: p.describeServer(), Command: p.command}
 	if p.remote != nil {
 		peer.Command, peer.URL = nil, p.remote.url.String()
 	}
@@ -290,7 +290,7 @@ func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
 	}
 	defer one.Close()
 	defer stop() // first: a second signal ends what does not close
-	server, code, err := p.start(all, one.Session)
+	server, code, err := p.startServer(all, one.Session)
 	if err != nil {
 		one.End(err.Error(), code)
 		return code, err
@@ -305,7 +305,7 @@ func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
 			all.Watch(watching)
 		}
 	}()
-	code, err = p.pump(ctx, one.Session, server)
+	code, err = p.pumpFrames(ctx, one.Session, server)
 	server.told()
 	unwatch()
 	<-watched
@@ -313,10 +313,10 @@ func (p *proxyRun) run(ctx context.Context, log *audit.Log) (int, error) {
 	return code, err
 }
 
-// pump carries the frames. A server that ended by itself, also at the end of its
+// pumpFrames carries the frames. A server that ended by itself, also at the end of its
 // input, gives its exit code; one that had to be signalled for a stop that was
 // asked for gives 0.
-func (p *proxyRun) pump(ctx context.Context, guard *gate.Session, child *server) (int, error) {
+func (p *proxyRun) pumpFrames(ctx context.Context, guard *gate.Session, child *server) (int, error) {
 	err := proxy.Run(ctx, proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: guard,
 		Name: p.name, Guess: guessName(p.command, p.name), Limits: p.limits, DenyAsError: p.asError,

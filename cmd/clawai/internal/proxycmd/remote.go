@@ -95,8 +95,8 @@ func readHeaders(files []string) (http.Header, error) {
 	return h, nil
 }
 
-// named is the address as the record and messages show it: a query may hold a key.
-func (r *remoteServer) named() string {
+// renderAddress is the address as the record and messages show it: a query may hold a key.
+func (r *remoteServer) renderAddress() string {
 	shown := *r.url
 	shown.RawQuery = ""
 	if r.url.RawQuery != "" {
@@ -105,28 +105,28 @@ func (r *remoteServer) named() string {
 	return shown.String()
 }
 
-// dial makes the upstream. With an Authorization header the owner has said who
+// dialServer makes the upstream. With an Authorization header the owner has said who
 // they are; otherwise they can sign in when the server asks for it.
-func (p *proxyRun) dial(guard *gate.Session) (*remote.Upstream, error) {
+func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,
 		Note: func(code, text string) {
-			_ = guard.Note(&event.Event{Kind: event.Chatter, Server: p.name, Code: code, Detail: text})
+			_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: p.name, Code: code, Detail: text})
 		},
 	}
 	if o.Header.Get("Authorization") == "" {
 		o.Credentials = oauth.New(authcmd.SignInOptions(p.folders, p.remote.url, func(ctx context.Context, page string) error {
-			o.Note("sign_in", fmt.Sprintf("a page of %s is opened, to sign in at %s", authcmd.Host(page), p.remote.url.Host))
-			return authcmd.Browse(ctx, page)
+			o.Note("sign_in", fmt.Sprintf("a page of %s is opened, to sign in at %s", authcmd.PageHost(page), p.remote.url.Host))
+			return authcmd.OpenPage(ctx, page)
 		}))
 	}
 	return remote.Dial(o)
 }
 
-// describe is the server for the record.
-func (p *proxyRun) describe() string {
+// describeServer is the server for the record.
+func (p *proxyRun) describeServer() string {
 	if p.remote != nil {
-		return "server " + p.remote.named()
+		return "server " + p.remote.renderAddress()
 	}
 	return "command " + cmdline.Quote(p.command)
 }

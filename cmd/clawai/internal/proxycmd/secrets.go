@@ -25,60 +25,60 @@ type secrets struct {
 // readSecrets fills in the references that the server is given, or says why it is not
 // started.
 func (p *proxyRun) readSecrets() error {
-	if slices.ContainsFunc(p.command, vault.Mentions) {
+	if slices.ContainsFunc(p.command, vault.HasReference) {
 		return cmdline.Usagef("%s stands in an argument, which every process can read; put it into the environment: NAME=%[1]sENTRY", vault.Prefix)
 	}
 	if p.remote != nil {
-		resolver := vaultplace.Resolver(p.name, []string{p.remote.url.String()})
+		resolver := vaultplace.NewResolver(p.name, []string{p.remote.url.String()})
 		err := fillHeaders(resolver, p.remote.header)
-		p.secrets.known = redact.NewKnown(resolver.Used())
+		p.secrets.known = redact.NewKnown(resolver.UsedValues())
 		return err
 	}
-	resolver := vaultplace.Resolver(p.name, p.command)
-	env, err := resolver.Env(os.Environ())
+	resolver := vaultplace.NewResolver(p.name, p.command)
+	env, err := resolver.FillEnv(os.Environ())
 	if err != nil {
 		return notStarted(err, resolver)
 	}
-	if used := resolver.Used(); len(used) > 0 {
+	if used := resolver.UsedValues(); len(used) > 0 {
 		p.secrets = secrets{env, redact.NewKnown(used)}
 	}
 	return nil
 }
 
 func fillHeaders(r *vault.Resolver, h http.Header) error {
-	if err := r.Header(h); err != nil {
+	if err := r.FillHeader(h); err != nil {
 		return notStarted(err, r)
 	}
 	return nil
 }
 
 func notStarted(err error, r *vault.Resolver) error {
-	return proxyError(fmt.Errorf("the server %q is not started: %w", r.Server.Name, vaultplace.Advised(err, r.Server)))
+	return proxyError(fmt.Errorf("the server %q is not started: %w", r.Server.Name, vaultplace.AdviseBinding(err, r.Server)))
 }
 
-// hide takes the values out of an error.
-func (s secrets) hide(err error) error {
-	if err == nil || !s.known.Contains([]byte(err.Error())) {
+// hideInError takes the values out of an error.
+func (s secrets) hideInError(err error) error {
+	if err == nil || !s.known.ContainsKnown([]byte(err.Error())) {
 		return err
 	}
-	return errors.New(s.known.Text(err.Error()))
+	return errors.New(s.known.MaskText(err.Error()))
 }
 
 // toldWait is how long what a server said last may take to be passed on, once it has
 // ended: something that it left behind may hold its stderr open.
 const toldWait = time.Second
 
-// screened gives what the server writes its stderr to. With values to keep out of it,
+// screenStderr gives what the server writes its stderr to. With values to keep out of it,
 // that is a pipe of ours. Started says that the server has it, or will not.
-func (s secrets) screened(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
+func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
-		return all.Stderr(), all.Started, func() {}, nil
+		return all.Stderr(), all.CloseServerEnd, func() {}, nil
 	}
-	w, done, err := s.pipe(all.Stderr())
+	w, done, err := s.pipeFiltered(all.Stderr())
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	go func() { <-done; all.Started() }()
+	go func() { <-done; all.CloseServerEnd() }()
 	wait := func() {
 		select {
 		case <-done:
@@ -88,18 +88,18 @@ func (s secrets) screened(all *session.Sessions) (stderr *os.File, started, told
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// copied is screened for one of many servers, which share what all of them write to.
-func (s secrets) copied(to *os.File) (stderr *os.File, started func(), err error) {
+// shareStderr is screened for one of many servers, which share what all of them write to.
+func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil
 	}
-	w, _, err := s.pipe(to)
+	w, _, err := s.pipeFiltered(to)
 	return w, func() { _ = w.Close() }, err
 }
 
-// pipe passes on what is written to w, without the values, until all that have w have
+// pipeFiltered passes on what is written to w, without the values, until all that have w have
 // closed it.
-func (s secrets) pipe(to *os.File) (w *os.File, done chan struct{}, err error) {
+func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (s secrets) pipe(to *os.File) (w *os.File, done chan struct{}, err error) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.known.Copy(to, r) // a stderr that is gone hears nothing
+		_ = s.known.CopyMasked(to, r) // a stderr that is gone hears nothing
 		_ = r.Close()
 	}()
 	return w, done, nil

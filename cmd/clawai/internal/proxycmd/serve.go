@@ -62,7 +62,7 @@ func runServe(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
 	}
-	s := &ownServer{run: &proxyRun{disk: disk.OS(), here: true}}
+	s := &ownServer{run: &proxyRun{disk: disk.SystemDisk(), here: true}}
 	s.run.project, _ = os.Getwd() // of the client, which started us
 	if err := s.run.readOptions(c); err != nil {
 		return err
@@ -76,7 +76,7 @@ func runServe(c *cli.Context) error {
 	if s.log, err = base.OpenRecord(s.run.folders.State, s.run.redact, s.run.sync); err != nil {
 		return proxyError(err)
 	}
-	err = s.serve(c.Context, tools)
+	err = s.serveClient(c.Context, tools)
 	if closing := s.log.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the record: %w", closing)
 	}
@@ -86,8 +86,8 @@ func runServe(c *cli.Context) error {
 	return nil
 }
 
-// serve is the server until its client is gone.
-func (s *ownServer) serve(ctx context.Context, tools config.Serve) error {
+// serveClient is the server until its client is gone.
+func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
 	s.tally = &tally{Recorder: s.log}
 	s.keys, s.servers = s.run.sessionKeys(), []string{serve.Name}
 	if h, err := config.LoadHub(s.run.folders, os.LookupEnv); err == nil {
@@ -97,7 +97,7 @@ func (s *ownServer) serve(ctx context.Context, tools config.Serve) error {
 			}
 		}
 	}
-	all, err := s.run.sessions(s.tally, nil)
+	all, err := s.run.newSessions(s.tally, nil)
 	if err != nil {
 		return err
 	}
@@ -112,10 +112,10 @@ func (s *ownServer) serve(ctx context.Context, tools config.Serve) error {
 	defer stop()
 	o := serve.Options{Version: cmdline.Version}
 	if tools.Status {
-		o.Status = s.status
+		o.Status = s.sessionStatus
 	}
 	if tools.Vault {
-		o.Secret = s.secret
+		o.Secret = s.readSecret
 	}
 	own, err := serve.New(o)
 	if err != nil {
@@ -137,13 +137,13 @@ func (s *ownServer) serve(ctx context.Context, tools config.Serve) error {
 	return err
 }
 
-// status is what the session may know of itself: no rule, no other session, no argument.
-func (s *ownServer) status(detail string) (any, error) {
+// sessionStatus is what the session may know of itself: no rule, no other session, no argument.
+func (s *ownServer) sessionStatus(detail string) (any, error) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()
 	said := map[string]any{
 		"version": cmdline.Version, "source": "mcp", "mode": "serve", "servers": s.servers,
-		"policy": s.tally.policy, "labels": s.labels(), "calls": s.tally.counts,
+		"policy": s.tally.policy, "labels": s.sessionLabels(), "calls": s.tally.counts,
 	}
 	if detail == serve.Activity {
 		said["recent_activity"] = slices.Clone(s.tally.recent)
@@ -151,14 +151,14 @@ func (s *ownServer) status(detail string) (any, error) {
 	return said, nil
 }
 
-// labels are what the agent's session has seen.
-func (s *ownServer) labels() []string {
+// sessionLabels are what the agent's session has seen.
+func (s *ownServer) sessionLabels() []string {
 	labels := []string{}
-	all, err := flow.List(s.run.folders.State)
+	all, err := flow.ListSessions(s.run.folders.State)
 	if err != nil {
 		return append(labels, "unknown")
 	}
-	keys := flow.Current(s.run.folders.State, s.keys, os.Getenv)
+	keys := flow.CurrentKeys(s.run.folders.State, s.keys, os.Getenv)
 	for _, one := range all {
 		if !slices.ContainsFunc(append(one.Also, one.Key), func(key string) bool { return slices.Contains(keys, key) }) {
 			continue
@@ -175,8 +175,8 @@ func (s *ownServer) labels() []string {
 // errNotShown is said of what is not there, too: names are none of the agent's business.
 var errNotShown = errors.New("there is no such credential for agents; the owner says which there are")
 
-// secret is the value of an entry that its owner shows.
-func (s *ownServer) secret(skill, key string) (string, error) {
+// readSecret is the value of an entry that its owner shows.
+func (s *ownServer) readSecret(skill, key string) (string, error) {
 	name := skill + "." + key
 	if strings.Contains(skill, ".") || vault.CheckName(name) != nil {
 		return "", errors.New("a skill has letters, digits, _ and -, and a key these and dots")
@@ -192,14 +192,14 @@ func (s *ownServer) secret(skill, key string) (string, error) {
 	if err != nil {
 		return "", errors.New("the vault cannot be read; tell the owner")
 	}
-	if _, expired := e.Expired(time.Now()); expired {
+	if _, expired := e.ExpiryTime(time.Now()); expired {
 		return "", errors.New("it is too old to be used; tell the owner")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.ContainsFunc(s.used, func(v []byte) bool { return bytes.Equal(v, e.Value) }) {
 		s.used = append(s.used, e.Value)
-		s.log.Hide(redact.NewKnown(s.used))
+		s.log.HideValues(redact.NewKnown(s.used))
 	}
 	return string(e.Value), nil
 }

@@ -15,11 +15,11 @@ func TestRevealedValuesAreKnownOnce(t *testing.T) {
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"} {
 		t.Setenv(name, t.TempDir())
 	}
-	place, err := vaultplace.Here()
+	place, err := vaultplace.LocateVault()
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := place.Choose(vault.InFile)
+	store, err := place.ChooseStore(vault.InFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestRevealedValuesAreKnownOnce(t *testing.T) {
 	s := &ownServer{log: log}
 	for _, value := range []string{"the first value", "the first value", "another value", "the first value"} {
 		set(value)
-		if got, err := s.secret("deploy", "KEY"); got != value || err != nil {
+		if got, err := s.readSecret("deploy", "KEY"); got != value || err != nil {
 			t.Fatal(got, err)
 		}
 	}

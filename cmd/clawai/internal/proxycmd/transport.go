@@ -20,16 +20,16 @@ type server struct {
 	told     func()      // waits until what the child said on stderr is passed on
 }
 
-// start begins the server; the code is ours when that fails.
-func (p *proxyRun) start(all *session.Sessions, guard *gate.Session) (s *server, code int, err error) {
+// startServer begins the server; the code is ours when that fails.
+func (p *proxyRun) startServer(all *session.Sessions, guard *gate.Session) (s *server, code int, err error) {
 	if p.remote != nil {
-		up, err := p.dial(guard)
+		up, err := p.dialServer(guard)
 		if err != nil {
 			return nil, ExitProxy, err
 		}
 		return &server{up, func() int { return cmdline.ExitOK }, func() bool { return false }, func() {}}, 0, nil
 	}
-	stderr, started, told, err := p.secrets.screened(all)
+	stderr, started, told, err := p.secrets.screenStderr(all)
 	if err != nil {
 		return nil, ExitProxy, err
 	}
@@ -45,5 +45,5 @@ func (p *proxyRun) start(all *session.Sessions, guard *gate.Session) (s *server,
 		}
 		return nil, code, err
 	}
-	return &server{child, child.ExitCode, child.Forced, told}, 0, nil
+	return &server{child, child.ExitCode, child.WasForced, told}, 0, nil
 }

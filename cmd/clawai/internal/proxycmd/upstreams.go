@@ -40,13 +40,13 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 		if o.Header, err = readHeaders(append(slices.Clone(files[""]), files[name]...)); err != nil {
 			return err
 		}
-		resolver := vaultplace.Resolver(name, []string{o.URL.String()})
+		resolver := vaultplace.NewResolver(name, []string{o.URL.String()})
 		if err := fillHeaders(resolver, o.Header); err != nil {
 			return err
 		}
-		used = append(used, resolver.Used()...)
+		used = append(used, resolver.UsedValues()...)
 		if o.Header.Get("Authorization") == "" {
-			o.Credentials = oauth.New(authcmd.SignInOptions(l.run.folders, o.URL, authcmd.Browse))
+			o.Credentials = oauth.New(authcmd.SignInOptions(l.run.folders, o.URL, authcmd.OpenPage))
 		}
 		l.upstreams[name] = o
 	}

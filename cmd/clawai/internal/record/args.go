@@ -22,9 +22,9 @@ type argument struct{ name, value string }
 // mainArgument is the argument that a call is known by; all of them when none is.
 // It is text from a stranger.
 func mainArgument(args []byte) string {
-	all, ok := arguments(args)
+	all, ok := parseArguments(args)
 	if !ok {
-		return escape.Readable(args)
+		return escape.ReadableJSON(args)
 	}
 	for _, name := range mainNames {
 		for _, a := range all {
@@ -40,8 +40,8 @@ func mainArgument(args []byte) string {
 	return strings.Join(words, " ")
 }
 
-// arguments are the members of an object in their order; false when it is none.
-func arguments(src []byte) (all []argument, ok bool) {
+// parseArguments are the members of an object in their order; false when it is none.
+func parseArguments(src []byte) (all []argument, ok bool) {
 	if len(src) == 0 {
 		return nil, true
 	}
@@ -77,5 +77,5 @@ func valueText(value json.RawMessage) string {
 		}
 		return fmt.Sprintf("%s and %d more", several[0], len(several)-1)
 	}
-	return escape.Readable(value)
+	return escape.ReadableJSON(value)
 }

@@ -38,7 +38,7 @@ func FuzzArguments(f *testing.F) {
 		}
 		var want map[string]json.RawMessage
 		object := json.Unmarshal(src, &want) == nil && want != nil
-		all, ok := arguments(src)
+		all, ok := parseArguments(src)
 		if ok != object {
 			t.Fatalf("%s: an object: %v", src, ok)
 		}

@@ -20,8 +20,8 @@ const (
 	idCells   = len("k3f9x2m7qa-1234")
 )
 
-// date writes the day of a row when it is another than that of the row before.
-func (p *Printer) date(r *Row) error {
+// printDate writes the day of a row when it is another than that of the row before.
+func (p *Printer) printDate(r *Row) error {
 	day := r.Entry.Time.Local().Format("Monday, 2 January 2006")
 	if day == p.day {
 		return nil
@@ -35,11 +35,11 @@ func (p *Printer) date(r *Row) error {
 	return err
 }
 
-// fitted is a row on one line of a terminal: when, how it was decided, the tool, its
+// fitRow is a row on one line of a terminal: when, how it was decided, the tool, its
 // main argument, what else there is to say as far as it fits, and how it ended.
-func (p *Printer) fitted(r *Row) string {
+func (p *Printer) fitRow(r *Row) string {
 	e := &r.Entry
-	word, color := verdict(e)
+	word, color := verdictWord(e)
 	left := max(p.Width, 60) - 1 // a full line would begin the next one
 	parts := []string{
 		cmdline.Paint(p.Color, cmdline.Dim, e.Time.Local().Format("15:04:05")),
@@ -56,11 +56,11 @@ func (p *Printer) fitted(r *Row) string {
 		left -= len(gap) + idCells
 		id = gap + cmdline.Paint(p.Color, cmdline.Dim, cmdline.Pad(Short(e.Record, idCells), idCells))
 	}
-	end, endColor := ending(r)
+	end, endColor := callEnding(r)
 	if end != "" || id != "" {
 		left -= len(gap) + endCells
 	}
-	text, used := p.told(e, r.Reply, left-len(gap))
+	text, used := p.fitDetails(e, r.Reply, left-len(gap))
 	if parts = append(parts, text); end != "" || id != "" {
 		parts[len(parts)-1] += strings.Repeat(" ", max(0, left-len(gap)-used))
 		parts = append(parts, cmdline.Paint(p.Color, endColor, fmt.Sprintf("%*s", endCells, end)))
@@ -76,29 +76,29 @@ func toolOf(e *event.Entry) string {
 	return Short(e.Method, MaxText)
 }
 
-// ending is how a call went on, in few characters.
-func ending(r *Row) (text, color string) {
+// callEnding is how a call went on, in few characters.
+func callEnding(r *Row) (text, color string) {
 	switch {
 	case r.Call != nil:
-		return Duration((&Row{Entry: r.Call.Entry, Reply: &r.Entry}).Took()), cmdline.Dim
+		return Duration((&Row{Entry: r.Call.Entry, Reply: &r.Entry}).ReplyTime()), cmdline.Dim
 	case r.Reply == nil && r.Over:
 		return "no reply", cmdline.Yellow
 	case r.Reply == nil:
 		return "", ""
-	case r.withheld():
+	case r.isWithheld():
 		return "withheld", cmdline.Red
 	case r.Reply.IsError:
 		return "failed", cmdline.Yellow
 	}
-	return Duration(r.Took()), cmdline.Dim
+	return Duration(r.ReplyTime()), cmdline.Dim
 }
 
-// told is the main argument and what else there is to say of an entry, in at most
+// fitDetails is the main argument and what else there is to say of an entry, in at most
 // room cells; and how many it takes. What must be said takes room from a long
 // argument; the rest is left out where it does not fit.
-func (p *Printer) told(e, reply *event.Entry, room int) (text string, cells int) {
-	main := term.Text(tilde(mainArgument(e.Args), p.Home))
-	must := strings.Join(p.must(e, reply), separator)
+func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cells int) {
+	main := term.VisibleText(shortenHome(mainArgument(e.Args), p.Home))
+	must := strings.Join(p.requiredParts(e, reply), separator)
 	if main != "" {
 		if must != "" {
 			must = separator + must
@@ -106,7 +106,7 @@ func (p *Printer) told(e, reply *event.Entry, room int) (text string, cells int)
 		main = cmdline.CutMiddle(main, max(room-view.Width(must), room*3/5))
 	}
 	notes := view.Cut(must, room-view.Width(main))
-	for _, note := range p.rest(e) {
+	for _, note := range p.optionalParts(e) {
 		if main+notes != "" {
 			note = separator + note
 		}
@@ -119,38 +119,38 @@ func (p *Printer) told(e, reply *event.Entry, room int) (text string, cells int)
 
 const separator = " · "
 
-// must is what a line has to say beside the main argument.
-func (p *Printer) must(e, reply *event.Entry) (all []string) {
+// requiredParts is what a line has to say beside the main argument.
+func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	switch {
-	case Observed(e) && e.Kind == event.Decision:
-		all = append(all, Short(would(e), MaxText))
+	case IsObserved(e) && e.Kind == event.Decision:
+		all = append(all, Short(wouldText(e), MaxText))
 	case e.Policy == "prompt" && e.Kind == event.Decision && e.Decision == "allow":
 		all = append(all, "asked")
 	}
 	if e.Answer != "" {
-		all = append(all, fmt.Sprintf("%s (%s, after %s)", Short(e.Answer, MaxText), answerer(e), Duration(e.Waited)))
+		all = append(all, fmt.Sprintf("%s (%s, after %s)", Short(e.Answer, MaxText), renderAnswerer(e), Duration(e.Waited)))
 	}
 	for _, list := range []*event.Entry{e, reply} {
 		if list != nil && len(list.Declared) > 0 {
-			all = append(all, declared(list))
+			all = append(all, declaredText(list))
 		}
 	}
 	if e.Decision != "allow" {
-		all = append(all, p.why(e)...)
+		all = append(all, p.reasonTexts(e)...)
 	}
 	return all
 }
 
-// rest is what a line says where there is room, what matters most first.
-func (p *Printer) rest(e *event.Entry) (all []string) {
+// optionalParts is what a line says where there is room, what matters most first.
+func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	if server := serverName(e); server != "" {
 		all = append(all, server)
 	}
 	if e.Decision == "allow" {
-		all = append(all, p.why(e)...)
+		all = append(all, p.reasonTexts(e)...)
 	}
 	if e.RuleLine > 0 {
-		all = append(all, fmt.Sprintf("%s:%d", term.Text(tilde(e.RuleFile, p.Home)), e.RuleLine))
+		all = append(all, fmt.Sprintf("%s:%d", term.VisibleText(shortenHome(e.RuleFile, p.Home)), e.RuleLine))
 	}
 	if isReply(e) {
 		all = append(all, "of "+Short(e.Ref, MaxText))
@@ -158,12 +158,12 @@ func (p *Printer) rest(e *event.Entry) (all []string) {
 	return all
 }
 
-// why is what an entry says in words: the reason before the rule's description, for
+// reasonTexts is what an entry says in words: the reason before the rule's description, for
 // it is about this call.
-func (p *Printer) why(e *event.Entry) (all []string) {
+func (p *Printer) reasonTexts(e *event.Entry) (all []string) {
 	detail := e.Detail
 	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
-		detail = tilde(detail, p.Home)
+		detail = shortenHome(detail, p.Home)
 	}
 	for _, s := range []string{e.Reason, e.RuleText, e.Words, detail} {
 		if s != "" {

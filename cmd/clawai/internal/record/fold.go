@@ -26,7 +26,7 @@ func (f *Folder) Add(e *event.Entry) error {
 	}
 	if isReply(e) {
 		if call != nil {
-			return f.flush(false)
+			return f.flushRows(false)
 		}
 		if f.Lone == nil || !f.Lone(e) {
 			return nil
@@ -42,13 +42,13 @@ func (f *Folder) Add(e *event.Entry) error {
 		}
 		f.open[e.Record] = row
 	case e.Kind == event.End:
-		f.end(e.Session)
+		f.settleSession(e.Session)
 	}
-	return f.flush(false)
+	return f.flushRows(false)
 }
 
-// end settles what a session left without a reply.
-func (f *Folder) end(session string) {
+// settleSession settles what a session left without a reply.
+func (f *Folder) settleSession(session string) {
 	for id, row := range f.open {
 		if row.Entry.Session == session {
 			row.Over = true
@@ -58,9 +58,9 @@ func (f *Folder) end(session string) {
 }
 
 // Close emits what is held back.
-func (f *Folder) Close() error { return f.flush(true) }
+func (f *Folder) Close() error { return f.flushRows(true) }
 
-func (f *Folder) flush(all bool) error {
+func (f *Folder) flushRows(all bool) error {
 	for len(f.rows) > 0 {
 		row := f.rows[0]
 		if f.open[row.Entry.Record] == row && !all && len(f.rows) <= window {

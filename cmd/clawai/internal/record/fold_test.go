@@ -46,12 +46,12 @@ func folded(t *testing.T, f *Folder, all []*event.Entry) string {
 			row = r.Entry.Decision + " " + string(r.Entry.ID)
 		}
 		switch {
-		case r.withheld():
+		case r.isWithheld():
 			row += " withheld"
 		case r.Reply != nil && r.Reply.IsError:
 			row += " failed"
 		case r.Reply != nil:
-			row += " " + r.Took().String()
+			row += " " + r.ReplyTime().String()
 		case r.Over:
 			row += " over"
 		}

@@ -32,22 +32,22 @@ const MaxText = 100
 // changes, and elsewhere all of it.
 func (p *Printer) Print(r *Row) error {
 	if p.Width > 0 {
-		if err := p.date(r); err != nil {
+		if err := p.printDate(r); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.Out, p.fitted(r))
+		_, err := fmt.Fprintln(p.Out, p.fitRow(r))
 		return err
 	}
 	e := &r.Entry
 	server := serverName(e)
 	p.server = max(p.server, utf8.RuneCountInString(server), 6)
-	word, color := verdict(e)
+	word, color := verdictWord(e)
 	_, err := fmt.Fprintf(p.Out, "%s  %s  %s  %s  %s\n",
 		e.Time.Local().Format("2006-01-02 15:04:05.000"),
-		cmdline.Paint(p.Color, cmdline.Dim, fmt.Sprintf("%-13s", term.Text(e.Record))),
+		cmdline.Paint(p.Color, cmdline.Dim, fmt.Sprintf("%-13s", term.VisibleText(e.Record))),
 		cmdline.Pad(server, p.server),
 		cmdline.Paint(p.Color, color, fmt.Sprintf("%-8s", word)),
-		strings.Join(append(details(e, p.Home), replied(r)...), "  "))
+		strings.Join(append(lineDetails(e, p.Home), replyParts(r)...), "  "))
 	return err
 }
 
@@ -59,8 +59,8 @@ func serverName(e *event.Entry) string {
 	return Short(e.Server, 24)
 }
 
-// replied are the parts of a whole line that a call's reply adds.
-func replied(r *Row) (parts []string) {
+// replyParts are the parts of a whole line that a call's reply adds.
+func replyParts(r *Row) (parts []string) {
 	switch {
 	case r.Reply == nil && r.Over:
 		return []string{"no reply"}
@@ -68,26 +68,26 @@ func replied(r *Row) (parts []string) {
 		return nil
 	}
 	if n := len(r.Reply.Declared); n > 0 {
-		parts = append(parts, declared(r.Reply))
+		parts = append(parts, declaredText(r.Reply))
 	}
-	if r.withheld() {
-		return append(parts, "withheld after "+Duration(r.Took()))
+	if r.isWithheld() {
+		return append(parts, "withheld after "+Duration(r.ReplyTime()))
 	}
 	if r.Reply.IsError {
-		return append(parts, "failed after "+Duration(r.Took()))
+		return append(parts, "failed after "+Duration(r.ReplyTime()))
 	}
-	return append(parts, "done in "+Duration(r.Took()))
+	return append(parts, "done in "+Duration(r.ReplyTime()))
 }
 
-func declared(e *event.Entry) string {
+func declaredText(e *event.Entry) string {
 	return fmt.Sprintf("%d declared: %s", len(e.Declared), Short(strings.Join(e.Declared, ", "), MaxText))
 }
 
-// verdict is the word that a reader looks for, and its color.
-func verdict(e *event.Entry) (word, color string) {
+// verdictWord is the word that a reader looks for, and its color.
+func verdictWord(e *event.Entry) (word, color string) {
 	switch e.Kind {
 	case event.Decision:
-		if Observed(e) {
+		if IsObserved(e) {
 			return "observed", cmdline.Yellow
 		}
 		if e.Decision == "allow" {
@@ -102,7 +102,7 @@ func verdict(e *event.Entry) (word, color string) {
 	case event.Answered:
 		return string(e.Kind), cmdline.Yellow
 	case event.Start:
-		if Observed(e) {
+		if IsObserved(e) {
 			return string(e.Kind), cmdline.Yellow
 		}
 		return string(e.Kind), cmdline.Dim
@@ -113,8 +113,8 @@ func verdict(e *event.Entry) (word, color string) {
 	}
 }
 
-// details are the parts of a line behind the fixed columns.
-func details(e *event.Entry, home string) []string {
+// lineDetails are the parts of a line behind the fixed columns.
+func lineDetails(e *event.Entry, home string) []string {
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
 	what := []string{}
@@ -127,32 +127,32 @@ func details(e *event.Entry, home string) []string {
 		add("%s", strings.Join(what, " "))
 	}
 	if len(e.Args) > 0 {
-		add("%s", Short(escape.Readable(e.Args), MaxText))
+		add("%s", Short(escape.ReadableJSON(e.Args), MaxText))
 	}
 	if len(e.Extra) > 0 {
-		add("beside them %s", Short(escape.Readable(e.Extra), MaxText))
+		add("beside them %s", Short(escape.ReadableJSON(e.Extra), MaxText))
 	}
 	if len(e.Declared) > 0 {
-		add("%s", declared(e))
+		add("%s", declaredText(e))
 	}
 	if e.Answer != "" {
-		add("%s (%s, after %.1f s)", Short(e.Answer, MaxText), answerer(e), e.Waited.Seconds())
+		add("%s (%s, after %.1f s)", Short(e.Answer, MaxText), renderAnswerer(e), e.Waited.Seconds())
 	}
 	switch {
-	case Observed(e) && e.Kind == event.Decision:
-		add("NOT ENFORCED (%s)", Short(would(e), MaxText))
+	case IsObserved(e) && e.Kind == event.Decision:
+		add("NOT ENFORCED (%s)", Short(wouldText(e), MaxText))
 	case e.Policy == "prompt" && e.Kind == event.Decision:
 		add("asked")
 	}
 	if e.RuleLine > 0 {
-		add("%s:%d", term.Text(tilde(e.RuleFile, home)), e.RuleLine)
+		add("%s:%d", term.VisibleText(shortenHome(e.RuleFile, home)), e.RuleLine)
 	}
 	if e.Words != "" {
 		add("told: %s", Short(e.Words, 2*MaxText))
 	}
 	detail := e.Detail
 	if e.Kind == event.Start || e.Kind == event.Policy { // our own words about the owner's files
-		detail = tilde(detail, home)
+		detail = shortenHome(detail, home)
 	}
 	for _, s := range []string{e.RuleText, e.Reason, detail} {
 		if s != "" {
@@ -168,8 +168,8 @@ func details(e *event.Entry, home string) []string {
 	return parts
 }
 
-// tilde writes the home folder as ~ where a path begins with it.
-func tilde(text, home string) string {
+// shortenHome writes the home folder as ~ where a path begins with it.
+func shortenHome(text, home string) string {
 	if home == "" {
 		return text
 	}
@@ -183,21 +183,21 @@ func tilde(text, home string) string {
 	return strings.ReplaceAll(text, " "+below, " ~"+string(filepath.Separator))
 }
 
-// answerer is where and by whom an answer was given.
-func answerer(e *event.Entry) string {
+// renderAnswerer is where and by whom an answer was given.
+func renderAnswerer(e *event.Entry) string {
 	if e.By == "" {
 		return Short(e.Channel, MaxText)
 	}
 	return Short(e.Channel, MaxText) + ", by " + Short(e.By, MaxText)
 }
 
-// Observed says that the session of a record enforced nothing, so that its
+// IsObserved says that the session of a record enforced nothing, so that its
 // allows are not the policy's.
-func Observed(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
+func IsObserved(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
 
-// would is what the policy alone would have done.
-func would(e *event.Entry) string {
-	switch w := e.Would(); w {
+// wouldText is what the policy alone would have done.
+func wouldText(e *event.Entry) string {
+	switch w := e.UnenforcedDecision(); w {
 	case "prompt":
 		return "would ask"
 	case "deny", "allow":
@@ -210,9 +210,9 @@ func would(e *event.Entry) string {
 func Short(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		runes := []rune(s)
-		return term.Text(string(runes[:n-1])) + "…"
+		return term.VisibleText(string(runes[:n-1])) + "…"
 	}
-	return term.Text(s)
+	return term.VisibleText(s)
 }
 
 // ParseKind is the kind that a word of the command line names, or that a line
@@ -229,7 +229,7 @@ func ParseKind(word string) (event.Kind, error) {
 		return "", cmdline.Usagef("--kind: %s is how an outcome is printed; say --kind outcome", word)
 	}
 	if !event.IsKind(word) {
-		return "", cmdline.UnknownWord("--kind", "kind", word, event.Kinds())
+		return "", cmdline.UnknownWord("--kind", "kind", word, event.KindWords())
 	}
 	return event.Kind(word), nil
 }

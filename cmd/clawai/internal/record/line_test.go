@@ -10,12 +10,12 @@ import (
 // The word that a line begins with is the one --kind takes, or --kind says what
 // is.
 func TestTheWordOfALineNamesItsKind(t *testing.T) {
-	for _, kind := range event.Kinds() {
+	for _, kind := range event.KindWords() {
 		for _, ev := range []event.Event{
 			{Decision: "allow"}, {Decision: "deny"}, {Decision: "allow", Stage: "observe"}, {Decision: "allow", IsError: true},
 		} {
 			ev.Kind = event.Kind(kind)
-			word, _ := verdict(&event.Entry{Event: ev})
+			word, _ := verdictWord(&event.Entry{Event: ev})
 			got, err := ParseKind(word)
 			switch {
 			case err == nil && string(got) != kind:

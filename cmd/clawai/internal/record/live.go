@@ -23,7 +23,7 @@ func (l *Live) Add(e *event.Entry) error {
 	if judgesReply(e) {
 		if call := l.calls[e.Ref]; call != nil && call == l.last {
 			call.Reply = e
-			if err := l.finish(call); err != nil {
+			if err := l.finishLine(call); err != nil {
 				return err
 			}
 		}
@@ -35,14 +35,14 @@ func (l *Live) Add(e *event.Entry) error {
 		switch {
 		case call != nil && call == l.last:
 			call.Reply = e
-			return l.finish(call)
+			return l.finishLine(call)
 		case call != nil:
 			reply := *e
 			reply.Names, reply.Args, reply.Method = call.Entry.Names, call.Entry.Args, call.Entry.Method
 			if l.Width > 0 {
 				reply.Ref = "" // its line names the tool and the argument
 			}
-			return l.show(&Row{Entry: reply, Call: call})
+			return l.showRow(&Row{Entry: reply, Call: call})
 		case l.Lone == nil || !l.Lone(e):
 			return nil
 		}
@@ -50,12 +50,12 @@ func (l *Live) Add(e *event.Entry) error {
 	row := &Row{Entry: *e}
 	row.Entry.Raw = nil
 	if awaitsReply(e) {
-		l.remember(row)
+		l.rememberCall(row)
 	}
-	return l.show(row)
+	return l.showRow(row)
 }
 
-func (l *Live) remember(row *Row) {
+func (l *Live) rememberCall(row *Row) {
 	if l.calls == nil {
 		l.calls = map[string]*Row{}
 	}
@@ -67,26 +67,26 @@ func (l *Live) remember(row *Row) {
 	l.order = append(l.order, row.Entry.Record)
 }
 
-// show begins a line, and ends it where no reply can be added to it.
-func (l *Live) show(row *Row) error {
+// showRow begins a line, and ends it where no reply can be added to it.
+func (l *Live) showRow(row *Row) error {
 	if err := l.Close(); err != nil {
 		return err
 	}
 	if l.Width == 0 || l.calls[row.Entry.Record] != row {
 		return l.Print(row)
 	}
-	if err := l.date(row); err != nil {
+	if err := l.printDate(row); err != nil {
 		return err
 	}
 	l.last = row
-	_, err := io.WriteString(l.Out, l.fitted(row))
+	_, err := io.WriteString(l.Out, l.fitRow(row))
 	return err
 }
 
-// finish writes the line that stands there anew, with the reply.
-func (l *Live) finish(row *Row) error {
+// finishLine writes the line that stands there anew, with the reply.
+func (l *Live) finishLine(row *Row) error {
 	l.last = nil
-	_, err := io.WriteString(l.Out, "\r"+l.fitted(row)+"\n")
+	_, err := io.WriteString(l.Out, "\r"+l.fitRow(row)+"\n")
 	return err
 }
 

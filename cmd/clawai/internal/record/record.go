@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Dir is the folder that the proxies of this account write their record into.
-func Dir() (string, error) {
-	dirs, err := config.Dirs()
+// RecordDir is the folder that the proxies of this account write their record into.
+func RecordDir() (string, error) {
+	dirs, err := config.ReadFolders()
 	return filepath.Join(dirs.State, "audit"), err
 }
 
-// Each shows records until there are no more. Damage is told on warn, once
+// ShowEach shows records until there are no more. Damage is told on warn, once
 // for each file, and does not end it.
-func Each(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
+func ShowEach(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
 	warned := map[string]bool{}
 	for e, err := range records {
 		if damage, ok := errors.AsType[*event.Damage](err); ok {

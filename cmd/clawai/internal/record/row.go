@@ -15,13 +15,13 @@ type Row struct {
 	Call  *Row         // of a reply that has a row of its own: what it replies to; nil: not known
 }
 
-// withheld says that a call's reply did not go on.
-func (r *Row) withheld() bool {
+// isWithheld says that a call's reply did not go on.
+func (r *Row) isWithheld() bool {
 	return r.Reply != nil && r.Reply.Kind == event.Decision && r.Reply.Decision != "allow"
 }
 
-// Took is how long the reply took.
-func (r *Row) Took() time.Duration { return max(0, r.Reply.Time.Sub(r.Entry.Time)) }
+// ReplyTime is how long the reply took.
+func (r *Row) ReplyTime() time.Duration { return max(0, r.Reply.Time.Sub(r.Entry.Time)) }
 
 // Duration is a time span in a few characters.
 func Duration(d time.Duration) string {

@@ -32,7 +32,7 @@ func Command() *cli.Command {
 			&cli.BoolFlag{Name: "kinds", Usage: "list what is looked for, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
 		},
-		Action: run,
+		Action: runScan,
 	}
 }
 
@@ -48,7 +48,7 @@ type place struct {
 	Shows  string       `json:"shows,omitempty"` // the text, harmless; never of a secret
 }
 
-func run(c *cli.Context) error {
+func runScan(c *cli.Context) error {
 	own, err := readPacks(c.StringSlice("pack"))
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func run(c *cli.Context) error {
 	if err != nil {
 		return cmdline.Usagef("--find: %v", err)
 	}
-	files, err := cmdline.Arguments(c)
+	files, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -70,14 +70,14 @@ func run(c *cli.Context) error {
 	all := []place{}
 	var unread []string
 	for _, name := range files {
-		text, err := read(name)
+		text, err := readText(name)
 		if err != nil {
 			unread = append(unread, err.Error())
 			continue
 		}
-		all = append(all, places(name, text, wanted)...)
+		all = append(all, findPlaces(name, text, wanted)...)
 	}
-	if err := show(c, len(files)-len(unread), all); err != nil {
+	if err := showPlaces(c, len(files)-len(unread), all); err != nil {
 		return err
 	}
 	if len(unread) > 0 {
@@ -92,7 +92,7 @@ func run(c *cli.Context) error {
 // readPacks reads packs as they will be read beside a policy, but for whose they are.
 func readPacks(files []string) (own []*inspect.Pack, err error) {
 	for _, name := range files {
-		src, err := read(name)
+		src, err := readText(name)
 		if err != nil {
 			return nil, cmdline.Usagef("--pack: %v", err)
 		}
@@ -101,7 +101,7 @@ func readPacks(files []string) (own []*inspect.Pack, err error) {
 			return nil, cmdline.Usagef("--pack: %v", err)
 		}
 		if slices.ContainsFunc(own, func(q *inspect.Pack) bool { return q.Kind() == p.Kind() }) {
-			return nil, cmdline.Usagef("--pack: %s is a second pack of the name %q", term.Text(name), p.Name)
+			return nil, cmdline.Usagef("--pack: %s is a second pack of the name %q", term.VisibleText(name), p.Name)
 		}
 		own = append(own, p)
 	}
@@ -111,8 +111,8 @@ func readPacks(files []string) (own []*inspect.Pack, err error) {
 // maxFile is how many bytes of a file are read: more than anything that is text has.
 const maxFile = 64 << 20
 
-// read reads a file whole, "-" is standard input.
-func read(name string) (string, error) {
+// readText reads a file whole, "-" is standard input.
+func readText(name string) (string, error) {
 	var src []byte
 	var err error
 	if name == "-" {
@@ -124,15 +124,15 @@ func read(name string) (string, error) {
 		err = path.Err
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", term.Text(name), err)
+		return "", fmt.Errorf("%s: %w", term.VisibleText(name), err)
 	}
 	return string(src), nil
 }
 
-// places are the findings of a text with the lines on which they begin.
-func places(name, text string, wanted inspect.Kinds) (all []place) {
+// findPlaces are the findings of a text with the lines on which they begin.
+func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
-	for _, f := range inspect.Document(text, wanted) { // in their order
+	for _, f := range inspect.InspectDocument(text, wanted) { // in their order
 		before := text[at:f.Start]
 		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
 			line += strings.Count(before, "\n")
@@ -153,15 +153,15 @@ func excerpt(f inspect.Found, text string) string {
 		if strings.HasPrefix(text, `"`) { // a whole string of JSON, and what else it says
 			return ""
 		}
-		return said(text)
+		return decodeTags(text)
 	case inspect.Control, inspect.TemplateToken, inspect.Comment, inspect.CSSHidden, inspect.ImageLink:
-		return view.Cut(term.Text(text), 60)
+		return view.Cut(term.VisibleText(text), 60)
 	}
 	return ""
 }
 
-// said is what tags and variation selectors say to a model that reads them as letters.
-func said(text string) string {
+// decodeTags is what tags and variation selectors say to a model that reads them as letters.
+func decodeTags(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
@@ -172,15 +172,15 @@ func said(text string) string {
 		}
 	}
 	if b.Len() > 0 {
-		return view.Cut(`"`+term.Text(b.String())+`"`, 60)
+		return view.Cut(`"`+term.VisibleText(b.String())+`"`, 60)
 	}
-	return view.Cut(term.Text(text), 60)
+	return view.Cut(term.VisibleText(text), 60)
 }
 
 // kindMark colors the kind of a finding.
 var kindMark = cmdline.Mark{Pattern: `^\S.*:\d+:\d+  ([a-z0-9:-]+)  `, Color: cmdline.Yellow}
 
-func show(c *cli.Context, read int, all []place) error {
+func showPlaces(c *cli.Context, read int, all []place) error {
 	if c.Bool("json") {
 		return cmdline.WriteASCIIJSON(c.App.Writer, struct {
 			Found []place `json:"found"`
@@ -188,7 +188,7 @@ func show(c *cli.Context, read int, all []place) error {
 	}
 	var b strings.Builder
 	for _, p := range all {
-		fmt.Fprintf(&b, "%s:%d:%d  %s  %s", term.Text(p.File), p.Line, p.Column, p.Kind, p.What)
+		fmt.Fprintf(&b, "%s:%d:%d  %s  %s", term.VisibleText(p.File), p.Line, p.Column, p.Kind, p.What)
 		if p.Shows != "" {
 			b.WriteString(": " + p.Shows)
 		}
@@ -196,21 +196,21 @@ func show(c *cli.Context, read int, all []place) error {
 	}
 	number := "Nothing found"
 	if len(all) > 0 {
-		number = cmdline.Count(len(all), "1 finding", "%d findings")
+		number = cmdline.CountText(len(all), "1 finding", "%d findings")
 	}
-	fmt.Fprintf(&b, "%s in %s.\n", number, cmdline.Count(read, "1 text", "%d texts"))
-	_, err := io.WriteString(cmdline.Prose(c.App.Writer, kindMark), b.String())
+	fmt.Fprintf(&b, "%s in %s.\n", number, cmdline.CountText(read, "1 text", "%d texts"))
+	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer, kindMark), b.String())
 	return err
 }
 
 func listKinds(c *cli.Context, own []*inspect.Pack) error {
 	var b strings.Builder
-	for _, k := range inspect.Words() {
-		fmt.Fprintf(&b, "%s  %s\n", cmdline.Pad(k, 14), inspect.Kind(k).Says())
+	for _, k := range inspect.KindWords() {
+		fmt.Fprintf(&b, "%s  %s\n", cmdline.Pad(k, 14), inspect.Kind(k).DescribeKind())
 	}
 	for _, p := range own {
-		fmt.Fprintf(&b, "%s  a pack of yours: %s\n", cmdline.Pad(p.Kind(), 14), term.Text(p.Says))
+		fmt.Fprintf(&b, "%s  a pack of yours: %s\n", cmdline.Pad(p.Kind(), 14), term.VisibleText(p.Says))
 	}
-	_, err := io.WriteString(cmdline.Prose(c.App.Writer), b.String())
+	_, err := io.WriteString(cmdline.ProseWriter(c.App.Writer), b.String())
 	return err
 }

@@ -32,7 +32,7 @@ func runList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := vault.List(store)
+	all, err := vault.ListEntries(store)
 	if err != nil {
 		return err
 	}
@@ -42,19 +42,19 @@ func runList(c *cli.Context) error {
 		if l.Bindings == nil {
 			l.Bindings = []vault.Binding{}
 		}
-		if at, _ := e.Expired(time.Now()); !at.IsZero() {
+		if at, _ := e.ExpiryTime(time.Now()); !at.IsZero() {
 			l.Expires = &at
 		}
 		entries = append(entries, l)
 	}
 	if c.Bool("json") {
 		return cmdline.WriteJSON(c.App.Writer, struct {
-			Store   vault.Kind `json:"store"`
-			Entries []listed   `json:"entries"`
+			Store   vault.StoreKind `json:"store"`
+			Entries []listed        `json:"entries"`
 		}{store.Kind(), entries})
 	}
 	if len(entries) == 0 {
-		fmt.Fprintln(cmdline.Prose(c.App.Writer), "The vault is empty. To keep a value: clawai vault set NAME")
+		fmt.Fprintln(cmdline.ProseWriter(c.App.Writer), "The vault is empty. To keep a value: clawai vault set NAME")
 		return nil
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
@@ -75,7 +75,7 @@ func forWhom(e listed) string {
 		all = append(all, "agents")
 	}
 	for _, b := range e.Bindings {
-		all = append(all, fmt.Sprintf("%s (%s)", term.Value(b.Server), term.Text(b.Program)))
+		all = append(all, fmt.Sprintf("%s (%s)", term.VisibleValue(b.Server), term.VisibleText(b.Program)))
 	}
 	if len(all) == 0 {
 		return "no server yet"
@@ -91,7 +91,7 @@ type checked struct {
 }
 
 func runCheck(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func runCheck(c *cli.Context) error {
 	results, bad := make([]checked, 0, len(names)), 0
 	for _, name := range names {
 		r := checked{Name: name, OK: true}
-		if problem := check(store, name); problem != nil {
+		if problem := checkEntry(store, name); problem != nil {
 			r.OK, r.Problem = false, problem.Error()
 			bad++
 		}
@@ -115,18 +115,18 @@ func runCheck(c *cli.Context) error {
 	}
 	if c.Bool("json") {
 		err = cmdline.WriteJSON(c.App.Writer, struct {
-			Store   vault.Kind `json:"store"`
-			Entries []checked  `json:"entries"`
+			Store   vault.StoreKind `json:"store"`
+			Entries []checked       `json:"entries"`
 		}{store.Kind(), results})
 	} else {
-		out := cmdline.Prose(c.App.Writer)
+		out := cmdline.ProseWriter(c.App.Writer)
 		for _, r := range results {
 			if r.OK {
 				r.Problem = "ok"
 			}
-			fmt.Fprintf(out, "%s: %s\n", term.Text(r.Name), r.Problem)
+			fmt.Fprintf(out, "%s: %s\n", term.VisibleText(r.Name), r.Problem)
 		}
-		fmt.Fprintf(out, "%s in %s.\n", cmdline.Count(len(results), "1 entry", "%d entries"), store.Kind())
+		fmt.Fprintf(out, "%s in %s.\n", cmdline.CountText(len(results), "1 entry", "%d entries"), store.Kind())
 	}
 	if err == nil && bad > 0 {
 		err = &cmdline.ExitError{Code: cmdline.ExitFailed}
@@ -134,8 +134,8 @@ func runCheck(c *cli.Context) error {
 	return err
 }
 
-// check says why no server would get an entry.
-func check(store vault.Store, name string) error {
+// checkEntry says why no server would get an entry.
+func checkEntry(store vault.Store, name string) error {
 	e, err := store.Get(name)
 	if errors.Is(err, vault.ErrNone) {
 		return fmt.Errorf("%w; set it: clawai vault set NAME", err)
@@ -143,7 +143,7 @@ func check(store vault.Store, name string) error {
 	if err != nil {
 		return err
 	}
-	if at, expired := e.Expired(time.Now()); expired {
+	if at, expired := e.ExpiryTime(time.Now()); expired {
 		return fmt.Errorf("too old since %s; set a new value: clawai vault set %s", at.Local().Format(time.DateOnly), name)
 	}
 	if len(e.Bindings) == 0 && !e.Reveal {

@@ -70,7 +70,7 @@ func oneName(c *cli.Context, names []string) (string, error) {
 }
 
 func runSet(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func runSet(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	store, err := chosen(c)
+	store, err := openChosenStore(c)
 	if err != nil {
 		return err
 	}
@@ -109,13 +109,13 @@ func runSet(c *cli.Context) error {
 	if err != nil {
 		return notDone(err)
 	}
-	out := cmdline.Prose(c.App.Writer)
+	out := cmdline.ProseWriter(c.App.Writer)
 	fmt.Fprintf(out, "%s is kept in %s.\n", name, store.Kind())
 	if len(value) < redact.Shortest {
 		fmt.Fprintf(out, "It is shorter than %d bytes, and not told from other text: the record will not know it.\n", redact.Shortest)
 	}
 	if len(servers) == 0 {
-		fmt.Fprintf(out, "Write %s where the value stood, and say which server may have it:\n  clawai vault bind %s --server SERVER -- COMMAND\n", vault.Reference(name), name)
+		fmt.Fprintf(out, "Write %s where the value stood, and say which server may have it:\n  clawai vault bind %s --server SERVER -- COMMAND\n", vault.MakeReference(name), name)
 		return nil
 	}
 	fmt.Fprintf(out, "Servers that run keep the value they were started with; start again: %s.\n", strings.Join(servers, ", "))
@@ -132,8 +132,8 @@ func serversOf(e vault.Entry) (servers []string) {
 	return slices.Compact(servers)
 }
 
-func chosen(c *cli.Context) (vault.Store, error) {
-	place, err := vaultplace.Here()
+func openChosenStore(c *cli.Context) (vault.Store, error) {
+	place, err := vaultplace.LocateVault()
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func chosen(c *cli.Context) (vault.Store, error) {
 	if err != nil {
 		return nil, cmdline.Usagef("--store: %w", err)
 	}
-	return place.Choose(kind)
+	return place.ChooseStore(kind)
 }
 
 // maxAge reads a number of days, or what Go calls a duration.
@@ -166,7 +166,7 @@ func maxAge(c *cli.Context) (age time.Duration, given bool, err error) {
 }
 
 func runRemove(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -190,13 +190,13 @@ func runRemove(c *cli.Context) error {
 		if err := store.Delete(name); err != nil && !errors.Is(err, vault.ErrNone) {
 			return fmt.Errorf("%s is still there: %w", name, err)
 		}
-		fmt.Fprintf(cmdline.Prose(c.App.Writer), "%s is gone. A server with %s in its environment no longer starts.\n", name, vault.Reference(name))
+		fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "%s is gone. A server with %s in its environment no longer starts.\n", name, vault.MakeReference(name))
 	}
 	return nil
 }
 
 func runBind(c *cli.Context) error {
-	words, err := cmdline.Arguments(c)
+	words, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func runBind(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	command, server, only := vaultplace.Command(started), c.String("server"), c.Bool("only")
+	command, server, only := vaultplace.BoundCommand(started), c.String("server"), c.Bool("only")
 	if server == "" {
 		return cmdline.Usagef("which server? write: clawai vault bind %s --server SERVER -- COMMAND", name)
 	}
@@ -224,19 +224,19 @@ func runBind(c *cli.Context) error {
 		if only {
 			e.Bindings = slices.DeleteFunc(e.Bindings, func(b vault.Binding) bool { return b.Server == server })
 		}
-		e.Bind(server, command)
+		e.BindServer(server, command)
 		e.Moved = false
 		return nil
 	})
 	if err != nil {
 		return notDone(err)
 	}
-	fmt.Fprintf(cmdline.Prose(c.App.Writer), "The server %q may have %s as %q starts it.\n", server, name, command[0])
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "The server %q may have %s as %q starts it.\n", server, name, command[0])
 	return nil
 }
 
 func runMove(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -247,14 +247,14 @@ func runMove(c *cli.Context) error {
 	if err != nil {
 		return cmdline.Usagef("%w", err)
 	}
-	place, err := vaultplace.Here()
+	place, err := vaultplace.LocateVault()
 	if err != nil {
 		return err
 	}
-	moved, err := place.Move(kind)
+	moved, err := place.MoveEntries(kind)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmdline.Prose(c.App.Writer), "The vault is in %s now, with %s.\n", kind, cmdline.Count(moved, "1 entry", "%d entries"))
+	fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), "The vault is in %s now, with %s.\n", kind, cmdline.CountText(moved, "1 entry", "%d entries"))
 	return nil
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Here is the vault of whoever runs the command. Another folder for the record (--state) is
+// LocateVault is the vault of whoever runs the command. Another folder for the record (--state) is
 // no other vault.
-func Here() (vault.Place, error) {
-	f, err := config.Dirs()
+func LocateVault() (vault.Place, error) {
+	f, err := config.ReadFolders()
 	return vault.Place{
-		Dir: f.Vault(), Key: os.Getenv("CLAWAI_VAULT_KEY"), NoKeychain: os.Getenv("CLAWAI_KEYCHAIN") == "off",
+		Dir: f.VaultFolder(), Key: os.Getenv("CLAWAI_VAULT_KEY"), NoKeychain: os.Getenv("CLAWAI_KEYCHAIN") == "off",
 		Private: func(dir string) error {
 			if err := config.PrivateFolder(f.State); err != nil {
 				return err
@@ -32,21 +32,21 @@ func Here() (vault.Place, error) {
 
 // Open gives the store in force.
 func Open() (vault.Store, error) {
-	place, err := Here()
+	place, err := LocateVault()
 	if err != nil {
 		return nil, err
 	}
 	return place.Open()
 }
 
-// Resolver fills references in for one server.
-func Resolver(server string, command []string) *vault.Resolver {
-	return &vault.Resolver{Open: Open, Server: vault.Server{Name: server, Command: Command(command)}, Now: time.Now()}
+// NewResolver fills references in for one server.
+func NewResolver(server string, command []string) *vault.Resolver {
+	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command)}, Now: time.Now()}
 }
 
-// Command is what an entry is bound to: the words that start a server, or its address
+// BoundCommand is what an entry is bound to: the words that start a server, or its address
 // without the query, which may be a secret itself.
-func Command(words []string) []string {
+func BoundCommand(words []string) []string {
 	if len(words) != 1 || !strings.Contains(words[0], "://") {
 		return words
 	}
@@ -58,15 +58,15 @@ func Command(words []string) []string {
 	return []string{u.String()}
 }
 
-// Advised adds to a refusal the command by which the owner lets the server have the entry.
+// AdviseBinding adds to a refusal the command by which the owner lets the server have the entry.
 // What starts the server is left to the reader where it is not given, or holds a secret.
-func Advised(err error, s vault.Server) error {
+func AdviseBinding(err error, s vault.Requester) error {
 	refused, ok := errors.AsType[*vault.Refusal](err)
 	if !ok || !refused.Bind {
 		return err
 	}
 	words := cmdline.Quote(s.Command)
-	switch _, secret := redact.Find(words, 0); {
+	switch _, secret := redact.FindSecret(words, 0); {
 	case secret:
 		words = "COMMAND, as the client's file has it"
 	case words == "":

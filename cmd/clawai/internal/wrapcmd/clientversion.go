@@ -21,7 +21,7 @@ var version = regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`)
 // TriedVersion is the version of a client with which clawai was tried; "" where it has none of
 // three numbers.
 func TriedVersion(h wrap.Hooks) string {
-	if row := client.Find(h.Row.HookWord()); row != nil {
+	if row := client.FindRow(h.Row.HookWord()); row != nil {
 		return version.FindString(row.Seen)
 	}
 	return ""

@@ -29,18 +29,18 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return cmdline.Usagef("--observe is for clawai proxy --listen, which serves all its servers alike; leave it out here")
 	}
 	host, _, err := net.SplitHostPort(c.String("listen"))
-	if err != nil || !httpproxy.Loopback(host) {
+	if err != nil || !httpproxy.IsLoopback(host) {
 		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
 	}
 	if r.Judge.HTTPProxy.Secret == "" {
 		r.Judge.HTTPProxy.Secret = rand.Text() // kept when something is written
 	}
-	r.Judge.HTTPProxy.Listen(c.String("listen"))
+	r.Judge.HTTPProxy.SetAddress(c.String("listen"))
 	return nil
 }
 
-// led notes, before any file is written, where the proxy has to lead.
-func (r *wrapRun) led(changes []wrap.Change) error {
+// saveProxyState notes, before any file is written, where the proxy has to lead.
+func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 	if r.Judge.HTTPProxy.Base == "" || !anyLed(changes) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (r *wrapRun) led(changes []wrap.Change) error {
 		err = httpproxy.KeepSecret(r.folders.State, r.Judge.HTTPProxy.Secret)
 	}
 	if err == nil {
-		err = r.Judge.HTTPProxy.Save(r.folders.State)
+		err = r.Judge.HTTPProxy.SaveState(r.folders.State)
 	}
 	if err != nil {
 		return fmt.Errorf("nothing was written, as the proxy would not know where to lead: %w", err)
@@ -57,8 +57,8 @@ func (r *wrapRun) led(changes []wrap.Change) error {
 	return nil
 }
 
-// start tells of the proxy that the clients' urls lead to by now.
-func (r *wrapRun) start(changes []wrap.Change) {
+// tellProxy tells of the proxy that the clients' urls lead to by now.
+func (r *wrapRun) tellProxy(changes []wrap.Change) {
 	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
 		fmt.Fprintf(r.prose, "The urls work while this runs; start it anew after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}

@@ -43,8 +43,8 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	if len(shut) == 0 {
 		return nil, nil
 	}
-	m := &hookRules{path: r.folders.PolicyFile(), agents: compact(shut)}
-	err := m.insert(r.rules, r.folders.Home)
+	m := &hookRules{path: r.folders.PolicyFile(), agents: dropRepeats(shut)}
+	err := m.insertRules(r.rules, r.folders.Home)
 	for _, c := range changes {
 		if err == nil && c.Hook != nil && openFor(m.policy.Sources(), client.Entry{Name: c.Hook.HookWord()}, ownTools) != opened {
 			err = fmt.Errorf("the starter has none for %s", c.Hook.Name)
@@ -52,13 +52,13 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("no rule of %s opens the tools of %s, which would all be refused, and rules cannot be put there: %w; put them there by hand (clawai policy init --profile %s --output -), or watch first (--observe)",
-			r.Short(m.path), strings.Join(m.agents, ", "), err, ownTools)
+			r.ShortPath(m.path), strings.Join(m.agents, ", "), err, ownTools)
 	}
 	return m, nil
 }
 
-// insert makes the text: above the rule that refuses the rest, and else at the end.
-func (m *hookRules) insert(standing *policy.Policy, home string) (err error) {
+// insertRules makes the text: above the rule that refuses the rest, and else at the end.
+func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error) {
 	info, err := os.Lstat(m.path)
 	switch {
 	case err != nil:
@@ -71,7 +71,7 @@ func (m *hookRules) insert(standing *policy.Policy, home string) (err error) {
 	if m.before, err = os.ReadFile(m.path); err != nil {
 		return err
 	}
-	if m.rules, err = fixtures.Rules(ownTools); err != nil {
+	if m.rules, err = fixtures.ProfileRules(ownTools); err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(standing.Sources(), refusesTheRest); i >= 0 {
@@ -82,7 +82,7 @@ func (m *hookRules) insert(standing *policy.Policy, home string) (err error) {
 	if err != nil {
 		return err
 	}
-	if m.policy, err = policy.Parse(m.path, m.after, policyfile.Options(home)); err != nil {
+	if m.policy, err = policy.Parse(m.path, m.after, policyfile.PolicyOptions(home)); err != nil {
 		return err
 	}
 	m.count = len(m.policy.Rules()) - len(standing.Rules())
@@ -91,30 +91,30 @@ func (m *hookRules) insert(standing *policy.Policy, home string) (err error) {
 
 // refusesTheRest reports whether a rule of the file itself denies each tool of every server.
 func refusesTheRest(s policy.Source) bool {
-	return s.From == "" && s.Action == policy.Deny && s.Subject == policy.ToolSubject && len(s.Calls) == 0 && len(s.Paths()) == 0 && !s.Not.Any() && !s.Further.Only &&
+	return s.From == "" && s.Action == policy.Deny && s.Subject == policy.ToolSubject && len(s.Calls) == 0 && len(s.ArgumentPaths()) == 0 && !s.Not.HasExceptions() && !s.Further.Only &&
 		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
-// tell says what the policy gets.
-func (m *hookRules) tell(r *wrapRun, verb string) {
+// tellRules says what the policy gets.
+func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	if m == nil {
 		return
 	}
 	fmt.Fprintf(r.prose, "%s %s: %s for the tools of %s, of the starter %s. Without them each would be refused.\n",
-		verb, r.Short(m.path), cmdline.Count(m.count, "1 rule", "%d rules"), strings.Join(m.agents, ", "), ownTools)
+		verb, r.ShortPath(m.path), cmdline.CountText(m.count, "1 rule", "%d rules"), strings.Join(m.agents, ", "), ownTools)
 	fmt.Fprintln(r.prose, "  "+builtInTools)
 }
 
 // builtInTools is what the starter for agents' own tools lets them do.
 const builtInTools = "Built-in tools read below your home, write in ~/projects, build and test; keys stay shut, and you are asked about the rest."
 
-// write puts the rules into the policy; nil is a run without such.
-func (m *hookRules) write(r *wrapRun) error {
+// writeRules puts the rules into the policy; nil is a run without such.
+func (m *hookRules) writeRules(r *wrapRun) error {
 	if m == nil {
 		return nil
 	}
 	if err := atomicfile.Write(m.path, m.after, atomicfile.Options{Old: m.before}); err != nil {
-		return fmt.Errorf("nothing was written: %s: %w", r.Short(m.path), err)
+		return fmt.Errorf("nothing was written: %s: %w", r.ShortPath(m.path), err)
 	}
 	r.rules = m.policy
 	return nil

@@ -32,12 +32,12 @@ func TestHookRulesAreReached(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		standing, err := policy.Parse(path, []byte(text), policyfile.Options("/home/user"))
+		standing, err := policy.Parse(path, []byte(text), policyfile.PolicyOptions("/home/user"))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		m := hookRules{path: path}
-		if err := m.insert(standing, "/home/user"); err != nil {
+		if err := m.insertRules(standing, "/home/user"); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if kept := strings.Replace(string(m.after), strings.ReplaceAll(m.rules, "\n", "\r\n"), "", 1); name == "lines of Windows" && !strings.HasPrefix(kept, "# mine\r\n") {
@@ -69,7 +69,7 @@ func TestHookRulesAreReached(t *testing.T) {
 	}
 	for at, want := range map[string]string{path: "read-only", link: "symlink", path + ".none": "no such file"} {
 		m := hookRules{path: at}
-		if err := m.insert(&policy.Policy{}, "/home/user"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := m.insertRules(&policy.Policy{}, "/home/user"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}

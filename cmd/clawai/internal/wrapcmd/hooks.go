@@ -30,8 +30,8 @@ func checkHooks(c *cli.Context) error {
 	return nil
 }
 
-// Hooks are the hooks of every client on this machine, and of those that are named.
-func (f *Found) Hooks(named ...string) ([]wrap.Hooks, error) {
+// FindHooks are the hooks of every client on this machine, and of those that are named.
+func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	rows, err := client.HookRows()
 	if err != nil {
 		return nil, err
@@ -45,12 +45,12 @@ func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := r.Hooks(words...)
+	all, err := r.FindHooks(words...)
 	if err != nil {
 		return nil, nil, err
 	}
 	if r.op == wrap.Wrap {
-		if _, err := r.Judge.Program.Hook(); err != nil {
+		if _, err := r.Judge.Program.HookPath(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func hookClients(names []string) (words []string, err error) {
 		at := slices.IndexFunc(rows, func(row client.HookRow) bool { return row.Client == name || row.HookWord() == name })
 		if at < 0 {
 			slices.Sort(known)
-			return nil, cmdline.Usagef("%s is no client whose hooks clawai knows; they are %s", term.Value(name), strings.Join(known, ", "))
+			return nil, cmdline.Usagef("%s is no client whose hooks clawai knows; they are %s", term.VisibleValue(name), strings.Join(known, ", "))
 		}
 		words = append(words, rows[at].Client)
 	}
@@ -107,7 +107,7 @@ func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, er
 			words = append(words, h.Row.Through[len(h.Row.Through)-1])
 		}
 	}
-	more, err := r.Hooks(words...)
+	more, err := r.FindHooks(words...)
 	return slices.DeleteFunc(more, func(h wrap.Hooks) bool { return !slices.Contains(words, h.Row.Client) }), err
 }
 
@@ -120,7 +120,7 @@ func (r *wrapRun) noHooks(all []wrap.Hooks, words []string) {
 		}
 		told++
 		state, why := r.Judge.HookState(h, all)
-		fmt.Fprintf(r.prose, "%s: %s\n", h.Row.Name, because(state.Words(), why))
+		fmt.Fprintf(r.prose, "%s: %s\n", h.Row.Name, appendReason(state.StateText(), why))
 	}
 	if told == 0 {
 		fmt.Fprintln(r.prose, "No client that clawai knows hooks of is on this machine.")
@@ -128,11 +128,11 @@ func (r *wrapRun) noHooks(all []wrap.Hooks, words []string) {
 	fmt.Fprintf(r.prose, "Nothing to %s.\n", r.op)
 }
 
-func because(what, why string) string {
+func appendReason(what, why string) string {
 	if why == "" {
 		return what
 	}
-	return what + ": " + term.Text(why)
+	return what + ": " + term.VisibleText(why)
 }
 
 func (r *wrapRun) hookChoices(changes []wrap.Change) string {
@@ -149,7 +149,7 @@ func clientsOf(changes []wrap.Change) (names []string) {
 	for _, c := range changes {
 		names = append(names, c.Hook.Client)
 	}
-	return compact(names)
+	return dropRepeats(names)
 }
 
 func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chosen []wrap.Change, err error) {
@@ -157,13 +157,13 @@ func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chose
 	options := make([]choose.Option, len(clients))
 	for i, name := range clients {
 		at := slices.IndexFunc(changes, func(c wrap.Change) bool { return c.Hook.Client == name })
-		options[i] = choose.Option{Label: fmt.Sprintf("%s  %s", changes[at].Hook.Name, r.Short(changes[at].Path))}
+		options[i] = choose.Option{Label: fmt.Sprintf("%s  %s", changes[at].Hook.Name, r.ShortPath(changes[at].Path))}
 	}
 	question := "Put clawai-hook into which clients' hooks?"
 	if r.op == wrap.Unwrap {
 		question = "Take clawai-hook out of which clients' hooks?"
 	}
-	picked, err := several(ctx, question, options)
+	picked, err := chooseSeveral(ctx, question, options)
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chose
 func (r *wrapRun) tellHooks(c wrap.Change) {
 	switch {
 	case c.Gone:
-		fmt.Fprintf(r.prose, "Removed %s, which held nothing but clawai-hook (%s).\n", r.Short(c.Path), c.Hook.Name)
+		fmt.Fprintf(r.prose, "Removed %s, which held nothing but clawai-hook (%s).\n", r.ShortPath(c.Path), c.Hook.Name)
 	case r.op == wrap.Unwrap:
-		fmt.Fprintf(r.prose, "Took clawai-hook out of %s (%s).\n", r.Short(c.Path), c.Hook.Name)
+		fmt.Fprintf(r.prose, "Took clawai-hook out of %s (%s).\n", r.ShortPath(c.Path), c.Hook.Name)
 	default:
-		fmt.Fprintf(r.prose, "Put clawai-hook into %s (%s): %s.\n", r.Short(c.Path), c.Hook.Name, names(c.Names()))
+		fmt.Fprintf(r.prose, "Put clawai-hook into %s (%s): %s.\n", r.ShortPath(c.Path), c.Hook.Name, joinNames(c.ServerNames()))
 	}
-	r.aftercare(c)
+	r.tellAftercare(c)
 	if r.op == wrap.Wrap {
 		if r.Judge.Observe {
 			fmt.Fprintln(r.prose, "  NOTHING IS ENFORCED (--observe): every tool runs and is recorded.")
@@ -213,9 +213,9 @@ func hooksOf(changes []wrap.Change, failed []error) (all []editedHooks) {
 		if c.Hook == nil {
 			continue
 		}
-		h := editedHooks{Client: c.Hook.Client, Path: c.Path, Events: c.Names(), Removed: c.Gone, After: c.Hook.After}
+		h := editedHooks{Client: c.Hook.Client, Path: c.Path, Events: c.ServerNames(), Removed: c.Gone, After: c.Hook.After}
 		if failed != nil && failed[i] != nil {
-			h.Error, h.After = term.Text(failed[i].Error()), ""
+			h.Error, h.After = term.VisibleText(failed[i].Error()), ""
 		}
 		all = append(all, h)
 	}

@@ -29,7 +29,7 @@ type HookStatus struct {
 
 // hookStatus judges the hooks of every client on this machine.
 func (f *Found) hookStatus() ([]HookStatus, error) {
-	all, err := f.Hooks()
+	all, err := f.FindHooks()
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (f *Found) hookStatus() ([]HookStatus, error) {
 	for _, h := range all {
 		s := HookStatus{Client: h.Row.Client, Name: h.Row.Name, Server: h.Row.HookWord()}
 		s.State, s.Why = f.Judge.HookState(h, all)
-		s.Words = s.State.Words()
+		s.Words = s.State.StateText()
 		if s.State == wrap.HookDrifted {
 			s.Differs = f.Judge.HookDiffers(h)
 		}
@@ -56,11 +56,11 @@ func (f *Found) hookStatus() ([]HookStatus, error) {
 	return list, nil
 }
 
-// lacking says that hooks which were put there do not do what they were put there for. A
+// hasBrokenHooks says that hooks which were put there do not do what they were put there for. A
 // client without any may be its owner's choice.
-func lacking(hooks []HookStatus) bool {
+func hasBrokenHooks(hooks []HookStatus) bool {
 	return slices.ContainsFunc(hooks, func(h HookStatus) bool {
-		return !h.State.Covered() && h.State != wrap.HookBare && h.State != wrap.HookObserved
+		return !h.State.IsCovered() && h.State != wrap.HookBare && h.State != wrap.HookObserved
 	})
 }
 
@@ -69,18 +69,18 @@ var hookColors = map[wrap.HookState]string{
 	wrap.HookDrifted: cmdline.Red, wrap.HookUnreadable: cmdline.Red, wrap.HookBare: cmdline.Dim,
 }
 
-// hooks writes how a client's hooks stand, below its files.
-func (p *statusPrinter) hooks(h HookStatus) {
+// printHooks writes how a client's hooks stand, below its files.
+func (p *statusPrinter) printHooks(h HookStatus) {
 	line := "  hooks: " + p.paint(hookColors[h.State], h.Words)
 	if len(h.Paths) > 0 && h.State != wrap.HookBare {
-		line += "  " + p.Short(h.Paths[0])
+		line += "  " + p.ShortPath(h.Paths[0])
 	}
 	fmt.Fprintln(&p.out, line)
 	for _, text := range []string{h.Why, h.Newer} {
 		if text == "" {
 			continue
 		}
-		for _, line := range cmdline.WrapWords(term.Text(text), max(0, p.width-5)) {
+		for _, line := range cmdline.WrapWords(term.VisibleText(text), max(0, p.width-5)) {
 			fmt.Fprintln(&p.out, "    "+line)
 		}
 	}
@@ -97,19 +97,19 @@ func (p *statusPrinter) hookSummary(hooks []HookStatus) {
 			}
 		}
 		if n > 0 {
-			words, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(state.Words(), "hook"), ", "), " by hook")
+			words, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(state.StateText(), "hook"), ", "), " by hook")
 			counts = append(counts, fmt.Sprintf("%d %s", n, words))
 		}
 	}
 	if len(counts) > 0 {
-		p.paragraph("", fmt.Sprintf("Hooks of %s: %s", cmdline.Count(len(hooks), "1 client", "%d clients"), strings.Join(counts, ", ")))
+		p.printParagraph("", fmt.Sprintf("Hooks of %s: %s", cmdline.CountText(len(hooks), "1 client", "%d clients"), strings.Join(counts, ", ")))
 	}
 }
 
 // LastUsed is when a client last wrote what it writes while it works; zero where that is
 // not known.
 func (f *Found) LastUsed(h wrap.Hooks) (last time.Time) {
-	for _, path := range (client.Row{Paths: h.Row.Used}).Files(f.env) {
+	for _, path := range (client.Row{Paths: h.Row.Used}).FindFiles(f.env) {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()
 		}

@@ -18,8 +18,8 @@ func hubFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hub", Usage: "move this client's servers into config.toml, and leave one entry in its file: clawai hub"}
 }
 
-// hub is what was moved into the hub, and how a text is seen to be its configuration.
-func (f *Found) hub() (*wrap.Hub, error) {
+// readHub is what was moved into the hub, and how a text is seen to be its configuration.
+func (f *Found) readHub() (*wrap.Hub, error) {
 	h, err := wrap.ReadHub(f.folders.SettingsFile(), f.folders.State)
 	h.Check = func(src []byte) error {
 		_, err := config.ParseHub(f.folders, src, os.LookupEnv)
@@ -51,19 +51,19 @@ func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 
 // tellHub shows what becomes of the hub's configuration.
 func (r *wrapRun) tellHub(changes []wrap.Change) {
-	if c := r.Judge.Hub.Preview(r.op, changes); c != nil {
-		fmt.Fprint(r.diffs, c.Diff(r.Short(c.Path)))
+	if c := r.Judge.Hub.PreviewConfig(r.op, changes); c != nil {
+		fmt.Fprint(r.diffs, c.Diff(r.ShortPath(c.Path)))
 	}
 }
 
-// settle ends what concerns the hub, by what the clients' files hold now.
-func (r *wrapRun) settle(ctx context.Context) error {
+// settleHub ends what concerns the hub, by what the clients' files hold now.
+func (r *wrapRun) settleHub(ctx context.Context) error {
 	for i, p := range r.Places {
 		r.Places[i] = wrap.ReadConfigFile(p.Row, p.Path)
 	}
-	changed, err := r.Judge.Hub.Settle(ctx, r.Places, r.options())
+	changed, err := r.Judge.Hub.SettleMoves(ctx, r.Places, r.applyOptions())
 	if len(changed) > 0 {
-		fmt.Fprintf(r.prose, "Left in %s, as you have changed it since: %s.\n", r.Short(r.folders.SettingsFile()), term.Text("[upstream."+strings.Join(changed, "], [upstream.")+"]"))
+		fmt.Fprintf(r.prose, "Left in %s, as you have changed it since: %s.\n", r.ShortPath(r.folders.SettingsFile()), term.VisibleText("[upstream."+strings.Join(changed, "], [upstream.")+"]"))
 	}
 	if err != nil {
 		return fmt.Errorf("the hub's configuration: %w; run: clawai unwrap", err)
@@ -73,8 +73,8 @@ func (r *wrapRun) settle(ctx context.Context) error {
 
 // HubTrouble is what stands half-way between clients' files and the hub.
 func (f *Found) HubTrouble() (all []string) {
-	if f.Judge.Hub.Pending(f.Places) {
+	if f.Judge.Hub.HasUnsettled(f.Places) {
 		all = append(all, "servers were being moved between a client's file and the hub when clawai was cut off; they are where they were. To clear up, run: clawai unwrap --client all --dry-run, then again without --dry-run")
 	}
-	return append(all, f.Judge.Hub.Lost(f.Places)...)
+	return append(all, f.Judge.Hub.FindLost(f.Places)...)
 }

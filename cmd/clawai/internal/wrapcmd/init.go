@@ -63,19 +63,19 @@ func runInit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.pick(); err != nil {
+	if err := r.pickTargets(); err != nil {
 		return err
 	}
-	if err := r.prepare(); err != nil {
+	if err := r.preparePolicy(); err != nil {
 		return err
 	}
-	changes, refused := r.Judge.Plan(wrap.Wrap, r.targets)
+	changes, refused := r.Judge.PlanChanges(wrap.Wrap, r.targets)
 	refused = append(r.unnamed, refused...)
 	hooks, more, err := r.offerHooks(changes)
 	if err != nil {
 		return err
 	}
-	if err := r.draft(); err != nil {
+	if err := r.draftPolicy(); err != nil {
 		return err
 	}
 	if r.hookRules, err = r.missingRules(hooks); err != nil {
@@ -83,13 +83,13 @@ func runInit(c *cli.Context) error {
 	}
 	changes, refused = append(changes, hooks...), append(refused, more...)
 	if r.dryRun || r.terminal {
-		r.preview(changes)
+		r.previewChanges(changes)
 	}
 	if r.dryRun {
-		return r.finish(changes, nil, refused)
+		return r.finishRun(changes, nil, refused)
 	}
 	if r.terminal && len(changes) > 0 {
-		if answer, err := r.ask("Write this? [y/N] "); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
+		if answer, err := r.askLine("Write this? [y/N] "); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 			fmt.Fprintln(r.prose, "Nothing was written.")
 			return nil
 		}
@@ -99,11 +99,11 @@ func runInit(c *cli.Context) error {
 			return err
 		}
 	}
-	failed, err := r.apply(changes)
+	failed, err := r.applyChanges(changes)
 	if err != nil {
 		return err
 	}
-	return r.finish(changes, failed, refused)
+	return r.finishRun(changes, failed, refused)
 }
 
 func newInitRun(c *cli.Context) (*initRun, error) {
@@ -124,10 +124,10 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	return &initRun{wrapRun: w, mode: mode}, nil
 }
 
-// prepare finds the policy that stands, or what one must have rules for.
-func (r *initRun) prepare() error {
+// preparePolicy finds the policy that stands, or what one must have rules for.
+func (r *initRun) preparePolicy() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
-	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.Options(r.folders.Home))
+	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.PolicyOptions(r.folders.Home))
 	if err == nil {
 		r.kept, r.rules = true, loaded.Policy
 		r.policy.Rules, r.policy.Revision = len(loaded.Policy.Rules()), loaded.Policy.Revision()
@@ -137,15 +137,15 @@ func (r *initRun) prepare() error {
 		return fmt.Errorf("a wrapped server would not start: %w", err)
 	}
 	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool {
-		err := policycmd.Nameable(t.Entry.Name)
+		err := policycmd.CheckNameable(t.Entry.Name)
 		if err != nil {
 			r.unnamed = append(r.unnamed, err)
 		}
 		return err != nil
 	})
 	covered := slices.Clone(r.targets)
-	for _, t := range wrap.Select(r.Places, wrap.Selection{}) {
-		if w := t.Entry.Wrapped; w != nil && !w.Hub && policycmd.Nameable(t.Entry.Name) == nil {
+	for _, t := range wrap.SelectTargets(r.Places, wrap.Selection{}) {
+		if w := t.Entry.Wrapped; w != nil && !w.Hub && policycmd.CheckNameable(t.Entry.Name) == nil {
 			covered = append(covered, t)
 		}
 	}
@@ -160,15 +160,15 @@ func (r *initRun) prepare() error {
 	return err
 }
 
-// draft makes the text of the policy, unless there is one.
-func (r *initRun) draft() error {
+// draftPolicy makes the text of the policy, unless there is one.
+func (r *initRun) draftPolicy() error {
 	if r.kept {
 		return nil
 	}
-	if err := r.plan.write(); err != nil {
+	if err := r.plan.writePolicyText(); err != nil {
 		return err
 	}
-	p, err := policy.Parse(r.policy.Path, r.plan.text, policyfile.Options(r.folders.Home))
+	p, err := policy.Parse(r.policy.Path, r.plan.text, policyfile.PolicyOptions(r.folders.Home))
 	if err != nil {
 		return fmt.Errorf("no starter policy can be written for these servers: %w", err)
 	}
@@ -185,7 +185,7 @@ func (r *initRun) writePolicy() error {
 		return nil
 	case r.kept:
 		r.policyDone = true
-		return r.hookRules.write(r.wrapRun)
+		return r.hookRules.writeRules(r.wrapRun)
 	}
 	r.policyDone = true
 	if err := config.PrivateFolder(r.folders.Config); err != nil {
@@ -194,13 +194,13 @@ func (r *initRun) writePolicy() error {
 	if err := policycmd.WriteNew(r.policy.Path, r.plan.text, false); err != nil {
 		return err
 	}
-	if _, err := config.LoadPolicyFor(r.policy.Path, policyfile.Options(r.folders.Home)); err != nil {
+	if _, err := config.LoadPolicyFor(r.policy.Path, policyfile.PolicyOptions(r.folders.Home)); err != nil {
 		return fmt.Errorf("the policy is written and the proxy would not take it: %w", err)
 	}
 	return nil
 }
 
-func (r *initRun) apply(changes []wrap.Change) ([]error, error) {
+func (r *initRun) applyChanges(changes []wrap.Change) ([]error, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -209,5 +209,5 @@ func (r *initRun) apply(changes []wrap.Change) ([]error, error) {
 	}
 	ctx, stop := signal.NotifyContext(r.c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return wrap.Apply(ctx, changes, r.options()), nil
+	return wrap.ApplyChanges(ctx, changes, r.applyOptions()), nil
 }

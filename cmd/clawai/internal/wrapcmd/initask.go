@@ -21,9 +21,9 @@ type askDoc struct {
 	Command string   `json:"command"` // what answers all of them
 }
 
-// asks reads the settings and looks which ways are open. A client may start the proxy
+// readAskSettings reads the settings and looks which ways are open. A client may start the proxy
 // elsewhere, where its terminal is not ours.
-func (r *initRun) asks() (askDoc, error) {
+func (r *initRun) readAskSettings() (askDoc, error) {
 	ask, err := config.LoadAsk(r.folders.SettingsFile(), os.Getenv)
 	if err != nil {
 		return askDoc{}, fmt.Errorf("%w; no server is started with it", err)
@@ -42,13 +42,13 @@ func (r *initRun) asks() (askDoc, error) {
 
 // tellAsking says how questions will reach the person.
 func (r *initRun) tellAsking() error {
-	d, err := r.asks()
+	d, err := r.readAskSettings()
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(r.prose, "\nHow you are asked:")
 	if len(d.Order) == 0 {
-		fmt.Fprintf(r.prose, "  Not at all, as your settings say: what a rule asks about is denied (%s).\n", r.Short(r.folders.SettingsFile()))
+		fmt.Fprintf(r.prose, "  Not at all, as your settings say: what a rule asks about is denied (%s).\n", r.ShortPath(r.folders.SettingsFile()))
 		return nil
 	}
 	fmt.Fprintln(r.prose, "  Keep this running in a second terminal, and every question comes there:")
@@ -79,14 +79,14 @@ tool = "write_file"
 description = "A trial of clawai init: answer as you like"
 `
 
-// try puts one question, by the very way in which a client's calls are asked about: a
+// tryQuestion puts one question, by the very way in which a client's calls are asked about: a
 // proxy, a server in a folder made for it, and the record.
-func (r *initRun) try() error {
-	answer, err := r.ask("\nTry one question now? [Y/n] ")
+func (r *initRun) tryQuestion() error {
+	answer, err := r.askLine("\nTry one question now? [Y/n] ")
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 		return nil
 	}
-	folder, err := demo.Make([]byte(trialPolicy))
+	folder, err := demo.MakeFolder([]byte(trialPolicy))
 	defer func() {
 		if folder.Root != "" {
 			_ = folder.Remove()
@@ -106,12 +106,12 @@ func (r *initRun) try() error {
 		return err
 	}
 	defer func() { _ = agent.Close() }()
-	got, err := agent.Try(folder.Trial())
+	got, err := agent.TryStep(folder.TrialStep())
 	switch {
 	case err != nil:
 		return err
 	case got.Refused:
-		fmt.Fprintf(r.prose, "Refused, and the server never saw the call: %s\n", term.Text(firstLine(got.Text)))
+		fmt.Fprintf(r.prose, "Refused, and the server never saw the call: %s\n", term.VisibleText(firstLine(got.Text)))
 	default:
 		fmt.Fprintln(r.prose, "Let through: the server wrote its file, in a folder that is gone again.")
 	}

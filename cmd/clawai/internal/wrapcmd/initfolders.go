@@ -14,12 +14,12 @@ import (
 // filesystem is the starter for servers that are given folders.
 const filesystem = "filesystem"
 
-// work notes the folders that a filesystem server is given. One that no rule can name, or
+// noteFolders notes the folders that a filesystem server is given. One that no rule can name, or
 // that a rule must not open without more thought, is asked about.
-func (p *starterPlan) work(e client.Entry, home string) {
+func (p *starterPlan) noteFolders(e client.Entry, home string) {
 	folders, all := foldersOf(e, home)
 	for _, folder := range folders {
-		if modest(folder, home) {
+		if isModestFolder(folder, home) {
 			p.folders = append(p.folders, folder)
 		} else {
 			all = false
@@ -34,9 +34,9 @@ func (p *starterPlan) work(e client.Entry, home string) {
 // it, or in a comment.
 var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/projects`)
 
-// spelled is the servers' own folders as rules name them: from ~ where they lie below the home
+// folderSpellings is the servers' own folders as rules name them: from ~ where they lie below the home
 // folder, so that a rule holds for a call that spells its path from ~, too.
-func (p *starterPlan) spelled() []string {
+func (p *starterPlan) folderSpellings() []string {
 	all := slices.Clone(p.folders)
 	for i, folder := range all {
 		if rest, below := strings.CutPrefix(folder, filepath.ToSlash(filepath.Clean(p.home))+"/"); below && p.home != "" {
@@ -51,7 +51,7 @@ func (p *starterPlan) inFolders(rules string) string {
 	if len(p.folders) == 0 {
 		return rules
 	}
-	folders := p.spelled()
+	folders := p.folderSpellings()
 	rules = strings.ReplaceAll(rules, "# Put your own folders in the place of ~/projects.\n", "")
 	return starterFolder.ReplaceAllStringFunc(rules, func(found string) string {
 		parts := starterFolder.FindStringSubmatch(found)
@@ -81,7 +81,7 @@ func (p *starterPlan) furtherFolders(names []string) string {
 	if len(names) == 0 || p.mode == modeStrict {
 		return ""
 	}
-	return rule("prompt", names, "tool", []string{
+	return renderRule("prompt", names, "tool", []string{
 		"read_*", "write_file", "edit_file", "create_directory", "list_directory*", "directory_tree", "search_files", "get_file_info", "move_file",
 	}, "Ask: no rule names this folder, and the server may work there")
 }
@@ -109,9 +109,9 @@ func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	return folders, all && len(folders) > 0
 }
 
-// modest says that a rule may open a folder without more thought: it is not the
+// isModestFolder says that a rule may open a folder without more thought: it is not the
 // home folder or above it, and its name is no pattern and needs no quoting.
-func modest(folder, home string) bool {
+func isModestFolder(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
 	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
 		if err != nil || rel == "." || !strings.HasPrefix(rel, "..") {

@@ -10,7 +10,7 @@ import (
 
 // hooksStand says that hooks of ours stand already.
 func (r *initRun) hooksStand() (bool, error) {
-	all, err := r.Hooks()
+	all, err := r.FindHooks()
 	return slices.ContainsFunc(all, func(h wrap.Hooks) bool {
 		state, _ := r.Judge.HookState(h, all)
 		return state != wrap.HookBare && state != wrap.HookUnreadable
@@ -21,12 +21,12 @@ func (r *initRun) hooksStand() (bool, error) {
 // or --hooks says so.
 func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, error) {
 	asked := r.c.Bool("hooks")
-	all, err := r.Hooks()
+	all, err := r.FindHooks()
 	if err != nil {
 		return nil, nil, err
 	}
 	all = slices.DeleteFunc(all, func(h wrap.Hooks) bool { return r.selection.Client != "" && h.Row.Client != r.selection.Client })
-	if _, err := r.Judge.Program.Hook(); err != nil {
+	if _, err := r.Judge.Program.HookPath(); err != nil {
 		if asked {
 			return nil, nil, err
 		}
@@ -56,7 +56,7 @@ func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, err
 	case !r.kept:
 		then = "The policy gets rules for them: reading and building pass, keys stay shut, you are asked about the rest."
 	}
-	answer, err := r.ask(fmt.Sprintf("\n%s can call clawai before each built-in tool as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(compact(names), ", "), then))
+	answer, err := r.askLine(fmt.Sprintf("\n%s can call clawai before each built-in tool as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(dropRepeats(names), ", "), then))
 	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 		return nil, nil, nil
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// pick settles the mode and the servers: by the command line, or by asking.
-func (r *initRun) pick() error {
-	if r.mode == "" && r.terminal && len(r.pending(modeAsk)) > 0 {
-		answer, err := r.ask(modeQuestion)
+// pickTargets settles the mode and the servers: by the command line, or by asking.
+func (r *initRun) pickTargets() error {
+	if r.mode == "" && r.terminal && len(r.pendingTargets(modeAsk)) > 0 {
+		answer, err := r.askLine(modeQuestion)
 		if err != nil {
 			return errLeft
 		}
@@ -23,26 +23,26 @@ func (r *initRun) pick() error {
 	if r.mode == "" {
 		r.mode = modeAsk
 	}
-	r.targets = r.pending(r.mode)
+	r.targets = r.pendingTargets(r.mode)
 	r.Judge.Observe = r.mode == modeObserve
 	found := len(r.targets)
 	var err error
 	if r.terminal && found > 0 {
-		err = r.choose()
+		err = r.chooseInitServers()
 	} else {
-		err = r.narrow()
+		err = r.narrowTargets()
 	}
 	r.all = len(r.targets) == found
 	return err
 }
 
-// pending are the servers that a mode would change.
-func (r *initRun) pending(mode initMode) []wrap.Target {
+// pendingTargets are the servers that a mode would change.
+func (r *initRun) pendingTargets(mode initMode) []wrap.Target {
 	judge := r.Judge
 	judge.Observe = mode == modeObserve
 	var all []wrap.Target
-	for _, t := range wrap.Select(r.Places, r.selection) {
-		if judge.Pending(wrap.Wrap, t) {
+	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
+		if judge.ChangesTarget(wrap.Wrap, t) {
 			all = append(all, t)
 		}
 	}
@@ -70,9 +70,9 @@ func modeNamed(answer string) initMode {
 	return ""
 }
 
-// choose asks which servers; what others share through git is left out unless
+// chooseInitServers asks which servers; what others share through git is left out unless
 // chosen.
-func (r *initRun) choose() (err error) {
+func (r *initRun) chooseInitServers() (err error) {
 	r.targets, err = r.chooseTargets("Put clawai in front of which servers?", r.targets, func(t wrap.Target) bool { return !t.File.Tracked })
 	if err == nil && len(r.targets) == 0 {
 		return choose.ErrLeft
@@ -80,8 +80,8 @@ func (r *initRun) choose() (err error) {
 	return err
 }
 
-// narrow is choose where nobody is asked.
-func (r *initRun) narrow() error {
+// narrowTargets is choose where nobody is asked.
+func (r *initRun) narrowTargets() error {
 	all := len(r.targets)
 	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.File.Tracked })
 	r.shared = all - len(r.targets)

@@ -26,14 +26,14 @@ var initModes = []initMode{modeObserve, modeAsk, modeStrict}
 // starterPlan is the policy that fits some servers.
 type starterPlan struct {
 	mode         initMode
-	servers      map[string]*servers.Server // by name; nil when nobody knows it
-	told         map[string][]toldTool      // by name, of those that nobody knows: the tools that they list
-	profiles     []string                   // in the order of fixtures.Profiles
-	known        []catalogued               // in the order of the catalogue
-	agents       bool                       // hooks have clients' own tools judged
-	home         string                     // what ~ means
-	folders      []string                   // what stands in the place of ~/projects; none when that stays
-	askedServers []string                   // names of filesystem servers that may work in further folders: they are asked about
+	servers      map[string]*servers.KnownServer // by name; nil when nobody knows it
+	told         map[string][]toldTool           // by name, of those that nobody knows: the tools that they list
+	profiles     []string                        // in the order of fixtures.ListProfiles
+	known        []catalogued                    // in the order of the catalogue
+	agents       bool                            // hooks have clients' own tools judged
+	home         string                          // what ~ means
+	folders      []string                        // what stands in the place of ~/projects; none when that stays
+	askedServers []string                        // names of filesystem servers that may work in further folders: they are asked about
 	text         []byte
 }
 
@@ -41,9 +41,9 @@ type starterPlan struct {
 // server in one file and another one elsewhere counts as unknown: rules see only the
 // name.
 func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
-	p := starterPlan{mode: mode, servers: map[string]*servers.Server{}, told: told, home: home}
+	p := starterPlan{mode: mode, servers: map[string]*servers.KnownServer{}, told: told, home: home}
 	for _, t := range targets {
-		known, err := recognised(t.Entry)
+		known, err := recogniseServer(t.Entry)
 		if err != nil {
 			return p, err
 		}
@@ -52,7 +52,7 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 		}
 		p.servers[t.Entry.Name] = known
 		if profileOf(known) == filesystem {
-			p.work(t.Entry, home)
+			p.noteFolders(t.Entry, home)
 		}
 	}
 	slices.Sort(p.folders)
@@ -60,17 +60,17 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 	return p, nil
 }
 
-// write makes the text: the starter policies, what the catalogue knows, what the
+// writePolicyText makes the text: the starter policies, what the catalogue knows, what the
 // servers say, and the others. Every rule that does not only deny is about servers, or
 // agents, by name.
-func (p *starterPlan) write() error {
+func (p *starterPlan) writePolicyText() error {
 	parts := []string{"# Written by clawai init. The first rule that matches decides; what none matches\n# is refused.\n"}
-	for _, profile := range fixtures.Profiles() {
-		names := p.named(func(s *servers.Server) bool { return profileOf(s) == profile.Name })
+	for _, profile := range fixtures.ListProfiles() {
+		names := p.serverNames(func(s *servers.KnownServer) bool { return profileOf(s) == profile.Name })
 		if len(names) == 0 {
 			continue
 		}
-		rules, err := fixtures.Rules(profile.Name)
+		rules, err := fixtures.ProfileRules(profile.Name)
 		if err != nil {
 			return err
 		}
@@ -84,18 +84,18 @@ func (p *starterPlan) write() error {
 			parts = append(parts, further)
 		}
 	}
-	known, err := servers.Catalogue()
+	known, err := servers.LoadCatalogue()
 	if err != nil {
 		return err
 	}
 	for i := range known {
-		if names := p.named(func(s *servers.Server) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
+		if names := p.serverNames(func(s *servers.KnownServer) bool { return s == &known[i] && profileOf(s) == "" }); len(names) > 0 {
 			parts = append(parts, p.knownRules(&known[i], names))
 			p.known = append(p.known, catalogued{names, known[i].Name})
 		}
 	}
 	var silent []string
-	for _, name := range p.unknown() {
+	for _, name := range p.unknownServers() {
 		if len(p.told[name]) == 0 {
 			silent = append(silent, name)
 			continue
@@ -106,7 +106,7 @@ func (p *starterPlan) write() error {
 		parts = append(parts, p.unknownRules(silent))
 	}
 	if p.agents { // behind those of servers, one of which may be called as an agent is
-		rules, err := fixtures.Rules(ownTools)
+		rules, err := fixtures.ProfileRules(ownTools)
 		if err != nil {
 			return err
 		}
@@ -120,8 +120,8 @@ func (p *starterPlan) write() error {
 // ownTools is the starter policy for the tools that agents bring along.
 const ownTools = "coding-agent"
 
-// named are the names of the servers that a test picks, sorted.
-func (p *starterPlan) named(is func(*servers.Server) bool) (names []string) {
+// serverNames are the names of the servers that a test picks, sorted.
+func (p *starterPlan) serverNames(is func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
 		if is(s) {
 			names = append(names, name)
@@ -137,19 +137,19 @@ type catalogued struct {
 	as    string
 }
 
-// unknown are the servers that nobody knows, sorted.
-func (p *starterPlan) unknown() []string {
-	return p.named(func(s *servers.Server) bool { return s == nil })
+// unknownServers are the servers that nobody knows, sorted.
+func (p *starterPlan) unknownServers() []string {
+	return p.serverNames(func(s *servers.KnownServer) bool { return s == nil })
 }
 
-// recognised is the server that an entry starts or leads to; nil when nobody knows it.
-func recognised(e client.Entry) (*servers.Server, error) {
-	return servers.Recognise(e.Command, e.Args, e.URL)
+// recogniseServer is the server that an entry starts or leads to; nil when nobody knows it.
+func recogniseServer(e client.Entry) (*servers.KnownServer, error) {
+	return servers.RecogniseServer(e.Command, e.Args, e.URL)
 }
 
 // profileOf is the starter policy for a server, "" when there is none.
-func profileOf(s *servers.Server) string {
-	if s == nil || !slices.ContainsFunc(fixtures.Profiles(), func(p fixtures.Profile) bool { return p.Name == s.ID }) {
+func profileOf(s *servers.KnownServer) string {
+	if s == nil || !slices.ContainsFunc(fixtures.ListProfiles(), func(p fixtures.Profile) bool { return p.Name == s.ID }) {
 		return ""
 	}
 	return s.ID

@@ -27,7 +27,7 @@ func targetsOf(entries ...client.Entry) []wrap.Target {
 func drafted(mode initMode, targets []wrap.Target, told map[string][]toldTool, home string) (starterPlan, error) {
 	p, err := planStarter(mode, targets, told, home)
 	if err == nil {
-		err = p.write()
+		err = p.writePolicyText()
 	}
 	return p, err
 }
@@ -151,7 +151,7 @@ func TestFoldersInWords(t *testing.T) {
 func TestUnknownServersStayShut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"codex", "claude-code"}), rapid.StringMatching(`[a-z*?".\\\[\]{}'-]{1,8}`)).Draw(rt, "name")
-		if policycmd.Nameable(name) != nil {
+		if policycmd.CheckNameable(name) != nil {
 			rt.Skip("init leaves it out")
 		}
 		mode := rapid.SampledFrom(initModes).Draw(rt, "mode")
@@ -166,7 +166,7 @@ func TestUnknownServersStayShut(t *testing.T) {
 			rt.Fatal(err)
 		}
 		plan.agents = rapid.Bool().Draw(rt, "agents")
-		if err := plan.write(); err != nil {
+		if err := plan.writePolicyText(); err != nil {
 			rt.Fatal(err)
 		}
 		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
@@ -204,7 +204,7 @@ func TestAgentsOwnToolsHaveRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan.agents = true
-		if err := plan.write(); err != nil {
+		if err := plan.writePolicyText(); err != nil {
 			t.Fatal(err)
 		}
 		p, err := policy.Parse("policy.toml", plan.text, policy.Options{Home: "/home/user"})
@@ -225,7 +225,7 @@ func TestAgentsOwnToolsHaveRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r := check.Judge(p, fx, ""); r.Mismatch() {
+			if r := check.JudgeFixture(p, fx, ""); r.IsMismatch() {
 				t.Errorf("%s: %s is %s, expected %s", mode, path, r.Action, fx.Expected)
 			}
 		}

@@ -12,16 +12,16 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// preview shows what would be written: in a dry run the policy in full.
-func (r *initRun) preview(changes []wrap.Change) {
+// previewChanges shows what would be written: in a dry run the policy in full.
+func (r *initRun) previewChanges(changes []wrap.Change) {
 	if len(changes) == 0 {
 		return
 	}
 	if !r.kept && r.dryRun {
-		fmt.Fprintf(r.out, "--- %s (new)\n%s\n", r.Short(r.policy.Path), r.plan.text)
+		fmt.Fprintf(r.out, "--- %s (new)\n%s\n", r.ShortPath(r.policy.Path), r.plan.text)
 	}
 	for _, change := range changes {
-		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
+		fmt.Fprint(r.diffs, change.Diff(r.ShortPath(change.Path)))
 	}
 	if !r.dryRun {
 		r.tellPolicy(r.policyTitle("Policy to write"))
@@ -35,10 +35,10 @@ func (r *initRun) headPolicy(what string) {
 		if r.policyDone {
 			verb = "Put into"
 		}
-		r.hookRules.tell(r.wrapRun, verb)
+		r.hookRules.tellRules(r.wrapRun, verb)
 		return
 	}
-	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.Short(r.policy.Path), cmdline.Count(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
+	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.ShortPath(r.policy.Path), cmdline.CountText(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
 }
 
 // tellPolicy says where the policy is and what it holds.
@@ -53,85 +53,85 @@ func (r *initRun) tellPolicy(what string) {
 	if n := len(r.plan.folders); n > 0 {
 		var shown []string
 		for _, folder := range r.plan.folders {
-			shown = append(shown, r.Short(folder))
+			shown = append(shown, r.ShortPath(folder))
 		}
-		fmt.Fprintf(r.prose, "  The %s the filesystem server's own: %s.\n", cmdline.Count(n, "folder it opens is", "%d folders it opens are"), strings.Join(shown, ", "))
+		fmt.Fprintf(r.prose, "  The %s the filesystem server's own: %s.\n", cmdline.CountText(n, "folder it opens is", "%d folders it opens are"), strings.Join(shown, ", "))
 	} else if strings.Contains(string(r.plan.text), "~/projects") {
 		fmt.Fprintln(r.prose, "  The folder it opens is ~/projects: put your own in its place.")
 	}
 	if asked := r.plan.askedServers; len(asked) > 0 && r.mode != modeStrict {
-		fmt.Fprintf(r.prose, "  In other folders of %s you are asked, call by call; keys stay shut.\n", names(asked))
+		fmt.Fprintf(r.prose, "  In other folders of %s you are asked, call by call; keys stay shut.\n", joinNames(asked))
 	}
 	if r.plan.agents {
 		fmt.Fprintln(r.prose, "  "+builtInTools)
 	}
 	for _, e := range r.plan.known {
-		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", names(e.names), e.as)
+		fmt.Fprintf(r.prose, "  Known by its tools: %s, as %s.\n", joinNames(e.names), e.as)
 	}
-	if unknown := r.plan.unknown(); len(unknown) > 0 {
+	if unknown := r.plan.unknownServers(); len(unknown) > 0 {
 		verb := "Asked for, call by call"
 		if r.mode == modeStrict {
 			verb = "Refused until you write rules for them"
 		}
 		unknown = slices.DeleteFunc(unknown, func(name string) bool { return len(r.plan.told[name]) > 0 })
 		if told := slices.Sorted(maps.Keys(r.plan.told)); len(told) > 0 {
-			fmt.Fprintf(r.prose, "  By the tools that it lists itself: %s.\n", names(told))
+			fmt.Fprintf(r.prose, "  By the tools that it lists itself: %s.\n", joinNames(told))
 		}
 		if len(unknown) > 0 {
-			fmt.Fprintf(r.prose, "  %s: %s.\n", verb, names(unknown))
+			fmt.Fprintf(r.prose, "  %s: %s.\n", verb, joinNames(unknown))
 		}
 	}
 }
 
-// finish tells what was done, and what to do next.
-func (r *initRun) finish(changes []wrap.Change, failed, refused []error) error {
+// finishRun tells what was done, and what to do next.
+func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) error {
 	if failed == nil {
 		failed = make([]error, len(changes))
 	}
 	if r.c.Bool("json") {
-		if err := cmdline.WriteJSON(r.c.App.Writer, r.doc(changes, failed)); err != nil {
+		if err := cmdline.WriteJSON(r.c.App.Writer, r.newDocument(changes, failed)); err != nil {
 			return err
 		}
-		return r.end(append(refused, failed...))
+		return r.tellErrors(append(refused, failed...))
 	}
 	if r.shared > 0 {
-		fmt.Fprintf(r.prose, "Left alone, as git shares their files with others: %s (see: clawai wrap).\n", cmdline.Count(r.shared, "1 server", "%d servers"))
+		fmt.Fprintf(r.prose, "Left alone, as git shares their files with others: %s (see: clawai wrap).\n", cmdline.CountText(r.shared, "1 server", "%d servers"))
 	}
 	switch {
 	case len(changes) == 0 && len(refused) > 0:
 		fmt.Fprintln(r.prose, "Nothing was written.")
-		return r.end(refused)
+		return r.tellErrors(refused)
 	case len(changes) == 0:
 		fmt.Fprintln(r.prose, "No server to put clawai in front of (see: clawai status).")
-		return r.end(refused)
+		return r.tellErrors(refused)
 	case r.dryRun:
 		r.tellPolicy(r.policyTitle("Policy to write"))
-		r.unruled(changes)
+		r.tellUnruled(changes)
 		r.tellLeaks(changes)
 		r.tellUnhooked()
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
-		return r.end(refused)
+		return r.tellErrors(refused)
 	}
 	if r.terminal { // where what it holds was told before the answer
 		r.headPolicy(r.policyTitle("Wrote a policy"))
 	} else {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
 	}
-	r.report(changes, failed)
+	r.reportChanges(changes, failed)
 	r.tellUnhooked()
 	if err := r.tellAsking(); err != nil {
 		return err
 	}
 	if r.terminal {
-		if err := r.try(); err != nil {
+		if err := r.tryQuestion(); err != nil {
 			fmt.Fprintf(r.errs, "clawai: the question could not be tried: %v\n", err)
 		}
 	}
 	fmt.Fprintln(r.prose, "\nNext, when the clients are started again:")
-	for _, step := range r.next() {
+	for _, step := range r.nextSteps() {
 		fmt.Fprintf(r.prose, "  %-23s %s\n", step.Command, step.Why)
 	}
-	return r.end(append(refused, failed...))
+	return r.tellErrors(append(refused, failed...))
 }
 
 func (r *initRun) policyTitle(fresh string) string {
@@ -158,7 +158,7 @@ type initStep struct {
 	Why     string `json:"why"`
 }
 
-func (r *initRun) next() []initStep {
+func (r *initRun) nextSteps() []initStep {
 	last := initStep{"clawai doctor", "whether everything is in order, and who can be asked"}
 	if r.mode == modeObserve {
 		last = initStep{"clawai init --mode ask", "enforce it, when the record reads well"}
@@ -198,16 +198,16 @@ type initPolicy struct {
 	Folders    []string `json:"folders,omitempty"`
 }
 
-func (r *initRun) doc(changes []wrap.Change, failed []error) initDoc {
+func (r *initRun) newDocument(changes []wrap.Change, failed []error) initDoc {
 	fresh := !r.kept && len(changes) > 0
 	doc := initDoc{
-		Mode: r.mode, DryRun: r.dryRun, Next: r.next(), Unhooked: r.bareClients,
+		Mode: r.mode, DryRun: r.dryRun, Next: r.nextSteps(), Unhooked: r.bareClients,
 		Policy: initPolicy{r.policy, fresh && !r.dryRun, fresh && r.dryRun, r.plan.folders},
 	}
-	if asks, err := r.asks(); err == nil {
+	if asks, err := r.readAskSettings(); err == nil {
 		doc.Asking = &asks
 	}
-	doc.Servers, doc.Undo = r.edited(changes, failed)
+	doc.Servers, doc.Undo = r.editedServers(changes, failed)
 	doc.Hooks = hooksOf(changes, failed)
 	for i, s := range doc.Servers {
 		known := r.plan.servers[s.Name]

@@ -31,21 +31,21 @@ var effects = []struct {
 }
 
 // knownRules are for a server of the catalogue: its reading tools pass.
-func (p *starterPlan) knownRules(s *servers.Server, names []string) string {
-	rules := []string{fmt.Sprintf("# %s (known as %s)\n", term.Text(strings.Join(names, ", ")), s.Name)}
+func (p *starterPlan) knownRules(s *servers.KnownServer, names []string) string {
+	rules := []string{fmt.Sprintf("# %s (known as %s)\n", term.VisibleText(strings.Join(names, ", ")), s.Name)}
 	for _, e := range effects {
-		for _, list := range s.Tools.All() {
+		for _, list := range s.Tools.ListEffects() {
 			if list.Name == e.name && len(list.Tools) > 0 {
-				rules = append(rules, rule(e.action, names, "tool", list.Tools, fmt.Sprintf(e.why, s.Name)))
+				rules = append(rules, renderRule(e.action, names, "tool", list.Tools, fmt.Sprintf(e.why, s.Name)))
 			}
 		}
 	}
-	return strings.Join(append(rules, p.otherwise(names, "Ask: no rule knows this of "+s.Name)...), "\n")
+	return strings.Join(append(rules, p.fallbackRules(names, "Ask: no rule knows this of "+s.Name)...), "\n")
 }
 
 // toldRules are for a server that was asked: what a person chose passes.
 func (p *starterPlan) toldRules(name string) string {
-	who := term.Text(name)
+	who := term.VisibleText(name)
 	rules := []string{fmt.Sprintf("# %s (by the tools that it lists itself)\n", who)}
 	for _, part := range []struct {
 		action, why string
@@ -61,36 +61,36 @@ func (p *starterPlan) toldRules(name string) string {
 			}
 		}
 		if len(tools) > 0 {
-			rules = append(rules, rule(part.action, []string{name}, "tool", tools, fmt.Sprintf(part.why, who)))
+			rules = append(rules, renderRule(part.action, []string{name}, "tool", tools, fmt.Sprintf(part.why, who)))
 		}
 	}
-	return strings.Join(append(rules, p.otherwise([]string{name}, "Ask: every other call of "+who)...), "\n")
+	return strings.Join(append(rules, p.fallbackRules([]string{name}, "Ask: every other call of "+who)...), "\n")
 }
 
 // unknownRules are for servers that nobody knows.
 func (p *starterPlan) unknownRules(names []string) string {
 	rules := []string{"# Servers that clawai does not know\n"}
 	if p.mode == modeStrict {
-		return strings.Join(append(rules, rule("deny", names, "tool", []string{"**"}, "This server has no rules yet")), "\n")
+		return strings.Join(append(rules, renderRule("deny", names, "tool", []string{"**"}, "This server has no rules yet")), "\n")
 	}
-	return strings.Join(append(rules, p.otherwise(names, "Ask: clawai does not know this server")...), "\n")
+	return strings.Join(append(rules, p.fallbackRules(names, "Ask: clawai does not know this server")...), "\n")
 }
 
-// otherwise are the rules for all that those above do not name.
-func (p *starterPlan) otherwise(names []string, why string) (rules []string) {
+// fallbackRules are the rules for all that those above do not name.
+func (p *starterPlan) fallbackRules(names []string, why string) (rules []string) {
 	if p.mode == modeStrict {
 		return nil
 	}
 	for _, subject := range []string{"tool", "resource", "prompt"} {
-		rules = append(rules, rule("prompt", names, subject, []string{"**"}, why))
+		rules = append(rules, renderRule("prompt", names, subject, []string{"**"}, why))
 	}
 	return rules
 }
 
-func rule(action string, names []string, subject string, of []string, why string) string {
+func renderRule(action string, names []string, subject string, of []string, why string) string {
 	of = slices.Sorted(slices.Values(of))
-	return policytext.WriteRule(policytext.Text("action", action),
+	return policytext.WriteRule(policytext.StringPair("action", action),
 		policytext.Pair{Key: "server", Value: policytext.OneOrList(policytext.QuoteAll(names))},
 		policytext.Pair{Key: subject, Value: policytext.OneOrList(policytext.QuoteAll(of))},
-		policytext.Text("description", why))
+		policytext.StringPair("description", why))
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // entryOf is an entry that runs a server of the catalogue.
-func entryOf(s servers.Server, name string) client.Entry {
+func entryOf(s servers.KnownServer, name string) client.Entry {
 	switch {
 	case len(s.NPM) > 0:
 		return client.Entry{Name: name, Kind: client.Stdio, Command: "npx", Args: []string{"-y", s.NPM[0]}}
@@ -44,7 +44,7 @@ func linted(t *testing.T, what string, src []byte) {
 // read passes without a question.
 func TestWhatInitWritesIsInOrder(t *testing.T) {
 	slow.Test(t)
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestWhatInitWritesIsInOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, effect := range s.Tools.All() {
+			for _, effect := range s.Tools.ListEffects() {
 				for _, tool := range effect.Tools {
 					call := policy.Call{Server: e.Name, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{tool}, Args: []byte(`{}`)}
 					if got := p.Decide(&call).Action; profileOf(plan.servers[e.Name]) == "" && (got == policy.Allow) != (effect.Name == "read") {

@@ -31,7 +31,7 @@ const (
 // askServers asks the servers that nobody knows what tools they have, if the person at
 // the terminal, or the command line, wants them started.
 func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, error) {
-	entries, err := askable(targets)
+	entries, err := askableServers(targets)
 	if err != nil || len(entries) == 0 || r.mode == modeStrict {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 		if !r.terminal {
 			return nil, nil
 		}
-		answer, err := r.ask(fmt.Sprintf("\nclawai does not know %s. Ask what tools there are? Each is started once, with its own command, and stopped again. [y/N] ", names(slices.Sorted(maps.Keys(entries)))))
+		answer, err := r.askLine(fmt.Sprintf("\nclawai does not know %s. Ask what tools there are? Each is started once, with its own command, and stopped again. [y/N] ", joinNames(slices.Sorted(maps.Keys(entries)))))
 		if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 			return nil, nil
 		}
@@ -48,7 +48,7 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		tools, err := listTools(r.c.Context, entries[name])
 		if err != nil {
-			fmt.Fprintf(r.errs, "clawai: %s did not say what tools it has: %v; it is asked for call by call\n", term.Visible(name), err)
+			fmt.Fprintf(r.errs, "clawai: %s did not say what tools it has: %v; it is asked for call by call\n", term.VisibleLine(name), err)
 			continue
 		}
 		told[name] = tools
@@ -56,11 +56,11 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 	return told, r.chooseTold(told)
 }
 
-// askable are the processes that nobody knows, by name; not where a name means several.
-func askable(targets []wrap.Target) (map[string]client.Entry, error) {
+// askableServers are the processes that nobody knows, by name; not where a name means several.
+func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	entries, several := map[string]client.Entry{}, map[string]bool{}
 	for _, t := range targets {
-		known, err := recognised(t.Entry)
+		known, err := recogniseServer(t.Entry)
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +86,14 @@ func (r *initRun) chooseTold(told map[string][]toldTool) error {
 		for i := range told[name] {
 			if t := &told[name][i]; t.reads {
 				tools = append(tools, t)
-				options = append(options, choose.Option{Label: term.Visible(name) + "  " + term.Visible(t.name)})
+				options = append(options, choose.Option{Label: term.VisibleLine(name) + "  " + term.VisibleLine(t.name)})
 			}
 		}
 	}
 	if !r.terminal || len(options) == 0 {
 		return nil
 	}
-	picked, err := several(r.c.Context, "These say that they only read. Which may run without a question?", options)
+	picked, err := chooseSeveral(r.c.Context, "These say that they only read. Which may run without a question?", options)
 	for _, i := range picked {
 		tools[i].allow = true
 	}
@@ -102,11 +102,11 @@ func (r *initRun) chooseTold(told map[string][]toldTool) error {
 
 // listTools asks a server for its tools.
 func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error) {
-	args, env := Launch(e)
-	if slices.ContainsFunc(slices.Concat(args, env), vault.Mentions) {
+	args, env := LaunchCommand(e)
+	if slices.ContainsFunc(slices.Concat(args, env), vault.HasReference) {
 		return nil, errors.New("it has a reference into the vault, which is not filled in here")
 	}
-	list, err := listing.Of(ctx, listing.Options{Args: args, Env: env, Within: toldWithin})
+	list, err := listing.ListServer(ctx, listing.Options{Args: args, Env: env, Within: toldWithin})
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +118,16 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 		if err := json.Unmarshal(entry.Bytes(), &c); err != nil {
 			return nil, errors.New("what it lists are no tools")
 		}
-		if t, ok := c.judged(); ok && !slices.ContainsFunc(tools, func(o toldTool) bool { return o.name == t.name }) {
+		if t, ok := c.judgeTool(); ok && !slices.ContainsFunc(tools, func(o toldTool) bool { return o.name == t.name }) {
 			tools = append(tools, t)
 		}
 	}
 	return tools, nil
 }
 
-// Launch is the command of an entry, and the environment that it has there, as the client
+// LaunchCommand is the command of an entry, and the environment that it has there, as the client
 // would start it.
-func Launch(e client.Entry) (args, env []string) {
+func LaunchCommand(e client.Entry) (args, env []string) {
 	env = os.Environ()
 	for _, v := range e.Env {
 		env = append(env, v.Name+"="+filledIn(v.Value))
@@ -165,10 +165,10 @@ type claimed struct {
 	} `json:"inputSchema"`
 }
 
-// judged is what becomes of a tool by its name; what the server claims, and arguments
+// judgeTool is what becomes of a tool by its name; what the server claims, and arguments
 // that lead anywhere, only tighten. False for a name that no rule can speak of.
-func (c *claimed) judged() (toldTool, bool) {
-	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.Text("action", "deny"), policytext.Text("tool", c.Name))), policy.Options{})
+func (c *claimed) judgeTool() (toldTool, bool) {
+	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {
 		return toldTool{}, false
 	}

@@ -29,8 +29,8 @@ type editedServer struct {
 	Error   string `json:"error,omitempty"`   // why it was not edited
 }
 
-// edited lists the servers of changes, and the command that takes back what was done.
-func (r *wrapRun) edited(changes []wrap.Change, failed []error) (all []editedServer, undo string) {
+// editedServers lists the servers of changes, and the command that takes back what was done.
+func (r *wrapRun) editedServers(changes []wrap.Change, failed []error) (all []editedServer, undo string) {
 	all = []editedServer{}
 	var done []string
 	for i, c := range changes {
@@ -40,7 +40,7 @@ func (r *wrapRun) edited(changes []wrap.Change, failed []error) (all []editedSer
 		for _, e := range c.Edits {
 			s := editedServer{Name: e.Entry.Name, Client: e.Row.Client, Path: c.Path, Restart: e.Row.Restart}
 			if failed != nil && failed[i] != nil {
-				s.Error, s.Restart = term.Text(failed[i].Error()), ""
+				s.Error, s.Restart = term.VisibleText(failed[i].Error()), ""
 			} else {
 				done = append(done, e.Entry.Name)
 			}
@@ -48,23 +48,23 @@ func (r *wrapRun) edited(changes []wrap.Change, failed []error) (all []editedSer
 		}
 	}
 	if len(done) > 0 && !r.dryRun {
-		undo = fmt.Sprintf("clawai %s %s", r.op.Undo(), r.again(done))
+		undo = fmt.Sprintf("clawai %s %s", r.op.Undo(), r.undoArguments(done))
 	}
 	return all, undo
 }
 
-// document prints the document that --json asks for.
-func (r *wrapRun) document(changes []wrap.Change, failed []error) error {
+// printDocument prints the document that --json asks for.
+func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	if !r.c.Bool("json") {
 		return nil
 	}
 	doc := wrapDoc{DryRun: r.dryRun}
-	doc.Servers, doc.Undo = r.edited(changes, failed)
+	doc.Servers, doc.Undo = r.editedServers(changes, failed)
 	if r.Judge.Hub.Into && len(changes) > 0 {
 		doc.Hub = r.folders.SettingsFile()
 	}
 	doc.Hooks = hooksOf(changes, failed)
-	doc.Vault = r.vault.document()
+	doc.Vault = r.vault.listSecrets()
 	if hooked := doc.Hooks; r.hooks && len(hooked) > 0 && !r.dryRun {
 		doc.Undo = r.undoHooks(hooked)
 	}
@@ -82,5 +82,5 @@ func (r *wrapRun) undoHooks(all []editedHooks) string {
 	if len(done) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("clawai %s --hooks %s", r.op.Undo(), strings.Join(compact(done), " "))
+	return fmt.Sprintf("clawai %s --hooks %s", r.op.Undo(), strings.Join(dropRepeats(done), " "))
 }

@@ -52,14 +52,14 @@ func TestLeakAdvice(t *testing.T) {
 	if all := leaks.Advise(nil, false, policy.Ask, []string{"mine"}, nil); len(all) != 2 || !strings.Contains(all[1].Text, `"mine"`) {
 		t.Errorf("%+v", all)
 	}
-	if got := leaks.Lines(some); len(got) != shown+1 || !strings.Contains(got[shown], "2 more") {
+	if got := leaks.RenderLines(some); len(got) != shown+1 || !strings.Contains(got[shown], "2 more") {
 		t.Error(got)
 	}
 }
 
 // What is proposed for a server loads, and changes no trait of a tool that is known.
 func TestTablesSayWhatHolds(t *testing.T) {
-	all, err := servers.Catalogue()
+	all, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +68,13 @@ func TestTablesSayWhatHolds(t *testing.T) {
 		if len(s.NPM) == 0 {
 			continue
 		}
-		known := flow.Recognise([]string{"npx", "-y", s.NPM[0]}, "")
-		text := leaks.Tables("a b", known)
+		known := flow.RecogniseServer([]string{"npx", "-y", s.NPM[0]}, "")
+		text := leaks.RenderTables("a b", known)
 		p := parsed(t, text)
-		for _, tool := range known.Tools() {
+		for _, tool := range known.ListTools() {
 			compared++
-			said := p.Trust("a b", []string{tool.Name})
-			if got := said.Own.Or(tool.Traits); got != tool.Traits || !slices.Equal(said.Decides, tool.Decides) {
+			said := p.ToolTrust("a b", []string{tool.Name})
+			if got := said.Own.FillUnsaid(tool.Traits); got != tool.Traits || !slices.Equal(said.Decides, tool.Decides) {
 				t.Errorf("%s %s: %+v, was %+v", s.ID, tool.Name, got, tool.Traits)
 			}
 		}
@@ -82,7 +82,7 @@ func TestTablesSayWhatHolds(t *testing.T) {
 	if compared < 500 {
 		t.Errorf("%d tools were compared", compared)
 	}
-	if leaks.Tables("a*", flow.Recognise([]string{"uvx", "mcp-server-fetch"}, "")) != "" || leaks.Tables("mine", nil) != "" {
+	if leaks.RenderTables("a*", flow.RecogniseServer([]string{"uvx", "mcp-server-fetch"}, "")) != "" || leaks.RenderTables("mine", nil) != "" {
 		t.Error("there is a table for what has none")
 	}
 }

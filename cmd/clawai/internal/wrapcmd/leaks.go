@@ -13,17 +13,17 @@ import (
 )
 
 // ByClient are the servers by client, as one session of it has them.
-func (f *Found) ByClient() map[string][]leaks.Server {
-	all := map[string][]leaks.Server{}
+func (f *Found) ByClient() map[string][]leaks.ClientServer {
+	all := map[string][]leaks.ClientServer{}
 	for i := range f.Places {
 		place := &f.Places[i]
 		for _, e := range place.Entries {
-			state, _ := f.Judge.State(place, e)
+			state, _ := f.Judge.EntryState(place, e)
 			command := []string(nil)
 			if e.Command != "" {
 				command = append([]string{e.Command}, e.Args...)
 			}
-			all[place.Row.Client] = append(all[place.Row.Client], leaks.Server{Name: e.Name, Known: flow.Recognise(command, e.URL), Wrapped: state == wrap.Wrapped})
+			all[place.Row.Client] = append(all[place.Row.Client], leaks.ClientServer{Name: e.Name, Known: flow.RecogniseServer(command, e.URL), Wrapped: state == wrap.Wrapped})
 		}
 	}
 	return all
@@ -32,7 +32,7 @@ func (f *Found) ByClient() map[string][]leaks.Server {
 // tellLeaks says which way out servers make that were put behind clawai, where the policy does not
 // look at what comes before a call.
 func (r *wrapRun) tellLeaks(changes []wrap.Change) {
-	if r.op != wrap.Wrap || r.hooks || r.Judge.Observe || r.rules != nil && r.rules.Flow() >= policy.Ask {
+	if r.op != wrap.Wrap || r.hooks || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
 		return
 	}
 	type server struct{ client, name string }
@@ -45,8 +45,8 @@ func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	var ways []leaks.Leak
 	byClient := r.ByClient()
 	for _, client := range slices.Sorted(maps.Keys(byClient)) {
-		behind := slices.DeleteFunc(byClient[client], func(s leaks.Server) bool { return !s.Wrapped && !now[server{client, s.Name}] })
-		for _, l := range leaks.Of(behind, r.rules) {
+		behind := slices.DeleteFunc(byClient[client], func(s leaks.ClientServer) bool { return !s.Wrapped && !now[server{client, s.Name}] })
+		for _, l := range leaks.FindLeaks(behind, r.rules) {
 			of := func(s leaks.Step) bool { return now[server{client, s.Server}] }
 			if (of(l.Source) || of(l.Data) || of(l.Sink)) && !slices.Contains(ways, l) {
 				ways = append(ways, l)
@@ -60,9 +60,9 @@ func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	if len(ways) > 1 {
 		more = fmt.Sprintf(" (one of %d ways)", len(ways))
 	}
-	if r.rules != nil && len(r.rules.Trusts()) > 0 {
+	if r.rules != nil && len(r.rules.TrustTables()) > 0 {
 		tables = ""
 	}
-	fmt.Fprintf(r.prose, "A stranger's text could carry out what is yours: %s%s.\n", term.Text(ways[0].String()), more)
-	fmt.Fprintf(r.prose, "  To be asked about that: [flow] level = \"ask\" in %s%s (docs/flow.md)\n", r.Short(r.folders.PolicyFile()), tables)
+	fmt.Fprintf(r.prose, "A stranger's text could carry out what is yours: %s%s.\n", term.VisibleText(ways[0].String()), more)
+	fmt.Fprintf(r.prose, "  To be asked about that: [flow] level = \"ask\" in %s%s (docs/flow.md)\n", r.ShortPath(r.folders.PolicyFile()), tables)
 }

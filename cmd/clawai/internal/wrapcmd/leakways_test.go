@@ -31,12 +31,12 @@ func TestWaysOut(t *testing.T) {
 		"the same name is no second": {"web web", "", nil},
 	} {
 		p := parsed(t, c.policy)
-		var all []leaks.Server
+		var all []leaks.ClientServer
 		for _, n := range strings.Fields(c.servers) {
-			all = append(all, leaks.Server{Name: n, Known: flow.Recognise(strings.Fields(commands[n]), "")})
+			all = append(all, leaks.ClientServer{Name: n, Known: flow.RecogniseServer(strings.Fields(commands[n]), "")})
 		}
 		var got []string
-		for _, l := range leaks.Of(all, p) {
+		for _, l := range leaks.FindLeaks(all, p) {
 			got = append(got, l.String())
 		}
 		if !slices.Equal(got, c.want) {

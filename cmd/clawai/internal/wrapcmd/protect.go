@@ -23,7 +23,7 @@ func ProtectCommand() *cli.Command {
 }
 
 func runProtect(c *cli.Context) error {
-	names, err := cmdline.Arguments(c)
+	names, err := cmdline.ParseArguments(c)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func runProtect(c *cli.Context) error {
 		return cmdline.Usagef("which client? claude-desktop, gemini, chatgpt, or another that clawai status names")
 	}
 	if names[0] == "chatgpt" {
-		_, err := fmt.Fprintf(cmdline.Prose(c.App.Writer), chatGPT, wrap.DefaultListen)
+		_, err := fmt.Fprintf(cmdline.ProseWriter(c.App.Writer), chatGPT, wrap.DefaultListen)
 		return err
 	}
 	if err := c.Set("client", names[0]); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// report tells what was done, what to do for it to take effect, what could not
+// reportChanges tells what was done, what to do for it to take effect, what could not
 // be covered, and the way back.
-func (r *wrapRun) report(changes []wrap.Change, failed []error) {
+func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	verb := "Wrapped"
 	if r.op == wrap.Unwrap {
 		verb = "Unwrapped"
@@ -30,39 +30,39 @@ func (r *wrapRun) report(changes []wrap.Change, failed []error) {
 			continue
 		}
 		written = append(written, c)
-		done = append(done, c.Names()...)
+		done = append(done, c.ServerNames()...)
 		if r.Judge.Hub.Into {
-			fmt.Fprintf(r.prose, "Moved %s of %s into the hub, %s.\n", names(c.Names()), r.Short(c.Path), r.Short(r.folders.SettingsFile()))
+			fmt.Fprintf(r.prose, "Moved %s of %s into the hub, %s.\n", joinNames(c.ServerNames()), r.ShortPath(c.Path), r.ShortPath(r.folders.SettingsFile()))
 		} else {
-			fmt.Fprintf(r.prose, "%s %s in %s.\n", verb, names(c.Names()), r.Short(c.Path))
+			fmt.Fprintf(r.prose, "%s %s in %s.\n", verb, joinNames(c.ServerNames()), r.ShortPath(c.Path))
 		}
-		r.aftercare(c)
+		r.tellAftercare(c)
 	}
-	back := r.again(slices.Clone(done))
+	back := r.undoArguments(slices.Clone(done))
 	hooks := r.undoHooks(hooksOf(changes, failed))
 	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all takes them, too
 		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
 	if r.op == wrap.Wrap && !r.hooks {
-		r.uncovered()
+		r.tellUncovered()
 	}
 	if len(done) == 0 {
 		return
 	}
 	if r.op == wrap.Wrap {
-		r.start(changes)
+		r.tellProxy(changes)
 	}
-	r.unruled(written)
+	r.tellUnruled(written)
 	r.tellLeaks(written)
 	if r.Judge.Observe {
 		fmt.Fprintln(r.prose, "NOTHING IS ENFORCED for servers wrapped with --observe: every call passes and is recorded.")
 	}
-	r.elsewhere()
+	r.tellVariables()
 	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), back)
 }
 
-// aftercare is what a person must know about one changed file.
-func (r *wrapRun) aftercare(c wrap.Change) {
+// tellAftercare is what a person must know about one changed file.
+func (r *wrapRun) tellAftercare(c wrap.Change) {
 	var afterwards, readers []string
 	experimental := false
 	for _, e := range c.Edits {
@@ -78,16 +78,16 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 		readers = append(readers, e.Row.ReadBy...)
 		experimental = experimental || e.Row.Confidence == client.Experimental
 	}
-	for _, text := range compact(afterwards) {
+	for _, text := range dropRepeats(afterwards) {
 		fmt.Fprintf(r.prose, "  %s.\n", text)
 	}
-	if readers = compact(readers); len(readers) > 0 {
+	if readers = dropRepeats(readers); len(readers) > 0 {
 		fmt.Fprintf(r.prose, "  Also read by %s.\n", strings.Join(readers, ", "))
 	}
 	r.putRight(c)
 	r.signIn(c)
 	if c.Real != c.Path {
-		fmt.Fprintf(r.prose, "  The file edited is %s, where the symlink leads.\n", r.Short(c.Real))
+		fmt.Fprintf(r.prose, "  The file edited is %s, where the symlink leads.\n", r.ShortPath(c.Real))
 	}
 	if r.op == wrap.Wrap && c.Tracked {
 		fmt.Fprintln(r.prose, "  Git tracks this file, so it names clawai without a path: everybody who uses it needs clawai on PATH.")
@@ -105,7 +105,7 @@ func (r *wrapRun) aftercare(c wrap.Change) {
 func (r *wrapRun) putRight(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
-			fmt.Fprintf(r.prose, "  Put right in %s: %s.\n", term.Visible(e.Entry.Name), term.Text(strings.Join(was.Differs, "; ")))
+			fmt.Fprintf(r.prose, "  Put right in %s: %s.\n", term.VisibleLine(e.Entry.Name), term.VisibleText(strings.Join(was.Differs, "; ")))
 		}
 	}
 }
@@ -118,16 +118,16 @@ func (r *wrapRun) signIn(c wrap.Change) {
 			continue
 		}
 		now := ""
-		if !e.Row.Hidden(e.Entry.URL) {
-			now = "; or now, with: clawai auth login " + term.Text(cmdline.Quote([]string{e.Entry.URL}))
+		if !e.Row.HidesAddress(e.Entry.URL) {
+			now = "; or now, with: clawai auth login " + term.VisibleText(cmdline.Quote([]string{e.Entry.URL}))
 		}
-		fmt.Fprintf(r.prose, "  clawai signs in to %s itself, when the server asks for it%s\n", term.Visible(e.Entry.Name), now)
+		fmt.Fprintf(r.prose, "  clawai signs in to %s itself, when the server asks for it%s\n", term.VisibleLine(e.Entry.Name), now)
 	}
 }
 
-// elsewhere tells of variables that say where clawai's folders are: the proxy
+// tellVariables tells of variables that say where clawai's folders are: the proxy
 // looks there only if its client hands them on.
-func (r *wrapRun) elsewhere() {
+func (r *wrapRun) tellVariables() {
 	var set []string
 	for _, name := range []string{"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 		if r.op == wrap.Wrap && os.Getenv(name) != "" {
@@ -139,8 +139,8 @@ func (r *wrapRun) elsewhere() {
 	}
 }
 
-// again is the rest of the command that takes back what was done.
-func (r *wrapRun) again(done []string) string {
+// undoArguments is the rest of the command that takes back what was done.
+func (r *wrapRun) undoArguments(done []string) string {
 	if r.Judge.Hub.Into {
 		done = []string{client.HubName}
 	}
@@ -148,7 +148,7 @@ func (r *wrapRun) again(done []string) string {
 	if len(r.selection.Names) == 0 && r.all && !r.Judge.Hub.Into {
 		done = nil
 	}
-	words := NameWords(compact(done))
+	words := NameWords(dropRepeats(done))
 	args := slices.Clone(words)
 	if len(words) == 0 {
 		args = []string{"--all"}
@@ -157,7 +157,7 @@ func (r *wrapRun) again(done []string) string {
 	}
 	for _, name := range []string{"client", "scope", "file"} {
 		if value := r.c.String(name); value != "" && (len(words) > 0 || value != "all") {
-			args = append(args, "--"+name, term.Text(cmdline.Quote([]string{value})))
+			args = append(args, "--"+name, term.VisibleText(cmdline.Quote([]string{value})))
 		}
 	}
 	if len(words) > 0 && words[0] == "--" {
@@ -170,7 +170,7 @@ func (r *wrapRun) again(done []string) string {
 // an option.
 func NameWords(names []string) (words []string) {
 	for _, name := range names {
-		words = append(words, term.Text(cmdline.Quote([]string{name})))
+		words = append(words, term.VisibleText(cmdline.Quote([]string{name})))
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
 		words = append([]string{"--"}, words...)
@@ -178,16 +178,16 @@ func NameWords(names []string) (words []string) {
 	return words
 }
 
-// uncovered lists the servers within the selection that stay without clawai.
-func (r *wrapRun) uncovered() {
+// tellUncovered lists the servers within the selection that stay without clawai.
+func (r *wrapRun) tellUncovered() {
 	var lines []string
-	for _, t := range wrap.Select(r.Places, r.selection) {
-		if state, why := r.Judge.State(t.File, t.Entry); state == wrap.Uncovered {
-			lines = append(lines, r.where(t)+": "+term.Text(why))
+	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
+		if state, why := r.Judge.EntryState(t.File, t.Entry); state == wrap.Uncovered {
+			lines = append(lines, r.renderTarget(t)+": "+term.VisibleText(why))
 		}
 	}
 	if len(r.selection.Names) == 0 {
-		for _, u := range r.sources(r.selection.Client) {
+		for _, u := range r.findUncoverable(r.selection.Client) {
 			line := u.Name + ": " + u.Why
 			if u.Instead != "" {
 				line += "; " + u.Instead
@@ -200,16 +200,16 @@ func (r *wrapRun) uncovered() {
 	}
 }
 
-func names(all []string) string {
+func joinNames(all []string) string {
 	shown := make([]string, 0, len(all))
-	for _, name := range compact(all) {
-		shown = append(shown, term.Visible(name))
+	for _, name := range dropRepeats(all) {
+		shown = append(shown, term.VisibleLine(name))
 	}
 	return strings.Join(shown, ", ")
 }
 
-// compact drops repetitions and keeps the order.
-func compact(all []string) []string {
+// dropRepeats drops repetitions and keeps the order.
+func dropRepeats(all []string) []string {
 	var once []string
 	for _, s := range all {
 		if !slices.Contains(once, s) {

@@ -53,12 +53,12 @@ type Found struct {
 	Judge   wrap.Planner
 }
 
-// Find reads the catalogue, the files and the journal.
-func Find() (f Found, err error) {
-	if f.folders, err = config.Dirs(); err != nil {
+// FindServers reads the catalogue, the files and the journal.
+func FindServers() (f Found, err error) {
+	if f.folders, err = config.ReadFolders(); err != nil {
 		return f, err
 	}
-	if f.env, err = wrap.System(); err != nil {
+	if f.env, err = wrap.SystemEnv(); err != nil {
 		return f, err
 	}
 	var own [][]byte
@@ -69,7 +69,7 @@ func Find() (f Found, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
 	}
-	if f.rows, err = client.Catalogue(own...); err != nil {
+	if f.rows, err = client.LoadCatalogue(own...); err != nil {
 		return f, fmt.Errorf("%s: %w", f.folders.ClientsFile(), err)
 	}
 	if f.Judge.HTTPProxy, err = httpproxy.Read(f.folders.State); err != nil {
@@ -80,19 +80,19 @@ func Find() (f Found, err error) {
 	if f.Judge.Journal, err = wrap.ReadJournal(f.folders.State); err != nil {
 		return f, fmt.Errorf("the journal cannot be read: %w", err)
 	}
-	f.Judge.Hub, err = f.hub()
+	f.Judge.Hub, err = f.readHub()
 	return f, err
 }
 
 func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
-	names, err := cmdline.Arguments(c) // which may hold --color, behind the names
+	names, err := cmdline.ParseArguments(c) // which may hold --color, behind the names
 	if err != nil {
 		return nil, err
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // files are written whether or not somebody reads on what is told of them (| head)
 	r := &wrapRun{
 		c: c, op: op, in: bufio.NewReader(os.Stdin),
-		out: c.App.Writer, prose: cmdline.Prose(c.App.Writer), diffs: cmdline.Prose(c.App.Writer, diffMarks...), errs: cmdline.Prose(c.App.ErrWriter),
+		out: c.App.Writer, prose: cmdline.ProseWriter(c.App.Writer), diffs: cmdline.ProseWriter(c.App.Writer, diffMarks...), errs: cmdline.ProseWriter(c.App.ErrWriter),
 	}
 	if c.Bool("all") && len(names) > 0 {
 		what := "server"
@@ -101,7 +101,7 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 		}
 		return nil, cmdline.Usagef("--all means every %s; name %[1]ss or give --all, not both", what)
 	}
-	if r.Found, err = Find(); err != nil {
+	if r.Found, err = FindServers(); err != nil {
 		return nil, err
 	}
 	if c.Command.Name == protect {
@@ -132,7 +132,7 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 		}
 		r.out, r.prose, r.diffs = io.Discard, io.Discard, io.Discard
 	}
-	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.Terminal(os.Stdin, os.Stdout)
+	r.terminal = !c.Bool("yes") && r.out == io.Writer(os.Stdout) && choose.HasTerminal(os.Stdin, os.Stdout)
 	if c.Bool("all") && !r.terminal && !c.Bool("yes") && !r.dryRun {
 		return nil, cmdline.Usagef("--all edits every client's file, and nobody can be asked here; give --yes too, or --dry-run to look first")
 	}
@@ -142,18 +142,18 @@ func newWrapRun(c *cli.Context, op wrap.Op) (*wrapRun, error) {
 	return r, nil
 }
 
-// ask puts a question at the terminal and reads a line.
-func (r *wrapRun) ask(question string) (string, error) {
+// askLine puts a question at the terminal and reads a line.
+func (r *wrapRun) askLine(question string) (string, error) {
 	fmt.Fprint(r.prose, question)
 	line, err := r.in.ReadString('\n')
 	return strings.TrimSpace(line), err
 }
 
-// sources are the places here that no edit of a file reaches: those that leave a
+// findUncoverable are the places here that no edit of a file reaches: those that leave a
 // trace by it, those that leave none when their client is in use. Of one client,
 // or of all when it is "".
-func (f *Found) sources(of string) []client.Uncoverable {
-	all, err := client.Uncoverables()
+func (f *Found) findUncoverable(of string) []client.Uncoverable {
+	all, err := client.LoadUncoverables()
 	if err != nil {
 		return nil // look has read the same table
 	}
@@ -162,7 +162,7 @@ func (f *Found) sources(of string) []client.Uncoverable {
 			return true
 		}
 		if len(u.Paths.All)+len(u.Paths.Linux)+len(u.Paths.MacOS)+len(u.Paths.Windows) > 0 {
-			return len(u.Found(f.env)) == 0
+			return len(u.FindPaths(f.env)) == 0
 		}
 		return !slices.ContainsFunc(f.Places, func(p wrap.ConfigFile) bool { return p.Row.Client == u.Client })
 	})
@@ -176,10 +176,10 @@ var diffMarks = []cmdline.Mark{
 	{Pattern: `^(\+.*)`, Color: cmdline.Green},
 }
 
-// Short writes a path below the home folder with ~, harmless for a terminal.
-func (f *Found) Short(path string) string {
+// ShortPath writes a path below the home folder with ~, harmless for a terminal.
+func (f *Found) ShortPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, f.env.Home+string(filepath.Separator)); ok {
 		path = filepath.Join("~", rest)
 	}
-	return term.Text(path)
+	return term.VisibleText(path)
 }

@@ -40,14 +40,14 @@ func (f *Found) selectionOf(c *cli.Context, names []string) (wrap.Selection, err
 		return s, cmdline.UnknownWord("--scope", "scope", string(s.Scope), slices.Compact(scopes))
 	}
 	if path := c.String("file"); path != "" {
-		return s, f.file(&s, path)
+		return s, f.selectFile(&s, path)
 	}
 	return s, nil
 }
 
-// file narrows the selection to one file, which the catalogue need not know
+// selectFile narrows the selection to one file, which the catalogue need not know
 // when a client is named whose form it has.
-func (f *Found) file(s *wrap.Selection, path string) (err error) {
+func (f *Found) selectFile(s *wrap.Selection, path string) (err error) {
 	if s.File, err = filepath.Abs(path); err != nil {
 		return err
 	}

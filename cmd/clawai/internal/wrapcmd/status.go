@@ -84,32 +84,32 @@ func runStatus(c *cli.Context) error {
 		}
 		return printTokens(c)
 	}
-	f, err := Find()
+	f, err := FindServers()
 	if err != nil {
 		return err
 	}
-	doc := f.Status()
+	doc := f.JudgeStatus()
 	if doc.Hooks, err = f.hookStatus(); err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		if doc.Sessions, err = flow.List(f.folders.State); err == nil {
+		if doc.Sessions, err = flow.ListSessions(f.folders.State); err == nil {
 			err = cmdline.WriteJSON(c.App.Writer, doc)
 		}
 	} else if err = f.printStatus(c.App.Writer, doc); err == nil {
-		err = printSessions(c.App.Writer, flow.All(f.folders.State))
+		err = printSessions(c.App.Writer, flow.EachSession(f.folders.State))
 	}
 	if err != nil {
 		return err
 	}
-	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub) > 0 || c.Bool("check") && lacking(doc.Hooks) {
+	if c.Bool("check") && doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted]+doc.Unreadable+len(doc.Hub) > 0 || c.Bool("check") && hasBrokenHooks(doc.Hooks) {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	return nil
 }
 
-// Status judges every server that was found.
-func (f *Found) Status() Status {
+// JudgeStatus judges every server that was found.
+func (f *Found) JudgeStatus() Status {
 	doc := Status{
 		Clawai: cmdline.Version, Program: f.Judge.Program.Path,
 		Files: []FileStatus{}, NotCovered: []statusUncovered{}, Counts: map[wrap.State]int{},
@@ -124,28 +124,28 @@ func (f *Found) Status() Status {
 			file.Error = p.Err.Error()
 			doc.Unreadable++
 		}
-		file.Notes = notes(p)
+		file.Notes = fileNotes(p)
 		if p.Real != p.Path {
 			file.Real = p.Real
 		}
 		for _, e := range p.Entries {
-			state, why := f.Judge.State(p, e)
+			state, why := f.Judge.EntryState(p, e)
 			doc.Counts[state]++
-			file.Servers = append(file.Servers, ServerStatus{e.Name, e.KeyPath, e.Line, state, why, f.Judge.Differs(p, e), e.Kind == client.Remote, project(wrap.Target{File: p, Entry: e})})
+			file.Servers = append(file.Servers, ServerStatus{e.Name, e.KeyPath, e.Line, state, why, f.Judge.FindDifferences(p, e), e.Kind == client.Remote, projectFolder(wrap.Target{File: p, Entry: e})})
 		}
 		if p.Err != nil || len(p.Entries) > 0 {
 			doc.Files = append(doc.Files, file)
 		}
 	}
 	doc.Hub = f.HubTrouble()
-	for _, u := range f.sources("") {
-		doc.NotCovered = append(doc.NotCovered, statusUncovered{u.Client, u.Name, u.Why, u.Instead, u.Found(f.env)})
+	for _, u := range f.findUncoverable("") {
+		doc.NotCovered = append(doc.NotCovered, statusUncovered{u.Client, u.Name, u.Why, u.Instead, u.FindPaths(f.env)})
 	}
 	return doc
 }
 
-// notes are what the owner of a file should know beside the state of its servers.
-func notes(p *wrap.ConfigFile) (all []string) {
+// fileNotes are what the owner of a file should know beside the state of its servers.
+func fileNotes(p *wrap.ConfigFile) (all []string) {
 	if p.HasMark() {
 		all = append(all, "the file starts with a byte order mark, which "+p.Row.Name+" may not read: save it without")
 	}
@@ -155,8 +155,8 @@ func notes(p *wrap.ConfigFile) (all []string) {
 	return all
 }
 
-// Servers are the names of all servers that were found, sorted.
-func (f *Found) Servers() (names []string) {
+// ServerNames are the names of all servers that were found, sorted.
+func (f *Found) ServerNames() (names []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
 			names = append(names, e.Name)
@@ -166,8 +166,8 @@ func (f *Found) Servers() (names []string) {
 	return slices.Compact(names)
 }
 
-// Clients are the words for the clients that have a server or a file here.
-func (f *Found) Clients() (names []string) {
+// ClientNames are the words for the clients that have a server or a file here.
+func (f *Found) ClientNames() (names []string) {
 	for i := range f.Places {
 		if p := &f.Places[i]; p.Err != nil || len(p.Entries) > 0 {
 			names = append(names, p.Row.Client)
@@ -177,12 +177,12 @@ func (f *Found) Clients() (names []string) {
 	return slices.Compact(names)
 }
 
-// Unruled are the servers behind clawai that no rule opens, and those that only rules
+// FindUnruled are the servers behind clawai that no rule opens, and those that only rules
 // without a server open something of.
-func (f *Found) Unruled(rules []policy.Source) (shut, elsewhere []string) {
+func (f *Found) FindUnruled(rules []policy.Source) (shut, elsewhere []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
-			if state, _ := f.Judge.State(&f.Places[i], e); state != wrap.Wrapped || e.Wrapped.Hub {
+			if state, _ := f.Judge.EntryState(&f.Places[i], e); state != wrap.Wrapped || e.Wrapped.Hub {
 				continue // rules see the hub's servers, whose ids are in its own file
 			}
 			switch openFor(rules, e, starterFor(e)) {
@@ -194,5 +194,5 @@ func (f *Found) Unruled(rules []policy.Source) (shut, elsewhere []string) {
 			}
 		}
 	}
-	return compact(shut), compact(elsewhere)
+	return dropRepeats(shut), dropRepeats(elsewhere)
 }

@@ -35,28 +35,28 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 		}
 		fmt.Fprintln(w)
 	}
-	p := statusPrinter{Found: f, color: cmdline.WantsColor(w, os.Getenv), width: cmdline.Width(w)}
+	p := statusPrinter{Found: f, color: cmdline.WantsColor(w, os.Getenv), width: cmdline.ScreenWidth(w)}
 	slices.SortStableFunc(doc.Files, func(a, b FileStatus) int { return strings.Compare(a.Client, b.Client) })
 	for _, file := range doc.Files {
 		for _, s := range file.Servers {
-			p.names = max(p.names, min(view.Width(term.Visible(s.Name)), 30))
+			p.names = max(p.names, min(view.Width(term.VisibleLine(s.Name)), 30))
 			p.states = max(p.states, len(s.State))
 		}
 		if file.Error != "" {
 			p.names, p.states = max(p.names, len("?")), max(p.states, len(unreadable))
 		}
 	}
-	p.clients(&doc)
+	p.printClients(&doc)
 	for _, text := range doc.Hub {
-		fmt.Fprintf(&p.out, "\nHub: %s\n", term.Text(text))
+		fmt.Fprintf(&p.out, "\nHub: %s\n", term.VisibleText(text))
 	}
-	p.summary(&doc)
+	p.printSummary(&doc)
 	_, err := io.WriteString(w, p.out.String())
 	return err
 }
 
-// clients writes one client after the other: its files, then its hooks.
-func (p *statusPrinter) clients(doc *Status) {
+// printClients writes one client after the other: its files, then its hooks.
+func (p *statusPrinter) printClients(doc *Status) {
 	var words []string
 	for _, file := range doc.Files {
 		words = append(words, file.Client)
@@ -76,66 +76,66 @@ func (p *statusPrinter) clients(doc *Status) {
 				continue
 			}
 			if path == "" {
-				p.client(file.Name, word)
+				p.printHeading(file.Name, word)
 			}
 			if path != file.Path { // one file may have servers in several places
-				p.path(file)
+				p.printPath(file)
 			}
 			path = file.Path
-			p.file(file)
+			p.printFile(file)
 		}
 		for _, h := range doc.Hooks {
 			if h.Client != word {
 				continue
 			}
 			if path == "" {
-				p.client(h.Name, word)
+				p.printHeading(h.Name, word)
 			}
-			p.hooks(h)
+			p.printHooks(h)
 		}
 	}
 }
 
 func (p *statusPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// client writes the heading of a client: its name, and the word that --client takes.
-func (p *statusPrinter) client(name, word string) {
+// printHeading writes the heading of a client: its name, and the word that --client takes.
+func (p *statusPrinter) printHeading(name, word string) {
 	name, _, _ = strings.Cut(name, " (") // what stands behind it is said of one of its files
 	fmt.Fprintf(&p.out, "%s  %s\n", p.paint(cmdline.Bold, name), p.paint(cmdline.Dim, word))
 }
 
-func (p *statusPrinter) path(file *FileStatus) {
+func (p *statusPrinter) printPath(file *FileStatus) {
 	note := ""
 	if file.Experimental {
 		note = "  experimental"
 	}
-	fmt.Fprintf(&p.out, "  %s%s\n", p.Short(file.Path), p.paint(cmdline.Dim, note))
+	fmt.Fprintf(&p.out, "  %s%s\n", p.ShortPath(file.Path), p.paint(cmdline.Dim, note))
 }
 
-// file writes the servers of a file.
-func (p *statusPrinter) file(file *FileStatus) {
+// printFile writes the servers of a file.
+func (p *statusPrinter) printFile(file *FileStatus) {
 	if file.Error != "" {
-		p.row("?", unreadable, cmdline.Red, term.Text(file.Error))
+		p.printRow("?", unreadable, cmdline.Red, term.VisibleText(file.Error))
 	}
 	for _, note := range file.Notes {
-		p.paragraph("    ", "Note: "+term.Text(note)+".")
+		p.printParagraph("    ", "Note: "+term.VisibleText(note)+".")
 	}
 	for _, s := range file.Servers {
-		why := term.Text(s.Why)
+		why := term.VisibleText(s.Why)
 		if s.Remote && why == "" {
 			why = "a remote server"
 		}
 		if s.Project != "" {
-			why = strings.TrimPrefix(why+"; for "+p.Short(s.Project), "; ")
+			why = strings.TrimPrefix(why+"; for "+p.ShortPath(s.Project), "; ")
 		}
-		p.row(term.Visible(s.Name), string(s.State), stateColors[s.State], why)
+		p.printRow(term.VisibleLine(s.Name), string(s.State), stateColors[s.State], why)
 	}
 }
 
 const unreadable = "unreadable" // the state of all that is in a file
 
-// row is a server and its state; the reason goes on below itself.
-func (p *statusPrinter) row(name, state, color, why string) {
+// printRow is a server and its state; the reason goes on below itself.
+func (p *statusPrinter) printRow(name, state, color, why string) {
 	indent := 4 + p.names + 2 + p.states + 2
 	room := 0
 	if p.width > 0 {
@@ -151,8 +151,8 @@ func (p *statusPrinter) row(name, state, color, why string) {
 	}
 }
 
-// summary says how many there are of each state, what is not covered, and what to do.
-func (p *statusPrinter) summary(doc *Status) {
+// printSummary says how many there are of each state, what is not covered, and what to do.
+func (p *statusPrinter) printSummary(doc *Status) {
 	total := 0
 	var counts []string
 	for _, state := range []wrap.State{wrap.Wrapped, wrap.Observed, wrap.Bare, wrap.Drifted, wrap.Uncovered} {
@@ -162,20 +162,20 @@ func (p *statusPrinter) summary(doc *Status) {
 		}
 	}
 	if total > 0 {
-		fmt.Fprintf(&p.out, "\n%s: %s\n", cmdline.Count(total, "1 server", "%d servers"), strings.Join(counts, ", "))
+		fmt.Fprintf(&p.out, "\n%s: %s\n", cmdline.CountText(total, "1 server", "%d servers"), strings.Join(counts, ", "))
 	}
 	if total == 0 && len(doc.Hooks) > 0 {
 		p.out.WriteByte('\n')
 	}
 	p.hookSummary(doc.Hooks)
 	if n := doc.Counts[wrap.Observed]; n > 0 {
-		p.paragraph("", fmt.Sprintf("NOTHING IS ENFORCED for %s wrapped with --observe: every call passes and is recorded.", cmdline.Count(n, "the server", "the %d servers")))
+		p.printParagraph("", fmt.Sprintf("NOTHING IS ENFORCED for %s wrapped with --observe: every call passes and is recorded.", cmdline.CountText(n, "the server", "the %d servers")))
 	}
 	for i, u := range doc.NotCovered {
 		if i == 0 {
 			fmt.Fprintln(&p.out, "\nNot covered:")
 		}
-		p.paragraph("  ", fmt.Sprintf("%s: %s", u.What, u.Why))
+		p.printParagraph("  ", fmt.Sprintf("%s: %s", u.What, u.Why))
 	}
 	var next []string
 	if doc.Counts[wrap.Bare]+doc.Counts[wrap.Drifted] > 0 {
@@ -194,8 +194,8 @@ func (p *statusPrinter) summary(doc *Status) {
 	}
 }
 
-// paragraph writes a text; what goes on below it is indented once more.
-func (p *statusPrinter) paragraph(indent, text string) {
+// printParagraph writes a text; what goes on below it is indented once more.
+func (p *statusPrinter) printParagraph(indent, text string) {
 	for i, line := range cmdline.WrapWords(text, max(0, p.width-len(indent)-3)) {
 		if i > 0 {
 			line = "  " + line

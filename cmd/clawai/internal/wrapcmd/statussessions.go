@@ -31,9 +31,9 @@ func printSessions(w io.Writer, sessions iter.Seq2[flow.Shown, error]) error {
 			fmt.Fprintln(w, "\nWhat sessions have seen (docs/flow.md):")
 		}
 		left--
-		fmt.Fprintf(w, "  %s, %s\n", term.Visible(s.Key), s.Used.Local().Format(time.DateTime))
+		fmt.Fprintf(w, "  %s, %s\n", term.VisibleLine(s.Key), s.Used.Local().Format(time.DateTime))
 		for _, seen := range s.Seen {
-			if _, err := fmt.Fprintf(w, "    %-9s  %s  %s\n", seen.Kind, term.Visible(seen.Source), seen.At.Local().Format("15:04")); err != nil {
+			if _, err := fmt.Fprintf(w, "    %-9s  %s  %s\n", seen.Kind, term.VisibleLine(seen.Source), seen.At.Local().Format("15:04")); err != nil {
 				return err
 			}
 		}

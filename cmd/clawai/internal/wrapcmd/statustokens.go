@@ -37,8 +37,8 @@ const (
 	recentLists = 30 * 24 * time.Hour
 )
 
-// add takes in a page of a list. A page that names a tool again begins another list.
-func (t *tokenCost) add(e *event.Entry) {
+// addPage takes in a page of a list. A page that names a tool again begins another list.
+func (t *tokenCost) addPage(e *event.Entry) {
 	again := t.names == nil || t.session != e.Session || slices.ContainsFunc(e.Declared, func(name string) bool { return t.names[name] })
 	if again {
 		*t = tokenCost{Server: t.Server, session: e.Session, names: map[string]bool{}}
@@ -57,7 +57,7 @@ func (t *tokenCost) add(e *event.Entry) {
 
 // tokenCosts reads the record, the dearest server first.
 func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
-	dir, err := record.Dir()
+	dir, err := record.RecordDir()
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 			by[name] = &tokenCost{Server: name}
 			costs = append(costs, by[name])
 		}
-		by[name].add(e)
+		by[name].addPage(e)
 		return nil
 	}
 	f := audit.Filter{Kinds: []event.Kind{event.Listed}, Since: time.Now().Add(-recentLists)}
-	if _, err := record.Each(audit.Read(dir, f), add, warn); err != nil {
+	if _, err := record.ShowEach(audit.Read(dir, f), add, warn); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(costs, func(a, b *tokenCost) int { return b.Tokens - a.Tokens })
@@ -108,7 +108,7 @@ func printTokens(c *cli.Context) error {
 		if t.LeftOut > 0 {
 			left = fmt.Sprintf(" (%d of them left out for the client)", t.LeftOut)
 		}
-		fmt.Fprintf(w, "  %s  %7d tokens  %s  %s%s\n", cmdline.Pad(cmdline.CutMiddle(term.Visible(t.Server), 24), 24), t.Tokens, t.Listed.Local().Format(time.DateOnly), cmdline.Count(t.Tools, "1 tool", "%d tools"), left)
+		fmt.Fprintf(w, "  %s  %7d tokens  %s  %s%s\n", cmdline.Pad(cmdline.CutMiddle(term.VisibleLine(t.Server), 24), 24), t.Tokens, t.Listed.Local().Format(time.DateOnly), cmdline.CountText(t.Tools, "1 tool", "%d tools"), left)
 	}
 	_, err = fmt.Fprintf(w, "  %s  %7d tokens\n", cmdline.Pad("together", 24), total)
 	return err

@@ -15,13 +15,13 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// targets are the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
+// findTargets are the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
 // person is asked; where nobody can be, it is a usage error that lists it.
-func (r *wrapRun) targets() ([]wrap.Target, error) {
-	matched := wrap.Select(r.Places, r.selection)
+func (r *wrapRun) findTargets() ([]wrap.Target, error) {
+	matched := wrap.SelectTargets(r.Places, r.selection)
 	var pending []wrap.Target
 	for _, t := range matched {
-		if r.Judge.Pending(r.op, t) {
+		if r.Judge.ChangesTarget(r.op, t) {
 			pending = append(pending, t)
 		}
 	}
@@ -30,18 +30,18 @@ func (r *wrapRun) targets() ([]wrap.Target, error) {
 			return nil, r.notFound(name)
 		}
 	}
-	if len(pending) == 0 || r.all || !r.ambiguous(pending) {
+	if len(pending) == 0 || r.all || !r.isAmbiguous(pending) {
 		return pending, nil
 	}
 	if !r.terminal {
-		return nil, cmdline.Usagef("%s", r.choices(pending))
+		return nil, cmdline.Usagef("%s", r.renderChoices(pending))
 	}
-	return r.choose(pending)
+	return r.chooseServers(pending)
 }
 
-// ambiguous says that the command line names fewer servers than were found: a
+// isAmbiguous says that the command line names fewer servers than were found: a
 // name that several places have, or no name and several servers.
-func (r *wrapRun) ambiguous(pending []wrap.Target) bool {
+func (r *wrapRun) isAmbiguous(pending []wrap.Target) bool {
 	if len(r.selection.Names) == 0 {
 		return len(pending) > 1 || r.terminal
 	}
@@ -59,34 +59,34 @@ func (r *wrapRun) notFound(name string) error {
 	var known []string
 	s := r.selection
 	s.Names = nil
-	for _, t := range wrap.Select(r.Places, s) {
-		known = append(known, term.Value(t.Entry.Name))
+	for _, t := range wrap.SelectTargets(r.Places, s) {
+		known = append(known, term.VisibleValue(t.Entry.Name))
 	}
 	slices.Sort(known)
 	unread := ""
 	for i := range r.Places {
-		if p := &r.Places[i]; p.Err != nil && r.selection.Matches(p) {
-			unread += fmt.Sprintf("; not read: %s: %v", r.Short(p.Path), p.Err)
+		if p := &r.Places[i]; p.Err != nil && r.selection.MatchesFile(p) {
+			unread += fmt.Sprintf("; not read: %s: %v", r.ShortPath(p.Path), p.Err)
 		}
 	}
 	if len(known) == 0 {
-		return cmdline.Usagef("there is no server %s, nor any other where it was looked for%s; see: clawai status", term.Value(name), unread)
+		return cmdline.Usagef("there is no server %s, nor any other where it was looked for%s; see: clawai status", term.VisibleValue(name), unread)
 	}
-	return cmdline.Usagef("there is no server %s; there are %s%s", term.Value(name), strings.Join(slices.Compact(known), ", "), unread)
+	return cmdline.Usagef("there is no server %s; there are %s%s", term.VisibleValue(name), strings.Join(slices.Compact(known), ", "), unread)
 }
 
-// nothing says why there is nothing to do: an answer when all is as it was asked
+// explainNothing says why there is nothing to do: an answer when all is as it was asked
 // to be, an error when what was asked for by name cannot be.
-func (r *wrapRun) nothing() error {
-	if err := r.document(nil, nil); err != nil {
+func (r *wrapRun) explainNothing() error {
+	if err := r.printDocument(nil, nil); err != nil {
 		return err
 	}
 	done, failed := 0, false
-	for _, t := range wrap.Select(r.Places, r.selection) {
-		state, why := r.Judge.State(t.File, t.Entry)
-		line := fmt.Sprintf("%s: %s", r.where(t), state)
+	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
+		state, why := r.Judge.EntryState(t.File, t.Entry)
+		line := fmt.Sprintf("%s: %s", r.renderTarget(t), state)
 		if why != "" {
-			line += ": " + term.Text(why)
+			line += ": " + term.VisibleText(why)
 		}
 		if as := t.Entry.Wrapped != nil; as == (r.op == wrap.Wrap) && t.Entry.Kind != client.Other && (!as || state != wrap.Drifted) {
 			done++
@@ -99,21 +99,21 @@ func (r *wrapRun) nothing() error {
 	if failed && done == 0 {
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
-	return r.end(nil)
+	return r.tellErrors(nil)
 }
 
-// where names one server and its file.
-func (r *wrapRun) where(t wrap.Target) string {
-	s := fmt.Sprintf("%s  %s  %s", term.Visible(t.Entry.Name), t.File.Row.Name, r.Short(t.File.Path))
-	if p := project(t); p != "" {
-		s += "  for " + r.Short(p)
+// renderTarget names one server and its file.
+func (r *wrapRun) renderTarget(t wrap.Target) string {
+	s := fmt.Sprintf("%s  %s  %s", term.VisibleLine(t.Entry.Name), t.File.Row.Name, r.ShortPath(t.File.Path))
+	if p := projectFolder(t); p != "" {
+		s += "  for " + r.ShortPath(p)
 	}
 	return s
 }
 
-// project is what a "*" of the key path stood for: the folder whose servers
+// projectFolder is what a "*" of the key path stood for: the folder whose servers
 // these are.
-func project(t wrap.Target) string {
+func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
 		return ""
@@ -121,7 +121,7 @@ func project(t wrap.Target) string {
 	return t.Entry.KeyPath[i]
 }
 
-func (r *wrapRun) choices(pending []wrap.Target) string {
+func (r *wrapRun) renderChoices(pending []wrap.Target) string {
 	var b strings.Builder
 	b.WriteString("which of these? narrow it with SERVER, --client, --scope or --file")
 	if len(r.selection.Names) > 0 {
@@ -130,16 +130,16 @@ func (r *wrapRun) choices(pending []wrap.Target) string {
 		b.WriteString(", or take all of them with --all:")
 	}
 	for _, t := range pending {
-		fmt.Fprintf(&b, "\n  %s --client %s --scope %s --file %s", term.Text(cmdline.Quote([]string{t.Entry.Name})),
-			t.File.Row.Client, t.File.Row.Scope, term.Text(cmdline.Quote([]string{t.File.Path})))
-		if p := project(t); p != "" {
-			b.WriteString("  (for " + r.Short(p) + ")")
+		fmt.Fprintf(&b, "\n  %s --client %s --scope %s --file %s", term.VisibleText(cmdline.Quote([]string{t.Entry.Name})),
+			t.File.Row.Client, t.File.Row.Scope, term.VisibleText(cmdline.Quote([]string{t.File.Path})))
+		if p := projectFolder(t); p != "" {
+			b.WriteString("  (for " + r.ShortPath(p) + ")")
 		}
 	}
 	return b.String()
 }
 
-func (r *wrapRun) choose(pending []wrap.Target) ([]wrap.Target, error) {
+func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 	chosen, err := r.chooseTargets(fmt.Sprintf("Which servers to %s?", r.op), pending, func(wrap.Target) bool { return len(r.selection.Names) > 0 })
 	if err == nil && len(chosen) == 0 {
 		err = errors.New("nothing was chosen; Space chooses a server")
@@ -152,9 +152,9 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))
 	for i, t := range all {
-		options[i] = choose.Option{Label: r.where(t), Chosen: already(t)}
+		options[i] = choose.Option{Label: r.renderTarget(t), Chosen: already(t)}
 	}
-	picked, err := several(r.c.Context, question, options)
+	picked, err := chooseSeveral(r.c.Context, question, options)
 	for _, i := range picked {
 		chosen = append(chosen, all[i])
 	}
@@ -164,8 +164,8 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 // errLeft is how the command ends when the person leaves a choice.
 var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
 
-func several(ctx context.Context, question string, options []choose.Option) ([]int, error) {
-	picked, err := choose.Several(ctx, os.Stdin, os.Stdout, question, options)
+func chooseSeveral(ctx context.Context, question string, options []choose.Option) ([]int, error) {
+	picked, err := choose.ChooseSeveral(ctx, os.Stdin, os.Stdout, question, options)
 	if errors.Is(err, choose.ErrLeft) {
 		return nil, errLeft
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// unruled tells of the wrapped servers that the policy which was there does not
+// tellUnruled tells of the wrapped servers that the policy which was there does not
 // speak of: what no rule allows is refused. Servers that are only watched are not.
-func (r *wrapRun) unruled(changes []wrap.Change) {
+func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
 		return
 	}
@@ -37,28 +37,28 @@ func (r *wrapRun) unruled(changes []wrap.Change) {
 			if profile != "" {
 				profiles[e.Entry.Name] = profile
 			}
-			again = append(again, term.Text(cmdline.Quote([]string{e.Entry.Name})))
+			again = append(again, term.VisibleText(cmdline.Quote([]string{e.Entry.Name})))
 		}
 	}
 	if len(again) == 0 {
 		return
 	}
-	path := r.Short(r.folders.PolicyFile())
+	path := r.ShortPath(r.folders.PolicyFile())
 	if len(shut) > 0 {
-		fmt.Fprintf(r.prose, "No rule of %s opens %s: every call will be refused.\n", path, names(shut))
+		fmt.Fprintf(r.prose, "No rule of %s opens %s: every call will be refused.\n", path, joinNames(shut))
 	}
 	if len(narrow) > 0 {
-		fmt.Fprintf(r.prose, "No rule of %s names %s: what its rules without a server do not open will be refused.\n", path, names(narrow))
+		fmt.Fprintf(r.prose, "No rule of %s names %s: what its rules without a server do not open will be refused.\n", path, joinNames(narrow))
 	}
-	for _, name := range compact(slices.Concat(shut, narrow)) {
+	for _, name := range dropRepeats(slices.Concat(shut, narrow)) {
 		if p := profiles[name]; p != "" {
-			fmt.Fprintf(r.prose, "  Rules for %s, to put above the one that refuses the rest: clawai policy init --profile %s --output -\n", term.Visible(name), p)
+			fmt.Fprintf(r.prose, "  Rules for %s, to put above the one that refuses the rest: clawai policy init --profile %s --output -\n", term.VisibleLine(name), p)
 		}
 	}
 	if r.Judge.Hub.Into {
 		return // which is no place to only watch
 	}
-	watch := "clawai wrap " + strings.Join(compact(again), " ") + " --observe"
+	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && anyLed(changes) {
 		watch = "clawai proxy --listen " + r.c.String("listen") + " --wrapped --observe"
 	}
@@ -67,7 +67,7 @@ func (r *wrapRun) unruled(changes []wrap.Change) {
 
 // starterFor is the starter policy for what an entry runs, "" when there is none.
 func starterFor(e client.Entry) string {
-	known, _ := recognised(e) // nil where the catalogue cannot be read, as for an unknown one
+	known, _ := recogniseServer(e) // nil where the catalogue cannot be read, as for an unknown one
 	return profileOf(known)
 }
 
@@ -89,12 +89,12 @@ func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 		switch {
 		case s.Subject == policy.NoSubject: // it decides no calls
 		case s.Servers != nil:
-			if matches(s.Servers, e.Name) {
+			if matchesAny(s.Servers, e.Name) {
 				return opened
 			}
 		case s.Action == policy.Deny || !slices.Contains([]policy.Subject{policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject}, s.Subject):
 		case slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" }),
-			slices.ContainsFunc(namesOf(profile), func(name string) bool { return matches(s.Names, name) }):
+			slices.ContainsFunc(namesOf(profile), func(name string) bool { return matchesAny(s.Names, name) }):
 			return opened
 		default:
 			found = openedElsewhere
@@ -103,8 +103,8 @@ func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	return found
 }
 
-// matches says that one of the globs matches a name.
-func matches(globs []string, name string) bool {
+// matchesAny says that one of the globs matches a name.
+func matchesAny(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
 		p, err := glob.Compile(g)
 		return err == nil && p.Match(name)
@@ -116,7 +116,7 @@ func namesOf(profile string) (names []string) {
 	if profile == "" {
 		return nil
 	}
-	src, err := fixtures.Policy(profile)
+	src, err := fixtures.ComposePolicy(profile)
 	if err != nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ type vaultMove struct {
 	entry   string
 	value   []byte
 	origin  vault.Origin
-	server  vault.Server
+	server  vault.Requester
 	label   string // of the variable or header, for people
 	bound   bool   // the entry was not the server's before
 	written bool
@@ -43,48 +43,48 @@ type movedSecret struct {
 	Entry  string `json:"entry"` // of the vault
 }
 
-func (m *vaultMoves) open() (err error) {
+func (m *vaultMoves) openVault() (err error) {
 	if m.store == nil {
 		m.store, err = vaultplace.Open()
 	}
 	return err
 }
 
-// Take asks whether a secret shall move, and finds the name of its entry.
-func (m *vaultMoves) Take(t wrap.Target, s client.Secret) (text string, take bool, err error) {
+// TakeSecret asks whether a secret shall move, and finds the name of its entry.
+func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, take bool, err error) {
 	words := []string{t.Entry.URL}
 	if t.Entry.URL == "" {
 		words = append([]string{t.Entry.Command}, t.Entry.Args...)
 	}
 	if strings.Contains(strings.Join(words, "\x00"), "${") {
-		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.Visible(s.Name), term.Visible(t.Entry.Name), m.run.Short(t.File.Path))
+		fmt.Fprintf(m.run.prose, "%s of %s stays in %s: its client fills in what starts the server, so that the vault cannot be told whom it is for.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path))
 		return "", false, nil
 	}
-	if err := m.open(); err != nil {
+	if err := m.openVault(); err != nil {
 		return "", false, err
 	}
 	move := vaultMove{
-		value: []byte(s.Value), label: s.Name, server: vault.Server{Name: t.Entry.Name, Command: vaultplace.Command(words)},
+		value: []byte(s.Value), label: s.Name, server: vault.Requester{Name: t.Entry.Name, Command: vaultplace.BoundCommand(words)},
 		origin: vault.Origin{File: t.File.Real, Server: t.Entry.KeyPath, Member: s.Member, Token: []byte(s.Token)},
 	}
 	if err := vault.CheckValue(move.value); err != nil {
 		return "", false, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	if move.entry, err = m.name(t.Entry.Name+"."+s.Name, move.value); err != nil {
+	if move.entry, err = m.findEntryName(t.Entry.Name+"."+s.Name, move.value); err != nil {
 		return "", false, err
 	}
 	if m.run.terminal && !m.run.dryRun {
-		answer, err := m.run.ask(fmt.Sprintf("Move %s of %s in %s into the vault, as %s? [Y/n] ", term.Visible(s.Name), term.Visible(t.Entry.Name), m.run.Short(t.File.Path), move.entry))
+		answer, err := m.run.askLine(fmt.Sprintf("Move %s of %s in %s into the vault, as %s? [Y/n] ", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path), move.entry))
 		if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 			return "", false, nil //nolint:nilerr // no answer is no
 		}
 	}
 	m.moves = append(m.moves, move)
-	return s.Before + vault.Reference(move.entry), true, nil
+	return s.Before + vault.MakeReference(move.entry), true, nil
 }
 
-// name finds an entry for a value: one that has it already, or one that is not there yet.
-func (m *vaultMoves) name(wanted string, value []byte) (string, error) {
+// findEntryName finds an entry for a value: one that has it already, or one that is not there yet.
+func (m *vaultMoves) findEntryName(wanted string, value []byte) (string, error) {
 	clean := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && vault.CheckName("a"+string(r)) == nil {
 			return r
@@ -119,37 +119,37 @@ next:
 	}
 }
 
-// Give finds what a reference stands for, where wrap has put it.
-func (m *vaultMoves) Give(t wrap.Target, s client.Secret) (token string, give bool, err error) {
+// ReturnToken finds what a reference stands for, where wrap has put it.
+func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, give bool, err error) {
 	if vault.CheckName(s.Value) != nil {
 		return "", false, nil
 	}
-	if err := m.open(); err != nil {
+	if err := m.openVault(); err != nil {
 		return "", false, err
 	}
 	e, err := m.store.Get(s.Value)
 	if errors.Is(err, vault.ErrNone) {
-		fmt.Fprintf(m.run.prose, "%s of %s stays %s, and the vault has no such entry: write the value there by hand.\n", term.Visible(s.Name), term.Visible(t.Entry.Name), vault.Reference(s.Value))
+		fmt.Fprintf(m.run.prose, "%s of %s stays %s, and the vault has no such entry: write the value there by hand.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), vault.MakeReference(s.Value))
 		return "", false, nil
 	}
 	if err != nil {
 		return "", false, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	o, ok := e.Origin(t.File.Real, t.Entry.KeyPath, s.Member)
+	o, ok := e.FindOrigin(t.File.Real, t.Entry.KeyPath, s.Member)
 	if !ok {
-		fmt.Fprintf(m.run.prose, "%s of %s stays %s, which was written by hand and which only clawai fills in.\n", term.Visible(s.Name), term.Visible(t.Entry.Name), vault.Reference(s.Value))
+		fmt.Fprintf(m.run.prose, "%s of %s stays %s, which was written by hand and which only clawai fills in.\n", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), vault.MakeReference(s.Value))
 		return "", false, nil
 	}
-	m.moves = append(m.moves, vaultMove{entry: s.Value, origin: o, label: s.Name, server: vault.Server{Name: t.Entry.Name}})
+	m.moves = append(m.moves, vaultMove{entry: s.Value, origin: o, label: s.Name, server: vault.Requester{Name: t.Entry.Name}})
 	whole := s.Before + string(e.Value)
-	if was, ok := client.Decode(t.File.Row, string(o.Token)); ok && was == whole {
+	if was, ok := client.DecodeToken(t.File.Row, string(o.Token)); ok && was == whole {
 		return string(o.Token), true, nil
 	}
 	return client.Quote(whole), true, nil // it has another value by now
 }
 
-// within drops what was to move for servers that are not edited after all.
-func (m *vaultMoves) within(changes []wrap.Change) {
+// filterMoves drops what was to move for servers that are not edited after all.
+func (m *vaultMoves) filterMoves(changes []wrap.Change) {
 	m.moves = slices.DeleteFunc(m.moves, func(v vaultMove) bool {
 		return !slices.ContainsFunc(changes, func(c wrap.Change) bool {
 			return c.Real == v.origin.File && slices.ContainsFunc(c.Edits, func(e wrap.Edit) bool { return slices.Equal(e.Entry.KeyPath, v.origin.Server) })
@@ -157,28 +157,28 @@ func (m *vaultMoves) within(changes []wrap.Change) {
 	})
 }
 
-// keep puts what was taken into the vault; after an error it is as it was.
-func (m *vaultMoves) keep() error {
+// keepSecrets puts what was taken into the vault; after an error it is as it was.
+func (m *vaultMoves) keepSecrets() error {
 	if m.run.op != wrap.Wrap {
 		return nil
 	}
 	for i := range m.moves {
-		if err := m.moves[i].put(m.store); err != nil {
+		if err := m.moves[i].putSecret(m.store); err != nil {
 			return errors.Join(fmt.Errorf("nothing was written, as the vault cannot keep %s: %w", m.moves[i].entry, err), m.takeBack(func(*vaultMove) bool { return true }))
 		}
 	}
 	return nil
 }
 
-func (v *vaultMove) put(store vault.Store) error {
+func (v *vaultMove) putSecret(store vault.Store) error {
 	err := store.Change(v.entry, func(e *vault.Entry) error {
 		if len(e.Value) == 0 {
 			e.Value, e.Set, e.Moved = v.value, time.Now(), true
 		} else if !bytes.Equal(e.Value, v.value) {
 			return errors.New("somebody has set it meanwhile; run the command again")
 		}
-		v.bound = e.Bind(v.server.Name, v.server.Command)
-		e.From(v.origin)
+		v.bound = e.BindServer(v.server.Name, v.server.Command)
+		e.AddOrigin(v.origin)
 		return nil
 	})
 	v.written = err == nil
@@ -193,16 +193,16 @@ func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 			continue
 		}
 		v.written = false
-		err = errors.Join(err, v.forget(m.store))
+		err = errors.Join(err, v.removeOrigin(m.store))
 	}
 	return err
 }
 
-// forget drops the place from the entry, and the entry with the last of them.
-func (v *vaultMove) forget(store vault.Store) error {
+// removeOrigin drops the place from the entry, and the entry with the last of them.
+func (v *vaultMove) removeOrigin(store vault.Store) error {
 	gone := false
 	err := store.Change(v.entry, func(e *vault.Entry) error {
-		if gone = e.Forget(v.origin); v.bound && len(e.Origins) == 0 {
+		if gone = e.RemoveOrigin(v.origin); v.bound && len(e.Origins) == 0 {
 			e.Bindings = e.Bindings[:len(e.Bindings)-1]
 		}
 		return nil
@@ -213,22 +213,22 @@ func (v *vaultMove) forget(store vault.Store) error {
 	return err
 }
 
-// stayed says that the file has the secret still, and no reference to it: else the vault may
+// hasStayed says that the file has the secret still, and no reference to it: else the vault may
 // have the only one. An edit that failed may have been made, or be undone in part.
-func (v *vaultMove) stayed() bool {
+func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
-	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.Reference(v.entry)))
+	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))
 }
 
-// done follows what became of the files: what was not written has moved nothing, and what
+// finishMoves follows what became of the files: what was not written has moved nothing, and what
 // stands in a file again need not be in the vault.
-func (m *vaultMoves) done(changes []wrap.Change, failed []error) error {
+func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	written := map[string]bool{}
 	for i := range changes {
 		written[changes[i].Real] = failed[i] == nil
 	}
 	if m.run.op == wrap.Wrap {
-		return m.takeBack(func(v *vaultMove) bool { return !written[v.origin.File] && v.stayed() })
+		return m.takeBack(func(v *vaultMove) bool { return !written[v.origin.File] && v.hasStayed() })
 	}
 	var err error
 	for i := range m.moves {
@@ -236,13 +236,13 @@ func (m *vaultMoves) done(changes []wrap.Change, failed []error) error {
 		if !written[v.origin.File] {
 			continue
 		}
-		err = errors.Join(err, v.forget(m.store))
+		err = errors.Join(err, v.removeOrigin(m.store))
 	}
 	return err
 }
 
-// tell says what moves, or has moved: of what stands in several clients' files, once.
-func (m *vaultMoves) tell() {
+// tellMoves says what moves, or has moved: of what stands in several clients' files, once.
+func (m *vaultMoves) tellMoves() {
 	var lines []string
 	for i := range m.moves {
 		v := &m.moves[i]
@@ -250,12 +250,12 @@ func (m *vaultMoves) tell() {
 		if m.run.op == wrap.Unwrap {
 			text = "%s of %s comes back from the vault, where it is %s.\n"
 		}
-		lines = append(lines, fmt.Sprintf(text, term.Visible(v.label), term.Visible(v.server.Name), v.entry))
+		lines = append(lines, fmt.Sprintf(text, term.VisibleLine(v.label), term.VisibleLine(v.server.Name), v.entry))
 	}
-	fmt.Fprint(m.run.prose, strings.Join(compact(lines), ""))
+	fmt.Fprint(m.run.prose, strings.Join(dropRepeats(lines), ""))
 }
 
-func (m *vaultMoves) document() (all []movedSecret) {
+func (m *vaultMoves) listSecrets() (all []movedSecret) {
 	for i := range m.moves {
 		v := &m.moves[i]
 		all = append(all, movedSecret{v.server.Name, v.label, v.origin.File, v.entry})

@@ -13,7 +13,7 @@ import (
 // remembered is a vault in memory.
 type remembered map[string]vault.Entry
 
-func (remembered) Kind() vault.Kind           { return vault.Kind("memory") }
+func (remembered) Kind() vault.StoreKind      { return vault.StoreKind("memory") }
 func (r remembered) Names() ([]string, error) { return nil, nil }
 func (r remembered) Delete(name string) error { delete(r, name); return nil }
 
@@ -55,14 +55,14 @@ func TestTheOnlyCopyOfASecretStays(t *testing.T) {
 			}
 		}
 		m := &vaultMoves{run: &wrapRun{op: wrap.Wrap}, store: store, moves: []vaultMove{{
-			entry: "a.A_KEY", value: []byte("k-1"), server: vault.Server{Name: "a", Command: []string{"a"}},
+			entry: "a.A_KEY", value: []byte("k-1"), server: vault.Requester{Name: "a", Command: []string{"a"}},
 			origin: vault.Origin{File: file, Server: []string{"mcpServers", "a"}, Member: "A_KEY", Token: []byte(`"k-1"`)},
 		}}}
-		if err := m.keep(); err != nil {
+		if err := m.keepSecrets(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		changes := []wrap.Change{{Real: file}}
-		if err := m.done(changes, []error{errors.New("the client has undone the edit of b")}); err != nil {
+		if err := m.finishMoves(changes, []error{errors.New("the client has undone the edit of b")}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if _, kept := store["a.A_KEY"]; kept != tt.kept {

@@ -64,27 +64,27 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		return err
 	}
 	r.hooks = c.Bool("hooks")
-	changes, refused, targets, err := r.plan(c.Context)
+	changes, refused, targets, err := r.planChanges(c.Context)
 	if err != nil {
 		return err
 	}
-	if changes, refused, err = r.writable(changes, refused); err != nil {
+	if changes, refused, err = r.dropUnwritable(changes, refused); err != nil {
 		return err
 	}
 	switch {
-	case len(changes) == 0 && r.op == wrap.Unwrap && !r.dryRun && r.Judge.Hub.Pending(r.Places):
-		unlock, err := r.Judge.Hub.Alone(c.Context, r.options())
+	case len(changes) == 0 && r.op == wrap.Unwrap && !r.dryRun && r.Judge.Hub.HasUnsettled(r.Places):
+		unlock, err := r.Judge.Hub.LockRuns(c.Context, r.applyOptions())
 		if err != nil {
 			return err
 		}
 		defer unlock()
-		return r.settle(c.Context)
+		return r.settleHub(c.Context)
 	case len(changes) == 0 && len(targets) == 0 && len(refused) == 0 && !r.hooks:
-		return r.nothing()
+		return r.explainNothing()
 	case len(changes) == 0:
-		return errors.Join(r.document(nil, nil), r.end(refused))
+		return errors.Join(r.printDocument(nil, nil), r.tellErrors(refused))
 	}
-	first, err := r.ready(targets)
+	first, err := r.checkPolicy(targets)
 	if err != nil {
 		return err
 	}
@@ -92,100 +92,100 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		return err
 	}
 	for _, change := range changes {
-		fmt.Fprint(r.diffs, change.Diff(r.Short(change.Path)))
+		fmt.Fprint(r.diffs, change.Diff(r.ShortPath(change.Path)))
 		for _, note := range change.Notes {
-			fmt.Fprintf(r.prose, "Beside it in %s, %s.\n", r.Short(change.Path), term.Text(note))
+			fmt.Fprintf(r.prose, "Beside it in %s, %s.\n", r.ShortPath(change.Path), term.VisibleText(note))
 		}
 	}
 	r.tellHub(changes)
-	r.vault.tell()
+	r.vault.tellMoves()
 	if r.dryRun || r.terminal {
-		r.hookRules.tell(r, "To be put into")
+		r.hookRules.tellRules(r, "To be put into")
 	}
 	if r.dryRun {
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		if !r.hooks {
-			r.uncovered()
-			r.unruled(changes)
+			r.tellUncovered()
+			r.tellUnruled(changes)
 			r.tellLeaks(changes)
 		}
-		return errors.Join(r.document(changes, nil), r.end(refused))
+		return errors.Join(r.printDocument(changes, nil), r.tellErrors(refused))
 	}
 	files := len(changes)
 	if r.hookRules != nil {
 		files++
 	}
-	if !r.confirmed(files) {
+	if !r.confirmWrite(files) {
 		return nil
 	}
-	if err := errors.Join(first.writePolicy(), r.hookRules.write(r)); err != nil {
+	if err := errors.Join(first.writePolicy(), r.hookRules.writeRules(r)); err != nil {
 		return err
 	}
 	if err := config.PrivateFolder(r.folders.State); err != nil {
 		return fmt.Errorf("nothing was written, as the journal cannot be kept: %w", err)
 	}
-	if err := r.led(changes); err != nil {
+	if err := r.saveProxyState(changes); err != nil {
 		return err
 	}
-	if err := r.vault.keep(); err != nil {
+	if err := r.vault.keepSecrets(); err != nil {
 		return err
 	}
 	// Only now: until here an interrupt ends us at once, also at the question.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	unlock, err := r.Judge.Hub.Alone(ctx, r.options())
+	unlock, err := r.Judge.Hub.LockRuns(ctx, r.applyOptions())
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	if r.Judge.Hub.Into {
-		if err := r.Judge.Hub.Begin(ctx, r.options()); err != nil {
-			return errors.Join(err, r.settle(ctx))
+		if err := r.Judge.Hub.BeginMoves(ctx, r.applyOptions()); err != nil {
+			return errors.Join(err, r.settleHub(ctx))
 		}
 	}
-	failed := wrap.Apply(ctx, changes, r.options())
-	if err := r.settle(ctx); err != nil {
+	failed := wrap.ApplyChanges(ctx, changes, r.applyOptions())
+	if err := r.settleHub(ctx); err != nil {
 		refused = append(refused, err)
 	}
-	if err := r.vault.done(changes, failed); err != nil {
+	if err := r.vault.finishMoves(changes, failed); err != nil {
 		refused = append(refused, fmt.Errorf("the vault: %w", err))
 	}
-	r.hookRules.tell(r, "Put into")
-	r.report(changes, failed)
+	r.hookRules.tellRules(r, "Put into")
+	r.reportChanges(changes, failed)
 	if first != nil {
 		if err := first.tellAsking(); err != nil {
 			return err
 		}
 	}
-	return errors.Join(r.document(changes, failed), r.end(append(refused, failed...)))
+	return errors.Join(r.printDocument(changes, failed), r.tellErrors(append(refused, failed...)))
 }
 
-// writable leaves out the files that cannot be written, before anybody reads what would
+// dropUnwritable leaves out the files that cannot be written, before anybody reads what would
 // change in them. A move into the hub goes on with all of its files or none.
-func (r *wrapRun) writable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
-	writable, failed := r.options().Writable(changes)
+func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
+	writable, failed := r.applyOptions().SplitWritable(changes)
 	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
 		return nil, nil, fmt.Errorf("nothing was written: %w", errors.Join(failed...))
 	}
 	return writable, append(refused, failed...), nil
 }
 
-// plan works out the files that the command line asks for.
-func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []error, targets []wrap.Target, err error) {
+// planChanges works out the files that the command line asks for.
+func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refused []error, targets []wrap.Target, err error) {
 	if r.hooks {
 		changes, refused, err = r.planHooks(ctx)
 		return changes, refused, nil, err
 	}
-	if targets, err = r.targets(); err != nil {
+	if targets, err = r.findTargets(); err != nil {
 		return nil, nil, nil, err
 	}
 	if r.Judge.Hub.Into {
-		r.Judge.Hub.Forget(r.Places)
+		r.Judge.Hub.ForgetUnsettled(r.Places)
 	}
-	changes, refused = r.Judge.Plan(r.op, targets)
-	r.vault.within(changes)
+	changes, refused = r.Judge.PlanChanges(r.op, targets)
+	r.vault.filterMoves(changes)
 	if r.op == wrap.Unwrap && r.all && len(r.selection.Names) == 0 && r.selection.Scope == "" && r.selection.File == "" {
-		hooks, err := r.Hooks()
+		hooks, err := r.FindHooks()
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -196,14 +196,14 @@ func (r *wrapRun) plan(ctx context.Context) (changes []wrap.Change, refused []er
 	return changes, refused, targets, nil
 }
 
-// ready says why wrapping would leave servers that do not start. Where no policy is
+// checkPolicy says why wrapping would leave servers that do not start. Where no policy is
 // there and a person wants one, it is the run of init that writes it.
-func (r *wrapRun) ready(targets []wrap.Target) (*initRun, error) {
+func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 	if r.op == wrap.Unwrap {
 		return nil, nil
 	}
 	path := r.folders.PolicyFile()
-	loaded, err := config.LoadPolicyFor(path, policyfile.Options(r.folders.Home))
+	loaded, err := config.LoadPolicyFor(path, policyfile.PolicyOptions(r.folders.Home))
 	switch {
 	case err == nil:
 		r.rules = loaded.Policy
@@ -212,9 +212,9 @@ func (r *wrapRun) ready(targets []wrap.Target) (*initRun, error) {
 		if r.terminal && !r.dryRun && !r.hooks {
 			return r.offerPolicy(targets)
 		}
-		err = fmt.Errorf("there is no policy at %s, and without one "+r.without()+"; "+r.firstRules(), path)
+		err = fmt.Errorf("there is no policy at %s, and without one "+r.missingPolicyText()+"; "+r.firstRules(), path)
 	default:
-		err = fmt.Errorf("with this policy "+r.without()+": %w", err)
+		err = fmt.Errorf("with this policy "+r.missingPolicyText()+": %w", err)
 	}
 	if r.dryRun {
 		fmt.Fprintf(r.errs, "clawai: %v\n", err)
@@ -223,8 +223,8 @@ func (r *wrapRun) ready(targets []wrap.Target) (*initRun, error) {
 	return nil, err
 }
 
-// without says what comes of having no policy.
-func (r *wrapRun) without() string {
+// missingPolicyText says what comes of having no policy.
+func (r *wrapRun) missingPolicyText() string {
 	if r.hooks {
 		return "every tool of the client is refused"
 	}
@@ -241,31 +241,31 @@ func (r *wrapRun) firstRules() string {
 
 // offerPolicy makes the policy that init would write for these servers.
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
-	answer, err := r.ask(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.Short(r.folders.PolicyFile())))
+	answer, err := r.askLine(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.ShortPath(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 		return nil, errors.New("nothing was written; clawai init writes a policy, or: clawai policy init --profile NAME")
 	}
 	first := &initRun{wrapRun: r, mode: modeAsk, targets: targets}
-	if err := first.prepare(); err != nil {
+	if err := first.preparePolicy(); err != nil {
 		return nil, err
 	}
-	if err := first.draft(); err != nil {
+	if err := first.draftPolicy(); err != nil {
 		return nil, err
 	}
 	first.tellPolicy("Policy to write")
 	return first, nil
 }
 
-func (r *wrapRun) options() wrap.Options {
+func (r *wrapRun) applyOptions() wrap.Options {
 	return wrap.Options{
 		State: r.folders.State, Version: cmdline.Version, Home: r.env.Home, Dir: r.env.Dir,
 		Follow: r.c.Bool("follow"), WhileRunning: r.c.Bool("while-running"), Replan: r.Judge.Replan,
 	}
 }
 
-// end tells every error and turns them into one exit code.
-func (r *wrapRun) end(errs []error) error {
-	bad := r.unreadable()
+// tellErrors tells every error and turns them into one exit code.
+func (r *wrapRun) tellErrors(errs []error) error {
+	bad := r.tellUnreadable()
 	for _, err := range errs {
 		if err != nil {
 			fmt.Fprintf(r.errs, "clawai: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -278,28 +278,28 @@ func (r *wrapRun) end(errs []error) error {
 	return nil
 }
 
-// unreadable tells of the files that could not be read. With names that were
+// tellUnreadable tells of the files that could not be read. With names that were
 // found elsewhere it is a warning: the file may well not be meant.
-func (r *wrapRun) unreadable() bool {
+func (r *wrapRun) tellUnreadable() bool {
 	bad := false
 	for _, p := range r.Places {
 		if r.hooks {
 			break // of which it says nothing
 		}
-		if p.Err != nil && r.selection.Matches(&p) {
-			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.Short(p.Path), p.Row.Name, p.Err)
+		if p.Err != nil && r.selection.MatchesFile(&p) {
+			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.ShortPath(p.Path), p.Row.Name, p.Err)
 			bad = bad || len(r.selection.Names) == 0
 		}
 	}
 	return bad
 }
 
-func (r *wrapRun) confirmed(files int) bool {
+func (r *wrapRun) confirmWrite(files int) bool {
 	if !r.terminal {
 		return true
 	}
-	question := fmt.Sprintf("Write %s? [y/N] ", cmdline.Count(files, "this file", "these %d files"))
-	answer, err := r.ask(question)
+	question := fmt.Sprintf("Write %s? [y/N] ", cmdline.CountText(files, "this file", "these %d files"))
+	answer, err := r.askLine(question)
 	if err != nil || !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		fmt.Fprintln(r.prose, "Nothing was written.")
 		return false

@@ -32,19 +32,19 @@ const (
 // longer it is.
 const wideTo = 163
 
-// Find visits the stretches of text whose windows reach a level, in their order; top is
+// FindStretches visits the stretches of text whose windows reach a level, in their order; top is
 // the most that one of them summed up to, in the measure of narrow windows. What is HTML is read
 // as it is written, and once more as it is drawn: then what was found before is not visited
 // again.
-func Find(text string, level Level, visit func(start, end int, top Level)) {
-	if !draws(text) {
-		find(&reader{text: text}, level, visit)
+func FindStretches(text string, level Level, visit func(start, end int, top Level)) {
+	if !hasMarkup(text) {
+		findStretches(&reader{text: text}, level, visit)
 		return
 	}
 	var all []stretch
 	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
 		before, at := len(all), 0
-		find(&r, level, func(start, end int, top Level) {
+		findStretches(&r, level, func(start, end int, top Level) {
 			for at < before && all[at].end <= start {
 				at++
 			}
@@ -67,11 +67,11 @@ type stretch struct {
 	top        Level
 }
 
-func find(r *reader, level Level, visit func(start, end int, top Level)) {
+func findStretches(r *reader, level Level, visit func(start, end int, top Level)) {
 	var s scorer
 	start, end, top := -1, 0, Level(0)
-	for r.next() {
-		score, from := s.add(weigh(table, r.features()), r.start)
+	for r.nextWord() {
+		score, from := s.addWord(weighWord(table, r.wordFeatures()), r.start)
 		switch {
 		case score < level:
 			continue
@@ -88,22 +88,22 @@ func find(r *reader, level Level, visit func(start, end int, top Level)) {
 	}
 }
 
-// Top is the most that a window of the text sums up to.
-func Top(text string) (top Level) {
+// TopScore is the most that a window of the text sums up to.
+func TopScore(text string) (top Level) {
 	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
-		if r.drawn && !draws(text) {
+		if r.drawn && !hasMarkup(text) {
 			break
 		}
 		var s scorer
-		for r.next() {
-			score, _ := s.add(weigh(table, r.features()), r.start)
+		for r.nextWord() {
+			score, _ := s.addWord(weighWord(table, r.wordFeatures()), r.start)
 			top = max(top, score)
 		}
 	}
 	return top
 }
 
-func weigh(table string, features [4]uint32) (sum int) {
+func weighWord(table string, features [4]uint32) (sum int) {
 	for _, f := range features {
 		sum += int(int8(table[f%Buckets]))
 	}
@@ -117,9 +117,9 @@ type scorer struct {
 	narrow, wide int
 }
 
-// add takes the next word's weight and where it begins. It gives what the better of the
+// addWord takes the next word's weight and where it begins. It gives what the better of the
 // windows that end with it sums up to, and where that begins.
-func (s *scorer) add(weight, start int) (score Level, from int) {
+func (s *scorer) addWord(weight, start int) (score Level, from int) {
 	at := s.n % Wide
 	if s.n >= Wide {
 		s.wide -= s.last[at].weight
@@ -131,10 +131,10 @@ func (s *scorer) add(weight, start int) (score Level, from int) {
 	s.n++
 	s.narrow, s.wide = s.narrow+weight, s.wide+weight
 	if wide := s.wide * 100 / wideTo; wide > s.narrow {
-		return Level(wide), s.first(Wide)
+		return Level(wide), s.windowStart(Wide)
 	}
-	return Level(s.narrow), s.first(Narrow)
+	return Level(s.narrow), s.windowStart(Narrow)
 }
 
-// first is where the window of so many words begins.
-func (s *scorer) first(words int) int { return s.last[max(0, s.n-words)%Wide].start }
+// windowStart is where the window of so many words begins.
+func (s *scorer) windowStart(words int) int { return s.last[max(0, s.n-words)%Wide].start }

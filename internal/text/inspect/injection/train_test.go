@@ -169,8 +169,8 @@ func ordinary() string {
 }
 
 func features(text string) (all [][4]uint32) {
-	for r := (reader{text: text}); r.next(); {
-		all = append(all, r.features())
+	for r := (reader{text: text}); r.nextWord(); {
+		all = append(all, r.wordFeatures())
 	}
 	return all
 }

@@ -26,8 +26,8 @@ type reader struct {
 
 const seed = 2166136261
 
-// mix goes on with a hash (FNV-1a, with a wider multiplication).
-func mix(h, c uint32) uint32 {
+// mixHash goes on with a hash (FNV-1a, with a wider multiplication).
+func mixHash(h, c uint32) uint32 {
 	h = (h ^ c) * 0x9e3779b1
 	return h ^ h>>15
 }
@@ -60,8 +60,8 @@ const (
 	apart  = 255
 )
 
-// next reads the next word.
-func (r *reader) next() bool {
+// nextWord reads the next word.
+func (r *reader) nextWord() bool {
 	h, began := uint32(seed), false
 	for r.at < len(r.text) {
 		c := r.text[r.at]
@@ -69,7 +69,7 @@ func (r *reader) next() bool {
 			if !began {
 				began, r.start = true, r.at
 			}
-			h = mix(h, uint32(kept[c]))
+			h = mixHash(h, uint32(kept[c]))
 			r.at++
 			r.end = r.at
 			continue
@@ -77,11 +77,11 @@ func (r *reader) next() bool {
 		size, said := 1, rune(c)
 		switch {
 		case c >= utf8.RuneSelf:
-			said, size = folded(r.text[r.at:], r.drawn)
+			said, size = foldRune(r.text[r.at:], r.drawn)
 		case r.drawn && c == '<':
-			said, size = tag(r.text[r.at:])
+			said, size = readTag(r.text[r.at:])
 		case r.drawn && c == '&':
-			said, size = entity(r.text[r.at:])
+			said, size = readEntity(r.text[r.at:])
 		}
 		as, letter := byte(apart), rune(-1) // of which no byte of ASCII is
 		switch {
@@ -97,13 +97,13 @@ func (r *reader) next() bool {
 			r.at += size
 			continue
 		case as == sign && began, as == apart && began && letter < utf8.RuneSelf:
-			r.push(h)
+			r.pushWord(h)
 			return true
 		case as == sign:
-			r.start, h = r.at, mix(h, uint32(said))
+			r.start, h = r.at, mixHash(h, uint32(said))
 			r.at += size
 			r.end = r.at
-			r.push(h)
+			r.pushWord(h)
 			return true
 		case as == apart && letter < utf8.RuneSelf:
 			r.at += size
@@ -113,32 +113,32 @@ func (r *reader) next() bool {
 			began, r.start = true, r.at
 		}
 		if letter < utf8.RuneSelf {
-			h = mix(h, uint32(as))
+			h = mixHash(h, uint32(as))
 		} else {
-			h = mix(h, uint32(letter))
+			h = mixHash(h, uint32(letter))
 		}
 		r.at += size
 		r.end = r.at
 	}
 	if began {
-		r.push(h)
+		r.pushWord(h)
 	}
 	return began
 }
 
-func (r *reader) push(h uint32) { r.before, r.word = [2]uint32{r.word, r.before[0]}, h }
+func (r *reader) pushWord(h uint32) { r.before, r.word = [2]uint32{r.word, r.before[0]}, h }
 
-// features are the buckets of the last word: alone, with the one before, with two, and
+// wordFeatures are the buckets of the last word: alone, with the one before, with two, and
 // with the one before that.
-func (r *reader) features() [4]uint32 {
+func (r *reader) wordFeatures() [4]uint32 {
 	a, b, c := r.before[1], r.before[0], r.word
-	bc := mix(b, c)
-	return [4]uint32{c, bc, mix(a, bc), mix(a^0x5bd1e995, c)}
+	bc := mixHash(b, c)
+	return [4]uint32{c, bc, mixHash(a, bc), mixHash(a^0x5bd1e995, c)}
 }
 
-// folded is what the first character of s is drawn as, in lower case: -1 for what is not
+// foldRune is what the first character of s is drawn as, in lower case: -1 for what is not
 // drawn, a blank for what is no letter, or the sign of ASCII that it is drawn like.
-func folded(s string, drawn bool) (rune, int) {
+func foldRune(s string, drawn bool) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
 		return -1, size
@@ -158,8 +158,8 @@ func folded(s string, drawn bool) (rune, int) {
 	return unicode.ToLower(r), size
 }
 
-// draws reports a text with a tag or a reference of HTML in it, or a sign of full width.
-func draws(text string) bool {
+// hasMarkup reports a text with a tag or a reference of HTML in it, or a sign of full width.
+func hasMarkup(text string) bool {
 	const wide = "\xef\xbc" // U+FF00 to U+FF3F begin so
 	if strings.Contains(text, wide) {
 		return true
@@ -172,9 +172,9 @@ func draws(text string) bool {
 		i += n
 		size := 0
 		if text[i] == '<' {
-			_, size = tag(text[i:])
+			_, size = readTag(text[i:])
 		} else {
-			_, size = entity(text[i:])
+			_, size = readEntity(text[i:])
 		}
 		if size > 1 {
 			return true
@@ -193,8 +193,8 @@ const (
 	maxBlanks = 4
 )
 
-// tag is a tag of HTML that a text begins with: a blank, or nothing where it ends no word.
-func tag(s string) (rune, int) {
+// readTag is a tag of HTML that a text begins with: a blank, or nothing where it ends no word.
+func readTag(s string) (rune, int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
 		at++
@@ -216,8 +216,8 @@ func tag(s string) (rune, int) {
 	return ' ', at + end + 1
 }
 
-// entity is the character that a reference of HTML, which a text begins with, stands for.
-func entity(s string) (rune, int) {
+// readEntity is the character that a reference of HTML, which a text begins with, stands for.
+func readEntity(s string) (rune, int) {
 	const longest = 34 // of those that have a name
 	n := strings.IndexByte(s[:min(len(s), longest)], ';') + 1
 	if n == 0 {
@@ -233,7 +233,7 @@ func entity(s string) (rune, int) {
 	if is[0] < utf8.RuneSelf {
 		return rune(is[0]), n
 	}
-	said, _ := folded(is, true)
+	said, _ := foldRune(is, true)
 	return said, n
 }
 
