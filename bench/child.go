@@ -19,7 +19,7 @@ import (
 // nothing of clawai, so that what is compared starts as a small program does.
 const childArgument = "-child"
 
-// childRole is the small program that a command line names, nil for the driver itself.
+// childRole gives the small program that a command line names, nil for the driver itself.
 func childRole(args []string) func(args []string) {
 	if len(args) < 3 || args[1] != childArgument {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// overHTTP are small calls over HTTP, one at a time, by JSON and by events. Bare is the
+// overHTTP gives small calls over HTTP, one at a time, by JSON and by events. Bare is the
 // server itself, and the byte relay the standard library's reverse proxy; nobody relays
 // lines there. Server, relay and client are a program of their own: with the library's HTTP
 // in it the driver, which is the other relays, too, would be twice as large.

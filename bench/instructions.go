@@ -36,7 +36,7 @@ func (t *trial) instructions(ctx context.Context) error {
 // else wants a processor: Go's scheduler and collector are left out, copying is not.
 type counts struct{ own, sha256, steady int }
 
-// perCall is the difference between n calls and twice as many, one after the other, in
+// perCall gives the difference between n calls and twice as many, one after the other, in
 // the whole process, by function.
 func (b *testbed) perCall(ctx context.Context, w way, n int) (profile, error) {
 	once, err := b.count(ctx, w, n)

@@ -178,7 +178,7 @@ func (p *process) inFlight(depth, n int) error {
 	return <-failed
 }
 
-// userTime is the processor time in user mode of the process so far: in hundredths of a
+// userTime gives the processor time in user mode of the process so far: in hundredths of a
 // second, so that it says something about many calls only (proc(5), stat).
 func (p *process) userTime() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
@@ -190,7 +190,7 @@ func (p *process) userTime() (time.Duration, error) {
 	return time.Duration(ticks) * 10 * time.Millisecond, err
 }
 
-// allTime is the processor time of all threads so far.
+// allTime gives the processor time of all threads so far.
 func (p *process) allTime() (sum time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
 	for _, task := range tasks {

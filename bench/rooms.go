@@ -40,7 +40,7 @@ func (p profile) rooms() profile {
 
 const sha256Room = "SHA-256, without SHA instructions, in addition"
 
-// roomOf is the package of a function, without the module's path; assembly without one
+// roomOf gives the package of a function, without the module's path; assembly without one
 // copies, compares and searches bytes.
 func roomOf(function string) string {
 	if strings.Contains(function, "sha256") {

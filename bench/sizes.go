@@ -79,7 +79,7 @@ func moduleSizes(binary string) (sizes map[string]int64, whole int64, err error)
 	return sizes, whole, nil
 }
 
-// moduleOf is the module whose path begins the symbol's package, else the standard library.
+// moduleOf gives the module whose path begins the symbol's package, else the standard library.
 func moduleOf(symbol string, modules []string) string {
 	symbol = strings.ReplaceAll(symbol, "%2e", ".") // a dot in the last part of a path
 	best, length := "the standard library", 0

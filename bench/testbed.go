@@ -152,7 +152,7 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	return nil
 }
 
-// commandLine is what reaches the echo server by a way.
+// commandLine gives what reaches the echo server by a way.
 func (b *testbed) commandLine(w way) []string {
 	if w.hub {
 		return w.prefix

@@ -43,7 +43,7 @@ func SeenOf(words []string) (s Seen, whole bool) {
 // SeenWords lists all of them.
 func SeenWords() []string { return slices.Clone(seenWords) }
 
-// LabelWords are what has been seen.
+// LabelWords gives what has been seen.
 func (s Seen) LabelWords() (words []string) {
 	for i, word := range seenWords {
 		if s&(Untrusted<<i) != 0 {
@@ -106,7 +106,7 @@ func gotSeen(c *Call) string {
 	return "none of these"
 }
 
-// Labelled says whether an answer may depend on Call.Seen.
+// Labelled reports whether an answer may depend on Call.Seen.
 func (p *Policy) Labelled() bool {
 	return p.labelled || slices.ContainsFunc(p.options.Above, (*Policy).Labelled)
 }

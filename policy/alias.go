@@ -18,7 +18,7 @@ var sameDirectories = [][2]string{
 	{"C:/Documents and Settings", "C:/Users"},
 }
 
-// aliasGlobs are further globs that a deny or a prompt may mean by one: the same below
+// aliasGlobs gives further globs that a deny or a prompt may mean by one: the same below
 // the other name of a directory, and the same host at any port. Each is a maybe.
 func aliasGlobs(own *glob.Pattern) (all []*glob.Pattern) {
 	text := own.String()

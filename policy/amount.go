@@ -34,7 +34,7 @@ func readAmount(s string) int64 {
 	return n
 }
 
-// writeAmount is an amount as people write it.
+// writeAmount gives an amount as people write it.
 func writeAmount(n int64) string {
 	whole, rest := strconv.FormatInt(n/oneAmount, 10), strconv.FormatInt(n%oneAmount+oneAmount, 10)[1:]
 	if rest = strings.TrimRight(rest, "0"); rest == "" {
@@ -43,7 +43,7 @@ func writeAmount(n int64) string {
 	return whole + "." + rest
 }
 
-// callAmount is what a call counts for: 1 where calls are counted; of a sum the argument, a
+// callAmount gives what a call counts for: 1 where calls are counted; of a sum the argument, a
 // number or a text that is one, in millionths; NoAmount where that is nothing plain.
 func (r *Rate) callAmount(c *Call) int64 {
 	if r.Sum == "" {

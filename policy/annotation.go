@@ -49,7 +49,7 @@ func AssurancesFromHints(readOnly, destructive, idempotent, openWorld *bool) (a 
 	return a
 }
 
-// AnnotationHints are annotations that say as much, by their names.
+// AnnotationHints gives annotations that say as much, by their names.
 func (a Assurances) AnnotationHints() map[string]bool {
 	return map[string]bool{
 		"readOnlyHint": a&ReadOnly != 0, "destructiveHint": a&Additive == 0,
@@ -57,7 +57,7 @@ func (a Assurances) AnnotationHints() map[string]bool {
 	}
 }
 
-// DangerWords are the words of rules that are about such a tool.
+// DangerWords gives the words of rules that are about such a tool.
 func (a Assurances) DangerWords() (words []string) {
 	for i, word := range dangers {
 		if a&(1<<i) == 0 {
@@ -79,7 +79,7 @@ func readAssurances(said, words []string) (a Assurances) {
 	return a
 }
 
-// AssuranceWords are what is said, for the record. Nobody may write to them.
+// AssuranceWords gives what is said, for the record. Nobody may write to them.
 func (a Assurances) AssuranceWords() []string { return assuredWords()[a] }
 
 // assuredWords are the words of all Assurances, for those of a call are asked for each time.

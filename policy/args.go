@@ -80,7 +80,7 @@ func (n *argNames) findFolded(key string) []kid {
 	return nil
 }
 
-// foldsASCII says whether an ASCII text is folded to one of the same length.
+// foldsASCII reports whether an ASCII text is folded to one of the same length.
 func foldsASCII(s, folded string) bool {
 	for i := range len(s) {
 		if reading.LowerByte(s[i]) != folded[i] {
@@ -101,7 +101,7 @@ type value struct {
 	within string // the text as sent whose JSON the value stands in; "" for one of the call itself
 }
 
-// isAbsent says whether there is nothing for a glob to match.
+// isAbsent reports whether there is nothing for a glob to match.
 func (v *value) isAbsent() bool {
 	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
@@ -243,7 +243,7 @@ func (sc *scanner) readMember(n *argNames) bool {
 	return sc.SkipValue()
 }
 
-// withoutConditions is n without the conditions on itself.
+// withoutConditions gives n without the conditions on itself.
 func (n *argNames) withoutConditions() *argNames {
 	return &argNames{kids: n.kids, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
@@ -328,7 +328,7 @@ func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	}
 }
 
-// kindOf is the JSON type of the value that begins with c (RFC 8259, section 3).
+// kindOf gives the JSON type of the value that begins with c (RFC 8259, section 3).
 func kindOf(c byte) where.Kind {
 	switch c {
 	case '"':

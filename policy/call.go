@@ -87,7 +87,7 @@ type Call struct {
 	Malformed string
 }
 
-// RequestTexts are what a server asks of the client's model or user in words; nil of other calls.
+// RequestTexts gives what a server asks of the client's model or user in words; nil of other calls.
 func (c *Call) RequestTexts() []string {
 	if c.Subject == SamplingSubject || c.Subject == ElicitationSubject {
 		return c.Names
@@ -98,5 +98,5 @@ func (c *Call) RequestTexts() []string {
 // Windows is the OS of a Call whose server runs there.
 const Windows = "windows"
 
-// IsFolder says whether a text can be a Call's Cwd.
+// IsFolder reports whether a text can be a Call's Cwd.
 func IsFolder(dir string) bool { return reading.NewBase(dir, "/home/user", false) != nil }

@@ -73,7 +73,7 @@ func (s *Stated) MeetCondition(c *Call) {
 	}
 }
 
-// CallKeyOf is the one of a name; false when there is none.
+// CallKeyOf gives the one of a name; false when there is none.
 func CallKeyOf(name string) (k CallKey, found bool) {
 	if i := findKey(name); i != noKey && keys[i].call != nil {
 		return *keys[i].call, true
@@ -109,7 +109,7 @@ func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	}
 }
 
-// statedGlobs is the condition that one of these globs, which load, matches a text.
+// statedGlobs gives the condition that one of these globs, which load, matches a text.
 func statedGlobs(globs []string, text func(*Call) string) Stated {
 	test := callGlob{text: text}
 	for _, s := range globs {
@@ -158,7 +158,7 @@ func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	r.calls = slices.Insert(all, at, s)
 }
 
-// conditionFor is what the rule says by a key; nil when that is nothing.
+// conditionFor gives what the rule says by a key; nil when that is nothing.
 func (r *ruleSource) conditionFor(name string) *Stated {
 	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
 		return &r.calls[i]
@@ -166,7 +166,7 @@ func (r *ruleSource) conditionFor(name string) *Stated {
 	return nil
 }
 
-// matchCall says whether the time of a call lies in it.
+// matchCall reports whether the time of a call lies in it.
 func (w *When) matchCall(c *Call) verdict {
 	switch {
 	case c.At.IsZero():

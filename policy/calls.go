@@ -49,7 +49,7 @@ func namesOne(text string, c *Call) bool {
 	})
 }
 
-// argGlobs are the globs of a rule on arguments, and on the URI of a resource.
+// argGlobs gives the globs of a rule on arguments, and on the URI of a resource.
 func (r *ruleSource) argGlobs() []argSource {
 	all := slices.Concat(r.args, r.not.args)
 	if r.subject == ResourceSubject {

@@ -77,7 +77,7 @@ func (x *argIndex) collectRules(readings []reading.Reading, lists [][]int32) [][
 	return lists
 }
 
-// sameText says whether the index cannot tell two readings apart.
+// sameText reports whether the index cannot tell two readings apart.
 func sameText(a, b *reading.Reading) bool {
 	if len(a.Text) != len(b.Text) || a.Unslashed != b.Unslashed || a.Normal != b.Normal || a.Within != b.Within {
 		return false

@@ -66,10 +66,10 @@ func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bo
 	return false
 }
 
-// onlyAllows says whether a rule does nothing but let calls through.
+// onlyAllows reports whether a rule does nothing but let calls through.
 func (r *ruleSource) onlyAllows() bool { return r.Action == Allow && !r.Rate.HasLimit() }
 
-// ruleFingerprints are the rules by what they say.
+// ruleFingerprints gives the rules by what they say.
 func (p *Policy) ruleFingerprints() []string {
 	keys := make([]string, len(p.sources))
 	for i := range p.sources {

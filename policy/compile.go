@@ -63,7 +63,7 @@ func compileSources(sources []ruleSource, o Options) (*Policy, Errors) {
 	return c.policy, nil
 }
 
-// knownHome is the home that ~ stands for, or "" when what was given is no
+// knownHome gives the home that ~ stands for, or "" when what was given is no
 // absolute path that a glob can name.
 func knownHome(home string) string {
 	home = strings.TrimRight(strings.ReplaceAll(home, `\`, "/"), "/")
@@ -172,7 +172,7 @@ func (c *compiler) checkGlobs(src *ruleSource) {
 	}
 }
 
-// slotFor is the number of an argument that a rule names.
+// slotFor gives the number of an argument that a rule names.
 func (c *compiler) slotFor(r *rule, s Subject, path []string) int32 {
 	n := c.policy.args[s]
 	if !EveryArgument(path) {

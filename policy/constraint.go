@@ -41,7 +41,7 @@ func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Lef
 	return m
 }
 
-// trimBreaks is a text without the breaks and blanks around it, which programs drop,
+// trimBreaks gives a text without the breaks and blanks around it, which programs drop,
 // when one line is left.
 func trimBreaks(s string) string {
 	if !strings.ContainsAny(s, "\n\r\t") {
@@ -88,7 +88,7 @@ func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) verdict 
 	return v.matchOnce(c, r, a)
 }
 
-// matchOnce is match, once for all readings that a constraint cannot tell apart:
+// matchOnce gives match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
 func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) verdict {
 	if r.Within != "" && !(c.not && a == Allow) && v.matchesJSONText(c, r.Within) {

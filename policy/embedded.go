@@ -16,7 +16,7 @@ import (
 // object (RFC 8259) is itself a value, and so is everything that stands in it.
 // What a server would not find in the text adds nothing: no empty list, no null.
 
-// holdsJSON says whether a text could be an array or an object.
+// holdsJSON reports whether a text could be an array or an object.
 func holdsJSON(s string) bool {
 	if n := len(s); n < 2 || ' ' < s[n-1] && s[n-1] < utf8.RuneSelf && s[n-1] != ']' && s[n-1] != '}' {
 		return false // the usual text, by a look at its end
@@ -78,7 +78,7 @@ type textAsked struct {
 	size  int
 }
 
-// matchesJSONText says whether a condition is about JSON texts and matches the one that a
+// matchesJSONText reports whether a condition is about JSON texts and matches the one that a
 // value stands in. Then it matches the value too: the owner has seen the text as a
 // whole, and what it holds needs no rule of its own.
 func (v *view) matchesJSONText(c *condition, text string) bool {

@@ -17,7 +17,7 @@ type Error struct {
 	Hint string // what to write instead; may be ""
 }
 
-// FileName is the name of a file for one line of text. A name that could begin a
+// FileName gives the name of a file for one line of text. A name that could begin a
 // line of its own, which a runner of a pipeline may take for a command, is quoted.
 func FileName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {

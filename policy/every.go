@@ -6,10 +6,10 @@ import "slices"
 // text, number and boolean in them.
 const everyName = "*"
 
-// EveryArgument says whether a path of a condition on arguments leads to all of them.
+// EveryArgument reports whether a path of a condition on arguments leads to all of them.
 func EveryArgument(path []string) bool { return len(path) == 1 && path[0] == everyName }
 
-// strayStar says whether a path has the name of all arguments beside others.
+// strayStar reports whether a path has the name of all arguments beside others.
 func strayStar(path []string) bool { return slices.Contains(path, everyName) && !EveryArgument(path) }
 
 // strayHint says what to write in its place.

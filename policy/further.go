@@ -19,7 +19,7 @@ type Further struct {
 	Names []string // of args_only that is a list; nil when it is true
 }
 
-// watchesUnnamedArgs says whether a rule with conditions on some arguments looks at those that it
+// watchesUnnamedArgs reports whether a rule with conditions on some arguments looks at those that it
 // does not name.
 func (f *Further) watchesUnnamedArgs(a Action, on [][]string) bool {
 	return f.Only || !f.Open && a == Allow && len(on) > 0 && !slices.ContainsFunc(on, EveryArgument)
@@ -56,7 +56,7 @@ func (b *beyond) argumentPath() []string {
 	return path
 }
 
-// namesArgument says whether an argument is named: it, or one that it lies in.
+// namesArgument reports whether an argument is named: it, or one that it lies in.
 func (f *further) namesArgument(n *argNames) bool {
 	for ; n.up != nil; n = n.up {
 		for _, m := range f.named {
@@ -68,7 +68,7 @@ func (f *further) namesArgument(n *argNames) bool {
 	return false
 }
 
-// namesDescendant says whether a named argument lies below n.
+// namesDescendant reports whether a named argument lies below n.
 func (f *further) namesDescendant(n *argNames) bool {
 	for _, m := range f.named {
 		for m = m.up; m != nil; m = m.up {
@@ -181,7 +181,7 @@ func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	return ok
 }
 
-// suspectNamed is suspect for an argument that some rule names.
+// suspectNamed gives suspect for an argument that some rule names.
 func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, bool) {
 	if len(n.kids) > 0 {
 		return sc.suspectOuter(called)
@@ -189,7 +189,7 @@ func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, 
 	return sc.suspectValue(called)
 }
 
-// suspectOuter is suspect for what is in no object.
+// suspectOuter gives suspect for what is in no object.
 func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	switch sc.Peek() {
 	case '{':
@@ -252,7 +252,7 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	return reading.Innocent, sc.SkipValue()
 }
 
-// suspectJSON is suspect for what stands in a text.
+// suspectJSON gives suspect for what stands in a text.
 func (sc *scanner) suspectJSON(name, text string) (why reading.Suspicion, ok bool) {
 	whole := false
 	ok = sc.readEmbedded(text, func() bool {

@@ -25,7 +25,7 @@ func (p *Policy) Hint(cs []Call) string {
 	return ""
 }
 
-// byDefault says whether a denial is one without a rule, or by one that asks nothing of
+// byDefault reports whether a denial is one without a rule, or by one that asks nothing of
 // the call.
 func (p *Policy) byDefault(r *Rule) bool {
 	if r == nil {
@@ -65,7 +65,7 @@ func (p *Policy) findHintFolder(c *Call, left *int) string {
 	return ""
 }
 
-// literalFolders are the literal ones of a rule's globs that have a root.
+// literalFolders gives the literal ones of a rule's globs that have a root.
 func (r *ruleSource) literalFolders(home string) (all []string) {
 	for _, a := range r.args {
 		for _, text := range a.globs {
@@ -85,7 +85,7 @@ func (r *ruleSource) literalFolders(home string) (all []string) {
 	return all
 }
 
-// rebasePaths is the arguments with the paths in them that a rule speaks of, and that have no
+// rebasePaths gives the arguments with the paths in them that a rule speaks of, and that have no
 // root, put below a folder; false where there are none.
 func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
@@ -119,7 +119,7 @@ func (r *ruleSource) speaksOf(name string) bool {
 	return false
 }
 
-// renderFolder is a folder as the agent reads it.
+// renderFolder gives a folder as the agent reads it.
 func (p *Policy) renderFolder(folder string) string {
 	if home := p.homeFolder(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
 		return "~" + folder[len(home):]

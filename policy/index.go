@@ -108,7 +108,7 @@ func (x *index) bucketOf(known map[string]int32, key string, t *trie) int32 {
 	return b
 }
 
-// innerLiteral is a key for a glob that has wildcards at both ends: the longest
+// innerLiteral gives a key for a glob that has wildcards at both ends: the longest
 // literal in it, cut to a power of two so that few lengths occur.
 func innerLiteral(glob string) string {
 	if !strings.ContainsAny(glob[:1], "*?") || !strings.ContainsAny(glob[len(glob)-1:], "*?") {

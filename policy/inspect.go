@@ -38,7 +38,7 @@ type Exceptions struct {
 	Args  []ArgSource // globs on arguments
 }
 
-// HasExceptions says whether there are some.
+// HasExceptions reports whether there are some.
 func (e *Exceptions) HasExceptions() bool { return len(e.Names)+len(e.Calls)+len(e.Args) > 0 }
 
 // ArgSource is one args.<name> condition.
@@ -112,12 +112,12 @@ func (r *ruleSource) exportSource() Source {
 // CoversAllSubjects reports a rule about all that comes back, whatever its subject is.
 func (s *Source) CoversAllSubjects() bool { return s.On != OnCall && s.About == NoSubject }
 
-// WatchesUnnamedArgs says whether the rule looks at arguments that it does not name (Further).
+// WatchesUnnamedArgs reports whether the rule looks at arguments that it does not name (Further).
 func (s *Source) WatchesUnnamedArgs() bool {
 	return s.Further.watchesUnnamedArgs(s.Action, s.ArgumentPaths())
 }
 
-// ArgumentPaths are the arguments that conditions and exceptions are on (EveryArgument).
+// ArgumentPaths gives the arguments that conditions and exceptions are on (EveryArgument).
 func (s *Source) ArgumentPaths() (paths [][]string) {
 	for _, a := range s.Args {
 		paths = append(paths, a.Path)
@@ -131,7 +131,7 @@ func (s *Source) ArgumentPaths() (paths [][]string) {
 	return paths
 }
 
-// RuleKey is the rule key of a subject: "tool", "resource", and so on; "" for none.
+// RuleKey gives the rule key of a subject: "tool", "resource", and so on; "" for none.
 func (s Subject) RuleKey() string {
 	if s == NoSubject || s > MethodSubject {
 		return ""
@@ -139,5 +139,5 @@ func (s Subject) RuleKey() string {
 	return subjectKey(s)
 }
 
-// SubjectOf is the subject whose key that is; NoSubject when there is none.
+// SubjectOf gives the subject whose key that is; NoSubject when there is none.
 func SubjectOf(key string) Subject { return Subject(slices.Index(subjectKeys, key) + 1) }

@@ -144,7 +144,7 @@ func KeyOrder() []string {
 	return order
 }
 
-// findKey is the key of a name; noKey when there is none.
+// findKey gives the key of a name; noKey when there is none.
 func findKey(name string) ruleKey {
 	for i := range keys {
 		if name == keys[i].name {

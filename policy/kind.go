@@ -31,7 +31,7 @@ var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnRep
 // anyKind is the word for all of them.
 const anyKind = "*"
 
-// FindingKinds are the words that find takes, but for "*".
+// FindingKinds gives the words that find takes, but for "*".
 func FindingKinds() []string { return slices.Clone(findKinds) }
 
 // found is the condition that something of some kinds was found.
@@ -41,7 +41,7 @@ type found struct {
 	pos    Position
 }
 
-// hasKind says whether the condition is about a kind.
+// hasKind reports whether the condition is about a kind.
 func (t *found) hasKind(kind string) bool {
 	return slices.Contains(t.words, kind) || slices.Contains(t.words, anyKind)
 }
@@ -77,7 +77,7 @@ var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWh
 
 func (asWhole) matchCall(c *Call) verdict { return verdictOf(len(c.Finds) == 0) }
 
-// callConditions are those on the call as a whole, with the one that goes without saying.
+// callConditions gives those on the call as a whole, with the one that goes without saying.
 func (r *ruleSource) callConditions() []Stated {
 	if r.On == OnCall || r.findCondition() != nil {
 		return r.calls
@@ -85,7 +85,7 @@ func (r *ruleSource) callConditions() []Stated {
 	return append(slices.Clip(r.calls), whole)
 }
 
-// findCondition is what the rule wants found; nil without a find.
+// findCondition gives what the rule wants found; nil without a find.
 func (r *ruleSource) findCondition() *found {
 	if s := r.conditionFor("find"); s != nil {
 		return s.test.(*found)

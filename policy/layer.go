@@ -12,7 +12,7 @@ import (
 // others. The strictest answer holds; so such a layer can tighten and open
 // nothing, and if the policy itself does not allow a call, nothing does.
 
-// decideLayers is the answer of a policy and of the layers above it.
+// decideLayers gives the answer of a policy and of the layers above it.
 func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left) {
 	if len(p.options.Above) == 0 {
 		return p.decideOwnRules(c, left)
@@ -45,10 +45,10 @@ func (d *Decision) overrulesDecision(other *Decision) bool {
 // in every Decision; Rules, Sources and the steps of a Trace are the policy's own.
 func (p *Policy) Layers() []*Policy { return p.options.Above }
 
-// LayerName is what the policy is called as a layer; "" for a policy by itself.
+// LayerName gives what the policy is called as a layer; "" for a policy by itself.
 func (p *Policy) LayerName() string { return p.options.Layer }
 
-// FileName is what the policy's text is called in positions.
+// FileName gives what the policy's text is called in positions.
 func (p *Policy) FileName() string { return p.file }
 
 // setRevision names the texts the policy was read from, and those of the layers.

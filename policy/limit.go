@@ -21,10 +21,10 @@ type LimitTable struct {
 	tools, servers anyOf
 }
 
-// LimitTables are the policy's own [[limit]] tables, those of what it extends last.
+// LimitTables gives the policy's own [[limit]] tables, those of what it extends last.
 func (p *Policy) LimitTables() []LimitTable { return slices.Clone(p.limits) }
 
-// CoversCall says whether a call counts against the limit when it is let through. A server
+// CoversCall reports whether a call counts against the limit when it is let through. A server
 // whose name is not known may be any; a tool that an agent brings along counts by either of
 // its names.
 func (l *LimitTable) CoversCall(c *Call) bool {
@@ -36,7 +36,7 @@ func (l *LimitTable) CoversCall(c *Call) bool {
 		(l.servers == nil || c.Server == "" || l.servers.matchText(c.Server))
 }
 
-// formatTOML is the table but for its description.
+// formatTOML gives the table but for its description.
 func (l *LimitTable) formatTOML(texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, of := range []struct {

@@ -33,7 +33,7 @@ func (n *Narrowed) SetDescription(text string) {
 	n.Text = n.rule.formatTOML()
 }
 
-// ArgsOnlyNames is the names that the rule's args_only lists, and reports whether it has one: then a
+// ArgsOnlyNames gives the names that the rule's args_only lists, and reports whether it has one: then a
 // call with any other further argument is not the rule's.
 func (n *Narrowed) ArgsOnlyNames() (names []string, only bool) {
 	return n.rule.further.Names, n.rule.further.Only
@@ -45,7 +45,7 @@ type Limit struct {
 	Globs []string // one of these
 }
 
-// ArgumentName is the argument as a policy writes it below args: path, "a.b",
+// ArgumentName gives the argument as a policy writes it below args: path, "a.b",
 // options.mode.
 func (l Limit) ArgumentName() string { return policytext.DottedKey(l.Path[0], l.Path[1:]...) }
 
@@ -120,7 +120,7 @@ func (p *Policy) narrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 
 func (p *Policy) homeFolder() string { return p.readers[resourceSlot].Home }
 
-// tryRuleAbove is the policy with the text above rule r, if it answers a call with a.
+// tryRuleAbove gives the policy with the text above rule r, if it answers a call with a.
 func (p *Policy) tryRuleAbove(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	var q *Policy
 	written, errs := parseSource("always", []byte(text))
@@ -366,7 +366,7 @@ func (n *narrower) scopeGlobs(a *argument, named bool) (globs []string, err erro
 	return globs, nil
 }
 
-// folderGlob is the glob of the folder that a text names; false when it names none for
+// folderGlob gives the glob of the folder that a text names; false when it names none for
 // certain, or one too long for a rule.
 func (n *narrower) folderGlob(text string, named bool) (glob string, found bool) {
 	if len(text) > maxLiteral {

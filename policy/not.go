@@ -25,7 +25,7 @@ type except struct{ callTest }
 
 func (e except) matchCall(c *Call) verdict { return yes - e.callTest.matchCall(c) }
 
-// oppositeAction is an action on the other side of what may be doubted.
+// oppositeAction gives an action on the other side of what may be doubted.
 func oppositeAction(a Action) Action {
 	if a == Allow {
 		return Deny
@@ -108,7 +108,7 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// exceptionNames are the keys that not takes.
+// exceptionNames gives the keys that not takes.
 func exceptionNames() (names []string) {
 	for i := range keys {
 		if k := ruleKey(i); k.isSubject() || k == argsKey || keys[i].call != nil && keys[i].call.Glob {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// OffersEntry says whether some call of what an entry of a list names could be allowed, or asked
+// OffersEntry reports whether some call of what an entry of a list names could be allowed, or asked
 // about. c is as DecideReply has it: its server, its subject and one name are known, of what
 // else a call may carry nothing is. It errs to one side: what it says no to is denied,
 // whatever a call carries and whenever it is made.
@@ -56,7 +56,7 @@ func (p *Policy) offersEntry(c *Call) bool {
 	return p.passesUnmatched()
 }
 
-// uriReadings are the readings of what a resource is called; known is false of other subjects, whose
+// uriReadings gives the readings of what a resource is called; known is false of other subjects, whose
 // conditions are on arguments, of a template, and on Windows: the call may say that its
 // server runs there, where paths are compared otherwise.
 func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
@@ -66,7 +66,7 @@ func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	return v.policy.readers[resourceSlot].Read(nil, name, &v.fold, &v.left), true
 }
 
-// matchEveryCall says whether the conditions on a call as a whole hold of every call to a server:
+// matchEveryCall reports whether the conditions on a call as a whole hold of every call to a server:
 // of all that they ask about, its name alone is known.
 func (r *rule) matchEveryCall(c *Call) verdict {
 	all := yes

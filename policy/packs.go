@@ -49,7 +49,7 @@ func (p *parser) readPacks(e toml.Expression) {
 	})
 }
 
-// PackFiles are the entries of a policy's packs, also where the rest of it does not load.
+// PackFiles gives the entries of a policy's packs, also where the rest of it does not load.
 func PackFiles(file string, src []byte) []PackFile {
 	if !bytes.Contains(src, []byte("packs")) && bytes.IndexByte(src, '\\') < 0 {
 		return nil // nor is the key written with escapes
@@ -102,7 +102,7 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 	return packs, errs
 }
 
-// findWords are the words of the rule's find.
+// findWords gives the words of the rule's find.
 func (r *ruleSource) findWords() []string {
 	if f := r.findCondition(); f != nil {
 		return f.words
@@ -127,7 +127,7 @@ func (p *Policy) Packs() []Pack {
 	return all
 }
 
-// KindsOn are the words that find takes in rules of the policy about on, but for "*".
+// KindsOn gives the words that find takes in rules of the policy about on, but for "*".
 func (p *Policy) KindsOn(on On) []string {
 	all := slices.DeleteFunc(FindingKinds(), func(kind string) bool {
 		where := onlyOn[kind]

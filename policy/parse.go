@@ -173,7 +173,7 @@ func (p *parser) readExpression(e toml.Expression) {
 	}
 }
 
-// currentRule is the current one.
+// currentRule gives the current one.
 func (p *parser) currentRule() *ruleSource { return &p.rules[len(p.rules)-1] }
 
 // readGlob reads a glob, or reports why it is none.
@@ -209,7 +209,7 @@ func (p *parser) fail(start, end int, msg, hint string) {
 	p.errs = append(p.errs, &Error{Pos: p.positionOf(start), Text: string(text), Msg: msg, Hint: hint})
 }
 
-// positionOf is the place of an offset in the text.
+// positionOf gives the place of an offset in the text.
 func (p *parser) positionOf(offset int) Position {
 	line, column := p.doc.PositionAt(offset)
 	return Position{File: p.file, Line: line, Column: column}

@@ -126,7 +126,7 @@ func (p *parser) failArgument(b argSource, msg string, a argSource) {
 		Hint: fmt.Sprintf("%s is on line %d; a list of globs says that one must match", argName(a.path), a.pos.Line)})
 }
 
-// argPath is a path of names below args.
+// argPath gives a path of names below args.
 func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)

@@ -178,7 +178,7 @@ func (r *ruleSource) fingerprint() string {
 	return shortHash(bare.formatTOML())
 }
 
-// shortHash is a short name of a text.
+// shortHash gives a short name of a text.
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])

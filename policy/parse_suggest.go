@@ -18,7 +18,7 @@ func suggestWord(word string, words []string, otherwise string) string {
 	return otherwise
 }
 
-// nearestWord is the word that was probably meant; "" when none is near.
+// nearestWord gives the word that was probably meant; "" when none is near.
 func nearestWord(word string, words []string) string {
 	word = strings.ToLower(word)
 	if word == "" || len(word) > maxSuggest {

@@ -36,7 +36,7 @@ type inTOML func() string
 // quoteTOML writes a text.
 func quoteTOML(s string) inTOML { return func() string { return policytext.Quote(s) } }
 
-// sourceTOML is what the file has.
+// sourceTOML gives what the file has.
 func sourceTOML(v toml.Value) inTOML {
 	text := v.SourceText()
 	return func() string { return text }

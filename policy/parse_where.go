@@ -102,7 +102,7 @@ func findConstraint(name string) *constraintKey {
 	return nil
 }
 
-// isTableValue says whether a table is the value of a constraint, and not one more step
+// isTableValue reports whether a table is the value of a constraint, and not one more step
 // to an argument of its name.
 func (k *constraintKey) isTableValue(v toml.Value) bool {
 	if k == nil || k.form != listsForm {
@@ -231,7 +231,7 @@ func (p *parser) checkConstraints(all []whereSource) {
 	}
 }
 
-// spellsJSON says whether the constraint is about texts as they are: about their
+// spellsJSON reports whether the constraint is about texts as they are: about their
 // type, a list of them, or an expression that begins as JSON does.
 func (w *whereSource) spellsJSON() bool {
 	switch w.key.name {

@@ -80,7 +80,7 @@ func checkBaseWord(text string) error {
 	return nil
 }
 
-// inFolder says whether a glob is a relative path with a folder in it: src/**.
+// inFolder reports whether a glob is a relative path with a folder in it: src/**.
 func inFolder(text string) bool {
 	folder, _, found := strings.Cut(text, "/")
 	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !reading.SpellsJSON(text)
@@ -106,7 +106,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 	return f
 }
 
-// guiseFor is the guise of the pattern for a reading made by h.
+// guiseFor gives the guise of the pattern for a reading made by h.
 func (p *pattern) guiseFor(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
@@ -123,7 +123,7 @@ func (f *guise) matchText(s string, left *effort.Left) bool {
 	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// prepareText is what a reading is compared as; false for one that is not.
+// prepareText gives what a reading is compared as; false for one that is not.
 func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
@@ -134,7 +134,7 @@ func (f *guise) prepareText(s string) (string, bool) {
 	return s, true
 }
 
-// mayMean says whether a reading may be what the guise means by another name.
+// mayMean reports whether a reading may be what the guise means by another name.
 func (f *guise) mayMean(s string, left *effort.Left) bool {
 	if len(f.also) == 0 || s == "" {
 		return false
@@ -220,7 +220,7 @@ func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) verdict {
 	return no
 }
 
-// mayMean says whether a reading may be what the pattern means by another name.
+// mayMean reports whether a reading may be what the pattern means by another name.
 func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
 	f := p.guiseFor(r.Transforms)
 	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.guiseFor(r.Transforms|reading.Located).mayMean(r.Normal, left)

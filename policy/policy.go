@@ -125,7 +125,7 @@ func (p *Policy) Decide(c *Call) Decision {
 	return d
 }
 
-// decideOwnRules is the policy's own answer, without its layers'. It is given the effort that
+// decideOwnRules gives the policy's own answer, without its layers'. It is given the effort that
 // is left, and says what remains.
 func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Left) {
 	if c.Subject == NoSubject && c.Malformed == "" && p.options.judges != OnCall {

@@ -17,10 +17,10 @@ type Rate struct {
 	Key   string        // names the rule by its text, wherever it stands; never empty in a limit
 }
 
-// HasLimit says whether there is a limit.
+// HasLimit reports whether there is a limit.
 func (r *Rate) HasLimit() bool { return r.Count > 0 || r.Sum != "" }
 
-// MaxAmount is the sum that is let through, as a decimal number; "" where calls are counted.
+// MaxAmount gives the sum that is let through, as a decimal number; "" where calls are counted.
 func (r *Rate) MaxAmount() string {
 	if r.Sum == "" {
 		return ""
@@ -28,7 +28,7 @@ func (r *Rate) MaxAmount() string {
 	return writeAmount(r.Max)
 }
 
-// AtMost is the limit in words: at most 20 a minute.
+// AtMost gives the limit in words: at most 20 a minute.
 func (r *Rate) AtMost() string {
 	unit := map[time.Duration]string{time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}[r.Every]
 	if r.Sum != "" {
@@ -60,7 +60,7 @@ type Charge struct {
 	Amount int64 // of a limit on a sum, in millionths; NoAmount where it has none
 }
 
-// listCharges are the limits that the call of v counts against: of rules, and the policy's.
+// listCharges gives the limits that the call of v counts against: of rules, and the policy's.
 func (v *view) listCharges() (charges []Charge) {
 	add := func(r *Rule) { charges = append(charges, Charge{Rule: r, Amount: r.Rate.callAmount(v.call)}) }
 	for _, id := range v.noted {

@@ -31,7 +31,7 @@ func (p *Policy) compileScreens() (errs Errors) {
 	return errs
 }
 
-// hasRulesOn says whether some rule judges that.
+// hasRulesOn reports whether some rule judges that.
 func (p *Policy) hasRulesOn(on On) bool {
 	for i := range p.sources {
 		if p.sources[i].On == on {
@@ -41,10 +41,10 @@ func (p *Policy) hasRulesOn(on On) bool {
 	return false
 }
 
-// passesUnmatched says whether what no rule matches goes on, as far as this policy is asked.
+// passesUnmatched reports whether what no rule matches goes on, as far as this policy is asked.
 func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
-// PolicyFor is the policy as it judges what comes back, one reading at a time: a Call with one
+// PolicyFor gives the policy as it judges what comes back, one reading at a time: a Call with one
 // of its Finds, Screened, or with none for the whole. It is for analyses, by Decide and
 // Trace; nil where no rule is about it.
 func (p *Policy) PolicyFor(on On) *Policy {
@@ -54,7 +54,7 @@ func (p *Policy) PolicyFor(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike says whether two policies have the same rules, in the same order, about
+// AltersAlike reports whether two policies have the same rules, in the same order, about
 // replies, or about lists, or about what is altered of calls, and the same packs.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
@@ -62,7 +62,7 @@ func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	})
 }
 
-// screenFingerprints are the rules that decide no calls, by what they say.
+// screenFingerprints gives the rules that decide no calls, by what they say.
 func (p *Policy) screenFingerprints(on On) (all []string) {
 	for i := range p.sources {
 		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.AltersContent()) {
@@ -194,7 +194,7 @@ func (p *Policy) decideUnknown(c *Call) Decision {
 	return d
 }
 
-// mayConcern says whether nothing that is known of a call rules the rule out.
+// mayConcern reports whether nothing that is known of a call rules the rule out.
 func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == no })
 }

@@ -80,7 +80,7 @@ func (r rank) toAction() Action {
 	return Prompt
 }
 
-// isStricter says whether d is to hold rather than other.
+// isStricter reports whether d is to hold rather than other.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.OutOfBand && !other.Rule.OutOfBand

@@ -17,12 +17,12 @@ type ruleSource struct {
 	from       string // the entry of extends that it comes from; "" for the file's own
 }
 
-// hasConditions says whether the rule wants more of a call than its subject.
+// hasConditions reports whether the rule wants more of a call than its subject.
 func (r *ruleSource) hasConditions() bool {
 	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.hasExceptions()
 }
 
-// watchesUnnamedArgs says whether the rule looks at arguments that it does not name.
+// watchesUnnamedArgs reports whether the rule looks at arguments that it does not name.
 func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
 		return false // whatever it is about: most rules deny
@@ -30,7 +30,7 @@ func (r *ruleSource) watchesUnnamedArgs() bool {
 	return r.further.watchesUnnamedArgs(r.Action, r.argumentPaths())
 }
 
-// argumentPaths are the arguments that conditions and exceptions are on.
+// argumentPaths gives the arguments that conditions and exceptions are on.
 func (r *ruleSource) argumentPaths() (paths [][]string) {
 	for _, a := range r.args {
 		paths = append(paths, a.path)
@@ -44,7 +44,7 @@ func (r *ruleSource) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// namesArgument says whether the rule has a condition on an argument, or on what it lies in.
+// namesArgument reports whether the rule has a condition on an argument, or on what it lies in.
 func (r *ruleSource) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.argumentPaths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// startOf is the folder in which a call's relative paths start; "" where it is not known.
+// startOf gives the folder in which a call's relative paths start; "" where it is not known.
 func startOf(c *Call) string {
 	if c.Elsewhere {
 		return ""
@@ -111,7 +111,7 @@ var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", 
 var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno", "bun", "perl", "ruby", "php", "lua", "tclsh", "rscript",
 	"julia", "osascript", "pwsh", "source", "."}
 
-// RelativeWord is the first word of a command that names a program or a file of the
+// RelativeWord gives the first word of a command that names a program or a file of the
 // folder in which it runs; "" without one.
 func RelativeWord(text string) string {
 	runs := false // the word before is an interpreter, or an option of one

@@ -166,7 +166,7 @@ func (t *tracer) beginName(v *view, name string) {
 	}
 }
 
-// bothNames are a tool's own and that of its class, for people.
+// bothNames gives a tool's own and that of its class, for people.
 func bothNames(own, class string) string {
 	if class == "" {
 		return own
@@ -206,7 +206,7 @@ func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Rea
 	}
 }
 
-// isCloser says whether one attempt of a rule tells more than another.
+// isCloser reports whether one attempt of a rule tells more than another.
 func isCloser(a *Step, depth int, b *Step, than int) bool {
 	switch {
 	case a.Reached != b.Reached:
@@ -271,7 +271,7 @@ func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pen
 	return at
 }
 
-// pickReading is the reading that this walk is about of an argument other than the main
+// pickReading gives the reading that this walk is about of an argument other than the main
 // one; where it is about all, the first that does not match, if there is one.
 func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	s := v.findSpan(c.slot)
@@ -288,7 +288,7 @@ func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	return &v.readings[max(s.lo, s.at)]
 }
 
-// compiledCondition is the condition on the call as a whole in that place of the compiled rule.
+// compiledCondition gives the condition on the call as a whole in that place of the compiled rule.
 func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
 	all := r.callConditions()
 	if n := len(all); i < n {

@@ -99,7 +99,7 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	}
 }
 
-// matchesLabel says whether label stands in s at a distance from its start (or end).
+// matchesLabel reports whether label stands in s at a distance from its start (or end).
 func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false

@@ -29,12 +29,12 @@ type Traits struct {
 	DangerousWrites Trust // it changes what hurts
 }
 
-// trustFields are the traits in the order of the table's keys.
+// trustFields gives the traits in the order of the table's keys.
 func (t *Traits) trustFields() [4]*Trust {
 	return [4]*Trust{&t.PublicSource, &t.SecretData, &t.PublicSink, &t.DangerousWrites}
 }
 
-// FillUnsaid is t, and what others say where t says nothing.
+// FillUnsaid gives t, and what others say where t says nothing.
 func (t Traits) FillUnsaid(others Traits) Traits {
 	for i, to := range t.trustFields() {
 		if *to == Unsaid {
@@ -123,7 +123,7 @@ func (l Level) String() string { return levelWords[l] }
 
 var levelWords = []string{"off", "watch", "ask", "strict"}
 
-// FlowLevel is the level of the policy, or that of a layer where it is stricter.
+// FlowLevel gives the level of the policy, or that of a layer where it is stricter.
 func (p *Policy) FlowLevel() Level {
 	level := p.level
 	for _, layer := range p.options.Above {
@@ -132,13 +132,13 @@ func (p *Policy) FlowLevel() Level {
 	return level
 }
 
-// LocalFlowLevel is that of the policy's own text.
+// LocalFlowLevel gives that of the policy's own text.
 func (p *Policy) LocalFlowLevel() Level { return p.level }
 
 // String is what the table says, as TOML on one line.
 func (t *TrustTable) String() string { return strings.ReplaceAll(t.text, "\n", " ") }
 
-// TrustTables are the tables in order, those of what the policy extends last; layers have their
+// TrustTables gives the tables in order, those of what the policy extends last; layers have their
 // own.
 func (p *Policy) TrustTables() []TrustTable { return slices.Clone(p.trusts) }
 
@@ -149,7 +149,7 @@ type Said struct {
 	Decides []string // nil where nothing is said
 }
 
-// ToolTrust is what is said of a tool under its names, each a reading of the same call: the
+// ToolTrust gives what is said of a tool under its names, each a reading of the same call: the
 // strictest holds. Without names it is about the server as a whole.
 func (p *Policy) ToolTrust(server string, names []string) Said {
 	s := Said{}
@@ -161,7 +161,7 @@ func (p *Policy) ToolTrust(server string, names []string) Said {
 	return s
 }
 
-// TrustAny is what is said of some tool of a server, or of the server: the strictest. It is
+// TrustAny gives what is said of some tool of a server, or of the server: the strictest. It is
 // for what no tool is known to have sent.
 func (p *Policy) TrustAny(server string) (t Traits) {
 	for _, of := range append([]*Policy{p}, p.options.Above...) {

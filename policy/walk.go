@@ -185,7 +185,7 @@ func allRooted(rs []reading.Reading) bool {
 	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
 }
 
-// baseFolder is the folder at which the call's relative paths start; nil where it is not
+// baseFolder gives the folder at which the call's relative paths start; nil where it is not
 // known. doubt says that it matters whether it is in doubt, which takes a look at all arguments.
 func (v *view) baseFolder(doubt bool) *reading.Base {
 	if home := v.policy.homeFolder(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
@@ -201,7 +201,7 @@ func (v *view) baseFolder(doubt bool) *reading.Base {
 	return v.base
 }
 
-// changesFolder says whether an argument may send the call to another folder than the base: relative
+// changesFolder reports whether an argument may send the call to another folder than the base: relative
 // paths may start at either then.
 func changesFolder(args []byte, base *reading.Base, home string, windows bool) bool {
 	for name, value := range jsonscan.ValueOf(args).Members() {
@@ -221,7 +221,7 @@ func changesFolder(args []byte, base *reading.Base, home string, windows bool) b
 
 func bySlot(a, b value) int { return int(a.slot) - int(b.slot) }
 
-// hasSlotCondition says whether a rule in reach has a condition on the slot.
+// hasSlotCondition reports whether a rule in reach has a condition on the slot.
 func (v *view) hasSlotCondition(slot int32) bool {
 	for _, b := range v.buckets {
 		if len(b.slots) == 0 {
@@ -362,7 +362,7 @@ func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	return worst
 }
 
-// matchesName says whether a rule is about a name. That of a resource is its URI, which is
+// matchesName reports whether a rule is about a name. That of a resource is its URI, which is
 // read as arguments are.
 func (v *view) matchesName(r *rule, name string) bool {
 	if n := len(r.names) + len(r.notNames); n > 1 {
@@ -371,7 +371,7 @@ func (v *view) matchesName(r *rule, name string) bool {
 	return (r.names == nil || v.oneOf(r.names, name)) && !v.oneOf(r.notNames, name)
 }
 
-// oneOf says whether one of some globs matches a name, or the class of the tool that it
+// oneOf reports whether one of some globs matches a name, or the class of the tool that it
 // names.
 func (v *view) oneOf(globs anyOf, name string) bool {
 	for _, g := range globs {
@@ -382,7 +382,7 @@ func (v *view) oneOf(globs anyOf, name string) bool {
 	return false
 }
 
-// builtinOf is what is known of the tool that a call names, which is nothing unless its
+// builtinOf gives what is known of the tool that a call names, which is nothing unless its
 // client brought it along: no server's tool has a class, whatever it is called.
 func builtinOf(c *Call, name string) builtin.Tool {
 	if c.Subject != ToolSubject || c.Method != builtin.Method {

@@ -14,7 +14,7 @@ type When struct {
 	Text          string         // as TOML
 }
 
-// ContainsTime says whether t lies in it.
+// ContainsTime reports whether t lies in it.
 func (w *When) ContainsTime(t time.Time) bool {
 	if w.Zone == nil || !w.After.IsZero() && t.Before(w.After) || !w.Before.IsZero() && !t.Before(w.Before) {
 		return false
@@ -27,23 +27,23 @@ func (w *When) ContainsTime(t time.Time) bool {
 	return w.Days[day] && minute >= w.From || w.Days[(day+6)%7] && minute < w.To
 }
 
-// AsksDisk says whether an answer may depend on Options.Disk.
+// AsksDisk reports whether an answer may depend on Options.Disk.
 func (p *Policy) AsksDisk() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.asksDisk })
 }
 
-// DependsOnHints says whether an answer may depend on what a fixture need not say of a call
+// DependsOnHints reports whether an answer may depend on what a fixture need not say of a call
 // (CallKey.Hint).
 func (p *Policy) DependsOnHints() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.hinted })
 }
 
-// Timed says whether an answer may depend on Call.At.
+// Timed reports whether an answer may depend on Call.At.
 func (p *Policy) Timed() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.timed })
 }
 
-// matchesAnyLayer says whether something is so of the rules about calls or about what comes back, of
+// matchesAnyLayer reports whether something is so of the rules about calls or about what comes back, of
 // the policy or of a layer.
 func (p *Policy) matchesAnyLayer(is func(*Policy) bool) bool {
 	return is(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.matchesAnyLayer(is) }) ||

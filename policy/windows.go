@@ -16,7 +16,7 @@ type lazy struct {
 	policy *Policy
 }
 
-// forSystem is the policy as it judges calls to servers on a system. It shares the rules as
+// forSystem gives the policy as it judges calls to servers on a system. It shares the rules as
 // written.
 func (p *Policy) forSystem(os string) *Policy {
 	if os != Windows || p.options.windows {
@@ -37,7 +37,7 @@ func (p *Policy) forSystem(os string) *Policy {
 // OS is the system of the machine that the policy is for; "" when that was not said.
 func (p *Policy) OS() string { return p.options.OS }
 
-// IsOS says whether a text can be the OS of a Call: Windows, or the name of another
+// IsOS reports whether a text can be the OS of a Call: Windows, or the name of another
 // system, of which nothing is taken for granted.
 func IsOS(name string) bool { return name == Windows || name == "linux" || name == "darwin" }
 

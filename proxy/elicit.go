@@ -74,7 +74,7 @@ func closedChannel() <-chan struct{} {
 	return ch
 }
 
-// legacyClient is the client that introduced itself, to be asked about the message
+// legacyClient gives the client that introduced itself, to be asked about the message
 // of this digest, on the stream that goes to it.
 func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	to := rc.back

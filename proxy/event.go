@@ -42,7 +42,7 @@ func (s *session) recordEvent(ev *event.Event) {
 	_ = s.o.Gate.NoteEvents(ev)
 }
 
-// panicEvent is the record of a defect of ours.
+// panicEvent gives the record of a defect of ours.
 func panicEvent(cause any, stack []byte) *event.Event {
 	return &event.Event{Kind: event.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
 }

@@ -28,7 +28,7 @@ type form struct {
 	returned chan struct{} // closed when it is back
 }
 
-// newToken is a word that nobody can guess and that no other session uses: an id or
+// newToken gives a word that nobody can guess and that no other session uses: an id or
 // a requestState of ours.
 func (fs *forms) newToken() string {
 	if fs.prefix == "" {
@@ -51,7 +51,7 @@ func (fs *forms) removeForm(p *pending, req *request) {
 	}
 }
 
-// currentCaller is whom to answer for req, if anybody is there. The table is locked.
+// currentCaller gives whom to answer for req, if anybody is there. The table is locked.
 func (req *request) currentCaller() (caller, bool) {
 	switch {
 	case req.form == nil:
@@ -89,14 +89,14 @@ func (t *table) setClient(c mcp.Client, version string) {
 	t.mu.Unlock()
 }
 
-// clientInfo is who introduced itself.
+// clientInfo gives who introduced itself.
 func (t *table) clientInfo() mcp.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.client
 }
 
-// findCaller is whom to answer for req now, if anybody is there.
+// findCaller gives whom to answer for req now, if anybody is there.
 func (t *table) findCaller(req *request) (caller, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,7 +149,7 @@ func (t *table) issuedState(state []byte) bool {
 	return t.forms.isIssuedToken(frame.IDKey(state))
 }
 
-// awaitingRetry is the call whose caller was given this requestState and has not
+// awaitingRetry gives the call whose caller was given this requestState and has not
 // returned; nil when there is none, or no longer.
 func (t *table) awaitingRetry(state []byte) *request {
 	t.mu.Lock()
@@ -184,7 +184,7 @@ func (p *pending) addRequest(key string, req *request) {
 	p.peak = max(p.peak, len(p.requests))
 }
 
-// forwardedID is the id under which the other side knows a request, nil when it is
+// forwardedID gives the id under which the other side knows a request, nil when it is
 // the caller's own.
 func (t *table) forwardedID(from mcp.Direction, key string) []byte {
 	t.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inputResponses is what the rules judge in the inputResponses of a retry.
+// inputResponses gives what the rules judge in the inputResponses of a retry.
 func (t *table) inputResponses(f *frame.Frame, m *mcp.Message, server string) ([]policy.Call, *frame.Refusal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -141,7 +141,7 @@ func (n *notification) checkReference(f *frame.Frame) (why string) {
 	return ""
 }
 
-// paramToken is the JSON token of a member of params; nil when there is none.
+// paramToken gives the JSON token of a member of params; nil when there is none.
 func paramToken(f *frame.Frame, name string) []byte {
 	v := gjson.GetBytes(f.Params, name)
 	if !v.Exists() {

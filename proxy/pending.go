@@ -315,7 +315,7 @@ func (t *table) awaitsAnswer(from mcp.Direction, key string) bool {
 	return req != nil && (req.state == sent || req.state == cancelled)
 }
 
-// onlyPending is the id of the one request that waits for an answer; "" when there are
+// onlyPending gives the id of the one request that waits for an answer; "" when there are
 // more, or none.
 func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	t.mu.Lock()
@@ -332,7 +332,7 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID is the id of the one request that has crossed, has no answer, and may have this id
+// waitingID gives the id of the one request that has crossed, has no answer, and may have this id
 // to the other side; nil without one.
 func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
 	loose := frame.LooseID(token)
@@ -353,7 +353,7 @@ func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []
 	return id
 }
 
-// responseSink is where the caller of a request waits for its answer.
+// responseSink gives where the caller of a request waits for its answer.
 func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -365,7 +365,7 @@ func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	return to.back
 }
 
-// requestScope is that of the one open request with this id.
+// requestScope gives that of the one open request with this id.
 func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -381,7 +381,7 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	return scope
 }
 
-// progressToken says whether progress with this token belongs to a request in flight,
+// progressToken reports whether progress with this token belongs to a request in flight,
 // or to the task that one became, and what its caller calls it now if that is
 // something else.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {

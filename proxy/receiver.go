@@ -212,7 +212,7 @@ func (rc *receiver) scopedKey(token []byte) string {
 	return rc.scope + frame.IDKey(token)
 }
 
-// oppositeDirection is the direction of the replies to this receiver's requests.
+// oppositeDirection gives the direction of the replies to this receiver's requests.
 func (rc *receiver) oppositeDirection() mcp.Direction {
 	if rc.from == mcp.ClientToServer {
 		return mcp.ServerToClient

@@ -89,7 +89,7 @@ func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	return true
 }
 
-// withWaitingID is the frame under the id of the request that it answers, when the server has
+// withWaitingID gives the frame under the id of the request that it answers, when the server has
 // written that id in another way; nil when there is none.
 func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	id := (*awaited)(rc).Waiting(f.ID)
@@ -143,7 +143,7 @@ func (a *awaited) Waiting(id []byte) []byte {
 // Only is nil: what has no id is held until it is certain whose it is.
 func (a *awaited) Only() []byte { return nil }
 
-// frameLimits are those of what this side sends.
+// frameLimits gives those of what this side sends.
 func (rc *receiver) frameLimits() frame.Limits {
 	limits := rc.s.o.Limits
 	limits.AllowBatch = rc.s.table.batches.Load()

@@ -181,7 +181,7 @@ func (req *request) dropFrame() {
 	req.noTask = true
 }
 
-// clientGone is what a server is told whose client has gone: its question may have
+// clientGone gives what a server is told whose client has gone: its question may have
 // waited for a person for longer than the stream lasted that it came in. nil when
 // nothing was lost, or nobody waits; a client learns by itself that its server is gone.
 func (req *request) clientGone(lost error) []byte {
@@ -210,7 +210,7 @@ func (req *request) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	}
 }
 
-// progressLine is the next sign of life for the caller; nil when it wants none.
+// progressLine gives the next sign of life for the caller; nil when it wants none.
 func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte) {
 	to, here := req.rc.s.table.findCaller(req)
 	if to.token == nil || !here {
@@ -220,7 +220,7 @@ func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte)
 	return to, mcp.ProgressNotification(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
-// answeredCalls are the calls that an answer to the request answers.
+// answeredCalls gives the calls that an answer to the request answers.
 func (req *request) answeredCalls() []policy.Call {
 	if len(req.calls) == 0 {
 		return req.work
@@ -228,13 +228,13 @@ func (req *request) answeredCalls() []policy.Call {
 	return req.calls
 }
 
-// denialLine is what the caller gets instead of the other side's answer.
+// denialLine gives what the caller gets instead of the other side's answer.
 func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict) []byte {
 	d := req.newDenial(what, v)
 	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }
 
-// withheldLine is what the caller gets instead of an answer that has come.
+// withheldLine gives what the caller gets instead of an answer that has come.
 func (req *request) withheldLine(to caller, v gate.Verdict) []byte {
 	d := req.newDenial(req.answeredCalls(), v)
 	d.Ran = true

@@ -160,7 +160,7 @@ func (resp *response) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	}
 }
 
-// callNames are the names of several calls.
+// callNames gives the names of several calls.
 func callNames(calls []policy.Call) []string {
 	var all []string
 	for i := range calls {

@@ -102,7 +102,7 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	rc.answerSender(rc.burst, d.AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
-// withCallerID is the answer to a call whose caller has returned, under the id it
+// withCallerID gives the answer to a call whose caller has returned, under the id it
 // waits for now; every other byte is the server's.
 func (rc *receiver) withCallerID(f *frame.Frame, req *request) *frame.Frame {
 	raw := frame.SplicePart(f.Raw, f.ID, req.form.retry.id)

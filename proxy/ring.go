@@ -6,7 +6,7 @@ type ring struct {
 	next int
 }
 
-// oldestKey is the key that the next one pushes out.
+// oldestKey gives the key that the next one pushes out.
 func (r *ring) oldestKey() []byte { return r.keys[r.next] }
 
 func (r *ring) addKey(key string) {

@@ -88,7 +88,7 @@ func (st *Stream) runGuarded(do func()) {
 // for the transport to cancel at the other side.
 func (st *Stream) WithdrawRequest(id []byte) { st.rc.cancelCall(st.rc.scopedKey(id)) }
 
-// ResponseSink is where the answer to the request with this id token is awaited: back of
+// ResponseSink gives where the answer to the request with this id token is awaited: back of
 // its stream, or, of a caller that has returned from a form, back of the stream it
 // returned on. nil when it is not in flight, or its caller is away.
 func (st *Stream) ResponseSink(id []byte) Sink {
@@ -101,7 +101,7 @@ func (st *Stream) AwaitsAnswer(id []byte) bool {
 	return st.rc.s.table.awaitsAnswer(st.rc.from, st.rc.scopedKey(id))
 }
 
-// RequestScope is the scope of the one request with this id token that has crossed from
+// RequestScope gives the scope of the one request with this id token that has crossed from
 // that side and has no answer; "" when there is none, or more than one. It is for
 // messages about a request of a client that has no session, which come by
 // themselves.

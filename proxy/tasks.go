@@ -62,7 +62,7 @@ func (t *table) addTasks(req *request, ids []string) {
 	}
 }
 
-// cloneCall is a copy of a call that does not keep its frame alive.
+// cloneCall gives a copy of a call that does not keep its frame alive.
 func cloneCall(c *policy.Call) policy.Call {
 	k := *c
 	k.Method = strings.Clone(c.Method)
@@ -117,7 +117,7 @@ func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Messa
 	return calls
 }
 
-// unknownTask is the call of a message about a task that is not the sender's.
+// unknownTask gives the call of a message about a task that is not the sender's.
 func (rc *receiver) unknownTask(method string) policy.Call {
 	return policy.Call{
 		Server: rc.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},

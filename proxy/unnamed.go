@@ -240,7 +240,7 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily is what methods that a server knows together begin with.
+// methodFamily gives what methods that a server knows together begin with.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin

@@ -34,7 +34,7 @@ func (rc *receiver) isTooLong(line []byte) bool {
 	return most > 0 && int64(len(line)) > most && rc.from == mcp.ServerToClient
 }
 
-// tooLong is why a whole line is not passed on.
+// tooLong gives why a whole line is not passed on.
 func tooLong() *frame.Refusal {
 	return &frame.Refusal{Code: codeTooLongForClient, Reason: "it is longer than the client reads on one line, and would end its session"}
 }

@@ -35,7 +35,7 @@ func NewWriter(w io.Writer) *Writer {
 	return o
 }
 
-// BrokenSignal is closed when nothing can be written any more.
+// BrokenSignal gives closed when nothing can be written any more.
 func (o *Writer) BrokenSignal() <-chan struct{} { return o.broken }
 
 // Add queues one line; Flush sends it. It waits while too much is queued.
@@ -81,7 +81,7 @@ func (o *aside) Add(line []byte) error { return (*Writer)(o).Add(line) }
 
 func (o *aside) Flush() { go (*Writer)(o).Flush() }
 
-// AsyncSink is o for the goroutine that reads what o's other end says.
+// AsyncSink gives o for the goroutine that reads what o's other end says.
 func (o *Writer) AsyncSink() Sink { return (*aside)(o) }
 
 // DrainQueue returns when nothing is queued, or nothing can be sent any more.

@@ -121,7 +121,7 @@ func removeLeftovers(real string, now time.Time) {
 	}
 }
 
-// failureAdvice is what to do about the usual failures of a write.
+// failureAdvice gives what to do about the usual failures of a write.
 func failureAdvice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

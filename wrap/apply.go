@@ -144,7 +144,7 @@ func (c Change) rewritesFile() bool {
 	return slices.ContainsFunc(c.Edits, func(e Edit) bool { return e.Row.RewritesFile })
 }
 
-// ofFile are the indexes of the changes of one file: each goes on where the one before it
+// ofFile gives the indexes of the changes of one file: each goes on where the one before it
 // ends (PlanHooks).
 func ofFile(changes []Change, real string) (all []int) {
 	for i, c := range changes {
@@ -211,7 +211,7 @@ func writeJournaled(c Change, whole []Change, o Options) error {
 	return errors.Join(err, appendJournal(whole, o, err))
 }
 
-// bytesOf says whether the file holds exactly these bytes.
+// bytesOf reports whether the file holds exactly these bytes.
 func bytesOf(path string, want []byte) bool {
 	now, err := readRegularFile(path)
 	return err == nil && bytes.Equal(now, want)

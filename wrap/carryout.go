@@ -29,7 +29,7 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// missingFolders are the folders that a new file needs first.
+// missingFolders gives the folders that a new file needs first.
 func (c Change) missingFolders() (all []string) {
 	if !c.Absent {
 		return nil

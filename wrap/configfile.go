@@ -39,7 +39,7 @@ func HasMark(row client.Row, src []byte) bool {
 	return !row.BOMOK && bytes.HasPrefix(src, []byte("\ufeff"))
 }
 
-// SystemEnv is this machine, as the catalogue asks for it.
+// SystemEnv gives this machine, as the catalogue asks for it.
 func SystemEnv() (client.Env, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -179,7 +179,7 @@ func clipLine(line, other []byte) []byte {
 	return append(out, " …"...)
 }
 
-// escapeUnprintable is text from a file, safe for a terminal.
+// escapeUnprintable gives text from a file, safe for a terminal.
 func escapeUnprintable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// isTracked says whether git keeps the file. Without git, or outside a work tree,
+// isTracked reports whether git keeps the file. Without git, or outside a work tree,
 // nothing is tracked. The project's configuration must not start programs here,
 // which core.fsmonitor would.
 func isTracked(path string) bool {

@@ -87,7 +87,7 @@ func readHookFile(row client.HookRow, place client.HookPlace, program string) Ho
 	return f
 }
 
-// realFolder is the path that a new file will have, as far as its folders are there.
+// realFolder gives the path that a new file will have, as far as its folders are there.
 func realFolder(path string) string {
 	dir, base := filepath.Split(filepath.Clean(path))
 	if dir = filepath.Clean(dir); dir == path {
@@ -148,7 +148,7 @@ func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	return all
 }
 
-// HookPath is the path of clawai-hook as clients' files shall have it: beside clawai.
+// HookPath gives the path of clawai-hook as clients' files shall have it: beside clawai.
 func (p Program) HookPath() (string, error) {
 	if p.Err != nil {
 		return "", p.Err

@@ -23,7 +23,7 @@ const (
 	HookUnreadable HookState = "unreadable" // the file
 )
 
-// StateText are how a state is told to a person.
+// StateText gives how a state is told to a person.
 func (s HookState) StateText() string {
 	return map[HookState]string{
 		HookEnforced: "enforced by hook (blocks when broken)", HookOpen: "hook, open when broken", HookUntrusted: "hook not trusted yet",
@@ -34,7 +34,7 @@ func (s HookState) StateText() string {
 // IsCovered says that the client calls clawai-hook, and that what it says holds.
 func (s HookState) IsCovered() bool { return s == HookEnforced || s == HookOpen }
 
-// HookState is the state of a client's hooks, and why when that is not plain. All are the
+// HookState gives the state of a client's hooks, and why when that is not plain. All are the
 // hooks of every client, as FindHooks gives them.
 func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if len(h.Row.Through) > 0 {
@@ -71,7 +71,7 @@ func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookEnforced, "by " + h.Row.Name + " " + h.Row.Blocks + " and later; clawai doctor --hooks looks which one is here"
 }
 
-// sharedHookState is the state of a client that runs another's hooks: what breaks is its own affair.
+// sharedHookState gives the state of a client that runs another's hooks: what breaks is its own affair.
 func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	covered := map[string]bool{}
 	for _, other := range all {
@@ -151,7 +151,7 @@ func (pl Planner) HookDiffers(h Hooks) (all []string) {
 	return all
 }
 
-// countOurs is how many entries are ours.
+// countOurs gives how many entries are ours.
 func (h Hooks) countOurs() (n int) {
 	for _, f := range h.Files {
 		n += len(f.Hooked.Ours)
@@ -159,7 +159,7 @@ func (h Hooks) countOurs() (n int) {
 	return n
 }
 
-// hookKey is what the journal calls an event's hook.
+// hookKey gives what the journal calls an event's hook.
 func hookKey(event string) []string { return []string{"hooks", event} }
 
 // PlanHooks works out the files that an operation gives. A client whose file cannot be
@@ -220,7 +220,7 @@ func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []C
 	return changes, errs
 }
 
-// applyOp is the file after an operation; nil is no file.
+// applyOp gives the file after an operation; nil is no file.
 func (f HookFile) applyOp(op Op, start client.HookStart) ([]byte, error) {
 	switch {
 	case f.Err != nil:

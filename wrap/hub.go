@@ -81,7 +81,7 @@ func readOrNone(path string) ([]byte, error) {
 // off between two files, or somebody changed one.
 func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
-// findMove is the move that a hub's entry stands for; -1 for one that its owner wrote. While
+// findMove gives the move that a hub's entry stands for; -1 for one that its owner wrote. While
 // more servers are moved there are two: the later one holds when the file has none of its
 // servers any more.
 func (h *Hub) findMove(p *ConfigFile, path []string) int {
@@ -97,12 +97,12 @@ func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	return first
 }
 
-// serverPath is the key path of a server in its client's file.
+// serverPath gives the key path of a server in its client's file.
 func (m move) serverPath(s movedServer) []string {
 	return append(slices.Clone(m.Hub[:len(m.Hub)-1]), s.Name)
 }
 
-// settledMoves are the moves that are in effect, and those whose servers are nowhere else. Where
+// settledMoves gives the moves that are in effect, and those whose servers are nowhere else. Where
 // the client's file has its own servers, and no hub, the move was not finished or was taken back.
 func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	for n, m := range h.moves {
@@ -231,7 +231,7 @@ func (h *Hub) saveMoves(moves []move) error {
 	return atomicfile.Write(movesPath(h.State), append(src, '\n'), atomicfile.Options{Mode: 0o600, Old: h.known})
 }
 
-// newChange is the configuration before and after, for people to see and Apply to write.
+// newChange gives the configuration before and after, for people to see and Apply to write.
 func (h *Hub) newChange(op Op, before, after []byte) Change {
 	c := Change{Op: op, Path: h.Config, Real: realFolder(h.Config), Before: before, After: after, Absent: before == nil, Gone: len(after) == 0}
 	if real, err := filepath.EvalSymlinks(h.Config); err == nil {
@@ -241,7 +241,7 @@ func (h *Hub) newChange(op Op, before, after []byte) Change {
 	return c
 }
 
-// PreviewConfig is what an operation with these changes does to the configuration; nil: nothing.
+// PreviewConfig gives what an operation with these changes does to the configuration; nil: nothing.
 func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	before, after := h.planned, h.src
 	if op == Unwrap {

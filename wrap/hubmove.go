@@ -82,7 +82,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 	return after, moved, errs
 }
 
-// forHub is a server as the hub is told of it; what wrap has put before it does not go along.
+// forHub gives a server as the hub is told of it; what wrap has put before it does not go along.
 func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	switch {
 	case t.File.Tracked:
@@ -154,7 +154,7 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 	return after, nil
 }
 
-// findChangedServer is a server of an earlier move that config.toml has by its name; nil: there is none.
+// findChangedServer gives a server of an earlier move that config.toml has by its name; nil: there is none.
 func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {
@@ -167,7 +167,7 @@ func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	return &h.moves[earlier].Servers[i]
 }
 
-// tableLead is what add has put before a table; of one that was there, what it put then.
+// tableLead gives what add has put before a table; of one that was there, what it put then.
 func (h *Hub) tableLead(before, after []byte, server client.HubServer) string {
 	if bytes.Equal(before, after) {
 		for _, m := range h.moves {

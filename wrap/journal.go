@@ -145,7 +145,7 @@ func (j Journal) hasMadeFile(file string, src []byte) bool {
 	return j[journalKey(file, []string{hexDigest(src)})]
 }
 
-// madeFolders are the folders that were made for files.
+// madeFolders gives the folders that were made for files.
 func madeFolders(state string) map[string]bool {
 	text, err := os.ReadFile(journalPath(state))
 	if err != nil {

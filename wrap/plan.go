@@ -235,7 +235,7 @@ func (pl Planner) editTarget(op Op, t Target, src []byte) ([]byte, error) {
 	return pl.takeSecrets(t, after)
 }
 
-// ServerNames are the servers of a change, in the order of the file.
+// ServerNames gives the servers of a change, in the order of the file.
 func (c Change) ServerNames() []string {
 	names := make([]string, 0, len(c.Edits))
 	for _, e := range slices.Backward(c.Edits) {

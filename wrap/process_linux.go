@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// RunningPrograms are the names of the programs that run: what the kernel calls each,
+// RunningPrograms gives the names of the programs that run: what the kernel calls each,
 // and the last part of its executable and of its first word, for the kernel's
 // name is cut at 15 bytes.
 func RunningPrograms() ([]string, error) {

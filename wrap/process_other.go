@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// RunningPrograms are the names of the programs that run, as the system's own tool
+// RunningPrograms gives the names of the programs that run, as the system's own tool
 // lists them.
 func RunningPrograms() ([]string, error) {
 	if goos == "windows" {

@@ -22,7 +22,7 @@ type Program struct {
 	Exe  string // this binary, as the system says
 }
 
-// StartCommand is the command that a client's file shall have: a machine's path has no business
+// StartCommand gives the command that a client's file shall have: a machine's path has no business
 // in a file that is shared through git.
 func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	if !p.runsOnWindows() && file.readOnWindows() {
@@ -152,7 +152,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// isInside says whether path is dir or below it; both are clean.
+// isInside reports whether path is dir or below it; both are clean.
 func isInside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -2,7 +2,7 @@ package wrap
 
 import "golang.org/x/sys/windows"
 
-// shortPath is the path with 8.3 names, which have no spaces, where the volume
+// shortPath gives the path with 8.3 names, which have no spaces, where the volume
 // keeps such names.
 func shortPath(path string) string {
 	long, err := windows.UTF16PtrFromString(path)

@@ -30,7 +30,7 @@ type Planner struct {
 	Getenv    func(name string) string // the owner's environment; nil: nothing is known of it
 }
 
-// EntryState is the state of an entry of a file, and why when that is not plain.
+// EntryState gives the state of an entry of a file, and why when that is not plain.
 func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	if differs := pl.FindDifferences(p, e); len(differs) > 0 {
 		return Drifted, strings.Join(differs, "; ")

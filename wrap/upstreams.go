@@ -77,19 +77,19 @@ func (f *HTTPProxy) SetAddress(address string) { f.Base = baseURL(address, f.Sec
 
 func baseURL(address, secret string) string { return "http://" + address + "/" + secret + "/mcp" }
 
-// listenAddress is the ADDRESS:PORT of Base.
+// listenAddress gives the ADDRESS:PORT of Base.
 func (f *HTTPProxy) listenAddress() string {
 	address, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
 	return address
 }
 
-// entryAddress is where an entry has to lead: every client has an agent session, and
+// entryAddress gives where an entry has to lead: every client has an agent session, and
 // so a gate, of its own.
 func (f *HTTPProxy) entryAddress(t Target) string {
 	return f.Base + "/" + t.File.Row.Client + "/" + t.Entry.Name
 }
 
-// redirectEntry is the file with the entry leading to the proxy.
+// redirectEntry gives the file with the entry leading to the proxy.
 func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
 	if !client.PlainName(name) {
@@ -120,7 +120,7 @@ func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	return nil
 }
 
-// afterHost is the path of a url.
+// afterHost gives the path of a url.
 func afterHost(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {

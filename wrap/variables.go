@@ -52,7 +52,7 @@ func (s Setting) renderSteering(what string) string {
 	return fmt.Sprintf("%s sets %s, which %s", s.Path, s.Name, what)
 }
 
-// settingsAround are those of each client.
+// settingsAround gives those of each client.
 func settingsAround(e client.Env) map[string][]Setting {
 	all := map[string][]Setting{}
 	rows, _ := client.HookRows() // whoever looks for files has read the catalogue
@@ -62,7 +62,7 @@ func settingsAround(e client.Env) map[string][]Setting {
 	return all
 }
 
-// listSettings are the variables in the owner's settings and in those of the project, where an
+// listSettings gives the variables in the owner's settings and in those of the project, where an
 // agent may write.
 func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	if row.Env == "" {

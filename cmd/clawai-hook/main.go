@@ -45,7 +45,7 @@ func runHook(words []string) int {
 	})
 }
 
-// openDoor is a gate that asks by the client's dialog alone.
+// openDoor gives a gate that asks by the client's dialog alone.
 func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, req.Calls)
 	if err != nil {

@@ -119,7 +119,7 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	return at
 }
 
-// findFlag is the option that a word names, when it needs another word for its value.
+// findFlag gives the option that a word names, when it needs another word for its value.
 func (at *place) findFlag(word string) cli.DocGenerationFlag {
 	return cmdline.FlagNamed(at.placeFlags(), strings.TrimLeft(word, "-"))
 }
@@ -131,7 +131,7 @@ func (at *place) placeFlags() []cli.Flag {
 	return at.command.Flags
 }
 
-// candidateWords are the words that may stand here.
+// candidateWords gives the words that may stand here.
 func (at *place) candidateWords(last string) (found []string) {
 	switch {
 	case at.option != nil:

@@ -73,7 +73,7 @@ func argumentValues(command string, n int) []string {
 	return harmlessWords(places[n])
 }
 
-// harmlessWords are the values that mean themselves to every shell. A name from a
+// harmlessWords gives the values that mean themselves to every shell. A name from a
 // client's file or a server could be more than a word on the line that a person is about
 // to run, so such a name is left for the person to write.
 func harmlessWords(values func() []string) []string {
@@ -113,7 +113,7 @@ func profileNames() (names []string) {
 	return names
 }
 
-// rulePlaces are where the rules of the person's policy stand.
+// rulePlaces gives where the rules of the person's policy stand.
 func rulePlaces() (places []string) {
 	dirs, err := config.ReadFolders()
 	if err != nil {
@@ -129,7 +129,7 @@ func rulePlaces() (places []string) {
 	return places
 }
 
-// waitingIDs are the questions that wait, by the first characters of their ids, as lists
+// waitingIDs gives the questions that wait, by the first characters of their ids, as lists
 // show them.
 func waitingIDs() (ids []string) {
 	dirs, err := config.ReadFolders()
@@ -155,7 +155,7 @@ func waitingIDs() (ids []string) {
 	return ids
 }
 
-// recentDecisions are the ids of the last decisions, the newest first.
+// recentDecisions gives the ids of the last decisions, the newest first.
 func recentDecisions() (ids []string) {
 	dir, err := record.RecordDir()
 	if err != nil {

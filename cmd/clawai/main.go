@@ -39,7 +39,7 @@ func main() {
 	os.Exit(runClawai(os.Args, os.Stdout, os.Stderr))
 }
 
-// runClawai is main without the process: it returns the exit code.
+// runClawai gives main without the process: it returns the exit code.
 func runClawai(args []string, stdout, stderr io.Writer) int {
 	if err := checkPowers(); err != nil && !isHarmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
@@ -63,7 +63,7 @@ func runClawai(args []string, stdout, stderr io.Writer) int {
 	return exit.Code
 }
 
-// wayOn is what to do about a file that a program on Windows keeps to itself
+// wayOn gives what to do about a file that a program on Windows keeps to itself
 // (ERROR_SHARING_VIOLATION), of which no other system knows.
 func wayOn(err error) string {
 	if runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(32)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/text/spelling"
 )
 
-// describeFlag is the library's line for a flag without a default that says
+// describeFlag gives the library's line for a flag without a default that says
 // nothing.
 func describeFlag(f cli.Flag) string {
 	line := plainFlag(f)

@@ -45,7 +45,7 @@ func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *asked, reply
 	return gate.Answer{}, err
 }
 
-// offersWithRule are the offers that have a rule for an answer.
+// offersWithRule gives the offers that have a rule for an answer.
 func offersWithRule(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	for _, o := range offers {
 		if o.RuleText(reply.Allows()) != "" {
@@ -63,7 +63,7 @@ var scopeLabels = map[string]string{
 	"tool":   "All of it",
 }
 
-// reachPage is the page on which the person picks how far an answer for the session goes.
+// reachPage gives the page on which the person picks how far an answer for the session goes.
 func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
 	for i, o := range offers {
@@ -74,7 +74,7 @@ func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	return p
 }
 
-// scopePage is the page on which the person picks how far the rule goes.
+// scopePage gives the page on which the person picks how far the rule goes.
 func scopePage(offers []view.Offer, reply gate.Reply, foot []string) dialog.Page {
 	p := dialog.Page{Decision: "clawai asks: always allow how much?", Choices: []dialog.Choice{denyChoice("Deny, write nothing")}, Hints: foot}
 	if !reply.Allows() {

@@ -167,7 +167,7 @@ func (g *Batcher) leadUntilAnswered(w *waiter, company time.Duration) (gate.Answ
 	}
 }
 
-// takePage is the next page: the first in the line, and with it all that can be
+// takePage gives the next page: the first in the line, and with it all that can be
 // shown together.
 func (g *Batcher) takePage() (page []*waiter) {
 	g.mu.Lock()
@@ -256,7 +256,7 @@ func (g *Batcher) askSeveral(ctx context.Context, page []*waiter) []*answered {
 	return results
 }
 
-// narrowToQuestion is an answer to several for one of them. It widens nothing: whatever is
+// narrowToQuestion gives an answer to several for one of them. It widens nothing: whatever is
 // not "once" denies.
 func narrowToQuestion(said gate.Answer, q gate.Question) gate.Answer {
 	said.Digest = q.Digest

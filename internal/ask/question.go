@@ -17,7 +17,7 @@ const wordEach = "each"
 // errTooMany says that questions do not fit on one page together.
 var errTooMany = errors.New("together the calls are too many to show")
 
-// questionPage is the page of a question. Without offers "always" is no answer, and
+// questionPage gives the page of a question. Without offers "always" is no answer, and
 // whyNot, when not empty, says why.
 func questionPage(q gate.Question, v view.Question, offers []view.Offer, whyNot string) dialog.Page {
 	var more []string
@@ -44,7 +44,7 @@ func allowChoice(word, label string) dialog.Choice {
 	return dialog.Choice{Word: word, Label: label, Lets: true}
 }
 
-// batchPage is the page of several questions.
+// batchPage gives the page of several questions.
 func batchPage(qs []gate.Question, vs []view.Question) (dialog.Page, error) {
 	head := fmt.Sprintf("%s wants %d things at once", vs[0].HeadlineServer(), len(qs))
 	first := qs[0].Deadline

@@ -47,7 +47,7 @@ type Ticket interface {
 	Outcome(ctx context.Context, text string) error
 }
 
-// NewEnqueuer is a session's side of the queue as a Enqueuer.
+// NewEnqueuer gives a session's side of the queue as a Enqueuer.
 func NewEnqueuer(p *queue.Proxy) Enqueuer { return enqueuer{p} }
 
 type enqueuer struct{ *queue.Proxy }
@@ -141,7 +141,7 @@ func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	return ask()
 }
 
-// makeRequest is q with everything an answerer shows.
+// makeRequest gives q with everything an answerer shows.
 func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,

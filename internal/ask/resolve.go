@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// answeredByChannel is the answer of a channel, unless the queue had one first.
+// answeredByChannel gives the answer of a channel, unless the queue had one first.
 func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return l.endQuestion(ctx, q, p)
@@ -33,7 +33,7 @@ func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry
 	return a, nil
 }
 
-// answeredByQueue is the answer of the queue.
+// answeredByQueue gives the answer of the queue.
 func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
 	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
@@ -89,7 +89,7 @@ func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error)
 	return ask()
 }
 
-// endQuestion is a question that was taken back, or whose time is up. An answer that
+// endQuestion gives a question that was taken back, or whose time is up. An answer that
 // was in the queue by then is too late for the gate, and its giver reads so.
 func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
 	cause := context.Cause(ctx)
@@ -100,7 +100,7 @@ func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gat
 	return gate.Answer{Digest: q.Digest}, cause
 }
 
-// endText is the cause of an end, in words for the one who would have answered. undone is
+// endText gives the cause of an end, in words for the one who would have answered. undone is
 // what was kept from happening.
 func endText(cause error, undone string) string {
 	text := "the connection is gone"
@@ -148,7 +148,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.reportOutcome(p, joinNotes(text, p.note))
 }
 
-// resolveUnasked is a question nobody is there to answer.
+// resolveUnasked gives a question nobody is there to answer.
 func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
 	first, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.UndoneText(q.Reply))
 	if !ours && lost == nil {

@@ -117,7 +117,7 @@ func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answe
 	return a, oneByOne, err
 }
 
-// denyWithNote is a deny that nobody decided. The note goes to the agent and names no
+// denyWithNote gives a deny that nobody decided. The note goes to the agent and names no
 // path; the error goes to the owner's record and says what would help.
 func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	a.Reply = gate.DenyOnce

@@ -86,7 +86,7 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	return Composed{Text: out.Bytes(), Name: fileName(c, expected)}, nil
 }
 
-// answerOf is what can come back to a call, with a text around which marks can stand.
+// answerOf gives what can come back to a call, with a text around which marks can stand.
 func answerOf(c *policy.Call) any {
 	type object = map[string]any
 	text := object{"type": "text", "text": "x"}
@@ -101,7 +101,7 @@ func answerOf(c *policy.Call) any {
 	return object{}
 }
 
-// listEntry is the list that has an entry by which a call is named, and that entry; nil where there is
+// listEntry gives the list that has an entry by which a call is named, and that entry; nil where there is
 // none.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
@@ -115,7 +115,7 @@ func listEntry(c *policy.Call) (method string, entry any) {
 	return "", nil
 }
 
-// composeRequest is the method and the parameters that ask for a call.
+// composeRequest gives the method and the parameters that ask for a call.
 func composeRequest(c *policy.Call) (method string, params any) {
 	type object = map[string]any
 	name := c.Names[0]

@@ -63,7 +63,7 @@ type RuleRef struct {
 	Description string `json:"description,omitempty"`
 }
 
-// RefOf is where a rule stands; nil, which is no rule, stays nil.
+// RefOf gives where a rule stands; nil, which is no rule, stays nil.
 func RefOf(r *policy.Rule) *RuleRef {
 	if r == nil {
 		return nil

@@ -62,10 +62,10 @@ func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	return reply.InspectMessage(&f, fx.Method, wanted)
 }
 
-// listMember is where entries of a list stand in its result.
+// listMember gives where entries of a list stand in its result.
 func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
-// alterResult is what the client gets, as JSON, of a result or an entry that rules alter, once
+// alterResult gives what the client gets, as JSON, of a result or an entry that rules alter, once
 // it may go on. The error says why it gets nothing.
 func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
 	m, err := fx.inspectResult(p)
@@ -123,7 +123,7 @@ func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 	r.other = fx.ExpectedResult != nil && !sameResult(r.Received, fx.ExpectedResult)
 }
 
-// sameResult says whether a client gets what is expected: of an object the same JSON, but for our
+// sameResult reports whether a client gets what is expected: of an object the same JSON, but for our
 // own account of it where none is expected; of a text its very bytes.
 func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
@@ -138,7 +138,7 @@ func sameResult(got, want []byte) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// gjsonName is a name as a path of gjson has it.
+// gjsonName gives a name as a path of gjson has it.
 func gjsonName(name string) string { return strings.ReplaceAll(name, ".", `\.`) }
 
 func decodeObject(object []byte) (v map[string]any) {

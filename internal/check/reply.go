@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// JudgedMessage is what the fixture has judged: the request, what came back to it, or the entries of
+// JudgedMessage gives what the fixture has judged: the request, what came back to it, or the entries of
 // a list.
 func (fx *Fixture) JudgedMessage() policy.On {
 	switch {
@@ -65,7 +65,7 @@ func (fx *Fixture) parseExpected() error {
 	return nil
 }
 
-// findKinds are the kinds that rules are about in what a call carries: those that the fixture
+// findKinds gives the kinds that rules are about in what a call carries: those that the fixture
 // states, or what the detectors see.
 func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
 	if fx.Finds != nil || len(kinds) == 0 {
@@ -98,7 +98,7 @@ func (fx *Fixture) ScreenCalls(p *policy.Policy, calls []policy.Call) {
 	}
 }
 
-// ownerPacks are those of the owner's that a policy names.
+// ownerPacks gives those of the owner's that a policy names.
 func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	for _, pack := range p.Packs() {
 		if one, ok := pack.(*inspect.Pack); ok {
@@ -108,7 +108,7 @@ func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	return own
 }
 
-// AnsweredCalls are the calls to which something came back, or that would name what is listed,
+// AnsweredCalls gives the calls to which something came back, or that would name what is listed,
 // and the kinds that rules of the policy are about and that were found in it. The error says why
 // the frame would be refused before the rules.
 func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
@@ -129,7 +129,7 @@ func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []polic
 	}), nil
 }
 
-// StrictestAction is what rules do with what came back: the strictest of it.
+// StrictestAction gives what rules do with what came back: the strictest of it.
 func StrictestAction(d *policy.Decision) policy.Action {
 	action := d.Action
 	for _, a := range d.Alters {
@@ -157,7 +157,7 @@ func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// answeredCalls are the calls that are answered, or those that would name what is listed.
+// answeredCalls gives the calls that are answered, or those that would name what is listed.
 func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 	if fx.JudgedMessage() == policy.OnReply {
 		return fx.ReadCalls(server)
@@ -181,7 +181,7 @@ func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 	return []policy.Call{c}, nil
 }
 
-// OfferedCall is the call that would name an entry of a list.
+// OfferedCall gives the call that would name an entry of a list.
 func OfferedCall(method, name string) policy.Call {
 	c := policy.Call{Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{name}}
 	switch method {

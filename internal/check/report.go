@@ -73,7 +73,7 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
-// ExplainResult is the rule's place and description, or the reason when none matched.
+// ExplainResult gives the rule's place and description, or the reason when none matched.
 func ExplainResult(r Result) string {
 	because := decidedBy(r)
 	for _, a := range r.Alters {

@@ -55,7 +55,7 @@ func (r Result) DescribeMismatch() string {
 // maxShown is how many bytes of a result a line shows.
 const maxShown = 2000
 
-// shortenJSON is JSON as plain ASCII: nothing in it does anything to a terminal.
+// shortenJSON gives JSON as plain ASCII: nothing in it does anything to a terminal.
 func shortenJSON(object []byte) string {
 	var b strings.Builder
 	for _, r := range string(object) {
@@ -133,7 +133,7 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls are what the rules judge in a fixture, read as the proxy would read them;
+// ReadCalls gives what the rules judge in a fixture, read as the proxy would read them;
 // none when no rule governs its method. The error says why the frame would be
 // refused before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
@@ -168,7 +168,7 @@ func asBuiltin(calls []policy.Call) {
 	}
 }
 
-// ReadCalls is Fixture.ReadCalls for a JSON-RPC message as bytes, sent by the side that
+// ReadCalls gives Fixture.ReadCalls for a JSON-RPC message as bytes, sent by the side that
 // may send its method.
 func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	f, err := frame.Parse(request, frame.DefaultLimits())
@@ -182,7 +182,7 @@ func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	return calls, nil
 }
 
-// callsOf is what the rules judge in a request. A retry's inputResponses are
+// callsOf gives what the rules judge in a request. A retry's inputResponses are
 // judged by their own texts, for a fixture has no earlier request to remember.
 func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
 	m, refusal := mcp.Read(f, from, server)
@@ -197,7 +197,7 @@ func callsOf(f *frame.Frame, from mcp.Direction, server string) ([]policy.Call, 
 // FromServer reports a request that servers send to clients.
 func (fx Fixture) FromServer() bool { return senderOf(fx.Method) == mcp.ServerToClient }
 
-// senderOf is the side that may send the method; the client where both may, or
+// senderOf gives the side that may send the method; the client where both may, or
 // where the method is of no version.
 func senderOf(method string) mcp.Direction {
 	for _, m := range mcp.Methods() {
@@ -208,7 +208,7 @@ func senderOf(method string) mcp.Direction {
 	return mcp.ClientToServer
 }
 
-// BuildRequest is the fixture as the JSON-RPC request a client or server would send.
+// BuildRequest gives the fixture as the JSON-RPC request a client or server would send.
 func (fx Fixture) BuildRequest(id int) []byte {
 	method, err := json.Marshal(fx.Method)
 	if err != nil {

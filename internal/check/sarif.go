@@ -114,7 +114,7 @@ func sarifResultOf(f *Finding, ruleIndex int) sarifResult {
 	return result
 }
 
-// joinSentences are everything a finding says.
+// joinSentences gives everything a finding says.
 func joinSentences(f *Finding) string {
 	parts := []string{cmp.Or(f.Message, f.Code)}
 	if f.Call != "" {
@@ -129,7 +129,7 @@ func joinSentences(f *Finding) string {
 	return strings.Join(parts, "\n")
 }
 
-// sarifMessageOf is nil for an empty text, which the schema does not take.
+// sarifMessageOf gives nil for an empty text, which the schema does not take.
 func sarifMessageOf(text string) *sarifMessage {
 	if text == "" {
 		return nil
@@ -145,7 +145,7 @@ func sarifLocationOf(p policy.Position, endLine int) sarifLocation {
 	return at
 }
 
-// pathURI is a path as a reference: relative ones stay so, for the reader knows the
+// pathURI gives a path as a reference: relative ones stay so, for the reader knows the
 // root of the sources.
 func pathURI(path string) string {
 	u := url.URL{Path: slashPath(path)}

@@ -33,7 +33,7 @@ const (
 	unreadable = "fixture-unreadable"
 )
 
-// describeTool is who reports the findings of a run.
+// describeTool gives who reports the findings of a run.
 func (r Run) describeTool() Tool {
 	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []FindingKind{
 		{Code: mismatch, Summary: "The policy's answer to a recorded request is not the expected one.",
@@ -63,7 +63,7 @@ func (r Run) Findings() []Finding {
 	return out
 }
 
-// formatMismatch is one line on a mismatch.
+// formatMismatch gives one line on a mismatch.
 func formatMismatch(r Result) string {
 	if *r.Expected == r.Action {
 		return fmt.Sprintf("%s (%s by %s)", r.DescribeMismatch(), r.Action, ExplainResult(r))
@@ -71,7 +71,7 @@ func formatMismatch(r Result) string {
 	return fmt.Sprintf("expected %s, got %s by %s", r.Expected, r.Action, ExplainResult(r))
 }
 
-// slashPath is a path as the web writes it.
+// slashPath gives a path as the web writes it.
 func slashPath(path string) string { return filepath.ToSlash(path) }
 
 // escapeInvisible writes control and other unseen characters, and bytes that are no

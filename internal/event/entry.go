@@ -18,7 +18,7 @@ type Entry struct {
 	Raw     []byte // the line as stored, without LF
 }
 
-// UnenforcedDecision is what the policy would have done in a session that enforced nothing:
+// UnenforcedDecision gives what the policy would have done in a session that enforced nothing:
 // what the rules said, unless a limit was reached.
 func (e *Entry) UnenforcedDecision() string {
 	if e.Stage == "observe" && e.Code == "limit" {
@@ -27,7 +27,7 @@ func (e *Entry) UnenforcedDecision() string {
 	return e.Policy
 }
 
-// FoundKinds are the kinds that Finds names, each once.
+// FoundKinds gives the kinds that Finds names, each once.
 func (e *Entry) FoundKinds() (kinds []string) {
 	for _, line := range e.Finds {
 		if kind, _, _ := strings.Cut(line, " "); !slices.Contains(kinds, kind) {

@@ -41,7 +41,7 @@ func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	return q.asked.Client == nil
 }
 
-// resolveUnasked is the verdict of a question that was resolved while its caller might
+// resolveUnasked gives the verdict of a question that was resolved while its caller might
 // have been away: the rules of this moment hold.
 func (s *Session) resolveUnasked(q *question) Verdict {
 	if v := s.rejudge(q); v.Action != policy.Prompt {
@@ -101,7 +101,7 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	return v
 }
 
-// sessionBound is how far an answer for the session goes; nil is no further than its calls.
+// sessionBound gives how far an answer for the session goes; nil is no further than its calls.
 func (r *reply) sessionBound() Bound {
 	if r.Reply != AllowSession { // an "always" has its rule
 		return nil
@@ -124,7 +124,7 @@ func (q *question) makeConclusion() conclusion {
 	}}
 }
 
-// answerEvent is the record of a person's answer, nil when none came.
+// answerEvent gives the record of a person's answer, nil when none came.
 func (c *conclusion) answerEvent(r reply) *event.Event {
 	if !r.came || r.err != nil {
 		return nil

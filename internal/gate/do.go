@@ -69,7 +69,7 @@ func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	}
 }
 
-// lossEvent is the record of a message that an outlet lost.
+// lossEvent gives the record of a message that an outlet lost.
 func lossEvent(of *event.Event, ref, why string) *event.Event {
 	return &event.Event{
 		Kind: event.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,

@@ -79,7 +79,7 @@ type Caller interface {
 	Back() <-chan struct{}
 }
 
-// getCaller is whoever made the call.
+// getCaller gives whoever made the call.
 func (x *Exchange) getCaller() Caller {
 	if x.Caller == nil {
 		return None{}
@@ -87,7 +87,7 @@ func (x *Exchange) getCaller() Caller {
 	return x.Caller
 }
 
-// clientName is the client of an exchange, for people.
+// clientName gives the client of an exchange, for people.
 func clientName(c Caller) string {
 	name, version := c.Named()
 	all := strings.TrimSpace(name + " " + version)

@@ -91,7 +91,7 @@ func (s *Session) notifyGrants() {
 	}
 }
 
-// newID is enough to tell the grants of a session apart; two of one name would be
+// newID gives enough to tell the grants of a session apart; two of one name would be
 // revoked together.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 

@@ -67,7 +67,7 @@ func (g *granted) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte
 	}
 }
 
-// isAllowed says whether what a key stands for is allowed by now.
+// isAllowed reports whether what a key stands for is allowed by now.
 func (g *granted) isAllowed(key [16]byte) bool {
 	return slices.ContainsFunc(g.of[key], func(e Entry) bool { return g.shared.Alive(e.By) })
 }
@@ -80,7 +80,7 @@ func (g *granted) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byte) (k
 	return k
 }
 
-// isGranted says whether a grant that this process may have holds for the agent's session, or
+// isGranted reports whether a grant that this process may have holds for the agent's session, or
 // whether another has it.
 func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {

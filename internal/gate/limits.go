@@ -58,7 +58,7 @@ func limitText(over *Excess) string {
 	return fmt.Sprintf("%s; try again in %s", rate.AtMost(), roundUp(over.Wait))
 }
 
-// roundUp is a time in whole units, never too short.
+// roundUp gives a time in whole units, never too short.
 func roundUp(d time.Duration) string {
 	unit, name := time.Second, "s"
 	switch {

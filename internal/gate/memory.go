@@ -122,7 +122,7 @@ func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
 	return nil, false
 }
 
-// isWideGrantValid says whether a wide grant of ours still stands for the agent's session; one that does
+// isWideGrantValid reports whether a wide grant of ours still stands for the agent's session; one that does
 // not is dropped.
 func (s *Session) isWideGrantValid(w *wide) bool {
 	if s.granted.shared == nil {
@@ -242,7 +242,7 @@ func oldestKey[T any](all map[key]T, before func(a, b T) bool) (k key) {
 	return k
 }
 
-// sinceText is a time that has passed, for the agent.
+// sinceText gives a time that has passed, for the agent.
 func sinceText(d time.Duration) string {
 	if d < 2*time.Second {
 		return "a moment ago"

@@ -69,7 +69,7 @@ func (c *charged) ledgerEntry() Entry {
 	return Entry{Key: c.key, ID: c.number, At: c.at, Every: c.rule.Rate.Every, Amount: c.amount}
 }
 
-// keyOf is the counter of one charge. No text of a rule has a zero byte.
+// keyOf gives the counter of one charge. No text of a rule has a zero byte.
 func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	text := append([]byte(c.Rule.Rate.Key), 0)
 	switch call := &cs[c.Call]; c.Rule.Rate.Per {
@@ -229,7 +229,7 @@ func (m *Meter) enterCall(now time.Time, item *charged) (wait time.Duration, roo
 	return 0, true
 }
 
-// rateMaximum is how much a limit lets through: calls, or an amount.
+// rateMaximum gives how much a limit lets through: calls, or an amount.
 func rateMaximum(rate *policy.Rate) int64 {
 	if rate.Sum == "" {
 		return int64(rate.Count)
@@ -237,7 +237,7 @@ func rateMaximum(rate *policy.Rate) int64 {
 	return rate.Max
 }
 
-// findRoom says whether an amount more may be counted, and if not, which call must be
+// findRoom reports whether an amount more may be counted, and if not, which call must be
 // forgotten first.
 func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, room bool) {
 	most, calls := rateMaximum(rate), maxSummed

@@ -279,7 +279,7 @@ const (
 	HandOver     // nobody was asked: whoever made the call asks a person before it goes on
 )
 
-// Allows says whether the reply lets the call through.
+// Allows reports whether the reply lets the call through.
 func (r Reply) Allows() bool {
 	return r == AllowOnce || r == AllowSession || r == AllowAlways || r == HandOver
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// refusalVerdict is a prompt that no person lifted; why is for the agent, owner for the
+// refusalVerdict gives a prompt that no person lifted; why is for the agent, owner for the
 // record.
 func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
@@ -20,7 +20,7 @@ func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	return v
 }
 
-// noAnswerVerdict is the refusal of a call whose asking ended before an answer.
+// noAnswerVerdict gives the refusal of a call whose asking ended before an answer.
 func (q *question) noAnswerVerdict(ctx context.Context) Verdict {
 	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see over
 		return q.refusalVerdict(CodeNotAnswered, "nobody answered in time",
@@ -29,7 +29,7 @@ func (q *question) noAnswerVerdict(ctx context.Context) Verdict {
 	return q.refusalVerdict(CodeClosed, "the session ended meanwhile", "")
 }
 
-// callerAwayVerdict is the refusal of a call whose caller did not return from its own form
+// callerAwayVerdict gives the refusal of a call whose caller did not return from its own form
 // while there was time.
 func (q *question) callerAwayVerdict(ctx context.Context) Verdict {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
@@ -38,7 +38,7 @@ func (q *question) callerAwayVerdict(ctx context.Context) Verdict {
 	return q.noAnswerVerdict(ctx)
 }
 
-// nobodyAskedVerdict is the refusal of a call that no person saw.
+// nobodyAskedVerdict gives the refusal of a call that no person saw.
 func (q *question) nobodyAskedVerdict(r reply) Verdict {
 	if r.panics {
 		return q.refusalVerdict(CodePanic, "asking failed inside clawai; tell the owner", r.err.Error())

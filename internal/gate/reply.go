@@ -19,11 +19,11 @@ func (s *Session) noteScreens(p Policy) {
 	s.finds.Store(calls)
 }
 
-// Screens says whether rules look at replies: what a call was about is kept for its
+// Screens reports whether rules look at replies: what a call was about is kept for its
 // answer then.
 func (s *Session) Screens() bool { return s.screens.Load() }
 
-// OriginalRaw are the bytes as they came: Raw, unless it was altered.
+// OriginalRaw gives the bytes as they came: Raw, unless it was altered.
 func (x *Exchange) OriginalRaw() []byte {
 	if x.came != nil {
 		return x.came
@@ -90,7 +90,7 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 	return true
 }
 
-// alterRequest is a decision about what a server asks of the client, with what rules take out
+// alterRequest gives a decision about what a server asks of the client, with what rules take out
 // of it taken out; what cannot be is denied.
 func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.Decision {
 	x.Raw = x.OriginalRaw()
@@ -103,7 +103,7 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	return d
 }
 
-// inspectArguments are calls with what their arguments carry, where a rule asks for that. They
+// inspectArguments gives calls with what their arguments carry, where a rule asks for that. They
 // are copies: an Approver may be reading the others.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
@@ -141,7 +141,7 @@ func isMarker(line string) bool { return strings.HasPrefix(line, "marker ") }
 // maxFinds is how many places of findings are told, of one message.
 const maxFinds = 32
 
-// findingLines are findings as the record has them: a kind, how many, and where. No kind is left
+// findingLines gives findings as the record has them: a kind, how many, and where. No kind is left
 // out: whoever judges the record again goes by them.
 func findingLines(found []Found) (all []string) {
 	if len(found) > maxFinds {
@@ -169,7 +169,7 @@ func firstOfEach(found []Found) []Found {
 	return append(first, more...)
 }
 
-// findingText is what was found, for whoever is asked.
+// findingText gives what was found, for whoever is asked.
 func findingText(found []Found) string {
 	const most = 5
 	var all []string
@@ -186,7 +186,7 @@ func findingText(found []Found) string {
 	return "found " + strings.Join(all, ", ")
 }
 
-// shownCalls are what a person is asked about, as the rules were asked: of a reply that is
+// shownCalls gives what a person is asked about, as the rules were asked: of a reply that is
 // held, also the calls it answers.
 func (x *Exchange) shownCalls() []policy.Call {
 	if x.asks == "" {

@@ -100,7 +100,7 @@ func (s *Session) NoteRoots(roots []string) {
 	}
 }
 
-// stampCalls are the calls with the time in them, and what the session has seen, when the rules
+// stampCalls gives the calls with the time in them, and what the session has seen, when the rules
 // ask for it. They are copies: an Approver may be reading the others.
 func (s *Session) stampCalls(p Policy, cs []policy.Call) []policy.Call {
 	labelled := p.Labelled()

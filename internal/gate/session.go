@@ -152,7 +152,7 @@ func (s *Session) SetPolicy(p Policy) {
 	}
 }
 
-// RulesChanged is closed when other rules are in force than now: what they made of a message
+// RulesChanged gives closed when other rules are in force than now: what they made of a message
 // that somebody kept is old then. It is the same as long as they are.
 func (s *Session) RulesChanged() <-chan struct{} {
 	s.mu.Lock()

@@ -116,7 +116,7 @@ func (s *Session) passReplies(xs []*Exchange) {
 	}
 }
 
-// concludeExchange is the second half of the way for an exchange that waited: record,
+// concludeExchange gives the second half of the way for an exchange that waited: record,
 // out. A person's answer, if there was one, is recorded before the decision. It
 // returns what became of x.
 func (s *Session) concludeExchange(x *Exchange, v Verdict, answered *event.Event) Verdict {
@@ -202,14 +202,14 @@ func (x *Exchange) recoverStage(at *Stage) {
 	}
 }
 
-// panicVerdict is the refusal of an exchange over which a stage fell.
+// panicVerdict gives the refusal of an exchange over which a stage fell.
 func panicVerdict(x *Exchange, at Stage, cause any) Verdict {
 	x.Event.Policy = "" // whatever the rules said, nobody went by it
 	return Verdict{Stage: at, Code: CodePanic, Reason: "judging it failed inside clawai; tell the owner",
 		owner: fmt.Sprintf("panic: %v", cause), unruled: true}
 }
 
-// recordFailedVerdict is the refusal of what could not be recorded.
+// recordFailedVerdict gives the refusal of what could not be recorded.
 func recordFailedVerdict(v *Verdict) Verdict {
 	return Verdict{Policy: v.Policy, Rule: v.Rule, Stage: StageRecord, Code: CodeRecordFailed,
 		Reason: "it could not be recorded; tell the owner"}

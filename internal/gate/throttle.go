@@ -39,7 +39,7 @@ const (
 	unheard              // what others have asked is not known
 )
 
-// questionRoom says whether a question about what a server says or is told may be asked at now.
+// questionRoom reports whether a question about what a server says or is told may be asked at now.
 func (p *pace) questionRoom(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable
@@ -103,7 +103,7 @@ func (p *pace) syncEntries(own ...Entry) error {
 	return err
 }
 
-// entryID is one that no other process draws.
+// entryID gives one that no other process draws.
 func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 
 // throttleQuestion denies what comes with too many other questions, and every question
@@ -138,7 +138,7 @@ func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	return v.denyQuestion(CodeMuted, "it came with too many questions within a minute; the owner is told")
 }
 
-// paceOf is where a question counts. What a server asks by itself counts for it alone: it
+// paceOf gives where a question counts. What a server asks by itself counts for it alone: it
 // must not spend what the client's calls to other servers have. It needs mu.
 func (s *Session) paceOf(x *Exchange) *pace {
 	if x.Event.Direction != fromServer {

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// isGrantable says whether the calls are all a person was shown: the other
+// isGrantable reports whether the calls are all a person was shown: the other
 // subjects carry more than their names (a schema, a token limit, params).
 func isGrantable(cs []policy.Call) bool {
 	for i := range cs {

@@ -38,7 +38,7 @@ type question struct {
 	regranted bool                    // the answer has changed the grants
 }
 
-// isGrantable says whether an answer can hold for longer than this call. Beyond a
+// isGrantable reports whether an answer can hold for longer than this call. Beyond a
 // limit, where what the session has seen asks, and of an answer, every call is asked about.
 func (q *question) isGrantable() bool {
 	return q.over == "" && q.labels == "" && q.x.asks == "" && isGrantable(q.x.Calls)

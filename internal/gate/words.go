@@ -18,7 +18,7 @@ func appendWords(what, words string) string {
 	return what
 }
 
-// oneLine is s as one line of at most n characters, without what cannot be seen:
+// oneLine gives s as one line of at most n characters, without what cannot be seen:
 // controls, bidi marks, characters of no width.
 func oneLine(s string, n int) string {
 	var out []rune

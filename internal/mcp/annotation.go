@@ -10,7 +10,7 @@ import (
 // maxToolName is the longest name, in bytes, of a tool whose annotations are kept.
 const maxToolName = 1 << 10
 
-// ToolAssurances is what the result of a tools/list says to the good of each tool, by name
+// ToolAssurances gives what the result of a tools/list says to the good of each tool, by name
 // (MCP 2025-03-26 server/tools, ToolAnnotations). Of one that it names twice that is what
 // is said each time. It is bounded; a tool that is not in it was not listed.
 func ToolAssurances(result []byte) map[string]policy.Assurances {

@@ -60,7 +60,7 @@ func (a *Asked) KnowsInputs(in Inputs) bool {
 	return len(in.Calls) > 0
 }
 
-// AnswerCalls is what the rules judge in a message's inputResponses, besides its own
+// AnswerCalls gives what the rules judge in a message's inputResponses, besides its own
 // call. An answer to remembered requests is judged as each of those that has its
 // key and kind; any other, by the texts that would leave with it (none: ""). An
 // answer of no known shape is malformed. The refusal is of the whole frame.
@@ -99,7 +99,7 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 	return calls, nil
 }
 
-// callOfAnswer is the call an answer stands for, told by the member that only its
+// callOfAnswer gives the call an answer stands for, told by the member that only its
 // kind has: roots, action (elicitation) or role (sampling).
 func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
@@ -164,7 +164,7 @@ func (e *asked) entrySize() int {
 	return n
 }
 
-// cloneCall is a copy of a call that does not keep its frame alive.
+// cloneCall gives a copy of a call that does not keep its frame alive.
 func cloneCall(c policy.Call) policy.Call {
 	names := make([]string, len(c.Names))
 	for i, name := range c.Names {

@@ -15,7 +15,7 @@ type Client struct {
 	Form          bool   // it can show a form of flat fields (client/elicitation)
 }
 
-// ClientOfInitialize is what the params of an initialize request say of the client; it
+// ClientOfInitialize gives what the params of an initialize request say of the client; it
 // holds when the version that was negotiated has elicitation (HasElicitation).
 func ClientOfInitialize(params []byte) Client {
 	o := jsonscan.ValueOf(params)
@@ -26,7 +26,7 @@ func ClientOfInitialize(params []byte) Client {
 // elicitation/create. One that is not released yet may mean something else by it.
 func HasElicitation(version string) bool { return version == "2025-06-18" || version == "2025-11-25" }
 
-// ClientOfRequest is what a request of version 2026-07-28 says of its client (basic,
+// ClientOfRequest gives what a request of version 2026-07-28 says of its client (basic,
 // _meta), if the request is one that may be answered with a form
 // (basic/patterns/mrtr). The zero Client is one that shows none.
 func ClientOfRequest(method string, params []byte) Client {
@@ -61,7 +61,7 @@ func showsForms(capability jsonscan.Value) bool {
 // formKey is the name of our one input request.
 const formKey = "clawai"
 
-// ElicitRequest is a request of ours to the client (MCP 2025-06-18
+// ElicitRequest gives a request of ours to the client (MCP 2025-06-18
 // client/elicitation). id is a JSON token, schema the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
 	b := append(make([]byte, 0, 256+len(message)+len(schema)), `{"jsonrpc":"2.0","id":`...)
@@ -136,7 +136,7 @@ func SameCall(params, retry []byte) bool {
 	return maps.Equal(paramMembers(params), paramMembers(retry))
 }
 
-// paramMembers are the members of params, and those of its _meta, as written.
+// paramMembers gives the members of params, and those of its _meta, as written.
 func paramMembers(params []byte) map[string]string {
 	all := make(map[string]string)
 	add := func(prefix string, o jsonscan.Value, skip ...string) {

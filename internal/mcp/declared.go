@@ -12,7 +12,7 @@ const (
 	maxDeclaredBytes = 256 << 10
 )
 
-// DeclaredNames is what the result of a list method declares: the names of tools and
+// DeclaredNames gives what the result of a list method declares: the names of tools and
 // prompts, the URIs (or URI templates) of resources and skills, in order. It is
 // for the record: bounded, and empty where the result has another shape.
 func DeclaredNames(method string, result []byte) []string {
@@ -47,7 +47,7 @@ func DeclaredNames(method string, result []byte) []string {
 	return names
 }
 
-// ListsTold are the kinds of lists of which a server says in its answer to initialize that
+// ListsTold gives the kinds of lists of which a server says in its answer to initialize that
 // it tells of changes: of those its client may be told.
 func ListsTold(result []byte) (kinds []string) {
 	all := jsonscan.ValueOf(result).Member("capabilities")

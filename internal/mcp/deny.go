@@ -44,7 +44,7 @@ type Denial struct {
 	AsError     bool        // answer tools/call with a JSON-RPC error too
 }
 
-// AnswerFrame is the frame that tells the caller. A tools/call gets a tool result
+// AnswerFrame gives the frame that tells the caller. A tools/call gets a tool result
 // with isError, which the model reads and the session survives; any other
 // request gets a JSON-RPC error.
 func (d Denial) AnswerFrame(to Caller) []byte {
@@ -164,7 +164,7 @@ func ServerEndedAnswer(id []byte, detail string) []byte {
 	return errorReply(id, CodeGone, text, nil)
 }
 
-// ProgressNotification is the n-th sign of life (from 1) for a request that is held while
+// ProgressNotification gives the n-th sign of life (from 1) for a request that is held while
 // a person decides. The values stay far below 1, so that the server's own,
 // which must increase, can still follow.
 func ProgressNotification(token []byte, n int, message string) []byte {

@@ -105,7 +105,7 @@ func kindOfMark(v jsonscan.Value) kind {
 // seed makes Quiet of two calls comparable in this process only.
 var seed = maphash.MakeSeed()
 
-// metaKind is what becomes of a member of _meta.
+// metaKind gives what becomes of a member of _meta.
 func metaKind(name string, value jsonscan.Value) kind {
 	if of := quiet[name]; of != nil {
 		return of(value)
@@ -193,7 +193,7 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 	c.Extra = fs.extraParams(known, m.more)
 }
 
-// extraParams is what is left of params without what is known, and of its _meta, when
+// extraParams gives what is left of params without what is known, and of its _meta, when
 // there is more in it, without what is not told.
 func (fs *fields) extraParams(known fieldSet, more bool) []byte {
 	b := []byte{'{'} // it grows: beside the rest of params it is small

@@ -55,7 +55,7 @@ type fieldSet uint64
 
 const unknown fieldSet = 1 << 63
 
-// fieldNamed is the member of that name.
+// fieldNamed gives the member of that name.
 func fieldNamed(name string) fieldSet {
 	if i := slices.Index(fieldNames[:], name); i >= 0 {
 		return 1 << i

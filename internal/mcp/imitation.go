@@ -24,7 +24,7 @@ var ourPhrases = [...][]string{
 	{"allow", "thls", "call", "untll", "the", "sesslon", "ends"}, // a choice of its form
 }
 
-// speaksAsUs says whether a person could take a text, as some client shows it,
+// speaksAsUs reports whether a person could take a text, as some client shows it,
 // for a question of clawai's: plain, as Markdown, or as HTML.
 func speaksAsUs(text string) bool {
 	if oursIn(likenessWords(text)) {
@@ -37,7 +37,7 @@ func speaksAsUs(text string) bool {
 	return oursIn(likenessWords(shown)) || oursIn(likenessWords(stripTags(shown)))
 }
 
-// stripTags is what stays of HTML.
+// stripTags gives what stays of HTML.
 func stripTags(s string) string {
 	var b strings.Builder
 	for {
@@ -92,7 +92,7 @@ func hasWordPrefix(words, with []string) bool {
 	return true
 }
 
-// likenessWords is a text as the words a person reads: no difference of case, accents,
+// likenessWords gives a text as the words a person reads: no difference of case, accents,
 // width, or script where letters look alike, and nothing that cannot be seen. I, l
 // and 1 are one letter.
 func likenessWords(text string) []string {
@@ -115,7 +115,7 @@ func likenessWords(text string) []string {
 	return strings.Fields(strings.ReplaceAll(s, "vv", "w"))
 }
 
-// asLetter is the letter of ours that a character is drawn like (Unicode TR 39
+// asLetter gives the letter of ours that a character is drawn like (Unicode TR 39
 // confusables, and what logos put in its place), in lower case; 0 for none.
 func asLetter(r rune) rune {
 	for _, l := range [...]struct {

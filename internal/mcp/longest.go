@@ -14,7 +14,7 @@ var (
 	unbuffered = []string{"codex", "goose", "zed", "windsurf", "crush", "mcp-go"} // whose lines have no end
 )
 
-// LongestLine is how long a line may be that a client of this name reads on stdio, in bytes;
+// LongestLine gives how long a line may be that a client of this name reads on stdio, in bytes;
 // 0 where nothing is known against any. One that would have had its answer over HTTP, which
 // has no lines, is taken to have the bound unless it is known to have none.
 func LongestLine(name string, bridged bool) int {

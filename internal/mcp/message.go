@@ -70,7 +70,7 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	return *m, nil
 }
 
-// ReadFrame is the same for a message that there is room for, a zero one; its Calls lie in it.
+// ReadFrame gives the same for a message that there is room for, a zero one; its Calls lie in it.
 func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.Refusal {
 	if d != ClientToServer && d != ServerToClient {
 		return refuseFrame(f, CodeDirection, "nobody sent this message")
@@ -189,13 +189,13 @@ func isToken(v jsonscan.Value) bool {
 	return k == jsonscan.String || k == jsonscan.Number
 }
 
-// NegotiatedVersion is the protocol version an initialize result settles on, "" when
+// NegotiatedVersion gives the protocol version an initialize result settles on, "" when
 // it names none. Only "2025-03-26" admits batches.
 func NegotiatedVersion(result []byte) string {
 	return jsonscan.ValueOf(result).Member("protocolVersion").Text()
 }
 
-// refuseFrame is the refusal of a frame that internal/wire/frame admitted.
+// refuseFrame gives the refusal of a frame that internal/wire/frame admitted.
 func refuseFrame(f *frame.Frame, code, reason string) *frame.Refusal {
 	return &frame.Refusal{Code: code, Reason: reason, ID: f.ID, Request: f.Kind == frame.Request}
 }

@@ -131,7 +131,7 @@ var table = [...]Method{
 // Methods is a copy of the method table, for documentation and tests.
 func Methods() []Method { return append([]Method(nil), table[:]...) }
 
-// methodNamed is the row of a decoded method name, nil when no version knows it.
+// methodNamed gives the row of a decoded method name, nil when no version knows it.
 func methodNamed(name string) *Method {
 	for i := range table {
 		if table[i].Name == name {

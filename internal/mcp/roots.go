@@ -10,7 +10,7 @@ import (
 // maxRoots is how many roots are read; more are one that is nothing known.
 const maxRoots = 64
 
-// DeclaredRoots is what a client declares as its roots: in the result of roots/list, or in the
+// DeclaredRoots gives what a client declares as its roots: in the result of roots/list, or in the
 // answers to the input requests of a result (MCP 2026-07-28 basic/patterns/mrtr). A file:
 // URI is given as the folder that it plainly names, clean, and everything else as it stands.
 func DeclaredRoots(result, inputResponses []byte) (roots []string) {
@@ -29,7 +29,7 @@ func DeclaredRoots(result, inputResponses []byte) (roots []string) {
 	return roots
 }
 
-// folderOf is the folder of a file: URI without escapes; other texts are given back.
+// folderOf gives the folder of a file: URI without escapes; other texts are given back.
 func folderOf(uri string) string {
 	rest, found := strings.CutPrefix(uri, "file://")
 	if !found || !strings.HasPrefix(rest, "/") || strings.ContainsAny(rest, `%?#\`) {

@@ -39,7 +39,7 @@ func tooMany(c *policy.Call) {
 	}
 }
 
-// isMissing says whether a value is absent or null.
+// isMissing reports whether a value is absent or null.
 func isMissing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
 
 // readNamed reads tools/call and prompts/get: params.name and params.arguments.

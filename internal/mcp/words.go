@@ -34,10 +34,10 @@ func subjectWord(c policy.Call) string {
 	return word + " " + quoteName(c.Names[0])
 }
 
-// quoteName is a name from the wire, visible and in quotes.
+// quoteName gives a name from the wire, visible and in quotes.
 func quoteName(s string) string { return `"` + escapeText(s, 200, `"\`) + `"` }
 
-// visibleText is a text of the owner's, or one that stands outside quotes.
+// visibleText gives a text of the owner's, or one that stands outside quotes.
 func visibleText(s string, limit int) string { return escapeText(s, limit, "") }
 
 // escapeText keeps at most limit characters and writes those that cannot be seen as

@@ -69,7 +69,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// nextTurn is the turn that follows upon those whose answers the conversation has, told by
+// nextTurn gives the turn that follows upon those whose answers the conversation has, told by
 // the mark that each bears; nil is the end. A request without tools is about something
 // else, a title for instance.
 func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) *Turn {
@@ -120,10 +120,10 @@ type object = map[string]any
 
 var counted atomic.Int64
 
-// uniqueID is an identifier that no other call has.
+// uniqueID gives an identifier that no other call has.
 func uniqueID(prefix string) string { return fmt.Sprintf("%s%08d", prefix, counted.Add(1)) }
 
-// ArgumentsJSON is the call's arguments as JSON.
+// ArgumentsJSON gives the call's arguments as JSON.
 func (c *Turn) ArgumentsJSON() string {
 	text, err := json.Marshal(c.Args)
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	return a
 }
 
-// queueClient is the queue, if anybody could answer there in time.
+// queueClient gives the queue, if anybody could answer there in time.
 func (a *asking) queueClient() *ask.QueueClient {
 	order := a.settings.Order.Is
 	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") {
@@ -75,7 +75,7 @@ func (a *asking) queueClient() *ask.QueueClient {
 	return ask.NewQueueClient(a.newEnqueuer)
 }
 
-// makeChannels are the ways of asking, in their order. Who can show one question at a
+// makeChannels gives the ways of asking, in their order. Who can show one question at a
 // time gets them as a list.
 func (a *asking) makeChannels() (all []ask.Channel) {
 	for _, name := range a.settings.Order.Is {
@@ -114,7 +114,7 @@ func (a *asking) newTerminal() *ask.Terminal {
 	})
 }
 
-// makeApprover is what the gate asks, and tells what became of an answer.
+// makeApprover gives what the gate asks, and tells what became of an answer.
 func (a *asking) makeApprover() (gate.Approver, gate.Concluder) {
 	if a.chain == nil {
 		return ask.Never{Reason: "asking is switched off"}, gate.None{}
@@ -145,7 +145,7 @@ func (a *asking) notifyMuted(int, time.Time) {
 	}
 }
 
-// openQueue is the queue, opened at the first use.
+// openQueue gives the queue, opened at the first use.
 func (a *asking) openQueue() (*queue.Queue, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -173,7 +173,7 @@ func (a *asking) listAnswerers() ([]string, error) {
 	return q.Answerers()
 }
 
-// newEnqueuer is this session's side of the queue.
+// newEnqueuer gives this session's side of the queue.
 func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
 	q, err := a.openQueue()
 	if err != nil {

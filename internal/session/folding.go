@@ -119,7 +119,7 @@ func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.E
 	return false
 }
 
-// dueCounts are the counts to write now.
+// dueCounts gives the counts to write now.
 func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	for of, j := range f.senders {
 		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {

@@ -58,7 +58,7 @@ func (l *listed) askDifferences(ctx context.Context, server string, all []pin.Di
 	return approved, true
 }
 
-// shownDifferences are differences as a question shows them.
+// shownDifferences gives differences as a question shows them.
 func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 	for _, d := range all {
 		one := view.Listed{Entry: strings.TrimSpace(d.Kind.String() + " " + d.Name), Class: d.Class.String(), Refused: d.Class == pin.Refused}
@@ -75,7 +75,7 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 	return shown
 }
 
-// entryMembers are the members of an entry that is new.
+// entryMembers gives the members of an entry that is new.
 func entryMembers(of view.Listed, entry json.RawMessage) (all []view.Listed) {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(entry, &members) // it is one of ours

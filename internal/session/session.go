@@ -49,7 +49,7 @@ type Options struct {
 	Before func(gate.Question) (gate.Answer, bool)
 }
 
-// sharesTerminal says whether a server that we start may write where a question
+// sharesTerminal reports whether a server that we start may write where a question
 // is open.
 func (o *Options) sharesTerminal() bool {
 	return o.Stderr != nil && !o.ObserveOnly && slices.Contains(o.Ask.Order.Is, "terminal")
@@ -116,7 +116,7 @@ type Peer struct {
 	URLs func(name string) string
 }
 
-// serverURL is the address of the server that rules call so; "" is none.
+// serverURL gives the address of the server that rules call so; "" is none.
 func (p *Peer) serverURL(name string) string {
 	if p.URLs != nil {
 		return p.URLs(name)
@@ -201,7 +201,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Sessio
 	return one, nil
 }
 
-// serverLabels is what remembers for a server what the agent's session has seen.
+// serverLabels gives what remembers for a server what the agent's session has seen.
 func (s *State) serverLabels(p Peer, shown string, under *config.Loaded) (*flow.ServerLabels, gate.Labels) {
 	if s.Flow == nil {
 		return nil, gate.None{}
@@ -307,7 +307,7 @@ func layerEvents(l *config.Loaded) (events []*event.Event) {
 	return append(events, noteEvents(l.Notes)...)
 }
 
-// noteEvents are notes about layers as the record has them.
+// noteEvents gives notes about layers as the record has them.
 func noteEvents(notes []string) (events []*event.Event) {
 	for _, note := range notes {
 		events = append(events, &event.Event{Kind: event.Policy, Code: "layer_kept", Reason: note})

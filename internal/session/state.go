@@ -24,7 +24,7 @@ type State struct {
 	Asked, Granted func() gate.Ledger
 }
 
-// makeLedger is one of these, nil without.
+// makeLedger gives one of these, nil without.
 func makeLedger(of func() gate.Ledger) gate.Ledger {
 	if of == nil {
 		return nil
@@ -32,16 +32,16 @@ func makeLedger(of func() gate.Ledger) gate.Ledger {
 	return of()
 }
 
-// InMemory is the State of one process, which ends with it.
+// InMemory gives the State of one process, which ends with it.
 func InMemory() State { return State{Limits: &gate.Meter{}} }
 
-// SharedState is the State of one process of an agent's session, whose others count the same
+// SharedState gives the State of one process of an agent's session, whose others count the same
 // calls and questions, and go by the same grants.
 func SharedState(f *flow.Session) State {
 	return State{Limits: &gate.Meter{Ledger: f.CountsLedger()}, Asked: f.AskedLedger, Granted: f.GrantedLedger, Flow: f}
 }
 
-// ListeningState is the State of one process that serves many clients, who are one agent's session.
+// ListeningState gives the State of one process that serves many clients, who are one agent's session.
 // What a person allowed holds in each of its sessions alone, but whoever begins one after the
 // other asks no more often.
 func ListeningState(f *flow.Session) State {

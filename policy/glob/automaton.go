@@ -76,7 +76,7 @@ func literalRunes(pattern string) []rune {
 
 func setBit(row []uint64, state int) { row[state/64] |= 1 << (state % 64) }
 
-// maskOf is the row of states that a literal character leaves; nil when the
+// maskOf gives the row of states that a literal character leaves; nil when the
 // pattern does not hold it.
 func (a *automaton) maskOf(r rune) []uint64 {
 	i := 0
@@ -91,7 +91,7 @@ func (a *automaton) maskOf(r rune) []uint64 {
 	return a.masks[(i-1)*a.words : i*a.words]
 }
 
-// acceptsText says whether the automaton accepts the whole of s.
+// acceptsText reports whether the automaton accepts the whole of s.
 func (a *automaton) acceptsText(s string) bool {
 	ok, _ := a.runRows(s)
 	return ok

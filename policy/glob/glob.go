@@ -112,10 +112,10 @@ func countRuns(s string) (deep, shallow int) {
 	return deep, shallow
 }
 
-// countStars is the length of the run of stars that s begins with.
+// countStars gives the length of the run of stars that s begins with.
 func countStars(s string) int { return len(s) - len(strings.TrimLeft(s, "*")) }
 
-// Match says whether the whole of s is matched.
+// Match reports whether the whole of s is matched.
 func (p *Pattern) Match(s string) bool {
 	if len(s) < len(p.prefix)+len(p.suffix) ||
 		s[:len(p.prefix)] != p.prefix || s[len(s)-len(p.suffix):] != p.suffix {
@@ -140,7 +140,7 @@ func (p *Pattern) Match(s string) bool {
 	}
 }
 
-// holdsChunks says whether the literal chunks follow one another in s. Each is
+// holdsChunks reports whether the literal chunks follow one another in s. Each is
 // looked for as far left as possible, which leaves the most room for the rest.
 func (p *Pattern) holdsChunks(s string) bool {
 	for _, chunk := range p.chunks {
@@ -156,16 +156,16 @@ func (p *Pattern) holdsChunks(s string) bool {
 // String is the pattern as written.
 func (p *Pattern) String() string { return p.source }
 
-// HasWildcard says whether the pattern can match more than one text.
+// HasWildcard reports whether the pattern can match more than one text.
 func (p *Pattern) HasWildcard() bool { return p.core > nothing }
 
-// LiteralText is the only text the pattern matches; false when it has a wildcard.
+// LiteralText gives the only text the pattern matches; false when it has a wildcard.
 func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == nothing }
 
-// LiteralPrefix is the text that everything matched begins with.
+// LiteralPrefix gives the text that everything matched begins with.
 func (p *Pattern) LiteralPrefix() string { return p.prefix }
 
-// LiteralSuffix is the text that everything matched ends with. It never
+// LiteralSuffix gives the text that everything matched ends with. It never
 // overlaps the prefix; of a pattern without wildcard it is all of it.
 func (p *Pattern) LiteralSuffix() string {
 	if p.core == nothing {

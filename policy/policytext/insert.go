@@ -27,7 +27,7 @@ func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
 	return slices.Insert(slices.Clone(src), doc.commentStart(r), []byte(layoutOf(src, r).applyLayout(text))...), true
 }
 
-// commentStart is where the lines that belong to a rule begin. A comment behind the
+// commentStart gives where the lines that belong to a rule begin. A comment behind the
 // statement before it is not one of them.
 func (d *Document) commentStart(r *Rule) int {
 	end := 0
@@ -92,7 +92,7 @@ func AppendText(src []byte, text string) []byte {
 	return append(out, strings.ReplaceAll(text, "\n", eol)...)
 }
 
-// LineEnd is the line end of a text, by its first line.
+// LineEnd gives the line end of a text, by its first line.
 func LineEnd(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -129,7 +129,7 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 	return ApplyEdits(src, edits...), nil
 }
 
-// mayNameServer says whether a glob, or a list of them, could be about one of the servers.
+// mayNameServer reports whether a glob, or a list of them, could be about one of the servers.
 func (v Value) mayNameServer(servers []string) bool {
 	if v.Kind == StringValue {
 		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)

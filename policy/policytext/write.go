@@ -9,7 +9,7 @@ import (
 // Pair is a key and its value, both in TOML.
 type Pair struct{ Key, Value string }
 
-// StringPair is a pair of a key and a string.
+// StringPair gives a pair of a key and a string.
 func StringPair(key, text string) Pair { return Pair{key, Quote(text)} }
 
 // WriteRule writes a rule, one pair a line.

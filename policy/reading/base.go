@@ -13,7 +13,7 @@ import (
 // start: ${cwd}/**.
 const BaseWord = "${cwd}"
 
-// FromBase says whether a glob begins at that folder.
+// FromBase reports whether a glob begins at that folder.
 func FromBase(glob string) bool {
 	rest, found := strings.CutPrefix(glob, BaseWord)
 	return found && (rest == "" || rest[0] == '/')
@@ -54,7 +54,7 @@ func NewBase(dir, home string, windows bool) *Base {
 	return b
 }
 
-// FolderPath is the folder as an absolute path; "" where it is not known.
+// FolderPath gives the folder as an absolute path; "" where it is not known.
 func (b *Base) FolderPath() string {
 	if b == nil {
 		return ""
@@ -65,7 +65,7 @@ func (b *Base) FolderPath() string {
 // SetBase says where the reading starts if it is a relative path.
 func (r *Reading) SetBase(b *Base) { r.Base, r.DoubtfulBase = b.FolderPath(), b != nil && b.Doubtful }
 
-// IsWorkFolder says whether an argument by this name, in any spelling, is the folder in
+// IsWorkFolder reports whether an argument by this name, in any spelling, is the folder in
 // which a tool is to work.
 func IsWorkFolder(name string) bool {
 	const longest = len("currentworkingdirectory")
@@ -120,7 +120,7 @@ func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left
 	}
 }
 
-// plainFile is the path of a file: URI that means it to everybody; "" where a host, a
+// plainFile gives the path of a file: URI that means it to everybody; "" where a host, a
 // query or a fragment stands.
 func plainFile(s string) string {
 	rest, found := strings.CutPrefix(s[5:], "//")
@@ -154,7 +154,7 @@ func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	}
 }
 
-// localGlob is a path below b, or b itself, as globs with BaseWord have it.
+// localGlob gives a path below b, or b itself, as globs with BaseWord have it.
 func (b *Base) localGlob(text string, h Transforms) string {
 	rest, found := strings.CutPrefix(text, applyFolderStages(b.Dir, h))
 	if !found || rest != "" && rest[0] != '/' {
@@ -173,14 +173,14 @@ func applyFolderStages(s string, h Transforms) string {
 	return s
 }
 
-// hasOddStart says whether a relative path begins as options, remote files, lists of
+// hasOddStart reports whether a relative path begins as options, remote files, lists of
 // arguments, quoted texts and pipes do.
 func hasOddStart(s string) bool {
 	first, _, _ := strings.Cut(s, "/")
 	return strings.IndexByte("-@!:&|<>=;`\"' ", s[0]) >= 0 || strings.IndexByte(first, ':') >= 0
 }
 
-// RootlessPath is the path that a text names without saying from where, as everybody would
+// RootlessPath gives the path that a text names without saying from where, as everybody would
 // read it: a relative one, one at another's home, the path of a file: URI that is not
 // plain. "" for others.
 func RootlessPath(s string) string {

@@ -12,7 +12,7 @@ var booleans = map[string][]string{
 	"false": {"false", "f", "no", "n", "off", "0"},
 }
 
-// ParseBoolean is the boolean that a text may be taken for; "" for none.
+// ParseBoolean gives the boolean that a text may be taken for; "" for none.
 func ParseBoolean(s string) string {
 	if len(s) > len("false") {
 		return ""
@@ -26,7 +26,7 @@ func ParseBoolean(s string) string {
 	return ""
 }
 
-// BooleanSpellings are all texts that are meant as a boolean; nil for another word.
+// BooleanSpellings gives all texts that are meant as a boolean; nil for another word.
 func BooleanSpellings(word string) (all []string) {
 	for _, s := range booleans[word] {
 		cased := []string{""}

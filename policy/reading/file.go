@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// IsFile says whether a value is a file: URI.
+// IsFile reports whether a value is a file: URI.
 func IsFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
-// filePath is the path a file: URI stands for: /C:/x and /C|/x are C:/x, and a host
+// filePath gives the path a file: URI stands for: /C:/x and /C|/x are C:/x, and a host
 // alone is its root.
 func filePath(p string) string {
 	if len(p) > 2 && p[0] == '/' {
@@ -19,7 +19,7 @@ func filePath(p string) string {
 	return cmp.Or(p, "/")
 }
 
-// bareFile is what is left of file://~/x or file://../x to a program that cuts
+// bareFile gives what is left of file://~/x or file://../x to a program that cuts
 // file:// off; "" where a host stands.
 func bareFile(s string) string {
 	if !IsFile(s) {
@@ -31,7 +31,7 @@ func bareFile(s string) string {
 	return ""
 }
 
-// drivePath is the drive that stands in place of a host, file://C:/x or
+// drivePath gives the drive that stands in place of a host, file://C:/x or
 // file://C|/x, as the beginning of a path (WHATWG URL, file host state); or "".
 func drivePath(head string) string {
 	drive := head[max(0, len(head)-2):]

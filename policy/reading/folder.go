@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// FolderGlob is the glob of everything in the folder of a path, or below the last
+// FolderGlob gives the glob of everything in the folder of a path, or below the last
 // slash of a URL's path; false when the text names no folder for certain: what
 // has blanks in it or no root may be prose or markup, and counts only where a
 // rule has named it. The folders below are included unless that would open a
@@ -37,7 +37,7 @@ func FolderGlob(s, home string, named bool) (glob string, found bool) {
 	return head + path[:end] + stars, true
 }
 
-// isWideFolder says whether too much lies below a folder to open it with one answer.
+// isWideFolder reports whether too much lies below a folder to open it with one answer.
 func isWideFolder(head, dir, home string) bool {
 	switch {
 	case IsFile(head + dir):

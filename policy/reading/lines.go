@@ -44,7 +44,7 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike says whether what is refused as a path or URL has blanks as a text has
+// proseLike reports whether what is refused as a path or URL has blanks as a text has
 // that begins with one: beyond its host, or in it, where no URL has any.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
@@ -56,7 +56,7 @@ func proseLike(s string) bool {
 	return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace)
 }
 
-// joinLines is what a URL parser sees of the first bytes of a text with breaks, at most
+// joinLines gives what a URL parser sees of the first bytes of a text with breaks, at most
 // limit.
 func joinLines(v string, limit int) string {
 	v = strings.TrimLeftFunc(v, isBlank)
@@ -69,7 +69,7 @@ func joinLines(v string, limit int) string {
 	return b.String()
 }
 
-// isBlank says whether programs drop a character before a URL: browsers, Python's
+// isBlank reports whether programs drop a character before a URL: browsers, Python's
 // strip and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
@@ -94,12 +94,12 @@ func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Readin
 	return rs
 }
 
-// isBlankedURL says whether blanks, which programs drop, stand before or behind a URL.
+// isBlankedURL reports whether blanks, which programs drop, stand before or behind a URL.
 func isBlankedURL(v string) bool {
 	return (mayBlank(v[0]) || mayBlank(v[len(v)-1])) && isTrimmedURL(v)
 }
 
-// mayBlank says whether a byte may be one of a blank.
+// mayBlank reports whether a byte may be one of a blank.
 func mayBlank(c byte) bool { return c <= ' ' || c >= utf8.RuneSelf }
 
 func isTrimmedURL(v string) bool {
@@ -107,7 +107,7 @@ func isTrimmedURL(v string) bool {
 	return len(t) < len(v) && isURL(t)
 }
 
-// isURL says whether a text is a URL that programs open, or holds one; see unwrap.
+// isURL reports whether a text is a URL that programs open, or holds one; see unwrap.
 func isURL(s string) bool {
 	s = unwrapURL(s)
 	return isWeb(s) || IsFile(s)

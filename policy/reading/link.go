@@ -26,7 +26,7 @@ func mayLeadAnywhere(s string) bool {
 	return len(s) > 1 && s[0] == '/' && (strings.IndexByte("pdsv./", s[1]|0x20) >= 0 || s[1] >= utf8.RuneSelf)
 }
 
-// leadsAnywhere says whether a path passes such a place on its way, also one that
+// leadsAnywhere reports whether a path passes such a place on its way, also one that
 // climbs out of it again.
 func leadsAnywhere(s string) bool {
 	if s == "" || s[0] != '/' {
@@ -60,7 +60,7 @@ func leadsAnywhere(s string) bool {
 	return false
 }
 
-// leadsElsewhere says whether a place of elsewhere lies at or below a name at the root.
+// leadsElsewhere reports whether a place of elsewhere lies at or below a name at the root.
 func leadsElsewhere(name string) bool {
 	for _, place := range elsewhere {
 		if (len(place[0]) == len(name) || !textclass.IsASCII(name)) && strings.EqualFold(place[0], name) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// StartsLikePath says whether a value or a pattern begins as only a path or a
+// StartsLikePath reports whether a value or a pattern begins as only a path or a
 // URI does.
 func StartsLikePath(s string) bool {
 	if s == "" {
@@ -22,20 +22,20 @@ func StartsLikePath(s string) bool {
 	return HasDrive(s) || SchemeLen(s) > 0
 }
 
-// HasDrive says whether a value begins with a drive of Windows.
+// HasDrive reports whether a value begins with a drive of Windows.
 func HasDrive(s string) bool {
 	return len(s) >= 2 && s[1] == ':' && isLetter(s[0]) && (len(s) == 2 || s[2] != ' ')
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// IsAbsolute says whether a pattern names places from the root, so that a path
+// IsAbsolute reports whether a pattern names places from the root, so that a path
 // from an unknown base could lie there.
 func IsAbsolute(p string) bool {
 	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || HasDrive(p) || IsFile(p)
 }
 
-// unknownBase says whether a path starts where a policy cannot know: above the
+// unknownBase reports whether a path starts where a policy cannot know: above the
 // working directory, in a drive's own directory, at a variable, at a home that
 // was not given.
 func unknownBase(s, home string) bool {
@@ -55,7 +55,7 @@ func unknownBase(s, home string) bool {
 	return HasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
 }
 
-// isRelative says whether a path has no root: it starts at the server's working
+// isRelative reports whether a path has no root: it starts at the server's working
 // directory, unless its base is unknown.
 func isRelative(s string) bool {
 	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0
@@ -74,7 +74,7 @@ func cleanPath(p string) string {
 	return c
 }
 
-// isHome says whether ~ at the start stands for a home: ~, ~/x, ~name/x, and
+// isHome reports whether ~ at the start stands for a home: ~, ~/x, ~name/x, and
 // the shells' ~+ and ~-. Prose such as "~5 minutes" is not one.
 func isHome(s string) bool {
 	name, _, _ := strings.Cut(s[1:], "/")
@@ -137,7 +137,7 @@ func dropNames(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// sharedDrive is the drive that a share shows: //host/C$/x, and UNC/host/C$/x of a
+// sharedDrive gives the drive that a share shows: //host/C$/x, and UNC/host/C$/x of a
 // device path.
 func sharedDrive(s string) string {
 	rest, found := strings.CutPrefix(s, "//")
@@ -151,7 +151,7 @@ func sharedDrive(s string) string {
 	return s
 }
 
-// shortName says whether a name has the shape of a generated 8.3 name, which
+// shortName reports whether a name has the shape of a generated 8.3 name, which
 // stands for a long name only the server's disk knows.
 func shortName(name string) bool {
 	base, ext, _ := strings.Cut(name, ".")
@@ -159,5 +159,5 @@ func shortName(name string) bool {
 	return found && len(base) <= 8 && stem != "" && len(ext) <= 3 && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// windowsShaped says whether a value is written as only Windows paths are.
+// windowsShaped reports whether a value is written as only Windows paths are.
 func windowsShaped(s string) bool { return HasDrive(s) || strings.IndexByte(s, '\\') >= 0 }

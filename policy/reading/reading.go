@@ -39,7 +39,7 @@ type Reading struct {
 	DoubtfulBase bool
 }
 
-// DiskPath is the text of a reading as a path of a disk: whether case counts there is
+// DiskPath gives the text of a reading as a path of a disk: whether case counts there is
 // for the disk to say.
 func (r *Reading) DiskPath() string {
 	text := cmp.Or(r.unfolded, r.Text)
@@ -117,7 +117,7 @@ func (f *CaseFolder) foldASCII(s string) string {
 	return unsafe.String(&f.room[start], len(s))
 }
 
-// readPlain is readPath for a value that no stage but folding can change.
+// readPlain gives readPath for a value that no stage but folding can change.
 func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFolder) []Reading {
 	r.Rooted = r.Text != "" && r.Text[0] == '/'
 	r.Relative = !r.Rooted && r.Text != ""

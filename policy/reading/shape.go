@@ -109,7 +109,7 @@ func oddShape(v string, i int) shape {
 	return unplain
 }
 
-// pathLike says whether a value can as a whole be one path or URI.
+// pathLike reports whether a value can as a whole be one path or URI.
 func pathLike(v string, sh shape) bool {
 	if StartsLikePath(v) {
 		return true
@@ -123,7 +123,7 @@ func pathLike(v string, sh shape) bool {
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
 
-// hasDotDot says whether one of the names in a value is dot-dot: what resolves it
+// hasDotDot reports whether one of the names in a value is dot-dot: what resolves it
 // drops the name before, blanks and breaks in it included.
 func hasDotDot(v string) bool {
 	for at := 0; ; {

@@ -77,7 +77,7 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 	return t
 }
 
-// mayContain says whether a word may be among them, in any case.
+// mayContain reports whether a word may be among them, in any case.
 func (t *wordSizes) mayContain(word string) bool {
 	return word != "" && t[LowerByte(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
 }
@@ -174,7 +174,7 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	return AsPath // in more layers than a text has for any other reason
 }
 
-// hasTellingByte says whether a text has a sign without which it is suspicious to nobody.
+// hasTellingByte reports whether a text has a sign without which it is suspicious to nobody.
 func hasTellingByte(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if tells[s[i]] {
@@ -204,7 +204,7 @@ func suspectShape(s string) Suspicion {
 	return Innocent
 }
 
-// isAddress says whether a text is an absolute URL (RFC 3986, section 4.3) of a scheme
+// isAddress reports whether a text is an absolute URL (RFC 3986, section 4.3) of a scheme
 // that takes a host or a script, or an address as git and scp write it.
 func isAddress(s string) bool {
 	i := strings.IndexByte(s, ':')
@@ -224,7 +224,7 @@ const addressLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 // longestPath bounds what can be opened (PATH_MAX is less, and so is Windows' limit).
 const longestPath = 1 << 15
 
-// isPath says whether a text is a path that leads somewhere by itself: from a root, a
+// isPath reports whether a text is a path that leads somewhere by itself: from a root, a
 // home, a drive or a variable, through a parent, or into a hidden folder. Others, such
 // as src/a.go, are not told from a branch, a media type or a date.
 func isPath(s string) bool {
@@ -249,7 +249,7 @@ func isPath(s string) bool {
 		strings.IndexByte(s, '.') >= 0 && (hasDotDot(s) || hasHiddenName(s))
 }
 
-// isVariable says whether a text is a variable of a shell, or a path below one.
+// isVariable reports whether a text is a variable of a shell, or a path below one.
 func isVariable(s string) bool {
 	if strings.ContainsAny(s, " \t") || !unknownBase(s, "") {
 		return false
@@ -258,7 +258,7 @@ func isVariable(s string) bool {
 	return strings.ContainsAny(s, `/\`) || name != "" && name == strings.ToUpper(name)
 }
 
-// hasHiddenName says whether a path has a folder or a file whose name begins with a dot.
+// hasHiddenName reports whether a path has a folder or a file whose name begins with a dot.
 func hasHiddenName(s string) bool {
 	if !strings.ContainsAny(s, `/\`) || strings.ContainsAny(s, " \t") {
 		return false
@@ -298,7 +298,7 @@ python python2 python3 node deno bun perl ruby php lua java
 git npm npx pnpm yarn pip pip3 uv uvx make docker podman kubectl terraform aws gcloud az
 kill killall systemctl crontab mount`
 
-// isCommand says whether a text is a shell command: a substitution, or a program
+// isCommand reports whether a text is a shell command: a substitution, or a program
 // with an option, a place or an operator behind it.
 func isCommand(s string) bool {
 	if strings.HasPrefix(s, "$(") || s[0] == '`' && len(s) > 2 && s[len(s)-1] == '`' {

@@ -115,7 +115,7 @@ func decodePattern(p string) string {
 	return p
 }
 
-// normaliseUnicode is NFC for the stage composed and NFKC for compat.
+// normaliseUnicode gives NFC for the stage composed and NFKC for compat.
 func normaliseUnicode(s string, stage Transforms) string {
 	if textclass.IsASCII(s) {
 		return s
@@ -145,7 +145,7 @@ func LowerByte(c byte) byte {
 	return c
 }
 
-// FoldInto is fold without an allocation for ASCII.
+// FoldInto gives fold without an allocation for ASCII.
 func FoldInto(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -192,7 +192,7 @@ func unreadableReason(s string) string {
 	return ""
 }
 
-// fullWidth says whether a code point is the wide double of an ASCII letter,
+// fullWidth reports whether a code point is the wide double of an ASCII letter,
 // digit or of what gives a path its meaning: Windows maps these to the narrow
 // ones when a program asks for bytes. Other compatibility forms are ordinary in
 // names and get a reading of their own.
@@ -204,7 +204,7 @@ func fullWidth(r rune) bool {
 	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
 }
 
-// syntaxForm says whether NFKC makes of a code point what gives a path its meaning: what
+// syntaxForm reports whether NFKC makes of a code point what gives a path its meaning: what
 // it brings to light after a path was cleaned could climb.
 func syntaxForm(r rune) bool {
 	switch r {
@@ -223,7 +223,7 @@ func UnnameableReason(s string) string {
 	return unnameableText(s)
 }
 
-// isPrintable says whether a text is ASCII that shows itself.
+// isPrintable reports whether a text is ASCII that shows itself.
 func isPrintable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7F {
@@ -245,7 +245,7 @@ func unnameableText(s string) string {
 	return ""
 }
 
-// SpellsJSON says whether a glob begins as the text of an array or object does.
+// SpellsJSON reports whether a glob begins as the text of an array or object does.
 func SpellsJSON(glob string) bool {
 	glob = strings.TrimLeft(glob, " \t\r\n")
 	return glob != "" && (glob[0] == '[' || glob[0] == '{')

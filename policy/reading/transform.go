@@ -52,7 +52,7 @@ func transformStage(s string, stage Transforms, home string) string {
 	return FoldCase(s)
 }
 
-// transformPattern is transform for a glob. Wildcards pass through untouched;
+// transformPattern gives transform for a glob. Wildcards pass through untouched;
 // one that decoding brings to light is marked as literal.
 func transformPattern(p string, stage Transforms, home string) string {
 	switch stage {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// SchemeLen is the length of the scheme a value begins with (RFC 3986, section
+// SchemeLen gives the length of the scheme a value begins with (RFC 3986, section
 // 3.1), colon excluded; 0 when there is none. One letter is a drive, and words
 // such as "Note: see below" are prose.
 func SchemeLen(s string) int {
@@ -42,7 +42,7 @@ func namesHost(scheme, rest string) bool {
 	return special && (strings.IndexByte(rest, '@') >= 0 || !unicode.IsSpace(first))
 }
 
-// wrapsURL says whether another URL stands behind a scheme, as in
+// wrapsURL reports whether another URL stands behind a scheme, as in
 // view-source:https://x; see unwrap.
 func wrapsURL(rest string) bool {
 	for range 4 {
@@ -97,7 +97,7 @@ func locatePlace(s, home string) string {
 	return expandHome(s, home)
 }
 
-// locatePattern is locate for a glob, where ? is a wildcard and no query.
+// locatePattern gives locate for a glob, where ? is a wildcard and no query.
 func locatePattern(p, home string) string {
 	p = unwrapURL(p)
 	if IsFile(p) {
@@ -152,7 +152,7 @@ func addRootSlash(s string) string {
 	return head + "/" + tail
 }
 
-// withoutFragment is a URL as it is asked for: no request holds a fragment. "" when
+// withoutFragment gives a URL as it is asked for: no request holds a fragment. "" when
 // there is none.
 func withoutFragment(s string) string {
 	if i := strings.IndexByte(s, '#'); i >= 0 {
@@ -164,7 +164,7 @@ func withoutFragment(s string) string {
 	return ""
 }
 
-// isWeb says whether a value is a URL whose scheme and host every parser reads
+// isWeb reports whether a value is a URL whose scheme and host every parser reads
 // in the same way, whatever their case: one that WHATWG calls special.
 func isWeb(s string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(s[:SchemeLen(s)]))

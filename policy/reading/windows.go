@@ -15,7 +15,7 @@ import (
 // blanks, streams) stays a reading beside it, and what only the disk knows is refused.
 // Sources: "File path formats on Windows systems", "Naming Files, Paths, and Namespaces".
 
-// WindowsForm is the one form of a path, or of a glob for paths: with slashes, small
+// WindowsForm gives the one form of a path, or of a glob for paths: with slashes, small
 // letters, and without the prefix of a device path that means the same without it. URLs
 // stay as they are, but for those of files.
 func WindowsForm(s string) string {
@@ -25,7 +25,7 @@ func WindowsForm(s string) string {
 	return strings.Map(smallLetter, slashForm(s))
 }
 
-// slashForm is WindowsForm with the letters as they are.
+// slashForm gives WindowsForm with the letters as they are.
 func slashForm(s string) string {
 	s = strings.ReplaceAll(s, `\`, "/")
 	if IsFile(s) {
@@ -42,7 +42,7 @@ func slashForm(s string) string {
 	return s
 }
 
-// plainDrive is a file: URI with its drive in one place and without an escaped colon, as
+// plainDrive gives a file: URI with its drive in one place and without an escaped colon, as
 // editors write it: file:///c%3A/x, file://C:/x, file:C|/x.
 func plainDrive(s string) string {
 	rest := strings.TrimLeft(s[5:], "/")
@@ -57,7 +57,7 @@ func plainDrive(s string) string {
 	return s
 }
 
-// deviceRest is what stands behind the prefix of a device path.
+// deviceRest gives what stands behind the prefix of a device path.
 func deviceRest(s string) (rest string, found bool) {
 	for _, prefix := range [...]string{"//?/", "//./", "/??/"} {
 		if rest, found = strings.CutPrefix(s, prefix); found {
@@ -67,7 +67,7 @@ func deviceRest(s string) (rest string, found bool) {
 	return s, false
 }
 
-// plainRest says whether the names of a device path mean the same in a path without the
+// plainRest reports whether the names of a device path mean the same in a path without the
 // prefix, where some would be resolved or trimmed.
 func plainRest(rest string) bool {
 	for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
@@ -78,7 +78,7 @@ func plainRest(rest string) bool {
 	return true
 }
 
-// smallLetter is the small form of a capital, where there is one and Windows has known
+// smallLetter gives the small form of a capital, where there is one and Windows has known
 // it from the beginning; of all others each system has its own view, and they get a
 // reading.
 func smallLetter(r rune) rune {
@@ -93,7 +93,7 @@ func smallLetter(r rune) rune {
 	return r
 }
 
-// readWindows is readPath for a server on Windows. Of what has blanks or quotes around
+// readWindows gives readPath for a server on Windows. Of what has blanks or quotes around
 // it, which tools trim, the rest may begin with a ~ or be a URI.
 func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
@@ -108,7 +108,7 @@ func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Le
 	return rs
 }
 
-// trimQuotes is a text without the blanks and quotes around it.
+// trimQuotes gives a text without the blanks and quotes around it.
 func trimQuotes(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
 }
@@ -152,7 +152,7 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 	return rs
 }
 
-// hasDriveRoot says whether a path begins at the root of a drive.
+// hasDriveRoot reports whether a path begins at the root of a drive.
 func hasDriveRoot(s string) bool { return HasDrive(s) && len(s) > 2 && s[2] == '/' }
 
 // cutShare takes a path on a share apart: //host/share, above which no dot-dot leads,
@@ -181,7 +181,7 @@ func (r *Reading) prependShare(share string) {
 	r.UnknownBase, r.Relative, r.Rooted = true, false, false
 }
 
-// windowsBase says whether a path starts where only the server knows: at the root of the
+// windowsBase reports whether a path starts where only the server knows: at the root of the
 // drive it happens to be on, in the folder it has on a drive, on a share.
 func windowsBase(s string) bool {
 	return s != "" && s[0] == '/' || HasDrive(s) && !hasDriveRoot(s)
@@ -278,7 +278,7 @@ func choosesNames(s string) bool {
 	return false
 }
 
-// wordAt is the word around a place of a text.
+// wordAt gives the word around a place of a text.
 func wordAt(s string, i int) string {
 	word, _, _ := strings.Cut(s[strings.LastIndexByte(s[:i], ' ')+1:], " ")
 	return word

@@ -2,7 +2,7 @@ package where
 
 import "strings"
 
-// DeviceName says whether Windows takes a name for a device in every folder, whatever
+// DeviceName reports whether Windows takes a name for a device in every folder, whatever
 // stands behind its first dot or colon: nul.txt, COM1 ("Naming Files, Paths, and
 // Namespaces", with CONIN$, CONOUT$ and the port 0, which some versions reserve too).
 func DeviceName(name string) bool {

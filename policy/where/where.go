@@ -10,7 +10,7 @@ const (
 	Yes
 )
 
-// VerdictOf is the verdict of what could be decided.
+// VerdictOf gives the verdict of what could be decided.
 func VerdictOf(holds bool) Verdict {
 	if holds {
 		return Yes

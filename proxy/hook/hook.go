@@ -145,7 +145,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	return h.finalAnswer()
 }
 
-// finalAnswer is the answer. Without one it is a denial: silence would let the tool run.
+// finalAnswer gives the answer. Without one it is a denial: silence would let the tool run.
 func (h *held) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")
@@ -153,7 +153,7 @@ func (h *held) finalAnswer() client.Answer {
 	return *h.answer
 }
 
-// stampCalls are the calls at this time, with what they carry. What could not be looked into may
+// stampCalls gives the calls at this time, with what they carry. What could not be looked into may
 // carry all that a rule asks about.
 func (h *held) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
@@ -188,7 +188,7 @@ func (h *held) isProxied(project string) bool {
 	return true
 }
 
-// projectFolder is the folder that the client was started in, or else the one it is in.
+// projectFolder gives the folder that the client was started in, or else the one it is in.
 func (h *held) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
@@ -202,7 +202,7 @@ func (h *held) projectFolder() string {
 	return dir
 }
 
-// newCallEvent is the exchange as the record has it.
+// newCallEvent gives the exchange as the record has it.
 func (h *held) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{

@@ -123,7 +123,7 @@ func (c *conn) readServer() {
 	}
 }
 
-// endedSignal are closed when the server writes nothing more, although it may live on, and when it has
+// endedSignal gives closed when the server writes nothing more, although it may live on, and when it has
 // ended; never when there is none.
 func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	if c == nil {
@@ -230,7 +230,7 @@ func (c *conn) flushLines() {
 	c.together, c.size = c.together[:0], 0
 }
 
-// claimAsker is who asked under an id of ours; ok once.
+// claimAsker gives who asked under an id of ours; ok once.
 func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,7 +274,7 @@ func (c *conn) queueRequest(method string, params, id []byte) {
 	c.flushLines() // this goroutine may be about to wait for the answer
 }
 
-// awaitAnswer is the answer to a request of ours.
+// awaitAnswer gives the answer to a request of ours.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
 	late := time.NewTimer(within)
 	defer late.Stop()

@@ -25,7 +25,7 @@ type inquiry struct {
 	state   string // the member requestState
 }
 
-// modernizeRequest is what changes in a request of an earlier version, besides edits: its _meta says
+// modernizeRequest gives what changes in a request of an earlier version, besides edits: its _meta says
 // the version, and members stand in its params.
 func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	h := c.server.h

@@ -34,7 +34,7 @@ const keptFormat = 1
 // and of each list all entries on one page, nothing where it knows no such list.
 type said map[string][]byte
 
-// formatLines is one line for each.
+// formatLines gives one line for each.
 func (d said) formatLines() (b []byte) {
 	for _, method := range slices.Sorted(maps.Keys(d)) {
 		b = append(append(append(append(b, method...), ' '), d[method]...), '\n')
@@ -52,10 +52,10 @@ func readSaid(text []byte) said {
 	return d
 }
 
-// openingAnswers is how the server began.
+// openingAnswers gives how the server began.
 func (d said) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
 
-// listedTo is what the client says of itself that servers may list by.
+// listedTo gives what the client says of itself that servers may list by.
 func (h *hub) listedTo() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,7 +63,7 @@ func (h *hub) listedTo() []byte {
 	return fmt.Appendf(nil, "%d %t %q %q %q", keptFormat, h.client.meta != nil, h.client.version, p.Member("capabilities"), p.Member("clientInfo"))
 }
 
-// openCatalogue is where what the server lists is kept as it would be started now; nil: nowhere.
+// openCatalogue gives where what the server lists is kept as it would be started now; nil: nowhere.
 func (s *server) openCatalogue() Catalogue {
 	if s.Kept == nil {
 		return nil
@@ -90,7 +90,7 @@ func (l *list) recallList(s *server, k kind) bool {
 	return true
 }
 
-// fetchEntries is what the other side lists, asked for by the server's goroutine.
+// fetchEntries gives what the other side lists, asked for by the server's goroutine.
 func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
 		answer := make(chan frame.Frame, 1)
@@ -100,7 +100,7 @@ func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	return c.server.collectPages(c, k, ask(c, k, nil), ask)
 }
 
-// recallConn is the connection to what was kept of the server; nil: nothing was.
+// recallConn gives the connection to what was kept of the server; nil: nothing was.
 func (s *server) recallConn() *conn {
 	if s.asked {
 		return s.kept

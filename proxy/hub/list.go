@@ -89,7 +89,7 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 	return done
 }
 
-// beginFetch is the fetch that is under way, a new one if there is need for it.
+// beginFetch gives the fetch that is under way, a new one if there is need for it.
 func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,7 +259,7 @@ func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, furth
 	return nil, errors.New("its list has too many pages")
 }
 
-// nextPage is a pager that runs beside the server's goroutine.
+// nextPage gives a pager that runs beside the server's goroutine.
 func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	answer := make(chan frame.Frame, 1)
 	s.postJob(job{starts: true, run: func(now *conn, _ error) {
@@ -272,7 +272,7 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	return answer
 }
 
-// readEntry is what the client is told of one thing; not ok when it has no name, or is not for
+// readEntry gives what the client is told of one thing; not ok when it has no name, or is not for
 // this client.
 func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 	raw := bytes.Clone(value.Bytes()) // what it was read in is large

@@ -58,7 +58,7 @@ func (l *list) checkFresh(waited time.Duration) error {
 	return nil // it changed a moment ago: the client hears of that
 }
 
-// mergeLists is the result of a list: all servers', in the order of the configuration, and
+// mergeLists gives the result of a list: all servers', in the order of the configuration, and
 // each in its own. A server that has not answered has its last list in it, if there was
 // one, and the reason beside it.
 func (h *hub) mergeLists(k kind) []byte {
@@ -115,7 +115,7 @@ func appendAbsent(b []byte, servers []*server, why []error) []byte {
 	return b
 }
 
-// renameResource is a resource whose URI another server has, too.
+// renameResource gives a resource whose URI another server has, too.
 func renameResource(id string, raw []byte) []byte {
 	v := gjson.GetBytes(raw, "uri")
 	part := raw[v.Index : v.Index+len(v.Raw)]
@@ -183,7 +183,7 @@ func (h *hub) findByURI(uri string) (s *server, original string) {
 	return of, uri
 }
 
-// findByURIPrefix is the server whose id and + a URI begins with, nil for none, and what follows.
+// findByURIPrefix gives the server whose id and + a URI begins with, nil for none, and what follows.
 func (h *hub) findByURIPrefix(uri string) (*server, string) {
 	id, rest, ok := strings.Cut(uri, "+")
 	servers := h.currentServers()
@@ -200,7 +200,7 @@ func (l *list) hasURI(uri string) bool {
 	return ok
 }
 
-// matchTemplate is how long the text is before the first { of the template that uri begins like
+// matchTemplate gives how long the text is before the first { of the template that uri begins like
 // most; -1 when it begins like none. One that is the template itself matches best.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()

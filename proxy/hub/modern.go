@@ -24,7 +24,7 @@ const (
 	metaPrefix    = "io.modelcontextprotocol/"
 )
 
-// messageVersion is what a message says of its own version; "" for one of a session.
+// messageVersion gives what a message says of its own version; "" for one of a session.
 func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	meta = jsonscan.ValueOf(params).Member("_meta")
 	if v := meta.Member(metaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
@@ -33,7 +33,7 @@ func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	return version, meta
 }
 
-// isForServers says whether a request is one that servers may get: one of the way that the session
+// isForServers reports whether a request is one that servers may get: one of the way that the session
 // takes, which it settles if it is the first. The others are the hub's own to refuse.
 func (h *hub) isForServers(f *frame.Frame) bool {
 	h.mu.Lock()
@@ -63,7 +63,7 @@ func (c *client) readMeta(meta jsonscan.Value, hub string) {
 	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
 }
 
-// requestMeta is the _meta of a request in the name of a client that can this.
+// requestMeta gives the _meta of a request in the name of a client that can this.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
@@ -82,7 +82,7 @@ func (h *hub) isModern() bool {
 	return h.client.meta != nil
 }
 
-// versionError is the error for a request that states its version, but is none of 2026-07-28;
+// versionError gives the error for a request that states its version, but is none of 2026-07-28;
 // nil for one that is.
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
@@ -149,7 +149,7 @@ func (o *own) answerDiscover(f *frame.Frame) {
 // maxInstructions is what clients are known to read of them, in bytes.
 const maxInstructions = 2 << 10
 
-// joinInstructions are those of the servers that have run, each with its id, as far as there is
+// joinInstructions gives those of the servers that have run, each with its id, as far as there is
 // room.
 func (h *hub) joinInstructions() (all string) {
 	h.mu.Lock()
@@ -172,7 +172,7 @@ func (c *conn) noteIntroduction(method string, result []byte) {
 	s.h.mu.Unlock()
 }
 
-// completeResult is a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
+// completeResult gives a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
 // was a moment ago nobody knows, and it is this client's: rules leave out what it may not use.
 func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	if version, _ := messageVersion(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
@@ -214,7 +214,7 @@ func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	return frame.Edit{Part: result.Bytes()[:1], Token: b}
 }
 
-// modernEdits is what changes in an answer of a server up to 2025-11-25 for a client of 2026-07-28: a result says
+// modernEdits gives what changes in an answer of a server up to 2025-11-25 for a client of 2026-07-28: a result says
 // that it is one, and what is not there is told by another code.
 func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	if result := jsonscan.ValueOf(f.Result); result.Kind() == jsonscan.Object {
@@ -264,7 +264,7 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	return modern, nil
 }
 
-// requestParams are the params of a request of ours: these members, and what the server's version wants
+// requestParams gives the params of a request of ours: these members, and what the server's version wants
 // in each.
 func (c *conn) requestParams(members string) []byte {
 	switch {
@@ -276,7 +276,7 @@ func (c *conn) requestParams(members string) []byte {
 	return []byte(`{"_meta":` + string(c.meta) + members + "}")
 }
 
-// legacyEdits is what changes in a request of 2026-07-28 for a server that does not know it: its _meta
+// legacyEdits gives what changes in a request of 2026-07-28 for a server that does not know it: its _meta
 // loses what that version has there, so that nobody takes it for one. nil when the client
 // comes back too late with what it was asked: the server would do it all again.
 func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {

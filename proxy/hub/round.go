@@ -99,7 +99,7 @@ func (c *conn) inquireClient(request []byte) error {
 	return h.out.Add(line)
 }
 
-// findAsker is the call in whose answer the client is asked: the oldest that may. Which of several
+// findAsker gives the call in whose answer the client is asked: the oldest that may. Which of several
 // the server asks about is not known, and all of them are one client's. h.mu is held.
 func (h *hub) findAsker(c *conn, method string) (oldest *call) {
 	for _, calls := range []map[string]*call{h.inFlight, h.away} {
@@ -117,7 +117,7 @@ func isOlderID(a, b []byte) bool {
 	return len(a) < len(b) || len(a) == len(b) && string(a) < string(b)
 }
 
-// parkCall is the answer by which a client goes away with what it is asked; nil when it is away
+// parkCall gives the answer by which a client goes away with what it is asked; nil when it is away
 // already. h.mu is held.
 func (h *hub) parkCall(c *call) []byte {
 	if c.state != "" || len(c.asks) == 0 {
@@ -197,7 +197,7 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	return true
 }
 
-// concludeCall is what the client of a call is answered with, under the id that it has for it now;
+// concludeCall gives what the client of a call is answered with, under the id that it has for it now;
 // nil when it is away, and finds it when it comes back, or expects no answer.
 func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	h.mu.Lock()

@@ -97,7 +97,7 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	return h.sendRequest(s, f, renamedURI(uri, original)...)
 }
 
-// renamedURI is what changes in a request for a resource.
+// renamedURI gives what changes in a request for a resource.
 func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil

@@ -79,7 +79,7 @@ func newServer(h *hub, s Server) *server {
 	return one
 }
 
-// endReason is why nobody waits for it any more.
+// endReason gives why nobody waits for it any more.
 func (s *server) endReason() error {
 	if s.h.ctx.Err() != nil {
 		return errOver

@@ -65,7 +65,7 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	return c.server.h.out.Add(line)
 }
 
-// rewriteAnswer is one for the client; nil when it was the hub that asked, or nobody waits.
+// rewriteAnswer gives one for the client; nil when it was the hub that asked, or nobody waits.
 func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	a, ok := c.claimAsker(f.ID)
 	switch {
@@ -108,7 +108,7 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 	}
 }
 
-// rewriteRequest is a request for the client, which names the server.
+// rewriteRequest gives a request for the client, which names the server.
 func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
@@ -161,7 +161,7 @@ func (c *conn) forgetRequest(id []byte) (key string) {
 	return key
 }
 
-// rewriteNotification is a notification for the client; nil when it is none for it.
+// rewriteNotification gives a notification for the client; nil when it is none for it.
 func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {

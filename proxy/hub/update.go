@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// currentServers are the servers in force, in their order. The list is never written to.
+// currentServers gives the servers in force, in their order. The list is never written to.
 func (h *hub) currentServers() []*server { return *h.servers.Load() }
 
 // applyUpdates puts other servers in force as they come.

@@ -87,7 +87,7 @@ func newConversation(server io.ReadWriter) *conversation {
 	return &conversation{to: server, from: frame.NewReader(budget, MaxBytes), budget: budget}
 }
 
-// fetchLists is the handshake, then every page of every list that the server declares.
+// fetchLists gives the handshake, then every page of every list that the server declares.
 func (c *conversation) fetchLists() (list List, err error) {
 	hello := map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "clawai", "version": "1"}}
 	said, err := c.requestAnswer("initialize", hello)
@@ -124,7 +124,7 @@ func (c *conversation) fetchLists() (list List, err error) {
 	return list, nil
 }
 
-// collectPages are the entries of a list, from its first page to its last.
+// collectPages gives the entries of a list, from its first page to its last.
 func (c *conversation) collectPages(method, member string) (entries []jsonscan.Value, err error) {
 	params, seen := map[string]string{}, map[string]bool{}
 	for range maxPages {

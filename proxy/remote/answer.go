@@ -70,7 +70,7 @@ func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 	u.failRequests(rt, FailureWords(resp, body))
 }
 
-// ownResult is the result of rt, which nobody but us waits for.
+// ownResult gives the result of rt, which nobody but us waits for.
 func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error) {
 	if !IsSuccess(resp) {
 		return nil, errors.New(StatusText(resp))
@@ -173,7 +173,7 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	}
 }
 
-// requestOf is the request that f answers, and the key of its id; the id may be written in
+// requestOf gives the request that f answers, and the key of its id; the id may be written in
 // another way. u.mu is held.
 func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string) {
 	id := frame.IDKey(f.ID)
@@ -233,7 +233,7 @@ func ReadBody(resp *http.Response, most int) ([]byte, error) {
 	return bytes.TrimPrefix(data, []byte("\uFEFF")), nil
 }
 
-// ContentType is the kind of a message's body as strictly as requests are read, application/json or text/event-stream; an error
+// ContentType gives the kind of a message's body as strictly as requests are read, application/json or text/event-stream; an error
 // says why it must not be read. A server that says one thing and sends another is not
 // guessed at.
 func ContentType(h http.Header) (string, error) {

@@ -29,7 +29,7 @@ func (a awaited) Waiting(id []byte) []byte {
 	return found
 }
 
-// waitingID is the round trip of the one request that waits and may have this id to the server,
+// waitingID gives the round trip of the one request that waits and may have this id to the server,
 // and the id; nil without one. u.mu is held.
 func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []byte) {
 	loose := frame.LooseID(token)
@@ -54,7 +54,7 @@ func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []b
 	return of, id
 }
 
-// matchID is the one id of rt's that is without an answer and has this LooseID; nil for none.
+// matchID gives the one id of rt's that is without an answer and has this LooseID; nil for none.
 func matchID(rt *roundTrip, loose string) (id []byte) {
 	for _, one := range rt.unanswered {
 		if frame.LooseID(one) != loose {
@@ -72,7 +72,7 @@ func matchID(rt *roundTrip, loose string) (id []byte) {
 // request. NameError has looked before.
 func (a awaited) Only() []byte { return nil }
 
-// onlyID is the id of the request that was posted, where it was one and has no answer.
+// onlyID gives the id of the request that was posted, where it was one and has no answer.
 func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -101,7 +101,7 @@ func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) 
 	return all
 }
 
-// splitMessages are the messages of an array, or the one that a line is.
+// splitMessages gives the messages of an array, or the one that a line is.
 func splitMessages(line []byte) [][]byte {
 	if elements := frame.SplitArray(line); elements != nil {
 		return elements
@@ -124,7 +124,7 @@ func (u *Upstream) isInFlight(id []byte) bool {
 	return u.inFlight[frame.IDKey(id)] != nil
 }
 
-// withoutUnnamed is what goes on of a line which came with rt. An answer that does not say which
+// withoutUnnamed gives what goes on of a line which came with rt. An answer that does not say which
 // request it is for is about one that it came with, and nobody else's call may get it. Of several that wait the pump finds out. On the
 // stream of HTTP+SSE nothing comes with a request.
 func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
@@ -149,7 +149,7 @@ func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 	return rt != nil && len(rt.unanswered) > 1
 }
 
-// NameError is line with the id of the request that it came with, where it is an error that
+// NameError gives line with the id of the request that it came with, where it is an error that
 // does not say which request it is about, or an array of one; nil for any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {
@@ -165,7 +165,7 @@ func NameError(line, id []byte, l frame.Limits) []byte {
 	return nil
 }
 
-// attachRequestID is an error that does not say which request it is about, under the id of the request
+// attachRequestID gives an error that does not say which request it is about, under the id of the request
 // that it came with; nil for any other line.
 func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
@@ -192,7 +192,7 @@ func (postedAs) Waiting([]byte) []byte { return nil }
 
 func (id postedAs) Only() []byte { return id }
 
-// ServerError is the JSON-RPC error in the body of a status that is no answer, under id; nil
+// ServerError gives the JSON-RPC error in the body of a status that is no answer, under id; nil
 // without one.
 func ServerError(body, id []byte, l frame.Limits) []byte {
 	line := OneLine(bytes.Clone(body))

@@ -56,7 +56,7 @@ func collectBindings(to []binding, properties gjson.Result, path []string) []bin
 	return to
 }
 
-// headerValue is the argument as the header has it; false when it is absent, null or
+// headerValue gives the argument as the header has it; false when it is absent, null or
 // no string, boolean or integer that every double holds.
 func (b *binding) headerValue(args gjson.Result) (string, bool) {
 	switch v := b.findArgument(args); v.Type {

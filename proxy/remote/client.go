@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// NewClient is the one way out, to the origin that the owner named: it follows no
+// NewClient gives the one way out, to the origin that the owner named: it follows no
 // redirection to another, decodes nothing, and bounds what it waits for but not how
 // long a stream lasts.
 func NewClient(o Options) *http.Client {
@@ -64,12 +64,12 @@ func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// StatusText is the status of an answer in HTTP's words; the server's own are left out.
+// StatusText gives the status of an answer in HTTP's words; the server's own are left out.
 func StatusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
-// SessionID is the id that an answer gives its session; "" when it gives none, or
+// SessionID gives the id that an answer gives its session; "" when it gives none, or
 // one that no header can carry.
 func SessionID(h http.Header) string {
 	if id := h.Get(headerSession); len(id) <= maxSessionID && visibleASCII(id) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// AnswerType is ContentType of an answer, which is taken as servers send it: whatever stands
+// AnswerType gives ContentType of an answer, which is taken as servers send it: whatever stands
 // behind the type, and compressed although that was not asked for. JSON and event streams have
 // no charset but UTF-8, whatever a header says (RFC 8259 section 8.1): a byte of another one is
 // found when the frame is read. The body is what it decodes to afterwards.

@@ -59,7 +59,7 @@ func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	}
 }
 
-// mirroredName is the value of Mcp-Name.
+// mirroredName gives the value of Mcp-Name.
 func mirroredName(f *frame.Frame) (string, bool) {
 	member := ""
 	switch f.Method {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// FailureWords are what a status that is no answer says, for the caller: the status, how long
+// FailureWords gives what a status that is no answer says, for the caller: the status, how long
 // the server wants to be left alone, and its own reason. Whoever shows it escapes it.
 func FailureWords(resp *http.Response, body []byte) string {
 	words := "the server answered " + StatusText(resp)
@@ -25,7 +25,7 @@ func FailureWords(resp *http.Response, body []byte) string {
 	return words
 }
 
-// reasonOf is the reason in a body of JSON, by the names in use, or of plain text. A page is
+// reasonOf gives the reason in a body of JSON, by the names in use, or of plain text. A page is
 // for people.
 func reasonOf(h http.Header, body []byte) string {
 	const most = 200

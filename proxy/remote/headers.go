@@ -13,7 +13,7 @@ var ownHeaders = []string{
 	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
 }
 
-// OwnHeaders are the names that ParseHeaders refuses, in their canonical form, one of
+// OwnHeaders gives the names that ParseHeaders refuses, in their canonical form, one of
 // them for all that repeat an argument. wrap/client refuses the same.
 func OwnHeaders() []string { return append(slices.Clone(ownHeaders), headerParam+"Name") }
 
@@ -24,7 +24,7 @@ const (
 	envFilled = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
 )
 
-// EnvHeaders are the headers of an environment, which is sorted. An error names the variable and
+// EnvHeaders gives the headers of an environment, which is sorted. An error names the variable and
 // never a value. A client's entry may have told the
 // client's own transport how to speak, in Accept or Content-Type: ours knows.
 func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http.Header, error) {

@@ -21,7 +21,7 @@ type sseTransport struct {
 	tries int  // to come back, without an event since
 }
 
-// postEndpoint is where messages are posted to when the server speaks HTTP+SSE.
+// postEndpoint gives where messages are posted to when the server speaks HTTP+SSE.
 func (u *Upstream) postEndpoint() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -61,7 +61,7 @@ func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	return nil
 }
 
-// tellsWhy is an error that is the reason why there is no connection. Of others, the answer
+// tellsWhy gives an error that is the reason why there is no connection. Of others, the answer
 // to what was posted says more.
 func tellsWhy(err error) error {
 	if failed, ok := errors.AsType[*signInError](err); ok {
@@ -202,7 +202,7 @@ func (u *Upstream) reopenSSE(rt *roundTrip) (http.Header, []byte, error) {
 	return in.header, result, nil
 }
 
-// readEvent is the data of the next event.
+// readEvent gives the data of the next event.
 func (in *sseStream) readEvent() ([]byte, error) {
 	e, err := in.events.ReadEvent()
 	if err != nil {
@@ -246,7 +246,7 @@ func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 	}
 }
 
-// readEndpoint is what the endpoint event says, which must be at the same origin: the
+// readEndpoint gives what the endpoint event says, which must be at the same origin: the
 // credentials go there.
 func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	for {

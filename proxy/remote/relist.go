@@ -65,7 +65,7 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 	return fmt.Errorf("its list of tools has more than %d pages", maxPages)
 }
 
-// protocolMeta are the members of a request's _meta that every request has.
+// protocolMeta gives the members of a request's _meta that every request has.
 func protocolMeta(params []byte) []byte {
 	var b []byte
 	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {

@@ -141,7 +141,7 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 	return resp, nil
 }
 
-// retryDelay is how long the server wants us to wait, within bounds: one that says 0 and cuts
+// retryDelay gives how long the server wants us to wait, within bounds: one that says 0 and cuts
 // its streams at once must not keep us busy.
 func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 	if ms >= int(maxRetryDelay/time.Millisecond) {

@@ -147,7 +147,7 @@ func (u *Upstream) deliverLine(line []byte) {
 	_, _ = u.in.Write(append(line, '\n')) // closed: nobody reads any more
 }
 
-// OneLine is a frame as the pump takes it: line breaks, which in JSON stand between
+// OneLine gives a frame as the pump takes it: line breaks, which in JSON stand between
 // tokens only, are replaced by blanks, in place. In the place of one in a string stands what
 // no frame may hold, or a frame that is not JSON would become one that is.
 func OneLine(frame []byte) []byte {

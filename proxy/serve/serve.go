@@ -115,7 +115,7 @@ const (
 	invalidParams = -32602
 )
 
-// answerLine is the line that answers one; nil where none does.
+// answerLine gives the line that answers one; nil where none does.
 func (s *Server) answerLine(line []byte) []byte {
 	limits := frame.DefaultLimits()
 	limits.AllowBatch = true // MCP 2025-03-26 has them

@@ -139,7 +139,7 @@ func (c *Child) waitGroupGone(d time.Duration) bool {
 // Pid is the process id of the server.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
-// ExitCode is the child's, or 128 and its signal, as shells say it; -1 while
+// ExitCode gives the child's, or 128 and its signal, as shells say it; -1 while
 // it runs.
 func (c *Child) ExitCode() int {
 	select {

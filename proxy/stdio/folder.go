@@ -19,7 +19,7 @@ var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 // uv, make, git, env, pnpm, npm, yarn, bun, poetry.
 var toFolder = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
-// MovesAway says whether a command may well start its server in another folder than it
+// MovesAway reports whether a command may well start its server in another folder than it
 // is run in. A word that only looks so costs relative paths, and opens nothing.
 func MovesAway(command []string) bool {
 	for i, word := range command {
@@ -37,7 +37,7 @@ func MovesAway(command []string) bool {
 	return false
 }
 
-// RunsElsewhere says whether a command may start a server that sees another system than
+// RunsElsewhere reports whether a command may start a server that sees another system than
 // ours: in a container, on another machine, in the Linux of a Windows machine, whose
 // bash.exe is found before others.
 func RunsElsewhere(command []string) bool {
@@ -47,7 +47,7 @@ func RunsElsewhere(command []string) bool {
 	})
 }
 
-// changesFolder says whether a shell text holds a word that goes to another folder, or
+// changesFolder reports whether a shell text holds a word that goes to another folder, or
 // a program that does.
 func changesFolder(text string) bool {
 	return slices.ContainsFunc(textWords(text), func(w string) bool {
@@ -56,7 +56,7 @@ func changesFolder(text string) bool {
 	})
 }
 
-// NamesFolder says whether a server is given another folder than the one it is started in
+// NamesFolder reports whether a server is given another folder than the one it is started in
 // as an argument: it may start relative paths there, as the filesystem server does.
 func NamesFolder(command []string) bool {
 	here, err := os.Getwd()
@@ -78,12 +78,12 @@ func NamesFolder(command []string) bool {
 	return false
 }
 
-// programName is what a program is called, without folder and extension.
+// programName gives what a program is called, without folder and extension.
 func programName(word string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/"))), ".exe")
 }
 
-// textWords are the words of a shell text.
+// textWords gives the words of a shell text.
 func textWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|(){}'\"", r) })
 }

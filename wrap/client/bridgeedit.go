@@ -66,7 +66,7 @@ func (f *file) launchEdits(m *member, path string, words []string, added string)
 	return []edit{{m.value.start, m.value.end, value}, {at, at, text}}
 }
 
-// renderPassEnv is the list of the variables that the client has to hand on.
+// renderPassEnv gives the list of the variables that the client has to hand on.
 func (f *file) renderPassEnv(r *remote) string {
 	var raws []string
 	if f.row.PassEnvField == "" {
@@ -114,7 +114,7 @@ func (f *file) headerEdits(r *remote) []edit {
 	return edits
 }
 
-// openingLength is the length of what stands before the text of a string: its quotes,
+// openingLength gives the length of what stands before the text of a string: its quotes,
 // and the line end that TOML drops behind three of them.
 func (f *file) openingLength(raw string, plain bool) int {
 	switch {

@@ -26,7 +26,7 @@ type Uncoverable struct {
 	Source  string `toml:"source"`
 }
 
-// FindPaths are the places of u that exist here.
+// FindPaths gives the places of u that exist here.
 func (u Uncoverable) FindPaths(e Env) []string { return Row{Paths: u.Paths}.FindFiles(e) }
 
 // A table is a catalogue file: the built-in one, or a user's clients.toml,
@@ -37,7 +37,7 @@ type table struct {
 	Hook        []HookRow     `toml:"hook"`
 }
 
-// LoadCatalogue is the built-in rows followed by the users' own, each of userRows
+// LoadCatalogue gives the built-in rows followed by the users' own, each of userRows
 // being the text of a clients.toml. The error joins one line for every finding
 // in the first text that has any.
 func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
@@ -70,13 +70,13 @@ func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	return rows, nil
 }
 
-// LoadUncoverables are the places the catalogue knows and cannot cover.
+// LoadUncoverables gives the places the catalogue knows and cannot cover.
 func LoadUncoverables() ([]Uncoverable, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Uncoverable), err
 }
 
-// HookRows are the clients whose hooks the catalogue knows.
+// HookRows gives the clients whose hooks the catalogue knows.
 func HookRows() ([]HookRow, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Hook), err
@@ -150,7 +150,7 @@ func checkRows(rows, known []Row) error {
 	return errors.Join(all...)
 }
 
-// findCollision is a path that both rows read at the same keys on some system: its
+// findCollision gives a path that both rows read at the same keys on some system: its
 // servers would be listed twice.
 func findCollision(a, b Row) string {
 	if a.ID == b.ID || !slices.Equal(a.KeyPath, b.KeyPath) {

@@ -36,7 +36,7 @@ func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	}
 }
 
-// cutAt is what goes with a member: the comma before it, or after the first.
+// cutAt gives what goes with a member: the comma before it, or after the first.
 func (f *file) cutAt(in *node, m *member) (start, end int, before string, err error) {
 	failed := newEditError(f.src, m.start, nextTake, "%s cannot be taken out exactly", quoteText(m.name))
 	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })

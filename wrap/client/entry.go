@@ -89,7 +89,7 @@ func (e *EditError) Error() string {
 	return s
 }
 
-// newEditError is the error for the byte at an offset of src.
+// newEditError gives the error for the byte at an offset of src.
 func newEditError(src []byte, at int, next, what string, values ...any) *EditError {
 	line, column := textPosition(src, at)
 	return &EditError{Line: line, Column: column, What: fmt.Sprintf(what, values...), Next: next}
@@ -107,7 +107,7 @@ func textPosition(src []byte, at int) (line, column int) {
 	return bytes.Count(src[:from], []byte{'\n'}) + 1, utf8.RuneCount(src[start:at]) + 1
 }
 
-// bomLength is the length of the byte order mark that src starts with.
+// bomLength gives the length of the byte order mark that src starts with.
 func bomLength(src []byte) int {
 	if bytes.HasPrefix(src, []byte("\ufeff")) {
 		return len("\ufeff")

@@ -16,7 +16,7 @@ type Env struct {
 	Glob   func(pattern string) []string // as filepath.Glob, in the same order
 }
 
-// FindFiles are the row's files that exist here, each once, in the row's order.
+// FindFiles gives the row's files that exist here, each once, in the row's order.
 func (r Row) FindFiles(e Env) []string {
 	var found []string
 	add := func(path string) {
@@ -63,7 +63,7 @@ func (e Env) candidatePaths(p Paths, ancestors bool) []candidate {
 	return all
 }
 
-// projectDirs is the project's directory and, for a client that looks upward, its
+// projectDirs gives the project's directory and, for a client that looks upward, its
 // ancestors, nearest first.
 func (e Env) projectDirs(ancestors bool) []string {
 	if !e.isAbsolute(e.Dir) {
@@ -115,7 +115,7 @@ func cutBase(pattern string) (base, rest string) {
 	return pattern, ""
 }
 
-// baseDir is the directory that a pattern's first part stands for.
+// baseDir gives the directory that a pattern's first part stands for.
 func (e Env) baseDir(part string) (string, bool) {
 	switch {
 	case part == "~":
@@ -141,7 +141,7 @@ func (e Env) baseDir(part string) (string, bool) {
 	return part, part != ""
 }
 
-// findVariable is the value of an environment variable, or the resolved preset. A
+// findVariable gives the value of an environment variable, or the resolved preset. A
 // relative XDG variable counts as not set, as the XDG specification asks.
 func (e Env) findVariable(name, preset string) (string, bool) {
 	if value := e.Getenv(name); name != "" && value != "" {
@@ -198,7 +198,7 @@ func (e Env) nativePath(path string) string {
 
 func (e Env) isAbsolute(path string) bool { return e.pathRoot(path) != "" }
 
-// pathRoot is the part of an absolute path that has no parent: "/", `C:\` or
+// pathRoot gives the part of an absolute path that has no parent: "/", `C:\` or
 // `\\server\share`; "" for a path that is not absolute.
 func (e Env) pathRoot(path string) string {
 	if e.OS != "windows" {

@@ -39,7 +39,7 @@ func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart
 	return all, nil
 }
 
-// renderWanted is the element of an event as wrap would write it.
+// renderWanted gives the element of an event as wrap would write it.
 func (f *hookFile) renderWanted(event string, start HookStart) (*hookFile, error) {
 	text, err := f.hooks.renderElement(event, start)
 	if err != nil {

@@ -68,7 +68,7 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	return f.src, nil
 }
 
-// createHooks is the whole file where there was none. It differs from what an edit of an
+// createHooks gives the whole file where there was none. It differs from what an edit of an
 // empty object gives, so that TakeHooks tells which was there.
 func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	var b strings.Builder
@@ -128,7 +128,7 @@ func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	return f.appendChild(at, text), nil
 }
 
-// nestMember is a member with what it holds, on one line.
+// nestMember gives a member with what it holds, on one line.
 func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {
@@ -154,13 +154,13 @@ func (f *hookFile) appendChild(in *node, text string) []byte {
 	return spliceEdits(f.src, []edit{{last.end, last.end, "," + f.blanksBefore(last.start) + text}})
 }
 
-// blanksBefore are the blanks right before an offset.
+// blanksBefore gives the blanks right before an offset.
 func (f *hookFile) blanksBefore(at int) string {
 	head := f.src[:at]
 	return string(head[len(bytes.TrimRight(head, " \t\r\n")):])
 }
 
-// childSpans are where a container's members or items stand.
+// childSpans gives where a container's members or items stand.
 func (n *node) childSpans() (all []edit) {
 	for _, m := range n.members {
 		all = append(all, edit{start: m.start, end: m.value.end})

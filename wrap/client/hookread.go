@@ -159,7 +159,7 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	return nil
 }
 
-// findHandlers are what an element runs; why says what keeps it from being read.
+// findHandlers gives what an element runs; why says what keeps it from being read.
 func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	if element.kind != objectKind {
 		return nil, "is " + element.kind.String() + ", not an object"

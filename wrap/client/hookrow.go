@@ -88,7 +88,7 @@ type HookSwitch struct {
 	Value string   `toml:"value"` // as it is written: true
 }
 
-// HookWord is the word that names the client to clawai-hook.
+// HookWord gives the word that names the client to clawai-hook.
 func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
 // Script is the format of a hook that is a program file of its own.
@@ -103,7 +103,7 @@ func (r HookRow) listPath() (keys []string, named bool) {
 	return r.List, false
 }
 
-// EventNames are the names of the events, in the row's order.
+// EventNames gives the names of the events, in the row's order.
 func (r HookRow) EventNames() (names []string) {
 	for _, e := range r.Events {
 		names = append(names, e.Name)
@@ -111,7 +111,7 @@ func (r HookRow) EventNames() (names []string) {
 	return names
 }
 
-// ToolEvents are those that can stop a tool.
+// ToolEvents gives those that can stop a tool.
 func (r HookRow) ToolEvents() (names []string) {
 	for _, e := range r.Events {
 		if e.Tools {
@@ -131,7 +131,7 @@ type HookPlace struct {
 	Exists bool
 }
 
-// FindPlaces are the files to edit: one, or one for each event. None where a variable or the home
+// FindPlaces gives the files to edit: one, or one for each event. None where a variable or the home
 // is not known.
 func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	each := r.EventNames()
@@ -210,7 +210,7 @@ func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 		"clawai <event>", "clawai "+event, "<event>", quoted(event), "<matcher>", matcher).Replace(form), nil
 }
 
-// shellLine is a command line for any shell. Codex pays for its login shell at every call;
+// shellLine gives a command line for any shell. Codex pays for its login shell at every call;
 // exec saves it one more process.
 func shellLine(program, word string) (string, error) {
 	plain := func(more string) bool {

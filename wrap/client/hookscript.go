@@ -24,7 +24,7 @@ func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, e
 // scriptOurs says that the last line starts clawai-hook, or says how it is started.
 func scriptOurs(src []byte) bool { return isHookLine(scriptNode(src).text) }
 
-// scriptNode is the last line, as a handler that says it; in JavaScript it is a comment.
+// scriptNode gives the last line, as a handler that says it; in JavaScript it is a comment.
 func scriptNode(src []byte) *node {
 	lines := strings.Split(strings.TrimSpace(string(src)), "\n")
 	return &node{kind: stringKind, text: strings.TrimPrefix(lines[len(lines)-1], "// ")}

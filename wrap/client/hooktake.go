@@ -31,7 +31,7 @@ func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	}
 }
 
-// startOf is how a handler starts clawai-hook.
+// startOf gives how a handler starts clawai-hook.
 func startOf(leaf *node) (start HookStart) {
 	for _, text := range leaf.collectStrings() {
 		switch {
@@ -107,7 +107,7 @@ func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	return spliceEdits(f.src, edits)
 }
 
-// nextTokenOffset is the offset of what stands next that is neither blank nor comment.
+// nextTokenOffset gives the offset of what stands next that is neither blank nor comment.
 func (f *hookFile) nextTokenOffset(at int) int {
 	j := jsonReader{src: f.src, at: at, format: f.row.Format}
 	j.skipSpace()

@@ -90,7 +90,7 @@ func setBack(r HookRow, src []byte) []byte {
 	return src
 }
 
-// afterLine is the offset behind the line that an offset is in.
+// afterLine gives the offset behind the line that an offset is in.
 func afterLine(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1

@@ -67,7 +67,7 @@ func HooksOff(config []byte) string {
 	return ""
 }
 
-// trustHash is the hash by which Codex knows a handler that it has shown.
+// trustHash gives the hash by which Codex knows a handler that it has shown.
 func trustHash(h Hook) string {
 	handler := map[string]any{"type": "command", "async": false, "timeout": 600}
 	for _, m := range h.leaf.members {

@@ -14,7 +14,7 @@ import (
 // the name of every tool.
 const HubName = "hub"
 
-// HubRow is how servers stand in the hub's own configuration, config.toml.
+// HubRow gives how servers stand in the hub's own configuration, config.toml.
 func HubRow() Row {
 	return Row{
 		ID: "clawai-hub", Client: "clawai", Name: "the hub", Scope: User, Format: TOML, KeyPath: []string{"upstream"}, Container: Map,
@@ -36,7 +36,7 @@ type HubServer struct {
 	Disabled    bool
 }
 
-// RenderTable is the server as a table of config.toml.
+// RenderTable gives the server as a table of config.toml.
 func (h HubServer) RenderTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[upstream.%s]\n", tomlKey(h.Name))
@@ -142,7 +142,7 @@ func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
 
 const nextAlone = "take it out, or wrap this server by itself, without --hub"
 
-// hubText is a text of the entry in the hub's notation. Where the client fills variables in,
+// hubText gives a text of the entry in the hub's notation. Where the client fills variables in,
 // those of the environment stay some; no others exist in the hub.
 func (h *hubReader) hubText(n *node, fills bool) string {
 	var b strings.Builder

@@ -225,7 +225,7 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	return quoteText(HubName) + ": " + text
 }
 
-// hubMembers are the members of the hub's entry: the command, and what entries of this
+// hubMembers gives the members of the hub's entry: the command, and what entries of this
 // client have beside it.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"

@@ -16,7 +16,7 @@ type unit struct {
 	flow       bool // it stands between brackets, in YAML
 }
 
-// splitUnits are the pieces of a file, in their order.
+// splitUnits gives the pieces of a file, in their order.
 func (f *file) splitUnits(container []string) ([]unit, error) {
 	if f.row.Format == TOML {
 		return f.splitTables(container), nil
@@ -54,7 +54,7 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	return all, err
 }
 
-// stopAnywhere is stop, and of an object between YAML's brackets where they close.
+// stopAnywhere gives stop, and of an object between YAML's brackets where they close.
 func (f *file) stopAnywhere(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
 		return f.valueEnd(n)
@@ -74,7 +74,7 @@ func (f *file) stopAnywhere(n *node) (int, bool) {
 	return at + 1, n.end > n.start && at < len(f.src) && f.src[at] == '}'
 }
 
-// splitTables are those of a file of TOML, each up to the next one, and the pairs that are
+// splitTables gives those of a file of TOML, each up to the next one, and the pairs that are
 // servers, or parts of them, without a table of their own.
 func (f *file) splitTables(container []string) (all []unit) {
 	base := bomLength(f.src)
@@ -134,7 +134,7 @@ func hasPathPrefix(path, other []string) bool {
 	return len(path) >= len(other) && slices.Equal(path[:len(other)], other)
 }
 
-// unitsOf are the pieces that are an entry.
+// unitsOf gives the pieces that are an entry.
 func (f *file) unitsOf(s slot, units []unit) (own []int) {
 	for i, u := range units {
 		if f.row.Format == TOML && hasPathPrefix(u.path, s.path) || f.row.Format != TOML && u.start <= s.at && s.at < u.end {

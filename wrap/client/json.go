@@ -58,7 +58,7 @@ func (j *jsonReader) failRead(at int, what string, values ...any) {
 	j.at = len(j.src)
 }
 
-// currentCharacter is the character at the place of reading, for messages.
+// currentCharacter gives the character at the place of reading, for messages.
 func (j *jsonReader) currentCharacter() string {
 	_, size := utf8.DecodeRune(j.src[j.at:])
 	return string(j.src[j.at : j.at+size])

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// decodeString is what a string or bare name that the reader admitted stands
+// decodeString gives what a string or bare name that the reader admitted stands
 // for. A lone surrogate becomes U+FFFD.
 func decodeString(raw []byte) string {
 	if raw[0] == '"' || raw[0] == '\'' {

@@ -39,7 +39,7 @@ func (j *jsonReader) bareName() bool {
 	return j.at > start
 }
 
-// wideSpace is the length of a blank that only JSON5 knows, or 0.
+// wideSpace gives the length of a blank that only JSON5 knows, or 0.
 func (j *jsonReader) wideSpace() int {
 	r, size := utf8.DecodeRune(j.src[j.at:])
 	if r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || unicode.Is(unicode.Zs, r) {

@@ -47,7 +47,7 @@ func locateServers(r Row, src []byte, root *node) ([]slot, error) {
 	return f.slots, nil
 }
 
-// pathKey is one text for a path; no part can imitate another.
+// pathKey gives one text for a path; no part can imitate another.
 func pathKey(path []string) string {
 	key := ""
 	for _, p := range path {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// visibleLength is how much of a word of a command line is shown, in bytes, as far as its looks
+// visibleLength gives how much of a word of a command line is shown, in bytes, as far as its looks
 // tell: what stands in a URL's query, what looks random in its path, and what does so
 // behind an option of one letter, of which nobody knows what it means.
 func visibleLength(word, before string) int {
@@ -26,7 +26,7 @@ func visibleLength(word, before string) int {
 	return len(word)
 }
 
-// shortOption is the option of one letter that a word is, or begins with: -k, and -k= of
+// shortOption gives the option of one letter that a word is, or begins with: -k, and -k= of
 // -k=VALUE; "" where it is none.
 func shortOption(word string) string {
 	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
@@ -63,7 +63,7 @@ func shownOfURL(word string) int {
 // runs are what no words are written with: many letters and digits in a row.
 var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
-// looksRandom says whether a value is drawn by lot, for all that can be seen: not words, names,
+// looksRandom reports whether a value is drawn by lot, for all that can be seen: not words, names,
 // versions, paths, hosts or packages.
 func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {

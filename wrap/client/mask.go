@@ -61,7 +61,7 @@ func (f *file) secretWords(words []*node) (edits []edit) {
 	return edits
 }
 
-// commonPrefix is the length of what two texts begin with.
+// commonPrefix gives the length of what two texts begin with.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -117,7 +117,7 @@ func (n *node) ownDuplicate() *member {
 	return nil
 }
 
-// lineStart is the offset of the first byte of the line that at is on.
+// lineStart gives the offset of the first byte of the line that at is on.
 func lineStart(src []byte, at int) int {
 	start := bytes.LastIndexByte(src[:at], '\n') + 1
 	if start == 0 {
@@ -126,7 +126,7 @@ func lineStart(src []byte, at int) int {
 	return start
 }
 
-// lineEnd is the offset of the line end after at, or of the end of src.
+// lineEnd gives the offset of the line end after at, or of the end of src.
 func lineEnd(src []byte, at int) int {
 	i := bytes.IndexByte(src[at:], '\n')
 	if i < 0 {
@@ -138,7 +138,7 @@ func lineEnd(src []byte, at int) int {
 	return at + i
 }
 
-// lineBreak is the line end at an offset; at the end of src, the first one of
+// lineBreak gives the line end at an offset; at the end of src, the first one of
 // the file.
 func lineBreak(src []byte, at int) string {
 	if at == len(src) {

@@ -60,7 +60,7 @@ func (f *file) readEntry(s slot) Entry {
 	return e
 }
 
-// faultError is the error that a fault comes to.
+// faultError gives the error that a fault comes to.
 func (f *file) faultError(p *fault) *EditError {
 	line, column := f.countPosition(p.at)
 	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}
@@ -99,7 +99,7 @@ func (f *file) fillEntry(e *Entry, sh shape) {
 	}
 }
 
-// findProblem is what stands in the way of an edit.
+// findProblem gives what stands in the way of an edit.
 func (f *file) findProblem(s slot, sh shape) *fault {
 	if sh.problem != nil {
 		return sh.problem

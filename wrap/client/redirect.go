@@ -59,14 +59,14 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// visibleHost is the part of the proxy's url that may be shown.
+// visibleHost gives the part of the proxy's url that may be shown.
 func (r *redirectURL) visibleHost() string {
 	scheme, rest, _ := strings.Cut(r.proxyURL, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
-// renderURL is the url that readRedirection reads.
+// renderURL gives the url that readRedirection reads.
 func (r *redirectURL) renderURL() string {
 	text := r.proxyURL + "?" + forQuery + "=" + url.QueryEscape(r.original)
 	if r.token != quoteText(r.original) {

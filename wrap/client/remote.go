@@ -67,7 +67,7 @@ var (
 var ownHeader = lazyPattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
 	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
 
-// lazyPattern is compiled when it is first used: every start of the proxy would wait
+// lazyPattern gives compiled when it is first used: every start of the proxy would wait
 // for one that is compiled in a package variable.
 func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
@@ -107,7 +107,7 @@ func (r Row) HidesAddress(address string) bool {
 	})
 }
 
-// meaningWords is what an entry says to start or to reach, for comparing: words, or the
+// meaningWords gives what an entry says to start or to reach, for comparing: words, or the
 // address and the headers as they will be sent.
 func (sh shape) meaningWords() []string {
 	if sh.kind != Remote {
@@ -155,7 +155,7 @@ func (r *remote) signsIn() bool {
 
 func bearerLine(variable string) string { return fmt.Sprintf("Authorization: Bearer ${%s}", variable) }
 
-// headerLead is what stands before a header's value in the environment. A bare YAML
+// headerLead gives what stands before a header's value in the environment. A bare YAML
 // scalar stays bare when no blank follows the colon.
 func headerLead(name string, plain, variable bool) string {
 	switch {

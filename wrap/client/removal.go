@@ -87,7 +87,7 @@ func (f *file) checkSeparator(from, to int, mark string) error {
 	return newEditError(f.src, from, "move it, then run the command again", "something stands among the words of clawai")
 }
 
-// valueEnd is where a value ends, if that can be told.
+// valueEnd gives where a value ends, if that can be told.
 func (f *file) valueEnd(n *node) (int, bool) {
 	flow := n.kind == objectKind || n.kind == listKind && !n.block
 	switch {

@@ -137,7 +137,7 @@ func (r Row) argsKey() string    { return cmp.Or(r.Args, "args") }
 func (r Row) envKey() string     { return cmp.Or(r.Env, "env") }
 func (r Row) typeKey() string    { return cmp.Or(r.TypeField, "type") }
 
-// stdioType is the word that makes an entry a process.
+// stdioType gives the word that makes an entry a process.
 func (r Row) stdioType() string {
 	if len(r.StdioTypes) > 0 {
 		return r.StdioTypes[0]

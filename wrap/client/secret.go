@@ -21,7 +21,7 @@ type Secret struct {
 	Token  string // all of it as the file writes it
 }
 
-// FindSecrets are the texts of an entry that are secrets by their names or their looks. What
+// FindSecrets gives the texts of an entry that are secrets by their names or their looks. What
 // the client fills in is none: the secret stands elsewhere.
 func FindSecrets(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
@@ -29,7 +29,7 @@ func FindSecrets(r Row, src []byte, e Entry) ([]Secret, error) {
 	})
 }
 
-// FindReferences are the texts of an entry that stand for secrets in the vault.
+// FindReferences gives the texts of an entry that stand for secrets in the vault.
 func FindReferences(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
 		before, name, found := strings.Cut(s.Value, ReferencePrefix)
@@ -70,7 +70,7 @@ func secretsOf(r Row, src []byte, e Entry, wanted func(*Secret) bool) (all []Sec
 	return all, nil
 }
 
-// envMembers are the members of an entry's environment.
+// envMembers gives the members of an entry's environment.
 func (sh shape) envMembers() (all []*member) {
 	if sh.remote != nil && sh.remote.holder != nil {
 		for i := range sh.remote.holder.value.members {
@@ -81,7 +81,7 @@ func (sh shape) envMembers() (all []*member) {
 	return sh.environment
 }
 
-// isSecret says whether the record would not keep the value under the name.
+// isSecret reports whether the record would not keep the value under the name.
 func isSecret(name, value string) bool {
 	src, err := json.Marshal(map[string]string{name: value})
 	var kept map[string]string

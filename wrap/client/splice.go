@@ -30,7 +30,7 @@ func spliceEdits(src []byte, edits []edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// rawText is a node as the file has it.
+// rawText gives a node as the file has it.
 func (f *file) rawText(n *node) string { return string(f.src[n.start:n.end]) }
 
 // The separators of inserted words. A list that Wrap made itself is compact, so
@@ -55,10 +55,10 @@ func insertWords(src []byte, list *node, words []string) edit {
 	return edit{list.start + 1, list.start + 1, text}
 }
 
-// lineIndent is what stands on a line before an offset.
+// lineIndent gives what stands on a line before an offset.
 func lineIndent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
 
-// newArgs is where missing arguments go, and the text up to their bracket:
+// newArgs gives where missing arguments go, and the text up to their bracket:
 // right after the command, or in the block style on the next line.
 func (f *file) newArgs(command *member, key string) (at int, text string) {
 	switch {

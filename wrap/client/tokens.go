@@ -1,6 +1,6 @@
 package client
 
-// EntryTokens are the words of an entry that an edit moves or puts in, as the file
+// EntryTokens gives the words of an entry that an edit moves or puts in, as the file
 // writes them: the command, and when it is wrapped everything from clawai's path
 // to the server's own command. No argument of the server is among them. Of a
 // remote entry they are the address, unless that may hold a secret.

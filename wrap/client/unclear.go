@@ -36,7 +36,7 @@ func needsNoEscape(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"'\/`, r) })
 }
 
-// matchKeyFold is the key of what is started that a name is in another case; "" for any
+// matchKeyFold gives the key of what is started that a name is in another case; "" for any
 // other name.
 func (r Row) matchKeyFold(name string) string {
 	keys := append([]string{r.commandKey(), r.argsKey(), r.envKey(), r.Nested}, r.URLFields...)
@@ -51,7 +51,7 @@ func (r Row) matchKeyFold(name string) string {
 	return ""
 }
 
-// findDeepMember is the first member, at any depth, that a question holds for.
+// findDeepMember gives the first member, at any depth, that a question holds for.
 func (n *node) findDeepMember(holds func(*member) bool) *member {
 	if n == nil {
 		return nil

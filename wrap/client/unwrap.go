@@ -46,7 +46,7 @@ func (f *file) unwrapEntry(e Entry) ([]byte, bool, error) {
 	return f.removeWrapper(s, sh)
 }
 
-// removeWrapper is the file without the wrapper of one entry, if that has one.
+// removeWrapper gives the file without the wrapper of one entry, if that has one.
 func (f *file) removeWrapper(s slot, sh shape) (after []byte, wrapped bool, err error) {
 	if sh.remote != nil && sh.remote.redirected != nil {
 		return f.originalURL(sh), true, nil
@@ -87,7 +87,7 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 	return spliceEdits(f.src, append(edits, edit{program.start, program.end, text})), err
 }
 
-// ownArgs tells whether Wrap made the list of arguments: it stands right where
+// ownArgs reports whether Wrap made the list of arguments: it stands right where
 // and how Wrap puts it, and holds nothing else.
 func (f *file) ownArgs(sh shape, v invocation) (at int, ok bool) {
 	if v.inner != len(sh.words)-1 || sh.list.block {

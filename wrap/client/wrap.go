@@ -166,7 +166,7 @@ func (f *file) updateEdits(sh shape, v invocation, path string, words []string) 
 	return append(edits, edit{older[0].start, older[len(older)-1].end, text}), nil
 }
 
-// separatorText is the text that parts two neighbouring words.
+// separatorText gives the text that parts two neighbouring words.
 func (f *file) separatorText(a, b *node) string { return string(f.src[a.end:b.start]) }
 
 // proof is what an edit has to come to for its own entry.

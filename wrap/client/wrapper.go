@@ -70,7 +70,7 @@ func isClawai(command string) bool {
 
 const observeFlag = "--observe"
 
-// proxyWords are what Wrap writes after the command: nothing that stood there
+// proxyWords gives what Wrap writes after the command: nothing that stood there
 // before stays, but for what unwrap needs.
 func proxyWords(w Wrapper, was string) []string {
 	words := []string{"proxy", "--server", w.Server}

@@ -149,7 +149,7 @@ func (y *yamlReader) skipQuotes(at int) int {
 	return len(y.src)
 }
 
-// tokenSpan is where a token stands. The parser makes some up, for values that are
+// tokenSpan gives where a token stands. The parser makes some up, for values that are
 // left out: those stand at the place given.
 func (y *yamlReader) tokenSpan(tk *token.Token, fallback int) span {
 	if s, known := y.spans[tk]; known {

@@ -20,7 +20,7 @@ type Line struct {
 // Setting is one option that was given.
 type Setting struct{ Name, Value string }
 
-// OptionValue is what counts of an option that takes one; ok when it was given.
+// OptionValue gives what counts of an option that takes one; ok when it was given.
 func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {

@@ -22,7 +22,7 @@ type Option struct {
 	Hidden bool
 }
 
-// ListOptions are all of them but --help, in the order of the help.
+// ListOptions gives all of them but --help, in the order of the help.
 func ListOptions() []Option {
 	return []Option{
 		{Name: "server", Usage: "the server's `NAME` in the client's configuration, for rules with a server condition"},

@@ -27,7 +27,7 @@ type Option struct {
 // ErrLeft says that the person left without an answer.
 var ErrLeft = errors.New("nothing was chosen")
 
-// HasTerminal says whether a person is at both ends.
+// HasTerminal reports whether a person is at both ends.
 func HasTerminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }

@@ -114,7 +114,7 @@ func (l *list) moveCursor(key string) {
 	l.top = max(0, min(l.top, l.at, last-l.visibleRows()+1), l.at-l.visibleRows()+1)
 }
 
-// nextPosition is the position beside the cursor's; a short list of answers is a ring.
+// nextPosition gives the position beside the cursor's; a short list of answers is a ring.
 func (l *list) nextPosition(by, last int) int {
 	if l.several {
 		return l.at + by
@@ -122,7 +122,7 @@ func (l *list) nextPosition(by, last int) int {
 	return (l.at + by + last + 1) % (last + 1)
 }
 
-// filterOptions are the indices of the options that the filter leaves.
+// filterOptions gives the indices of the options that the filter leaves.
 func (l *list) filterOptions() []int {
 	var all []int
 	for i, o := range l.options {
@@ -135,13 +135,13 @@ func (l *list) filterOptions() []int {
 
 func (l *list) canFilter() bool { return l.several && len(l.options) > l.height }
 
-// visibleRows is how many options are in sight: all where answers are few, as their
+// visibleRows gives how many options are in sight: all where answers are few, as their
 // description gives way.
 func (l *list) visibleRows() int {
 	return max(1, min(len(l.options), l.height-foot-len(l.headLines())))
 }
 
-// headLines is the lines above the options, of which one at least is in sight.
+// headLines gives the lines above the options, of which one at least is in sight.
 func (l *list) headLines() []string {
 	title := lipgloss.NewStyle().Bold(true).Render(l.title)
 	if l.typing || l.filter != "" {
@@ -176,7 +176,7 @@ func (l *list) View() tea.View {
 	return tea.View{AltScreen: true, Content: strings.Join(lines, "\n")}
 }
 
-// optionLine is an option, no longer than the screen is wide.
+// optionLine gives an option, no longer than the screen is wide.
 func (l *list) optionLine(o Option, cursor bool) string {
 	mark, style := "", lipgloss.NewStyle()
 	switch {
@@ -211,7 +211,7 @@ func (l *list) ruleLine(shown, end int) string {
 	return cutMiddle(text+strings.Repeat("─", max(0, l.width-lipgloss.Width(text))), l.width)
 }
 
-// helpLine is what keys do, the needed ones first: as many as there is room for.
+// helpLine gives what keys do, the needed ones first: as many as there is room for.
 func (l *list) helpLine() string {
 	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
 	switch {

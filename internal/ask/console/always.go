@@ -51,7 +51,7 @@ func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answ
 	m.openQuestion(q)
 }
 
-// OffersFor is the rules that can be written for an answer.
+// OffersFor gives the rules that can be written for an answer.
 func OffersFor(r *queue.Request, reply gate.Reply) []view.Offer {
 	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.RuleText(reply.Allows()) == "" })
 }

@@ -47,7 +47,7 @@ type Result struct {
 // ErrInterrupted says that the person pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// briefView is what a line needs: it shows no changes.
+// briefView gives what a line needs: it shows no changes.
 func (o *Options) briefView() view.Options {
 	short := o.View
 	short.ReadFile = nil

@@ -43,7 +43,7 @@ func (m *model) redrawDetail() {
 	}
 }
 
-// activeQuestion is what takes the keys.
+// activeQuestion gives what takes the keys.
 func (m *model) activeQuestion() *dialog.Question {
 	if m.ask != nil {
 		return &m.ask.Question
@@ -51,7 +51,7 @@ func (m *model) activeQuestion() *dialog.Question {
 	return m.shown
 }
 
-// cursorSubject is what is under the cursor: a request, a session answer or nothing.
+// cursorSubject gives what is under the cursor: a request, a session answer or nothing.
 func (m *model) cursorSubject() (name string, r *queue.Request, g *queue.Grant) {
 	if l := m.tabList(); l != nil {
 		if r = l.cursorRequest(); r != nil {
@@ -95,7 +95,7 @@ func (m *model) subjectPage(r *queue.Request, g *queue.Grant) dialog.Page {
 	return p
 }
 
-// requestPage is the page of a request that waits.
+// requestPage gives the page of a request that waits.
 func (m *model) requestPage(r *queue.Request) dialog.Page {
 	p := requestAnswers(r, m.facts).CallPage(func(width int) ([]string, int) { return m.detailLines(r, width) })
 	p.Others = []dialog.Choice{{Word: "note", Key: "n", Brief: "note"}}
@@ -115,7 +115,7 @@ func (m *model) requestPage(r *queue.Request) dialog.Page {
 	return p
 }
 
-// requestAnswers is which answers there are to a request.
+// requestAnswers gives which answers there are to a request.
 func requestAnswers(r *queue.Request, f *Facts) dialog.Asked {
 	return dialog.Asked{
 		Calls: len(r.Calls), Reply: r.IsReply(), Dangerous: f.NeedsCare(), Unshown: f.Err != nil, Session: r.Lasting, Further: len(view.ForSession(r.Offers)) > 1,

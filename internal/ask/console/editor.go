@@ -63,7 +63,7 @@ func (e *editor) dropWord() {
 	e.text = e.text[:n]
 }
 
-// renderRow is the line with its end in sight.
+// renderRow gives the line with its end in sight.
 func (e *editor) renderRow(width int) string {
 	text := []rune(term.VisibleText(string(e.text)))
 	room := max(1, width-view.Width(e.label)-2)

@@ -42,7 +42,7 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 // NeedsCare says that one key must not be enough.
 func (f *Facts) NeedsCare() bool { return len(f.Dangers) > 0 || f.Err != nil }
 
-// CarefulFirst is requests with those that need care before the others, which is how lists
+// CarefulFirst gives requests with those that need care before the others, which is how lists
 // have them.
 func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	o.ReadFile = nil
@@ -57,7 +57,7 @@ func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	return sorted
 }
 
-// RequestLine is the request on one line of at most n cells.
+// RequestLine gives the request on one line of at most n cells.
 func (f *Facts) RequestLine(n int) string {
 	if f.Err != nil {
 		return f.Title + ": deny it, or it denies by itself at its deadline"
@@ -73,7 +73,7 @@ func (f *Facts) Headline(n int) string {
 	return f.Question.Headline(n)
 }
 
-// briefFacts is what a row of a list is made of.
+// briefFacts gives what a row of a list is made of.
 func (m *model) briefFacts(r *queue.Request) *Facts {
 	f := m.known[r.ID]
 	if f == nil {
@@ -83,7 +83,7 @@ func (m *model) briefFacts(r *queue.Request) *Facts {
 	return f
 }
 
-// filterText is what the filter looks at.
+// filterText gives what the filter looks at.
 func (m *model) filterText(r *queue.Request) string {
 	f := m.briefFacts(r)
 	if f.text == "" {
@@ -112,12 +112,12 @@ func serverName(server string) string {
 	return term.VisibleValue(server)
 }
 
-// detailLines are the rows of the request under the cursor.
+// detailLines gives the rows of the request under the cursor.
 func (m *model) detailLines(r *queue.Request, width int) (rows []string, need int) {
 	return m.facts.detailRows(r, width, m.o.View.Home, m.notes[r.ID], m.whole)
 }
 
-// detailRows is everything about one request, in rows of at most width cells, and how
+// detailRows gives everything about one request, in rows of at most width cells, and how
 // many of them must have been in sight to allow it: as view.Question.Rows has
 // them, with our own around. whole shows also what package view leaves out of
 // very long values.
@@ -149,13 +149,13 @@ func (f *Facts) detailRows(r *queue.Request, width int, home, note string, whole
 	return rows, need
 }
 
-// FactLines is everything about one request, unwrapped.
+// FactLines gives everything about one request, unwrapped.
 func FactLines(r *queue.Request, o view.Options) []string {
 	rows, _ := FactsOf(r, o).detailRows(r, 0, o.Home, "", false)
 	return rows
 }
 
-// contextLines is what stands around the call.
+// contextLines gives what stands around the call.
 func contextLines(r *queue.Request, home string) []string {
 	var lines []string
 	add := func(word, text string) {
@@ -179,7 +179,7 @@ func contextLines(r *queue.Request, home string) []string {
 	return lines
 }
 
-// unfoldedLines is the values that are folded above, without any gap.
+// unfoldedLines gives the values that are folded above, without any gap.
 func unfoldedLines(f *Facts) []string {
 	var lines []string
 	for i := range f.Requests {

@@ -26,7 +26,7 @@ func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.
 	return r, nil
 }
 
-// ResultText is what an answer was and what became of it, in one harmless sentence.
+// ResultText gives what an answer was and what became of it, in one harmless sentence.
 func ResultText(r queue.Request) string {
 	if r.Outcome == "" {
 		return AnswerText(r.Answer) + "; what became of the call is not known yet"

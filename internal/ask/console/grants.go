@@ -77,7 +77,7 @@ func (m *model) reportRevocation(msg revokedMsg) {
 	m.loadQueue()
 }
 
-// grantQuestion is the call that a session answer was given to.
+// grantQuestion gives the call that a session answer was given to.
 func grantQuestion(g *queue.Grant, home string) (view.Question, error) {
 	return view.NewQuestion(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
 }
@@ -94,7 +94,7 @@ func GrantTitle(g *queue.Grant) string {
 	return q.Title
 }
 
-// GrantLine is a session answer on one line of at most n characters.
+// GrantLine gives a session answer on one line of at most n characters.
 func GrantLine(g *queue.Grant, n int) string {
 	q, err := grantQuestion(g, "")
 	if g.Reach != "" || err != nil {
@@ -103,7 +103,7 @@ func GrantLine(g *queue.Grant, n int) string {
 	return q.ShortLine(n)
 }
 
-// grantLines is everything about one.
+// grantLines gives everything about one.
 func grantLines(g *queue.Grant, width int, home string) []string {
 	q, err := grantQuestion(g, home)
 	var rows []string

@@ -22,7 +22,7 @@ type list struct {
 	text   func(*queue.Request) string // what the filter looks at, in lower case
 }
 
-// matchingRequests is what the filter lets through, in order.
+// matchingRequests gives what the filter lets through, in order.
 func (l *list) matchingRequests() []*queue.Request {
 	var rows []*queue.Request
 	wanted := strings.ToLower(l.filter)
@@ -44,7 +44,7 @@ func (l *list) findRequest(id string) *queue.Request {
 	return nil
 }
 
-// cursorRequest is the request under the cursor; nil when there is none, or when the
+// cursorRequest gives the request under the cursor; nil when there is none, or when the
 // filter hides it.
 func (l *list) cursorRequest() *queue.Request {
 	if i := l.cursorIndex(); i >= 0 {
@@ -174,7 +174,7 @@ func (l *list) toggleMark(id string) {
 	l.marks[id] = true
 }
 
-// markedRequests is the requests with a mark, in order.
+// markedRequests gives the requests with a mark, in order.
 func (l *list) markedRequests() (rows []*queue.Request) {
 	for i := range l.all {
 		if l.marks[l.all[i].ID] {
@@ -184,7 +184,7 @@ func (l *list) markedRequests() (rows []*queue.Request) {
 	return rows
 }
 
-// windowRows is the rows in sight when there is room for n, the cursor among them.
+// windowRows gives the rows in sight when there is room for n, the cursor among them.
 func (l *list) windowRows(n int) []*queue.Request {
 	rows := l.matchingRequests()
 	i := max(0, l.cursorIndex())

@@ -111,7 +111,7 @@ func (m *model) applyPending(msg loadedMsg) (came []queue.Request) {
 	return came
 }
 
-// resolvedUnderCursor is the request under the cursor as it was resolved; nil when it waits.
+// resolvedUnderCursor gives the request under the cursor as it was resolved; nil when it waits.
 func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 	was := m.pending.findRequest(m.pending.at)
 	if was == nil || slices.ContainsFunc(msg.pending, func(r queue.Request) bool { return r.ID == was.ID }) {

@@ -178,7 +178,7 @@ func (m *model) addNews(format string, a ...any) {
 	m.news = m.news[max(0, len(m.news)-20):]
 }
 
-// tabList is the requests of the tab; nil where it has none.
+// tabList gives the requests of the tab; nil where it has none.
 func (m *model) tabList() *list {
 	switch m.tab {
 	case pendingTab:

@@ -33,7 +33,7 @@ type plain struct {
 // errChanged ends the wait for a line, because the queue holds something else.
 var errChanged = errors.New("changed")
 
-// RunPlain is the console line by line. It ends like Run; at the end of the input
+// RunPlain gives the console line by line. It ends like Run; at the end of the input
 // the person has left.
 func RunPlain(ctx context.Context, tty Lines, o Options) (Result, error) {
 	o.setDefaults()

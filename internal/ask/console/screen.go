@@ -18,7 +18,7 @@ const minHeight = 14
 // sizes is how many rows each part of the screen has beside the question.
 type sizes struct{ list, news int }
 
-// rowsAbove is how many rows stand above the question.
+// rowsAbove gives how many rows stand above the question.
 func (s sizes) rowsAbove() int {
 	if s.list == 0 {
 		return 1
@@ -135,7 +135,7 @@ func (m *model) listRows(n int) []string {
 	return rows
 }
 
-// requestRow is one request: cursor, mark, time left or what resolved it, and as much
+// requestRow gives one request: cursor, mark, time left or what resolved it, and as much
 // of the call as fits.
 func (m *model) requestRow(r *queue.Request, at, marked bool) string {
 	f := m.briefFacts(r)

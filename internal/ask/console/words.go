@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// AnswerText is an answer in words: "allowed once".
+// AnswerText gives an answer in words: "allowed once".
 func AnswerText(a queue.Answer) string {
 	switch a.Reply {
 	case gate.AllowOnce:
@@ -37,7 +37,7 @@ func scopeText(scope string) string {
 // sentence, what resolved the request.
 func TooLateText(r queue.Request) string { return "too late: " + StatusText(r) }
 
-// StatusText is what resolved a request and what became of it, as far as it is known.
+// StatusText gives what resolved a request and what became of it, as far as it is known.
 func StatusText(r queue.Request) string {
 	at := r.Decided.Local().Format(time.TimeOnly)
 	if r.Status == queue.Pending {
@@ -73,7 +73,7 @@ func TookEffect(r queue.Request) bool {
 	return !r.Answer.Reply.Allows() || !strings.HasPrefix(r.Outcome, "denied") && !strings.HasPrefix(r.Outcome, "too late")
 }
 
-// TimeLeft is how long a request still waits, as minutes and seconds.
+// TimeLeft gives how long a request still waits, as minutes and seconds.
 func TimeLeft(r *queue.Request, now time.Time) string {
 	if r.Deadline.IsZero() {
 		return "   -"

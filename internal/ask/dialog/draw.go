@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FixedRows is how many rows the question takes beside its facts.
+// FixedRows gives how many rows the question takes beside its facts.
 func (q *Question) FixedRows(width int) int {
 	return 1 + len(q.decisionRows(width)) + len(q.answerRows(width))
 }
@@ -44,7 +44,7 @@ func (q *Question) decisionRows(width int) []string {
 	return rows[:min(len(rows), 2)]
 }
 
-// answerRows is the choices as a menu, where there is one, and what keys do.
+// answerRows gives the choices as a menu, where there is one, and what keys do.
 func (q *Question) answerRows(width int) (rows []string) {
 	var keys []string
 	all := offeredChoices(q.Choices)
@@ -74,7 +74,7 @@ func (q *Question) answerRows(width int) (rows []string) {
 	return rows
 }
 
-// choiceRow is one row of the menu.
+// choiceRow gives one row of the menu.
 func (q *Question) choiceRow(c Choice, at bool, width int) string {
 	s := "  "
 	if at {

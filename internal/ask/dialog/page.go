@@ -29,7 +29,7 @@ const MaxRows = 2000
 // not wrap.
 type Facts func(width int) (rows []string, need int)
 
-// TextFacts is facts of our own, all of which must have been in sight.
+// TextFacts gives facts of our own, all of which must have been in sight.
 func TextFacts(lines ...string) Facts {
 	return func(width int) ([]string, int) {
 		rows := view.Wrap(lines, width)
@@ -56,7 +56,7 @@ const (
 	Never   = "never"
 )
 
-// ReplyForWord is the answer that a word stands for; deny for every other.
+// ReplyForWord gives the answer that a word stands for; deny for every other.
 func ReplyForWord(word string) gate.Reply {
 	switch word {
 	case Allow:
@@ -162,7 +162,7 @@ const (
 	SureSession = "allow it this session"
 )
 
-// findChoice is the choice of a word, or of a key; nil for none.
+// findChoice gives the choice of a word, or of a key; nil for none.
 func (p *Page) findChoice(is func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {

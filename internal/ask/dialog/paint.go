@@ -18,7 +18,7 @@ var (
 	none  = lipgloss.NewStyle()
 )
 
-// RenderBold is bold, and red where that alarms and the screen has colours.
+// RenderBold gives bold, and red where that alarms and the screen has colours.
 func RenderBold(s string, alarms bool) string {
 	if alarms {
 		return alarm.Render(s)
@@ -26,7 +26,7 @@ func RenderBold(s string, alarms bool) string {
 	return bold.Render(s)
 }
 
-// RenderSelected is the row that a cursor is on.
+// RenderSelected gives the row that a cursor is on.
 func RenderSelected(s string) string { return lipgloss.NewStyle().Reverse(true).Render(s) }
 
 // paintRows gives rows the look of what they are: the headline, a reason for care, a line

@@ -58,7 +58,7 @@ const (
 	Chosen               // it is the choice
 )
 
-// visibleQuestion is the question whose facts are in sight.
+// visibleQuestion gives the question whose facts are in sight.
 func (q *Question) visibleQuestion() *Question {
 	if q.Facts == nil && q.Under != nil {
 		return q.Under
@@ -149,7 +149,7 @@ func (q *Question) PressKey(key string) (Action, *Choice) {
 	return q.RejectInput(), nil
 }
 
-// RejectInput is input that was meant for another program: what follows it may be so
+// RejectInput gives input that was meant for another program: what follows it may be so
 // too.
 func (q *Question) RejectInput() Action {
 	q.at = 0

@@ -32,7 +32,7 @@ const (
 	Routine Use = "routine" // not about calls that need care
 )
 
-// ListClients is what is known, in the order in which it is asked.
+// ListClients gives what is known, in the order in which it is asked.
 func ListClients() ([]Known, error) {
 	var t struct{ Client []Known }
 	d := toml.NewDecoder(strings.NewReader(table)).DisallowUnknownFields()
@@ -42,7 +42,7 @@ func ListClients() ([]Known, error) {
 	return t.Client, nil
 }
 
-// findClient is the first of all that fits a client; nil when none does.
+// findClient gives the first of all that fits a client; nil when none does.
 func findClient(all []Known, name, version string) *Known {
 	for i := range all {
 		if all[i].matchesClient(name, version) {
@@ -63,7 +63,7 @@ func (k *Known) matchesClient(name, version string) bool {
 	return false
 }
 
-// matchesRange says whether a version may lie in a range. What cannot be read does.
+// matchesRange reports whether a version may lie in a range. What cannot be read does.
 func matchesRange(version, from, below string) bool {
 	v, ok := parseVersion(version)
 	if !ok {

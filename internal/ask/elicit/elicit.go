@@ -69,7 +69,7 @@ func (f *Form) Available(_ context.Context, q gate.Question) error {
 	return err
 }
 
-// formMessage is the message for q, when q may be asked here.
+// formMessage gives the message for q, when q may be asked here.
 func (f *Form) formMessage(q gate.Question) (string, error) {
 	switch {
 	case q.Client == nil:
@@ -160,7 +160,7 @@ func (f *Form) choicesFor(q gate.Question) []choice {
 	return append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession, ""})
 }
 
-// formSchema is the form: one choice that has to be made, with deny preset. enumNames
+// formSchema gives the form: one choice that has to be made, with deny preset. enumNames
 // is how the titles of an enum are written since MCP 2025-06-18; newer ways are
 // unknown to older clients.
 func formSchema(cs []choice) []byte {
@@ -184,7 +184,7 @@ func formSchema(cs []choice) []byte {
 	return out
 }
 
-// readChoice is what the person said, if that is one of the choices and nothing else.
+// readChoice gives what the person said, if that is one of the choices and nothing else.
 func readChoice(got gate.Elicited, cs []choice) (choice, error) {
 	switch got.Action {
 	case "decline":

@@ -20,7 +20,7 @@ const (
 
 var errTooLong = errors.New("the call holds more than a client's form can show")
 
-// renderMessage is the question as one text. The client may take it for plain text,
+// renderMessage gives the question as one text. The client may take it for plain text,
 // Markdown or HTML, so everything from the wire stands between fences, where
 // Markdown knows no markup, and without what HTML or a link begins with.
 func renderMessage(v view.Question, q gate.Question) (string, error) {
@@ -52,7 +52,7 @@ func renderMessage(v view.Question, q gate.Question) (string, error) {
 	return b.String(), nil
 }
 
-// fitBody is the lines as the text between the fences, if a form holds that much.
+// fitBody gives the lines as the text between the fences, if a form holds that much.
 func fitBody(lines []string) (body string, ok bool) {
 	body = escapeMarkup(strings.Join(lines, "\n"))
 	return body, len(lines) <= maxLines && len(body) <= maxBytes
@@ -70,7 +70,7 @@ func escapeMarkup(s string) string {
 	).Replace(s)
 }
 
-// longestRun is how often c stands in a row at most.
+// longestRun gives how often c stands in a row at most.
 func longestRun(s string, c byte) (longest int) {
 	run := 0
 	for i := range len(s) {

@@ -16,7 +16,7 @@ var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 }
 
-// harmlessName is what is left of a name from the wire: every other character is a dot.
+// harmlessName gives what is left of a name from the wire: every other character is a dot.
 // No link survives it, for there is no colon and no slash.
 func harmlessName(s string) string {
 	var b strings.Builder
@@ -37,7 +37,7 @@ func harmlessName(s string) string {
 	return b.String()
 }
 
-// questionText is the sentence about one question. It begins with a word of ours, so
+// questionText gives the sentence about one question. It begins with a word of ours, so
 // that no program takes it for an option.
 func questionText(server string, calls []policy.Call) string {
 	text := "Server"

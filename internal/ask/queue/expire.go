@@ -21,7 +21,7 @@ func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
 	return left, err
 }
 
-// removeDead is expireDead, and removes the files of sessions that left nothing.
+// removeDead gives expireDead, and removes the files of sessions that left nothing.
 func (q *Queue) removeDead(ctx context.Context) error {
 	left, err := q.expireDead(ctx)
 	if err != nil {

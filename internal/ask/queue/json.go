@@ -46,7 +46,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// packList is what a JSON column holds of a list; nil is NULL.
+// packList gives what a JSON column holds of a list; nil is NULL.
 func packList[T any](v []T) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -55,7 +55,7 @@ func packList[T any](v []T) (any, error) {
 	return string(b), err
 }
 
-// unpackList is the other way; it keeps an earlier error.
+// unpackList gives the other way; it keeps an earlier error.
 func unpackList[T any](s sql.NullString, err *error) (v T) {
 	if s.Valid && *err == nil {
 		*err = json.Unmarshal([]byte(s.String), &v)

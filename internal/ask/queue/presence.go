@@ -47,7 +47,7 @@ func claimFile(path string) (*presence, error) {
 	}
 }
 
-// isHeld says whether the file at path is still the one that is locked.
+// isHeld reports whether the file at path is still the one that is locked.
 func (p *presence) isHeld() bool {
 	ours, err := p.lock.Stat()
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *presence) releaseFile() error {
 	return errors.Join(left, err)
 }
 
-// isClaimed says whether somebody holds the file.
+// isClaimed reports whether somebody holds the file.
 func isClaimed(path string) (bool, error) {
 	probe := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
 	free, err := probe.TryRLock() // shared, so that two who look do not see each other

@@ -87,7 +87,7 @@ const shortest = 8
 
 const idLetters = "0123456789abcdef-"
 
-// isIDPrefix says whether this may be an id, or enough of one.
+// isIDPrefix reports whether this may be an id, or enough of one.
 func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
 // Get finds a request by its id, or a prefix of at least 8 characters. The

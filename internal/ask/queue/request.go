@@ -54,7 +54,7 @@ type Request struct {
 // IsReply says that the calls were made, and that what came back is asked about.
 func (r *Request) IsReply() bool { return r.Findings != nil }
 
-// UndoneText is what a refusal keeps from happening, in words.
+// UndoneText gives what a refusal keeps from happening, in words.
 func UndoneText(reply bool) string {
 	if reply {
 		return "the answer was withheld"

@@ -19,7 +19,7 @@ const columns = `id, status, created_at, deadline_at, session, server, client, p
 	policy_revision, reason, findings, risk, lasting, offers, no_offer,
 	decided_at, decided_by, reply, scope, rung, note, outcome`
 
-// rowValues are what is stored of r, which has at least one call.
+// rowValues gives what is stored of r, which has at least one call.
 func rowValues(r *Request) ([]any, error) {
 	first := &r.Calls[0]
 	names, err1 := packList(toTexts(first.Names))
@@ -83,7 +83,7 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	return r, nil
 }
 
-// packReply is empty for a request that nobody answered.
+// packReply gives empty for a request that nobody answered.
 func packReply(r *Request) string {
 	if r.Status != Approved && r.Status != Denied {
 		return ""

@@ -140,7 +140,7 @@ func schemaVersion(ctx context.Context, q querier) (n int, err error) {
 	return n, q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&n)
 }
 
-// checkUsable says whether a database of a newer clawai may be used by this one.
+// checkUsable reports whether a database of a newer clawai may be used by this one.
 func checkUsable(ctx context.Context, q querier, known int) error {
 	var oldest int
 	err := q.QueryRowContext(ctx, "SELECT value FROM about WHERE name = 'oldest'").Scan(&oldest)

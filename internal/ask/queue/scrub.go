@@ -5,7 +5,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// scrubRequest is what stays of a request when nobody has to decide it any more:
+// scrubRequest gives what stays of a request when nobody has to decide it any more:
 // secrets are redacted as in the record, rules that would hold its arguments
 // are gone, and so is the digest, with which a short secret could be tried out.
 func scrubRequest(r Request) Request {

@@ -42,7 +42,7 @@ func (p *Proxy) claimSession() error {
 	return nil
 }
 
-// isAlive says whether a session's proxy is. Where that cannot be told it is.
+// isAlive reports whether a session's proxy is. Where that cannot be told it is.
 func (q *Queue) isAlive(session string) bool {
 	if !isSession(session) {
 		return false

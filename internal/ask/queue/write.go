@@ -109,7 +109,7 @@ func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answe
 	return end, true, nil
 }
 
-// finalRequest is a pending request as it is kept afterwards.
+// finalRequest gives a pending request as it is kept afterwards.
 func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Request {
 	if r.Damage != nil { // what is stored now is whole again
 		r.Calls, r.Damage = []policy.Call{{Malformed: "its row in the queue was damaged"}}, nil
@@ -119,7 +119,7 @@ func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Requ
 	return r
 }
 
-// statusOf is how an answered request stands.
+// statusOf gives how an answered request stands.
 func statusOf(r gate.Reply) Status {
 	if r.Allows() {
 		return Approved

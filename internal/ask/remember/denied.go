@@ -46,7 +46,7 @@ func (k *Writer) checkDenied(ctx context.Context, p *proposal) error {
 	return nil
 }
 
-// opensDenied says whether the rule may let a denied call through. What the record
+// opensDenied reports whether the rule may let a denied call through. What the record
 // does not keep is taken to be as the rule wants it.
 func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	c, exact := k.worstCase(p.call, d)
@@ -73,7 +73,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	return was == policy.Deny || !exact && was != policy.Allow
 }
 
-// worstCase is the recorded call with everything unknown set to what the asking call
+// worstCase gives the recorded call with everything unknown set to what the asking call
 // has there. It is exact when nothing else was unknown.
 func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
 	c, exact = d.Call, !d.Cut
@@ -121,7 +121,7 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 	return c, exact
 }
 
-// hasRedacted says whether a text anywhere in the value was redacted.
+// hasRedacted reports whether a text anywhere in the value was redacted.
 func (k *Writer) hasRedacted(value json.RawMessage) bool {
 	for d := json.NewDecoder(bytes.NewReader(value)); ; {
 		t, err := d.Token()
@@ -143,7 +143,7 @@ func parseFields(args []byte) map[string]json.RawMessage {
 	return m
 }
 
-// callText is a recorded call in a few words.
+// callText gives a recorded call in a few words.
 func callText(c *policy.Call) string {
 	s := term.VisibleLine(c.Method)
 	for _, name := range c.Names {

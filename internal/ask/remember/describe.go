@@ -55,12 +55,12 @@ func (k *Writer) describeCall(c *policy.Call, n *policy.Narrowed, s policy.Scope
 	return "Call " + name + " with " + joinWords(limits)
 }
 
-// neverText is the description of the rule that denies the same.
+// neverText gives the description of the rule that denies the same.
 func neverText(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
 
 const readVerb = "Read"
 
-// verbOf is what a tool does, and to what, "" where its name does not tell. A rule is about one
+// verbOf gives what a tool does, and to what, "" where its name does not tell. A rule is about one
 // tool: the answer to a tool that writes must not read like one to a tool that edits.
 func verbOf(c *policy.Call) (verb, files string) {
 	if c.Subject != policy.ToolSubject {
@@ -113,7 +113,7 @@ func (k *Writer) describePlaces(what string, globs []string) string {
 	return strings.Join(all, " or ")
 }
 
-// describePlace is a glob in words, with the home folder as ~.
+// describePlace gives a glob in words, with the home folder as ~.
 func (k *Writer) describePlace(what, glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)

@@ -111,7 +111,7 @@ func encodeText(s string) json.RawMessage {
 	return b
 }
 
-// argumentVariants are the arguments changed, the most telling change first: everything
+// argumentVariants gives the arguments changed, the most telling change first: everything
 // at once, then one argument alone, then one that was not there.
 func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]member) {
 	others := make([][]json.RawMessage, len(args))
@@ -139,7 +139,7 @@ func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]me
 	return append(all, append(slices.Clone(args), member{"another_argument", encodeText("anything")}))
 }
 
-// variedValues are values that the rule may let through in place of a member's own.
+// variedValues gives values that the rule may let through in place of a member's own.
 func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMessage) {
 	var s string
 	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
@@ -183,7 +183,7 @@ func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMe
 	return values
 }
 
-// fillGlob are texts that a glob matches beside its own, the most telling first:
+// fillGlob gives texts that a glob matches beside its own, the most telling first:
 // those that nobody means to open, then one that ends as was does.
 func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
@@ -204,7 +204,7 @@ func (w witness) fillGlob(glob, was string) (texts []string) {
 	return texts
 }
 
-// worstFiles are the files that nobody means to open, the worst first: what runs by itself
+// worstFiles gives the files that nobody means to open, the worst first: what runs by itself
 // later, where the tool may write it, and then what is secret.
 func (w witness) worstFiles(home bool) (files []string) {
 	if !w.reads {
@@ -244,7 +244,7 @@ func describeArguments(before, after []member) string {
 	return " with the same " + joinWords(same) + ", and " + joinWords(other)
 }
 
-// argumentWord is the name of an argument, in quotes unless it is plain.
+// argumentWord gives the name of an argument, in quotes unless it is plain.
 func argumentWord(name string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name != "" && strings.Trim(name, letters) == "" {

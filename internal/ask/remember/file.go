@@ -50,7 +50,7 @@ func (k *Writer) loadPolicy() (*file, error) {
 	return last, nil
 }
 
-// checkWritable is nil for a file whose owner lets it be written, and which lies where
+// checkWritable gives nil for a file whose owner lets it be written, and which lies where
 // it is named: behind a symlink is a file that others may share, or keep under
 // version control, and rely on.
 func checkWritable(path string) error {
@@ -68,7 +68,7 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// lockName is the file beside a policy file that its writers lock.
+// lockName gives the file beside a policy file that its writers lock.
 func lockName(path string) string { return "." + filepath.Base(path) + ".lock" }
 
 // patience bounds the wait for another process that writes: it takes

@@ -39,7 +39,7 @@ func ruleTitle(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	}
 }
 
-// callTitle is the title of a rule about a tool or a prompt.
+// callTitle gives the title of a rule about a tool or a prompt.
 func callTitle(name string, n *policy.Narrowed, s policy.Scope) string {
 	more, only := n.ArgsOnlyNames()
 	more = slices.DeleteFunc(slices.Clone(more), func(name string) bool {

@@ -137,7 +137,7 @@ func (k *Writer) checkRuleWritable(f *file, rule policy.Rule) error {
 	return checkWritable(k.Policy)
 }
 
-// firstError is the first of several errors that were joined.
+// firstError gives the first of several errors that were joined.
 func firstError(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return firstError(all.Unwrap()[0])

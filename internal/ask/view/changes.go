@@ -31,7 +31,7 @@ type change struct {
 	at       string // where inserted goes
 }
 
-// changeSize is how many bytes would be written.
+// changeSize gives how many bytes would be written.
 func (c *change) changeSize() int {
 	n := 0
 	for _, s := range []*string{c.content, c.inserted} {
@@ -45,7 +45,7 @@ func (c *change) changeSize() int {
 	return n
 }
 
-// memberText is the text of the first string member of the object at parent that
+// memberText gives the text of the first string member of the object at parent that
 // has one of the names.
 func memberText(leaves []leaf, parent string, names []string) (string, bool) {
 	for i := range leaves {
@@ -98,7 +98,7 @@ func findChanges(list []string, leaves []leaf) []change {
 	return all
 }
 
-// numberText is a number member as written, in harmless text.
+// numberText gives a number member as written, in harmless text.
 func numberText(leaves []leaf, parent, name string) string {
 	for i := range leaves {
 		if a := &leaves[i]; !a.string && plainKey(a.key) == name && strings.HasPrefix(a.path, parent) {
@@ -108,7 +108,7 @@ func numberText(leaves []leaf, parent, name string) string {
 	return "?"
 }
 
-// findReplacements are those of the object at parent and of the objects in its
+// findReplacements gives those of the object at parent and of the objects in its
 // list edits.
 func findReplacements(leaves []leaf, parents []string, parent string) []replacement {
 	var edits []replacement

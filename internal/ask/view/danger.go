@@ -91,7 +91,7 @@ type dangerFinder struct {
 	shellTexts, shellWords []string
 }
 
-// findDangers are the reasons why a call needs care, nil when it is routine.
+// findDangers gives the reasons why a call needs care, nil when it is routine.
 func findDangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
 	l := dangerFinder{o: o, base: ownFolder(o.Home)}
@@ -216,7 +216,7 @@ func (l *dangerFinder) inspectTableWords() {
 	}
 }
 
-// shellReadings are a text and, where it differs, what a shell reads in it.
+// shellReadings gives a text and, where it differs, what a shell reads in it.
 func shellReadings(b *strings.Builder) []string {
 	s := strings.TrimSpace(b.String())
 	if s == "" {

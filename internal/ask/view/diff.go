@@ -42,10 +42,10 @@ type changed struct {
 	note               string // of the last one
 }
 
-// countText is how many lines come and go: "+3 −1".
+// countText gives how many lines come and go: "+3 −1".
 func (c *changed) countText() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
 
-// diffFiles is what a tool call would change in files; nil when it cannot be told.
+// diffFiles gives what a tool call would change in files; nil when it cannot be told.
 func diffFiles(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
 	d := differ{read: o.ReadFile, home: o.Home, left: left}
 	if patch, ok := memberText(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
@@ -106,7 +106,7 @@ func (d *differ) addChange(c *change) {
 	d.addEdits(name, cmp.Or(note, "not compared with the file"), edits)
 }
 
-// onDisk is the file as it is; a note says what is to be known about it, and
+// onDisk gives the file as it is; a note says what is to be known about it, and
 // known is false when there is nothing to compare with.
 func (d *differ) onDisk(name string) (text, note string, known bool) {
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
@@ -225,7 +225,7 @@ func formatLineCount(n int, one, many string) string {
 	return fmt.Sprintf("%d lines %s", n, many)
 }
 
-// isNearChange says whether a line is a change or stands close to one.
+// isNearChange reports whether a line is a change or stands close to one.
 func isNearChange(edits []edit, i int) bool {
 	for j := max(0, i-context); j <= min(len(edits)-1, i+context); j++ {
 		if edits[j].op != ' ' {

@@ -43,10 +43,10 @@ func (q Question) Headline(cells int) string {
 
 const maxHeadline = 240
 
-// HeadlineServer is the server that asks, as a headline names it.
+// HeadlineServer gives the server that asks, as a headline names it.
 func (q Question) HeadlineServer() string { return q.who.cutText(30) }
 
-// HeadlineRow is the headline with as many of the arguments that it does not tell as there is
+// HeadlineRow gives the headline with as many of the arguments that it does not tell as there is
 // room for, in at most cells cells.
 func (q Question) HeadlineRow(cells int) string {
 	s := q.Headline(cells)
@@ -84,7 +84,7 @@ func (d *deed) renderDeed(before string, cells int) string {
 	return clipText(before+d.tail, cells)
 }
 
-// deedOf is what a call would do.
+// deedOf gives what a call would do.
 func deedOf(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	named := func(i int) name {
 		if i >= 0 && i < len(c.Names) {
@@ -213,7 +213,7 @@ func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home
 	return d
 }
 
-// commandWords is what a tool that runs something would run, the program first.
+// commandWords gives what a tool that runs something would run, the program first.
 func commandWords(leaves []leaf) []string {
 	is := func(later bool) []string {
 		return findTexts(leaves, func(key string) bool {
@@ -223,7 +223,7 @@ func commandWords(leaves []leaf) []string {
 	return append(is(false), is(true)...)
 }
 
-// quoteValues is texts as the lines of arguments have them.
+// quoteValues gives texts as the lines of arguments have them.
 func quoteValues(texts []string) (values []string) {
 	for _, s := range texts {
 		values = append(values, term.VisibleValue(s))
@@ -231,7 +231,7 @@ func quoteValues(texts []string) (values []string) {
 	return values
 }
 
-// findTexts is the texts of the members whose plain name is one, in the order of the wire.
+// findTexts gives the texts of the members whose plain name is one, in the order of the wire.
 func findTexts(leaves []leaf, is func(key string) bool) (texts []string) {
 	for i := range leaves {
 		if a := &leaves[i]; a.string && a.text != "" && is(plainKey(a.key)) {
@@ -241,7 +241,7 @@ func findTexts(leaves []leaf, is func(key string) bool) (texts []string) {
 	return texts
 }
 
-// pathName is a path as a headline has it: below the home folder with ~, which only a
+// pathName gives a path as a headline has it: below the home folder with ~, which only a
 // rooted path that says where it leads can have. A path that begins with ~ itself is in
 // quotes, for the server may take it by the letter.
 func pathName(s, home string) name {

@@ -23,7 +23,7 @@ var (
 
 var keySigns = strings.NewReplacer("_", "", "-", "")
 
-// plainKey is a member name as the lists hold it.
+// plainKey gives a member name as the lists hold it.
 func plainKey(key string) string { return keySigns.Replace(strings.ToLower(key)) }
 
 func isPathKey(key string) bool {

@@ -48,7 +48,7 @@ func (q Question) Lines(width int) []string {
 	return Wrap(append(lines, q.tailFacts()...), width)
 }
 
-// RenderSeveral is questions that one answer holds for, as Lines has one: each with what it
+// RenderSeveral gives questions that one answer holds for, as Lines has one: each with what it
 // would change and its arguments, and what all have in common once, below them.
 func RenderSeveral(qs []Question, width int) (rows []string) {
 	shared := qs[0].tailFacts()
@@ -72,7 +72,7 @@ func RenderSeveral(qs []Question, width int) (rows []string) {
 	return append(rows, Wrap(shared, width)...)
 }
 
-// tailFacts is the facts below the arguments.
+// tailFacts gives the facts below the arguments.
 func (q *Question) tailFacts() []string {
 	facts := q.sharedFacts()
 	if q.Rule != "" {
@@ -81,7 +81,7 @@ func (q *Question) tailFacts() []string {
 	return facts
 }
 
-// sharedFacts is the facts that hold for all requests of a question.
+// sharedFacts gives the facts that hold for all requests of a question.
 func (q *Question) sharedFacts() (facts []string) {
 	for i := range q.Requests {
 		if own := q.Requests[i].requestFacts(q); i == 0 {
@@ -115,7 +115,7 @@ func (r *Request) nameLines() (lines []string) {
 	return lines
 }
 
-// commonLines is the lines that are in both, in the order of the first.
+// commonLines gives the lines that are in both, in the order of the first.
 func commonLines(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
 }
@@ -124,7 +124,7 @@ func removeLines(lines, shared []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return slices.Contains(shared, s) })
 }
 
-// bodyLines is what a request would change, and its arguments. alone says that it is the only
+// bodyLines gives what a request would change, and its arguments. alone says that it is the only
 // one.
 func (r *Request) bodyLines(alone bool) (lines []string) {
 	changes := r.ChangeLines()
@@ -153,7 +153,7 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	return lines
 }
 
-// PathLine is path and value on one line, with what is odd about it.
+// PathLine gives path and value on one line, with what is odd about it.
 func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
 func (a *Arg) valueText() string {
@@ -167,7 +167,7 @@ func (a *Arg) valueText() string {
 	return s
 }
 
-// ChangeLines is Diff as plain text, nil without one. A file that the headline names is not
+// ChangeLines gives Diff as plain text, nil without one. A file that the headline names is not
 // named again.
 func (r *Request) ChangeLines() (lines []string) {
 	for i, d := range r.Diff {
@@ -191,7 +191,7 @@ func (r *Request) ChangeLines() (lines []string) {
 	return lines
 }
 
-// EntireLines is every value that Lines folds, line by line, wrapped like Lines; nil
+// EntireLines gives every value that Lines folds, line by line, wrapped like Lines; nil
 // when it folds none. Of more than three equal lines in a row the first is shown,
 // and how many follow.
 func (q Question) EntireLines(width int) []string {
@@ -231,7 +231,7 @@ func gutterLines(text []string) []string {
 	return lines
 }
 
-// ShortLine is the question on one line of at most n characters: whether it is
+// ShortLine gives the question on one line of at most n characters: whether it is
 // dangerous, what is asked, and as much of the arguments as there is room for.
 func (q Question) ShortLine(n int) string {
 	var b strings.Builder

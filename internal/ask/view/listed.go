@@ -25,7 +25,7 @@ type Listed struct {
 	Refused bool   `json:"refused"` // no answer lets it pass
 }
 
-// ListedCall is what a person is asked about in place of a call.
+// ListedCall gives what a person is asked about in place of a call.
 func ListedCall(server string, all []Listed) policy.Call {
 	args, err := json.Marshal(all)
 	if err != nil {

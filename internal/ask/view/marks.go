@@ -98,7 +98,7 @@ func isUsual(r rune) bool {
 	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
 }
 
-// markOf is what one character beyond ASCII is marked with by itself.
+// markOf gives what one character beyond ASCII is marked with by itself.
 func markOf(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):

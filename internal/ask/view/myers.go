@@ -77,7 +77,7 @@ type diagonals []int32
 
 func (v diagonals) furthestX(k int) int { return int(v[k+len(v)/2]) }
 
-// isDown says whether diagonal k is best reached, as the d-th change, by a line
+// isDown reports whether diagonal k is best reached, as the d-th change, by a line
 // that comes; otherwise it is by one that goes.
 func (v diagonals) isDown(k, d int) bool {
 	return k == -d || k != d && v.furthestX(k-1) < v.furthestX(k+1)

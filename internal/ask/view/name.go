@@ -36,7 +36,7 @@ func bareName(s string) bool {
 	return s != "" && strings.Trim(s, bareLetters+"./~@:+,=%#?&") == ""
 }
 
-// cutText is the name in at most cells cells, without its middle where it is longer.
+// cutText gives the name in at most cells cells, without its middle where it is longer.
 func (n name) cutText(cells int) string {
 	if n.text == "" && !n.quote {
 		return ""
@@ -47,7 +47,7 @@ func (n name) cutText(cells int) string {
 	return shortenText(n.text, cells)
 }
 
-// shortenText is harmless text in at most cells cells, with … in the place of its middle
+// shortenText gives harmless text in at most cells cells, with … in the place of its middle
 // where it is longer; no value can show that sign.
 func shortenText(s string, cells int) string {
 	if Width(s) <= cells {
@@ -75,7 +75,7 @@ func shortenText(s string, cells int) string {
 	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
 }
 
-// clipText is harmless text in at most cells cells, with … in the place of its end.
+// clipText gives harmless text in at most cells cells, with … in the place of its end.
 func clipText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -89,7 +89,7 @@ func clipText(s string, cells int) string {
 	return strings.Join(all[:n], "") + "…"
 }
 
-// textUnits is harmless text in the parts that must not be cut: characters and escapes. A
+// textUnits gives harmless text in the parts that must not be cut: characters and escapes. A
 // backslash of a plain line begins none, and is one by itself.
 func textUnits(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {

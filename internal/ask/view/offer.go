@@ -17,7 +17,7 @@ type Offer struct {
 	Example string // a call it would let through beside this one; "" when there is none
 }
 
-// RuleText is the TOML that an answer for good would write; "" when it cannot be written.
+// RuleText gives the TOML that an answer for good would write; "" when it cannot be written.
 func (o *Offer) RuleText(allows bool) string {
 	if allows {
 		return o.Allow

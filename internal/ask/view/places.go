@@ -58,7 +58,7 @@ func screenedPlaces() (all []place) {
 
 func isRooted(plain string) bool { return strings.HasPrefix(plain, "/") }
 
-// pathReadings are the readings of a path: each with / between its parts, no . and
+// pathReadings gives the readings of a path: each with / between its parts, no . and
 // no .. but at the start, home in the place of ~, no drive and no scheme. A path
 // that is rooted begins with /; one from an unknown base with a variable or ~.
 func pathReadings(s, home string) []string {
@@ -97,7 +97,7 @@ func pathReadings(s, home string) []string {
 	return readings
 }
 
-// workFolder is the folder the work is in; "" when that is not known. Desktop
+// workFolder gives the folder the work is in; "" when that is not known. Desktop
 // applications start servers in / or in the home folder, which nobody means as a
 // whole; neither is anything between them.
 func workFolder(project, home string) string {
@@ -110,7 +110,7 @@ func workFolder(project, home string) string {
 	return project
 }
 
-// ownFolder is the home folder as the place that a person's files are in: if every
+// ownFolder gives the home folder as the place that a person's files are in: if every
 // write of a desktop application needed care, nobody would take any.
 func ownFolder(home string) string {
 	if home == "" || pathReadings(home, "")[0] == "/" {
@@ -119,7 +119,7 @@ func ownFolder(home string) string {
 	return home
 }
 
-// isOutside says whether a reading of a path lies outside the folder.
+// isOutside reports whether a reading of a path lies outside the folder.
 func isOutside(plain, folder string) bool {
 	switch {
 	case isRooted(plain):

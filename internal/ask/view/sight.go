@@ -28,7 +28,7 @@ func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need 
 // SawEnd says that the last of the rows that must be in sight was.
 func (s Sight) SawEnd() bool { return s.end }
 
-// RestLine is the line below the rows from top to before bottom of all, which have
+// RestLine gives the line below the rows from top to before bottom of all, which have
 // more above or below them: how to see the rest, and whether allowing waits for
 // that.
 func (s Sight) RestLine(top, bottom, all int) string {
@@ -39,7 +39,7 @@ func (s Sight) RestLine(top, bottom, all int) string {
 	return "── read to the end to allow: " + at + "PgDn, End"
 }
 
-// ReadOn is Rest when the person has just tried to allow before the end.
+// ReadOn gives Rest when the person has just tried to allow before the end.
 func ReadOn(top, bottom, all int) string {
 	return fmt.Sprintf("── read on first: lines %d-%d of %d; nothing was answered", top+1, bottom, all)
 }

@@ -73,7 +73,7 @@ func (m *builder) makeValue(where, kind, s string) (Arg, error) {
 // isFolded says that term.VisibleValue leaves out the middle of s.
 func isFolded(s string) bool { return len(s) > 300 && utf8.RuneCountInString(s) > 300 }
 
-// cleanPath is what a path that climbs or stutters comes to, in quotes; "" when
+// cleanPath gives what a path that climbs or stutters comes to, in quotes; "" when
 // it is no such path.
 func cleanPath(s string) string {
 	if len(s) > maxName || !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, "~") {
@@ -85,7 +85,7 @@ func cleanPath(s string) string {
 	return ""
 }
 
-// wholeLines is s line by line, without its middle when that would be too much, and
+// wholeLines gives s line by line, without its middle when that would be too much, and
 // how many characters that leaves out.
 func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	room := min(maxWhole, max(4096, maxWholeTotal-m.whole))
@@ -104,7 +104,7 @@ func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	return appendLines(lines, s[tail:]), hidden
 }
 
-// cutOffset is the greatest offset up to n at which a character starts.
+// cutOffset gives the greatest offset up to n at which a character starts.
 func cutOffset(s string, n int) int {
 	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
@@ -119,7 +119,7 @@ func appendLines(to []string, s string) []string {
 	return to
 }
 
-// lineText is one line of a longer text. Unlike in a value, blanks lead it as
+// lineText gives one line of a longer text. Unlike in a value, blanks lead it as
 // they are, a tab is \t, and a blank at the end is escaped.
 func lineText(s string) string {
 	body := strings.TrimLeft(s, " ")
@@ -142,7 +142,7 @@ func lineText(s string) string {
 // tab is how a tab looks in a line of a change.
 const tab = "→   "
 
-// plainLine is one line of a change. One of characters that all stand for themselves has
+// plainLine gives one line of a change. One of characters that all stand for themselves has
 // no escapes: quotes and backslashes as they are, a tab as an arrow, and runs of up to
 // maxIndent blanks. Any other is lineText, and has an escape that no plain line can hold;
 // so two different lines are never shown alike.

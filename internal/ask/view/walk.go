@@ -125,7 +125,7 @@ func (w *walker) addValue(path, kind, text string) {
 	w.args, w.err = append(w.args, a), err
 }
 
-// joinPath is the path of a member. A name that would be folded in it is listed as
+// joinPath gives the path of a member. A name that would be folded in it is listed as
 // a value of its own, so that all of it can be seen.
 func (w *walker) joinPath(path, key string) string {
 	if len(key) > maxName {

@@ -41,7 +41,7 @@ func DiffWords(was, is string) []DiffLine {
 	return lines
 }
 
-// contextWords is what is shown of words that stay: those that touch a change.
+// contextWords gives what is shown of words that stay: those that touch a change.
 func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:

@@ -119,7 +119,7 @@ var compiledWords = sync.OnceValue(func() []compiledWord {
 	return list
 })
 
-// findWord is the first place in text the word stands at, "" for none.
+// findWord gives the first place in text the word stands at, "" for none.
 func (w *compiledWord) findWord(text string) string {
 	if w.spare == nil {
 		return w.match.FindString(text)

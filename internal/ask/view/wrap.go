@@ -34,7 +34,7 @@ func Wrap(lines []string, cells int) []string {
 	return rows
 }
 
-// rowEnd is where a row of at most cells cells ends: before the last blank of its last
+// rowEnd gives where a row of at most cells cells ends: before the last blank of its last
 // two thirds if a word would be cut, and within an escape only if that is wider than the row.
 func rowEnd(line string, cells int) int {
 	used, end, blank := 0, 0, 0

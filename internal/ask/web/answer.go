@@ -165,19 +165,19 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 	return a, nil
 }
 
-// offersReach says whether the person was offered that an answer for the session goes so far.
+// offersReach reports whether the person was offered that an answer for the session goes so far.
 func offersReach(q *queue.Request, scope string) bool {
 	return scope == "" || slices.ContainsFunc(view.ForSession(q.Offers), func(o view.Offer) bool { return o.Scope == scope })
 }
 
-// offersRule says whether the rule that the person confirmed was on the page.
+// offersRule reports whether the rule that the person confirmed was on the page.
 func offersRule(q *queue.Request, said gate.Reply, scope string) bool {
 	return slices.ContainsFunc(q.Offers, func(o view.Offer) bool {
 		return o.Scope == scope && (said == gate.AllowAlways && o.Allow != "" || said == gate.DenyAlways && o.Deny != "")
 	})
 }
 
-// awaitOutcome is the request with what became of its call, if that is known soon.
+// awaitOutcome gives the request with what became of its call, if that is known soon.
 func (s *Server) awaitOutcome(ctx context.Context, now queue.Request) queue.Request {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.outcome)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// policyOf is the Content-Security-Policy. Scripts and styles need the nonce of
+// policyOf gives the Content-Security-Policy. Scripts and styles need the nonce of
 // the page they stand in; without one nothing may run.
 func policyOf(nonce string) string {
 	own := "'none'"
@@ -77,7 +77,7 @@ func (s *Server) checkOrigin(r *http.Request, dest string) *refusal {
 	return nil
 }
 
-// isJSON says whether the body is declared to be what only a script can send: a
+// isJSON reports whether the body is declared to be what only a script can send: a
 // form of another site cannot.
 func isJSON(r *http.Request) bool {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

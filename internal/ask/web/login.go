@@ -99,7 +99,7 @@ func (d *login) close() {
 	d.session, d.token = nil, nil
 }
 
-// findSession is who sent the request; nil for a stranger.
+// findSession gives who sent the request; nil for a stranger.
 func (s *Server) findSession(r *http.Request) *session {
 	s.login.mu.Lock()
 	in := s.login.session
@@ -136,7 +136,7 @@ func (in *session) addDetails(id string, c care) {
 	}
 }
 
-// sentOf is what the page knows of a request; the zero value when it does not.
+// sentOf gives what the page knows of a request; the zero value when it does not.
 func (in *session) sentOf(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // RecordLength is how much of the record from before it was opened a page shows.
 const RecordLength = 50
 
-// RecordKinds are the entries a page shows beside the questions.
+// RecordKinds gives the entries a page shows beside the questions.
 func RecordKinds() []event.Kind {
 	return []event.Kind{event.Decision, event.Answered, event.Dropped, event.Start, event.End, event.Policy, event.Recovery}
 }

@@ -69,7 +69,7 @@ func careOf(r *queue.Request, q *view.Question) care {
 	return routine
 }
 
-// viewRequest is the request as harmless text; the error says why there is none.
+// viewRequest gives the request as harmless text; the error says why there is none.
 func (s *Server) viewRequest(r *queue.Request, changes bool) (view.Question, error) {
 	if r.Damage != nil {
 		return view.Question{}, r.Damage
@@ -262,7 +262,7 @@ func outcomeText(s queue.Status, outcome, undone string) string {
 	return "; " + outcome
 }
 
-// tooLate is ending for somebody whose answer came second.
+// tooLate gives ending for somebody whose answer came second.
 func tooLate(r *queue.Request) string {
 	s := endingSentence(r)
 	return "Too late: " + strings.ToLower(s[:1]) + s[1:]

@@ -13,7 +13,7 @@ var told = []string{"path", "file_path", "filepath", "file", "filename", "source
 // toldLength is how many characters of such an argument a title has.
 const toldLength = 72
 
-// callTitle is what a call is about in one line: the tool, and the file, the address or the
+// callTitle gives what a call is about in one line: the tool, and the file, the address or the
 // command. The rest is in the details.
 func (s *Server) callTitle(q *view.Question) string {
 	if len(q.Requests) != 1 {

@@ -57,7 +57,7 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 	return cases, nil
 }
 
-// listReadings are the calls as the rules are asked about them one by one: of what came back,
+// listReadings gives the calls as the rules are asked about them one by one: of what came back,
 // each with one kind that was found, and as a whole.
 func (c *testCase) listReadings() []policy.Call {
 	if c.on == policy.OnCall {

@@ -167,7 +167,7 @@ func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	}
 }
 
-// openingEdits are edits after which a rule is about no further arguments: that whose
+// openingEdits gives edits after which a rule is about no further arguments: that whose
 // condition is taken away would be one.
 func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
@@ -178,7 +178,7 @@ func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	return append(edits, policytext.Edit{Start: at, End: at, Text: "\nargs_open = true"})
 }
 
-// constraintPaths are the paths of a rule's typed constraints.
+// constraintPaths gives the paths of a rule's typed constraints.
 func constraintPaths(s policy.Source) [][]string {
 	var paths [][]string
 	for _, w := range s.Where {
@@ -239,7 +239,7 @@ func (m *meter) measureCondition(i int, condition, what string, without []policy
 		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// findCase is the first case with such a call that a rule matches once it is edited. A
+// findCase gives the first case with such a call that a rule matches once it is edited. A
 // rule above that matches none of the calls takes no part in that, and one below
 // neither.
 func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytext.Edit) string {
@@ -262,7 +262,7 @@ func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytex
 	return ""
 }
 
-// describeSubject is what the rule at hand judges, in words.
+// describeSubject gives what the rule at hand judges, in words.
 func (m *meter) describeSubject() string {
 	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list"}[m.source.On]
 }

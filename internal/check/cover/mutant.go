@@ -91,7 +91,7 @@ func (m *mutator) addMutant(rule int, kind, what string, edits ...policytext.Edi
 	})
 }
 
-// ruleTitle is what a rule does of what, in few words.
+// ruleTitle gives what a rule does of what, in few words.
 func ruleTitle(s *policy.Source) string {
 	on := ""
 	if s.On != policy.OnCall {
@@ -100,7 +100,7 @@ func ruleTitle(s *policy.Source) string {
 	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.RuleKey()+" "+formatNames(s)))
 }
 
-// formatNames is what a rule says of names.
+// formatNames gives what a rule says of names.
 func formatNames(s *policy.Source) string {
 	if s.CoversAllSubjects() {
 		return "anything"
@@ -333,5 +333,5 @@ func widenStars(glob string) string {
 	return b.String()
 }
 
-// leafName is a leaf's key as a policy has it.
+// leafName gives a leaf's key as a policy has it.
 func leafName(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }

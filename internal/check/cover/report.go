@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// percentOf is how much of a whole; of nothing, all.
+// percentOf gives how much of a whole; of nothing, all.
 func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 100
@@ -113,7 +113,7 @@ func describeUndecided(undecided int) string {
 	return fmt.Sprintf("; %d rules about what servers ask are not decided", undecided)
 }
 
-// compactFixture is a fixture in one line, as good a file as in many.
+// compactFixture gives a fixture in one line, as good a file as in many.
 func compactFixture(text []byte) string {
 	var out bytes.Buffer
 	if json.Compact(&out, text) != nil {

@@ -100,7 +100,7 @@ func sameSubject(a, b *policy.Source) bool {
 	return a.On == b.On && (a.About == b.About || a.CoversAllSubjects() || b.CoversAllSubjects()) && editsCalls(a) == editsCalls(b)
 }
 
-// classNames are the names of a rule, and of a class of agents' own tools those of the tools.
+// classNames gives the names of a rule, and of a class of agents' own tools those of the tools.
 func classNames(s *policy.Source) []string {
 	if s.Subject != policy.ToolSubject { // agents' own tools answer past the rules
 		return s.Names

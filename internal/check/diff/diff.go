@@ -59,7 +59,7 @@ func KindOf(before, after Answer) ChangeKind {
 // Answer is what a policy says.
 type Answer = prove.Answer
 
-// limitOf is how often an allow holds, whatever the rule is called.
+// limitOf gives how often an allow holds, whatever the rule is called.
 func limitOf(a *Answer) policy.Rate {
 	if a.Rule == nil {
 		return policy.Rate{}
@@ -155,7 +155,7 @@ func (r *Report) HasChanges() bool {
 		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.HasChanges()
 }
 
-// CountChanges is how many classes of each kind there are.
+// CountChanges gives how many classes of each kind there are.
 func (r *Report) CountChanges() map[ChangeKind]int {
 	counts := map[ChangeKind]int{}
 	for i := range r.Changes {

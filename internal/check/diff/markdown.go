@@ -47,7 +47,7 @@ func (m *markdown) writeLine(format string, a ...any) {
 
 func (m *markdown) printLine(format string, a ...any) { m.writeLine(format, a...) }
 
-// hasRoom says whether a part fits; if not, it is counted.
+// hasRoom reports whether a part fits; if not, it is counted.
 func (m *markdown) hasRoom(part string) bool {
 	if m.size+len(part) > maxMarkdown {
 		m.left++
@@ -216,7 +216,7 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
-// formatCode is escape in an element in which GitHub looks for no mentions, issues and
+// formatCode gives escape in an element in which GitHub looks for no mentions, issues and
 // links.
 func formatCode(s string) string { return "<code>" + escapeMarkdown(s) + "</code>" }
 

@@ -54,7 +54,7 @@ func (c *ReplyChange) openingRank() int {
 	return int(check.StrictestAction(&c.Old)) - int(check.StrictestAction(&c.New))
 }
 
-// describeReply is what came back, in one line.
+// describeReply gives what came back, in one line.
 func (c *ReplyChange) describeReply() string {
 	call := c.Call
 	call.Finds = nil
@@ -72,12 +72,12 @@ func (c *ReplyChange) describeReply() string {
 	return s
 }
 
-// describeOutcome is what is made of it, and by which rule.
+// describeOutcome gives what is made of it, and by which rule.
 func describeOutcome(d *policy.Decision) string {
 	return formatWithRule(prove.DescribeOutcome(d), ruleOf(d))
 }
 
-// ruleOf is the rule that decides, or the first that alters.
+// ruleOf gives the rule that decides, or the first that alters.
 func ruleOf(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)

@@ -49,7 +49,7 @@ func oneLine(c *policy.Call) string {
 	return strings.Join(parts, " ")
 }
 
-// describeCall is the call that shows a change, in one line.
+// describeCall gives the call that shows a change, in one line.
 func (c *Change) describeCall() string {
 	if c.Unseen {
 		return oneLine(c.Example) + ", in which nothing could look for what it carries"
@@ -65,7 +65,7 @@ func plainText(s string) string {
 	return term.VisibleText(s)
 }
 
-// formatAnswer is an action and the rule that gives it.
+// formatAnswer gives an action and the rule that gives it.
 func formatAnswer(a *Answer) string {
 	s := a.Action.String()
 	if a.OutOfBand {
@@ -211,7 +211,7 @@ func (r *Report) textRecord(line func(string, ...any)) {
 	}
 }
 
-// describeAnswered is what came back, in one harmless line.
+// describeAnswered gives what came back, in one harmless line.
 func describeAnswered(x *replay.Example) string {
 	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
 	if x.Args != "" {

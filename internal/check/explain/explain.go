@@ -102,7 +102,7 @@ func isOtherSubject(s *policy.Step) bool {
 	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
 }
 
-// isOwnRule says whether a rule is one of the policy itself, and not of a layer.
+// isOwnRule reports whether a rule is one of the policy itself, and not of a layer.
 func (e *Explanation) isOwnRule(r *policy.Rule) bool {
 	return r.Index < len(e.sources) && e.sources[r.Index].Rule == *r
 }

@@ -110,7 +110,7 @@ func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []strin
 	return lines
 }
 
-// formatRate is a limit in words, with what it counts and what becomes of more.
+// formatRate gives a limit in words, with what it counts and what becomes of more.
 func formatRate(r *policy.Rate) string {
 	line := r.AtMost()
 	if r.Per != policy.PerRule {
@@ -190,7 +190,7 @@ func (t *printer) formatGlobs(c *policy.Condition) string {
 	return strings.Join(shown, "")
 }
 
-// conditionKey is a condition as the policy names it.
+// conditionKey gives a condition as the policy names it.
 func conditionKey(c *policy.Condition, s policy.Subject) string {
 	if c.Not {
 		positive := *c
@@ -212,7 +212,7 @@ func conditionKey(c *policy.Condition, s policy.Subject) string {
 	return "subject"
 }
 
-// quoteText is a text of the policy in quotes, harmless. Policies quote backslashes
+// quoteText gives a text of the policy in quotes, harmless. Policies quote backslashes
 // in ways of their own: they stay as they are.
 func quoteText(s string) string { return `"` + term.VisibleText(s) + `"` }
 

@@ -44,7 +44,7 @@ type printer struct {
 
 func (t *printer) printLine(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
 
-// formatPlace is the place of a rule.
+// formatPlace gives the place of a rule.
 func formatPlace(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", term.VisibleText(r.Pos.File), r.Pos.Line)
 }

@@ -40,7 +40,7 @@ func ClassOf(name string) ToolClass {
 var placeWords = strings.Fields(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
 
-// NamesPlace says whether an argument's name says where: a path, an address.
+// NamesPlace reports whether an argument's name says where: a path, an address.
 func NamesPlace(arg string) bool {
 	return slices.ContainsFunc(textclass.LetterWords(arg), func(w string) bool { return slices.Contains(placeWords, w) })
 }

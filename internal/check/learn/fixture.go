@@ -56,7 +56,7 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	return all, nil
 }
 
-// recordedCall is a recorded call of the rule without what it does not name, which may
+// recordedCall gives a recorded call of the rule without what it does not name, which may
 // be long, or redacted.
 func (r *Rule) recordedCall() (policy.Call, bool) {
 	if len(r.calls) == 0 {
@@ -79,7 +79,7 @@ type neighbour struct {
 	call policy.Call
 }
 
-// neighbourCalls are calls beside one that a rule opens, one thing changed.
+// neighbourCalls gives calls beside one that a rule opens, one thing changed.
 func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	other := own
 	other.Server = own.Server + "-other"
@@ -110,7 +110,7 @@ func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	return all
 }
 
-// neighbourTexts are texts beside what a glob matches, each with what it is.
+// neighbourTexts gives texts beside what a glob matches, each with what it is.
 func neighbourTexts(glob string) [][2]string {
 	dir, folder := strings.CutSuffix(strings.TrimRight(glob, "*"), "/")
 	switch {
@@ -150,7 +150,7 @@ func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
 	return b.Bytes()
 }
 
-// plainName is a text as a part of a file's name.
+// plainName gives a text as a part of a file's name.
 func plainName(s string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

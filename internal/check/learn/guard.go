@@ -11,7 +11,7 @@ import (
 
 const guardWords = "Keys and secrets stay shut"
 
-// secretDenials are the rules of a new policy that keep keys shut: for every
+// secretDenials gives the rules of a new policy that keep keys shut: for every
 // argument that some rule names folders of.
 func secretDenials(rules []*Rule, st style) (parts []string) {
 	var seen, shut []string
@@ -33,7 +33,7 @@ func secretDenials(rules []*Rule, st style) (parts []string) {
 	return parts
 }
 
-// inFolders are rules that keep keys shut in the folders that rules open, where
+// inFolders gives rules that keep keys shut in the folders that rules open, where
 // the policy that is extended does not deny them already. They stand above those
 // rules, deny, and so take nothing away that the policy did not ask about or
 // leave to others.

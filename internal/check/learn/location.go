@@ -99,7 +99,7 @@ func (g *protected) parseLocation(s string) (p location, why string) {
 // isLocal says that a place is on the disk.
 func (p *location) isLocal() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
 
-// namesInHome are the names of a place from its home on; false when it is not there.
+// namesInHome gives the names of a place from its home on; false when it is not there.
 func (g *protected) namesInHome(p *location) ([]string, bool) {
 	switch {
 	case p.root == "~/":

@@ -189,7 +189,7 @@ func (r *Rule) addSighting(s *sighting) {
 	}
 }
 
-// ruleKey is the same for what one rule can say.
+// ruleKey gives the same for what one rule can say.
 func (r *Rule) ruleKey() string {
 	above := -1
 	if r.Above != nil {
@@ -224,7 +224,7 @@ func (l *Learner) decideAction(r *Rule) string {
 	return ""
 }
 
-// decideByOwn is decide by the rule's own calls.
+// decideByOwn gives decide by the rule's own calls.
 func (l *Learner) decideByOwn(r *Rule) string {
 	t, n := &r.Tally, l.o.MinCount
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
@@ -258,7 +258,7 @@ func (l *Learner) decideByOwn(r *Rule) string {
 	return ""
 }
 
-// actionFor is what a rule may do that comes of watching alone.
+// actionFor gives what a rule may do that comes of watching alone.
 func (l *Learner) actionFor(c ToolClass) policy.Action {
 	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
 		return policy.Allow

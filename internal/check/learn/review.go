@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// NarrowerRule is the rule with less in it: a folder's files without those below it,
+// NarrowerRule gives the rule with less in it: a folder's files without those below it,
 // the files themselves, the addresses themselves; false when there is less no
 // more.
 func (r *Rule) NarrowerRule() (*Rule, bool) {
@@ -47,7 +47,7 @@ func (r *Rule) NarrowerRule() (*Rule, bool) {
 // maxTexts bounds the places that one rule names.
 const maxTexts = 50
 
-// argumentTexts are the values of an argument in the calls of a rule.
+// argumentTexts gives the values of an argument in the calls of a rule.
 func (r *Rule) argumentTexts(arg string) (all []string) {
 	for _, s := range r.calls {
 		for _, m := range s.args {
@@ -59,7 +59,7 @@ func (r *Rule) argumentTexts(arg string) (all []string) {
 	return all
 }
 
-// AskingRule is the rule that asks in the place of one that allows; false when it is
+// AskingRule gives the rule that asks in the place of one that allows; false when it is
 // about calls that are asked about already.
 func (r *Rule) AskingRule() (*Rule, bool) {
 	if r.Above != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// secretGlobs are what learned policies keep shut, below any folder.
+// secretGlobs gives what learned policies keep shut, below any folder.
 func secretGlobs() (globs []string) {
 	for _, p := range textclass.SecretPlaces {
 		globs = append(globs, p.Shut...)

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shapeRule is the rule that one call would make.
+// shapeRule gives the rule that one call would make.
 func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, string) {
 	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
@@ -80,7 +80,7 @@ func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	return c, why
 }
 
-// generaliseText is the glob for a place: its folder, if enough was seen there; its
+// generaliseText gives the glob for a place: its folder, if enough was seen there; its
 // host; or itself.
 func (l *Learner) generaliseText(text string, folders []folder) (glob, why string) {
 	p, why := l.protected.parseLocation(text)

@@ -106,7 +106,7 @@ func (st style) writePairs(pairs []policytext.Pair) string {
 	return policytext.WriteRule(own...) + below
 }
 
-// makePair is a key with a string, or with a list of several.
+// makePair gives a key with a string, or with a list of several.
 func (st style) makePair(key string, texts ...string) policytext.Pair {
 	return policytext.Pair{Key: key, Value: st.formatGlobs(texts)}
 }

@@ -70,7 +70,7 @@ func (t *tally) addSession(s string) {
 // isEnough says that a weight stands for so many calls.
 func isEnough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
 
-// approvedShare is the part of a person's answers that was yes; 1 when there is none.
+// approvedShare gives the part of a person's answers that was yes; 1 when there is none.
 func (t *tally) approvedShare() float64 {
 	if t.Approved+t.Refused == 0 {
 		return 1

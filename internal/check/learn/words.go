@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// DescribeRule is the rule's description.
+// DescribeRule gives the rule's description.
 func (r *Rule) DescribeRule() string {
 	verb := "Learned: "
 	if r.Action == policy.Prompt {
@@ -33,7 +33,7 @@ func (r *Rule) DescribeRule() string {
 	return verb + name + " " + in
 }
 
-// DescribeEvidence is what a rule was learned from, in a sentence.
+// DescribeEvidence gives what a rule was learned from, in a sentence.
 func (r *Rule) DescribeEvidence() string {
 	t := &r.Tally
 	var parts []string

@@ -81,7 +81,7 @@ func (l *Learner) composeNew(rules []*Rule) ([]byte, error) {
 	return text, nil
 }
 
-// rulePairs are what a rule says.
+// rulePairs gives what a rule says.
 func (r *Rule) rulePairs(st style) []policytext.Pair {
 	pairs := []policytext.Pair{
 		st.makePair("action", r.Action.String()), st.makePair(r.Subject.RuleKey(), r.Name), st.makePair("server", r.Server),
@@ -92,7 +92,7 @@ func (r *Rule) rulePairs(st style) []policytext.Pair {
 	return append(append(pairs, r.wherePairs(st)...), st.makePair("description", r.DescribeRule()))
 }
 
-// wherePairs are the typed constraints of a rule: what must not be there, and where
+// wherePairs gives the typed constraints of a rule: what must not be there, and where
 // the links of a path may lead.
 func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	for _, name := range r.Absent {
@@ -106,7 +106,7 @@ func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	return pairs
 }
 
-// foldersOf are the folders that local places lie in; none when some place is not
+// foldersOf gives the folders that local places lie in; none when some place is not
 // local.
 func foldersOf(globs []string) (dirs []string) {
 	for _, g := range globs {
@@ -206,7 +206,7 @@ func (st style) requoteString(v string) string {
 	return v
 }
 
-// limitOf is what a narrowed rule says of an argument.
+// limitOf gives what a narrowed rule says of an argument.
 func limitOf(n *policy.Narrowed, arg string) []string {
 	for _, limit := range n.Limits {
 		if len(limit.Path) == 1 && limit.Path[0] == arg {
@@ -262,7 +262,7 @@ func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 	return c, policy.Folder
 }
 
-// sampleText is a text that a learned glob matches.
+// sampleText gives a text that a learned glob matches.
 func sampleText(glob string) string {
 	if dir := strings.TrimRight(glob, "*"); dir != glob {
 		return dir + "x"

@@ -49,7 +49,7 @@ func conditionsOf(r *policy.Source) (out []condition) {
 	return out
 }
 
-// refusedValues are texts that rule i, perhaps, refuses in an argument, some of them like
+// refusedValues gives texts that rule i, perhaps, refuses in an argument, some of them like
 // those of a call that is allowed.
 func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []string) {
 	folders := []string{folderIn(like, c.path)}
@@ -68,7 +68,7 @@ func (l *linter) refusedValues(i int, c *condition, like *policy.Call) (out []st
 	return slices.Compact(out)
 }
 
-// namesIn are the last names of the arguments that a rule names.
+// namesIn gives the last names of the arguments that a rule names.
 func namesIn(r *policy.Source) (out []string) {
 	for _, c := range conditionsOf(r) {
 		out = append(out, c.argumentName())
@@ -160,7 +160,7 @@ func (l *linter) findRenamedArgument(i int, c *condition, name string, like *pol
 	return nil
 }
 
-// replaceLast is a path of names with another last one.
+// replaceLast gives a path of names with another last one.
 func replaceLast(path []string, last string) []string {
 	out := slices.Clone(path)
 	out[len(out)-1] = last

@@ -73,7 +73,7 @@ func (l *linter) goesOn(i int, r *policy.Source, a policy.ArgSource, g string, t
 	return false
 }
 
-// commandFix is the constraint that says the same of commands, as far as globs do.
+// commandFix gives the constraint that says the same of commands, as far as globs do.
 func commandFix(a policy.ArgSource) string {
 	var patterns []string
 	for _, g := range a.Globs {
@@ -90,7 +90,7 @@ func commandFix(a policy.ArgSource) string {
 	return policytext.DottedKey("where", a.Path...) + " = { command = " + policytext.FormatList(policytext.QuoteAll(patterns)) + " }"
 }
 
-// lazyRegexp is compiled when it is first used: every start of the proxy would wait for
+// lazyRegexp gives compiled when it is first used: every start of the proxy would wait for
 // one that is compiled in a package variable.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })

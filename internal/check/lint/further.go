@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// furtherClause are the calls that rules which watch for further arguments do not take.
+// furtherClause gives the calls that rules which watch for further arguments do not take.
 func furtherClause(by []int) string {
 	if len(by) == 1 {
 		return ", but for calls with an argument that it does not name and that looks like a path, a URL or a command"

@@ -89,7 +89,7 @@ func hostFix(path []string, scheme, before, after string) string {
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
 
-// withAddress is with for an argument or, without one, for the URI of a resource.
+// withAddress gives with for an argument or, without one, for the URI of a resource.
 func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	if len(path) > 0 {
 		return withArgument(base, path, value)

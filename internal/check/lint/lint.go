@@ -96,7 +96,7 @@ func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Fi
 	l.report.Findings = append(l.report.Findings, f)
 }
 
-// lineOf is the line in which a byte of the file lies.
+// lineOf gives the line in which a byte of the file lies.
 func (l *linter) lineOf(at int) int {
 	for i, line := range l.lines {
 		if at -= len(line) + 1; at < 0 {

@@ -58,7 +58,7 @@ func (l *linter) reportRepeated(above, r *policy.Source) {
 	l.addFinding(above, policy.Position{}, f)
 }
 
-// furtherKey is a text that is equal for rules that ask the same of further arguments; ""
+// furtherKey gives a text that is equal for rules that ask the same of further arguments; ""
 // is for those that take any.
 func furtherKey(r *policy.Source) string {
 	switch {
@@ -70,7 +70,7 @@ func furtherKey(r *policy.Source) string {
 	return "\x00innocent"
 }
 
-// conditionKey is a text that is equal for rules with the same conditions, but for those
+// conditionKey gives a text that is equal for rules with the same conditions, but for those
 // on further arguments.
 func conditionKey(r *policy.Source) string {
 	parts := []string{r.Subject.RuleKey(), asSet(r.Names)}
@@ -95,7 +95,7 @@ func conditionKey(r *policy.Source) string {
 	return strings.Join(append(parts, more...), "\x00")
 }
 
-// asSet is a text that is equal for lists of the same globs.
+// asSet gives a text that is equal for lists of the same globs.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x02")
 }
@@ -137,7 +137,7 @@ func findUnreachable(l *linter) {
 	})
 }
 
-// findHolders are the rules above that match whatever rule i surely does: one of
+// findHolders gives the rules above that match whatever rule i surely does: one of
 // them alone, where that is proved.
 func (l *linter) findHolders(i int) []int {
 	for k := range i {
@@ -214,7 +214,7 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 	l.addFinding(&l.sources[owner], policy.Position{}, f)
 }
 
-// describeUnsure is what a rule may match and the rules above are not sure to take.
+// describeUnsure gives what a rule may match and the rules above are not sure to take.
 func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
 		return "values of which a constraint is not sure, such as texts with line breaks around them"

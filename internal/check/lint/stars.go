@@ -91,7 +91,7 @@ func findStops(g string, places bool) (stops []stop) {
 	return stops
 }
 
-// deepenStars is a glob of which every * is a **.
+// deepenStars gives a glob of which every * is a **.
 func deepenStars(g string) string {
 	parts := strings.Split(g, "**")
 	for i := range parts {
@@ -153,7 +153,7 @@ func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSour
 		})
 }
 
-// unmatchedTexts are those that the glob does not match.
+// unmatchedTexts gives those that the glob does not match.
 func (s *stop) unmatchedTexts(folder string) []string {
 	out := []string{s.deep}
 	if s.tail != "" && folder != "" {

@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// AtLeast are the findings that weigh least or more.
+// AtLeast gives the findings that weigh least or more.
 func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
-// HasFailed says whether some finding weighs as much as a severity.
+// HasFailed reports whether some finding weighs as much as a severity.
 func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }

@@ -80,7 +80,7 @@ func quoteNames(names []string) []string {
 	return out
 }
 
-// nearestName is what to write instead of a word: the name that is most like it
+// nearestName gives what to write instead of a word: the name that is most like it
 // without being too different, or, of a glob that ends in a star, such a beginning
 // of names; "" when there is none.
 func nearestName(word string, names []string) string {
@@ -115,7 +115,7 @@ func nearestName(word string, names []string) string {
 	}).name
 }
 
-// foldName is a name without what distinguishes ways of writing it.
+// foldName gives a name without what distinguishes ways of writing it.
 func foldName(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
 }

@@ -21,7 +21,7 @@ type opening struct {
 	call policy.Call
 }
 
-// findOpenings are calls of the kind that rule i is about which allows let through: of
+// findOpenings gives calls of the kind that rule i is about which allows let through: of
 // tools that were seen at first, and of allows below it before those above.
 func (l *linter) findOpenings(i int) (out []opening) {
 	r, own := &l.sources[i], l.reach[i].Witness
@@ -88,7 +88,7 @@ func (l *linter) matchesAnyGlob(globs []string, name string) bool {
 	})
 }
 
-// folderIn is the folder of a text argument of a call; "" when it has none.
+// folderIn gives the folder of a text argument of a call; "" when it has none.
 func folderIn(c *policy.Call, path []string) string {
 	s, ok := textIn(c, path)
 	if at := strings.LastIndexByte(s, '/'); ok && at > 0 {
@@ -97,7 +97,7 @@ func folderIn(c *policy.Call, path []string) string {
 	return ""
 }
 
-// textIn is a text argument of a call.
+// textIn gives a text argument of a call.
 func textIn(c *policy.Call, path []string) (string, bool) {
 	if len(path) == 0 {
 		return strings.Join(c.Names, ""), len(c.Names) == 1
@@ -117,12 +117,12 @@ func textIn(c *policy.Call, path []string) (string, bool) {
 	return s, ok
 }
 
-// fillWildcards is a text that a glob matches.
+// fillWildcards gives a text that a glob matches.
 func fillWildcards(glob string) string {
 	return strings.NewReplacer("**/", "/x/", "**", "x", "*", "x", "?", "x").Replace(glob)
 }
 
-// textsInFolder are texts that a glob matches, one of them in a folder where the glob
+// textsInFolder gives texts that a glob matches, one of them in a folder where the glob
 // leaves that open.
 func textsInFolder(glob, folder string) []string {
 	out := []string{fillWildcards(glob)}
@@ -149,7 +149,7 @@ var endings = [][]string{
 	{"url", "uri"},
 }
 
-// nameFamily is the names of the same meaning as one; nil when it is of none.
+// nameFamily gives the names of the same meaning as one; nil when it is of none.
 func nameFamily(name string) []string {
 	if i := slices.IndexFunc(families, func(f []string) bool {
 		return slices.ContainsFunc(f, func(n string) bool { return plainName(n) == plainName(name) })
@@ -170,7 +170,7 @@ func areAkin(a, b string) bool {
 	return f != nil && g != nil && (f[0] == g[0] || slices.Contains(f, strings.ToLower(b)))
 }
 
-// plainName is a name without what distinguishes ways of writing it: filePath,
+// plainName gives a name without what distinguishes ways of writing it: filePath,
 // file_path and file-path are one.
 func plainName(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))

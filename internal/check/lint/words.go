@@ -51,7 +51,7 @@ func quoteOddNames(names []string) []string {
 	return out
 }
 
-// formatGlobs is how a policy has one glob or a list of them.
+// formatGlobs gives how a policy has one glob or a list of them.
 func formatGlobs(globs []string) string { return policytext.OneOrList(policytext.QuoteAll(globs)) }
 
 // joinNames writes names as a list in a sentence, not too long.

@@ -21,7 +21,7 @@ const (
 	baseDoubtful
 )
 
-// baseRunes are the characters that tell relative paths from others.
+// baseRunes gives the characters that tell relative paths from others.
 func (l *lang) baseRunes() string {
 	if l.relative {
 		return `/.~$:%`
@@ -82,7 +82,7 @@ func (b base) nextBase(r rune) base {
 	return baseRelative
 }
 
-// isRelative says whether a text that ends here is a relative path: surely, or
+// isRelative reports whether a text that ends here is a relative path: surely, or
 // perhaps.
 func (b base) isRelative() (surely, perhaps bool) {
 	switch b {

@@ -29,7 +29,7 @@ func newBook(rules []*rule, open bool) *book {
 	return b
 }
 
-// literalNames are the texts of which a rule asks one of the name; false where a glob is among
+// literalNames gives the texts of which a rule asks one of the name; false where a glob is among
 // them.
 func (r *rule) literalNames() (words []string, literal bool) {
 	for _, l := range r.name {

@@ -108,7 +108,7 @@ func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules 
 	return rules, apart
 }
 
-// ruleText is a rule without its place.
+// ruleText gives a rule without its place.
 func ruleText(s *policy.Source) string {
 	text := fmt.Sprintf("%v %v %v %q %q %q", s.Action, s.OutOfBand, s.Rate, s.Names, s.Servers, s.Not.Names)
 	if s.WatchesUnnamedArgs() || s.Rate.HasLimit() {
@@ -128,7 +128,7 @@ func ruleText(s *policy.Source) string {
 	return text
 }
 
-// escapesBuiltin says whether a rule leaves a built-in tool alone by one of its names that it
+// escapesBuiltin reports whether a rule leaves a built-in tool alone by one of its names that it
 // matches by the other: then it covers less than the model takes it to.
 func escapesBuiltin(s *policy.Source) bool {
 	if s.Subject != policy.ToolSubject || s.Not.Names == nil {

@@ -241,7 +241,7 @@ const (
 	workOfDecision = 1 << 7
 )
 
-// differInAnswer says whether two decisions are different answers.
+// differInAnswer reports whether two decisions are different answers.
 func differInAnswer(a, b *policy.Decision) bool {
 	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule)
 }

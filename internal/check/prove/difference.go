@@ -13,7 +13,7 @@ type Answer struct {
 	Rule      *policy.Rule // that decided; nil when none matched
 }
 
-// AnswerBy is the answer that a rule gives, or that is given without one.
+// AnswerBy gives the answer that a rule gives, or that is given without one.
 func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Rule: r}
 }
@@ -115,7 +115,7 @@ type mode struct {
 	judged, idle bool // whether it is known, and so, that no call comes to it
 }
 
-// listModes are all the ways to an answer. A deny decides whenever it matches, surely
+// listModes gives all the ways to an answer. A deny decides whenever it matches, surely
 // or perhaps; another answer holds when no stricter rule above even perhaps does.
 func (b *book) listModes() []mode {
 	var all []mode
@@ -179,7 +179,7 @@ func (m *mode) excludesMode(n *mode) bool {
 	return slices.ContainsFunc(m.needed, n.avoid.isForbidden) || slices.ContainsFunc(n.needed, m.avoid.isForbidden)
 }
 
-// differsFrom says whether two modes answer differently.
+// differsFrom reports whether two modes answer differently.
 func (m *mode) differsFrom(n *mode) bool {
 	return m.strict != n.strict || m.strict == strictAllow && m.limitRate() != n.limitRate()
 }

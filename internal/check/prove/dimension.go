@@ -26,7 +26,7 @@ type variant struct {
 // is in it.
 type union []*lang
 
-// unionKey is the same for unions of the same languages.
+// unionKey gives the same for unions of the same languages.
 func (u union) unionKey() string {
 	texts := make([]string, len(u))
 	for i, l := range u {
@@ -96,7 +96,7 @@ func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	}
 }
 
-// baseSet is the set of avoid that no text gets out of.
+// baseSet gives the set of avoid that no text gets out of.
 func (d *dimension) baseSet() []uint64 {
 	row := make([]uint64, (len(d.avoid)+63)/64)
 	for k, u := range d.avoid {

@@ -7,7 +7,7 @@ import "slices"
 // model has the values alone.
 const reasonEmbedded = "values in a text that holds JSON, where a glob begins as JSON does"
 
-// holdsJSONText says whether a rule is about texts that hold JSON.
+// holdsJSONText reports whether a rule is about texts that hold JSON.
 func (r *rule) holdsJSONText() bool {
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
@@ -45,7 +45,7 @@ func (d *difference) noteUnmodelled() {
 	}
 }
 
-// sharesName says whether a call can be one of r's and of another rule's.
+// sharesName reports whether a call can be one of r's and of another rule's.
 func sharesName(r *rule, others []*rule) bool {
 	for _, o := range others {
 		if !areAsunder(r.name, o.name) {

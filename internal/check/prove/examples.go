@@ -88,12 +88,12 @@ func quotedStrings(text string) (out []string) {
 	return out
 }
 
-// unstarGlob is a text that a glob matches: its wildcards stand for one letter.
+// unstarGlob gives a text that a glob matches: its wildcards stand for one letter.
 func unstarGlob(glob string) string {
 	return regexp.MustCompile(`\*+|\?`).ReplaceAllString(glob, "x")
 }
 
-// sampleMatch is a text that a regular expression matches, when it is simple.
+// sampleMatch gives a text that a regular expression matches, when it is simple.
 func sampleMatch(expr string) string {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {

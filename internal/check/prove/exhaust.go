@@ -267,7 +267,7 @@ const plainCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-/"
 // capitals make one: the text in small letters.
 const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// extendOutcome is the outcome with one character more.
+// extendOutcome gives the outcome with one character more.
 func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	next := *o
 	next.text += string(r)
@@ -287,7 +287,7 @@ func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	return next
 }
 
-// climbOutcome is the outcome of ../, after which the text may go on.
+// climbOutcome gives the outcome of ../, after which the text may go on.
 func (m *machine) climbOutcome(start outcome) outcome {
 	o := start
 	for _, r := range "../" {
@@ -297,7 +297,7 @@ func (m *machine) climbOutcome(start outcome) outcome {
 	return o
 }
 
-// extendCourse is a course with one character more; slash says that one was the last.
+// extendCourse gives a course with one character more; slash says that one was the last.
 func (m *machine) extendCourse(c *course, r rune, value, slash bool) course {
 	next := course{make([]uint64, m.words), c.clean, c.open}
 	m.stepRow(next.raw, c.raw, r)
@@ -341,7 +341,7 @@ func (o *outcome) flagText(value bool) string {
 	return string(flags)
 }
 
-// distinctionKey is what a policy can know of the text.
+// distinctionKey gives what a policy can know of the text.
 func (m *machine) distinctionKey(o *outcome, value bool) string {
 	var b strings.Builder
 	for _, row := range o.stateRows(value) {

@@ -53,12 +53,12 @@ func (a *argument) hasGlob(glob string) bool {
 	return slices.ContainsFunc(a.globs, func(g shape) bool { return g.Forms.Forms[0].Globs[0] == glob })
 }
 
-// speaksOf says whether a rule has a condition on one of some arguments.
+// speaksOf reports whether a rule has a condition on one of some arguments.
 func (r *rule) speaksOf(keys []string) bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return slices.Contains(keys, a.key) })
 }
 
-// isRooted says whether a proof about the last of some rules is one about relative paths
+// isRooted reports whether a proof about the last of some rules is one about relative paths
 // as well.
 func isRooted(rules []rule) bool {
 	last := &rules[len(rules)-1]

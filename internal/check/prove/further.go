@@ -38,7 +38,7 @@ func (r *rule) setFurther(src *policy.Source) {
 	}
 }
 
-// namesArgument says whether a rule names an argument, or what that lies in.
+// namesArgument reports whether a rule names an argument, or what that lies in.
 func (r *rule) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.named, func(n []string) bool { return len(n) <= len(path) && slices.Equal(n, path[:len(n)]) })
 }
@@ -102,7 +102,7 @@ func isTextual(path []string) bool {
 	return readings.SuspectReason(name, "x") == "" && readings.SuspectReason(name, "/x") == ""
 }
 
-// innocentTexts is the language of texts that surely are, under a name; nil where all are.
+// innocentTexts gives the language of texts that surely are, under a name; nil where all are.
 func innocentTexts(path []string) union {
 	name := path[len(path)-1]
 	switch {
@@ -131,7 +131,7 @@ func (q *question) watchesExtras() bool {
 	return slices.ContainsFunc(slices.Concat(q.needed, q.avoid), func(d demand) bool { return d.rule.watches })
 }
 
-// extraArguments are further arguments that rules of a question may tell apart: one that
+// extraArguments gives further arguments that rules of a question may tell apart: one that
 // looks like a path, one that no rule names, and those that args_only lists.
 func (q *question) extraArguments() (all [][]value) {
 	var rules []*rule
@@ -148,7 +148,7 @@ func (q *question) extraArguments() (all [][]value) {
 	return all
 }
 
-// watchedArguments are arguments that some rules watch for.
+// watchedArguments gives arguments that some rules watch for.
 func watchedArguments(rules []*rule) []value {
 	all := []value{{[]string{unusedName("another_path", rules)}, "/another"}, {[]string{unusedName("another", rules)}, "x"}}
 	for _, r := range rules {
@@ -162,7 +162,7 @@ func watchedArguments(rules []*rule) []value {
 	return all
 }
 
-// unusedName is a name, changed until no rule names it.
+// unusedName gives a name, changed until no rule names it.
 func unusedName(name string, rules []*rule) string {
 	for n := 2; ; n++ {
 		if !slices.ContainsFunc(rules, func(r *rule) bool {

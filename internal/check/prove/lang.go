@@ -55,7 +55,7 @@ func (t test) hasRune(r rune) bool {
 	return false
 }
 
-// globLang is the language of a glob, or the relative paths in it.
+// globLang gives the language of a glob, or the relative paths in it.
 func globLang(pattern string, relative bool) *lang {
 	l := &lang{text: pattern, relative: relative, steps: make([]step, 1, len(pattern)+1)}
 	if relative {
@@ -90,7 +90,7 @@ func globLang(pattern string, relative bool) *lang {
 	return l
 }
 
-// foldedLang is the language of the texts that fold to what a glob does: its letters
+// foldedLang gives the language of the texts that fold to what a glob does: its letters
 // stand in either case.
 func foldedLang(pattern string) *lang {
 	l := globLang(pattern, false)
@@ -103,7 +103,7 @@ func foldedLang(pattern string) *lang {
 	return l
 }
 
-// madeOf is the language of the texts that a row of steps spells.
+// madeOf gives the language of the texts that a row of steps spells.
 func madeOf(name string, steps ...step) *lang {
 	return &lang{text: "\x00" + name, steps: append(steps, step{})}
 }
@@ -118,7 +118,7 @@ func (l *lang) andMore() *lang {
 	return l
 }
 
-// unknownBases are the texts that policy calls paths from an unknown base: above
+// unknownBases gives the texts that policy calls paths from an unknown base: above
 // the working directory, at a variable, in a drive's own directory, and at a
 // home that is not known.
 func unknownBases(homeless bool) []*lang {
@@ -149,7 +149,7 @@ func (l *lang) isDisjoint(m *lang) bool {
 	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
 }
 
-// acceptsText says whether the language has a text, surely or perhaps.
+// acceptsText reports whether the language has a text, surely or perhaps.
 func (l *lang) acceptsText(s string, perhaps bool) bool {
 	if l.relative {
 		sure, may := baseOf(s).isRelative()

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// limitRule is the calls that a [[limit]] counts when they are let through, as a rule.
+// limitRule gives the calls that a [[limit]] counts when they are let through, as a rule.
 func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	r := &rule{src: &policy.Source{Subject: policy.ToolSubject}}
 	if l.Tools != nil {

@@ -30,7 +30,7 @@ func (l *look) putFinds(c *policy.Call) {
 	}
 }
 
-// kindsOf are those of a find, and notes all that calls of its policy may carry.
+// kindsOf gives those of a find, and notes all that calls of its policy may carry.
 func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	all := p.KindsOn(policy.OnCall)
 	for _, kind := range all {
@@ -109,7 +109,7 @@ func leastLooks(all []look) (kept []look) {
 	return kept
 }
 
-// representativeKinds are kinds, one of those that the same rules name.
+// representativeKinds gives kinds, one of those that the same rules name.
 func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	seen := map[string]bool{}
 	for _, kind := range pr.kinds {

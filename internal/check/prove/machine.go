@@ -81,7 +81,7 @@ func (m *machine) visitStates(visit func(at int, s *step)) {
 	}
 }
 
-// hasOthers says whether the set has the characters that it does not name.
+// hasOthers reports whether the set has the characters that it does not name.
 func (t *test) hasOthers() bool { return t.kind == anything || t.kind == except }
 
 // correctRows corrects the rows of the characters of which the set says something else
@@ -196,7 +196,7 @@ func moveRow(next, row, leave, keep []uint64) {
 	}
 }
 
-// isAlive says whether every language that must accept still can.
+// isAlive reports whether every language that must accept still can.
 func (m *machine) isAlive(row []uint64) bool {
 	for i := range m.needed {
 		if !m.anyState(row, m.segments[i]) {
@@ -219,7 +219,7 @@ func (m *machine) anyState(row []uint64, p segment) bool {
 	return false
 }
 
-// acceptsRow says whether language i has the text that led to row, which is one
+// acceptsRow reports whether language i has the text that led to row, which is one
 // of base b. What must accept does so when it is doubtful, and what should not
 // does not: then a proof is one in either case.
 func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
@@ -233,7 +233,7 @@ func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	return surely || perhaps && i < m.needed
 }
 
-// neededBits is the number of the first states, those of the languages that must
+// neededBits gives the number of the first states, those of the languages that must
 // accept.
 func (m *machine) neededBits() int {
 	if m.needed == 0 {

@@ -70,7 +70,7 @@ func (pr *prover) beyondSets(r *rule, p *policy.Policy) {
 	r.src = &src
 }
 
-// asSet is the same for lists of the same globs.
+// asSet gives the same for lists of the same globs.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x03")
 }
@@ -155,7 +155,7 @@ func (a *Analysis) isImpossible(q question, about *rule) bool {
 	return plain && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// neededExceptions are what rules that are to match must stay out of, as rules to avoid.
+// neededExceptions gives what rules that are to match must stay out of, as rules to avoid.
 func neededExceptions(needed []demand) (ds []demand) {
 	for _, d := range needed {
 		for i := range d.rule.excepted {

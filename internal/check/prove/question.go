@@ -224,7 +224,7 @@ func (d *dimension) needUnion(u union) {
 	}
 }
 
-// variantOf is the question of one argument, for one kind of reading of it.
+// variantOf gives the question of one argument, for one kind of reading of it.
 func (a *asked) variantOf(key string, r reading, paths bool) variant {
 	var v variant
 	for _, d := range a.needed {

@@ -69,7 +69,7 @@ func Reach(p *policy.Policy, o Options) []Finding {
 	return New(p, o).Reach()
 }
 
-// reachQuestions are the questions after a call that meets a rule, those with the
+// reachQuestions gives the questions after a call that meets a rule, those with the
 // plainest witnesses first. The last but one and the last are the proof: of
 // values as written, and of all.
 func reachQuestions(surely, perhaps demand) []question {

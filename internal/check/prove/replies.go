@@ -131,7 +131,7 @@ func (r *replies) compareRules(rules []policy.Source) {
 	}
 }
 
-// distinctTexts are those that globs tell apart, the empty one aside. A URI has more readings than are told apart here.
+// distinctTexts gives those that globs tell apart, the empty one aside. A URI has more readings than are told apart here.
 func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 	all := listOutcomes(slices.Clone(globs), uri, uri)
 	if all == nil {
@@ -166,7 +166,7 @@ func (r *replies) compareDecisions(c policy.Call, kind string) {
 	r.found = append(r.found, Reply{r.on, c, old, now})
 }
 
-// singleOutcome is what a policy makes of one reading, and by which rules.
+// singleOutcome gives what a policy makes of one reading, and by which rules.
 func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	if p == nil {
 		return policy.Allow.String(), ""
@@ -184,7 +184,7 @@ func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	return DescribeOutcome(&d), by
 }
 
-// DescribeOutcome is what becomes of what came back, in words: the answer, and what is altered.
+// DescribeOutcome gives what becomes of what came back, in words: the answer, and what is altered.
 func DescribeOutcome(d *policy.Decision) string {
 	var words []string
 	for _, a := range d.Alters {

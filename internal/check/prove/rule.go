@@ -198,7 +198,7 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 
 func argumentKey(path []string) string { return strings.Join(path, "\x00") }
 
-// conditionText is a text that equals another rule's when both match the same.
+// conditionText gives a text that equals another rule's when both match the same.
 func (r *rule) conditionText() string {
 	var b strings.Builder
 	b.WriteString(r.src.Subject.RuleKey() + "\x02" + r.name.unionKey() + "\x02" + r.server.unionKey())
@@ -247,7 +247,7 @@ func strictness(r *policy.Rule) int {
 	return strictAsk
 }
 
-// formFor is the form of a glob for readings made by a set of transformations.
+// formFor gives the form of a glob for readings made by a set of transformations.
 func (s *shape) formFor(transforms uint8) *policy.Form {
 	transforms &= s.effects
 	for i := range s.Forms.Forms {
@@ -266,7 +266,7 @@ type reading struct {
 	plain      bool
 }
 
-// sureTexts is the language of the texts that an argument's condition matches.
+// sureTexts gives the language of the texts that an argument's condition matches.
 // asked says whether it must not be taken for larger than it is; else it must
 // not be taken for smaller.
 func (pr *prover) sureTexts(a *argument, r reading, paths, asked bool) union {
@@ -333,7 +333,7 @@ func (pr *prover) possibleTexts(a *argument, r reading, paths, asked, closes boo
 	return u
 }
 
-// foldedTexts is the language of the texts that an argument's condition matches in some
+// foldedTexts gives the language of the texts that an argument's condition matches in some
 // reading made by a decoding, a folding or both, and of some more: to stay out of it
 // is to stay out of the condition.
 func (pr *prover) foldedTexts(a *argument) (u union) {

@@ -158,7 +158,7 @@ func (s *search) followRune(parent int32, rune int) {
 	}
 }
 
-// isDominated says whether a node seen before does as well as n whatever follows,
+// isDominated reports whether a node seen before does as well as n whatever follows,
 // and notes n where none does.
 func (s *search) isDominated(n *node) bool {
 	bits := s.machine.neededBits()

@@ -29,7 +29,7 @@ const (
 	untidy
 )
 
-// nextState is the state after a character.
+// nextState gives the state after a character.
 func (t tidiness) nextState(m manner, r rune) tidiness {
 	switch {
 	case m != tidy:
@@ -70,7 +70,7 @@ func (t tidiness) nextState(m manner, r rune) tidiness {
 	return inName
 }
 
-// mayEnd says whether a text may end here.
+// mayEnd reports whether a text may end here.
 func (t tidiness) mayEnd(m manner) bool {
 	switch m {
 	case tidy:

@@ -29,7 +29,7 @@ func (d *difference) compareTrust() {
 	}
 }
 
-// trustTexts are the level, and the tables in order: of those that match a tool the first
+// trustTexts gives the level, and the tables in order: of those that match a tool the first
 // decides.
 func trustTexts(p *policy.Policy) (texts []string) {
 	if p.LocalFlowLevel() != policy.Off {

@@ -13,13 +13,13 @@ import (
 // ReasonWindows is why rules and policies are then not decided.
 const ReasonWindows = "paths of servers on Windows, which are compared without case and with either slash"
 
-// beyondText says whether a proof about some rules is one about values that Windows reads
+// beyondText reports whether a proof about some rules is one about values that Windows reads
 // in its own way.
 func (pr *prover) beyondText(rules ...*rule) bool {
 	return pr.windows && slices.ContainsFunc(rules, (*rule).looksAtValues)
 }
 
-// looksAtValues says whether a rule has a condition, or an exception, on an argument or a
+// looksAtValues reports whether a rule has a condition, or an exception, on an argument or a
 // URI.
 func (r *rule) looksAtValues() bool {
 	return r.src.Subject == policy.ResourceSubject || len(r.args)+len(r.anywhere)+len(r.exceptions) > 0

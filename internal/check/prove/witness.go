@@ -20,7 +20,7 @@ var methods = map[policy.Subject]string{
 	policy.ElicitationSubject: "elicitation/create",
 }
 
-// listCalls are the calls that a candidate stands for: its texts as they are, then,
+// listCalls gives the calls that a candidate stands for: its texts as they are, then,
 // where constraints are asked for, examples of them, and where readings are, the
 // texts in another dress.
 func (q *question) listCalls(c candidate) []policy.Call {
@@ -65,7 +65,7 @@ func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changesWith says whether a dress makes another call of the candidate.
+// changesWith reports whether a dress makes another call of the candidate.
 func (c *candidate) changesWith(dress func(string) string) bool {
 	for _, text := range c.args {
 		if dress(text) != text {
@@ -75,7 +75,7 @@ func (c *candidate) changesWith(dress func(string) string) bool {
 	return false
 }
 
-// listDresses are ways to write a text such that some reading of it is the text.
+// listDresses gives ways to write a text such that some reading of it is the text.
 func (q *question) listDresses() []func(string) string {
 	dresses := []func(string) string{strings.Clone}
 	if q.others {
@@ -204,7 +204,7 @@ func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	return texts
 }
 
-// argumentPaths are the arguments that the rules asked for speak of, but for those that
+// argumentPaths gives the arguments that the rules asked for speak of, but for those that
 // must not be there.
 func (q *question) argumentPaths() (paths [][]string) {
 	add := func(path []string) {

@@ -85,10 +85,10 @@ var methods = map[policy.Subject]string{
 	policy.SamplingSubject: "sampling/createMessage", policy.ElicitationSubject: "elicitation/create",
 }
 
-// IsJudged says whether a record is of a decision that the rules had a part in.
+// IsJudged reports whether a record is of a decision that the rules had a part in.
 func IsJudged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
 
-// RebuildCall is the call of a record for which Judged holds. A reason that is not
+// RebuildCall gives the call of a record for which Judged holds. A reason that is not
 // "" says that there is none to be had.
 func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Subject = policy.SubjectOf(e.Subject)

@@ -103,7 +103,7 @@ func (j *Judge) judgeAll(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// judgeOwn is the answer of the policy itself.
+// judgeOwn gives the answer of the policy itself.
 func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 	doubtful, why := doubtfulRules(j.alone, j.sources, c)
 	if len(doubtful) == 0 {
@@ -155,7 +155,7 @@ func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []
 	return rules, why
 }
 
-// openSteps is what rules say of the call with all of it open that a record may lack.
+// openSteps gives what rules say of the call with all of it open that a record may lack.
 func (c *Call) openSteps(p *policy.Policy) []policy.Step {
 	open := c.Call
 	open.Finds, open.Screened = nil, false
@@ -178,7 +178,7 @@ func (c *Call) isSpared(s *policy.Step) bool {
 	return c.Missing.IsComplete() && (s.Match == policy.NoMatch || !s.Reached)
 }
 
-// CertainPolicy is the policy without the rules that look at what the record does not
+// CertainPolicy gives the policy without the rules that look at what the record does not
 // keep of a call, and those rules. The others stand where they stood; a layer
 // with such a rule is left out as a whole.
 func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
@@ -216,7 +216,7 @@ func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 // errElsewhere says that a rule stands in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// withoutRules is the policy without some of its rules, under some of its layers.
+// withoutRules gives the policy without some of its rules, under some of its layers.
 func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {
@@ -254,7 +254,7 @@ func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Polic
 	return p, nil
 }
 
-// originalIndex is the place of a rule in the whole policy.
+// originalIndex gives the place of a rule in the whole policy.
 func (j *Judge) originalIndex(index int, left []int) int {
 	for _, i := range left {
 		if i <= index {

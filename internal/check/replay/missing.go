@@ -188,7 +188,7 @@ func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	})
 }
 
-// findsOf are the kinds that a record says were found, but for those of packs.
+// findsOf gives the kinds that a record says were found, but for those of packs.
 func findsOf(e *event.Entry) []string {
 	return slices.DeleteFunc(e.FoundKinds(), func(kind string) bool { return !slices.Contains(policy.FindingKinds(), kind) })
 }

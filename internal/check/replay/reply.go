@@ -127,7 +127,7 @@ func (r *Reply) rebuildCall() {
 // asked kind by kind.
 func (r *Reply) prepareCall() { r.call.At, r.call.empty = r.entry.Time, true }
 
-// listEntries are those of a list, each with what was found and done there.
+// listEntries gives those of a list, each with what was found and done there.
 func (r *Reply) listEntries() (all []Reply) {
 	e := r.entry
 	places := findsAt(e)
@@ -166,7 +166,7 @@ func (r *Reply) entryDone(name string) {
 	}
 }
 
-// findsAt are the kinds that were found, by the entry of the list; nil where the record has
+// findsAt gives the kinds that were found, by the entry of the list; nil where the record has
 // not each place.
 func findsAt(e *event.Entry) map[string][]string {
 	places := map[string][]string{}
@@ -187,7 +187,7 @@ func findsAt(e *event.Entry) map[string][]string {
 	return places
 }
 
-// unknownKinds are the kinds of which nobody knows whether they were found.
+// unknownKinds gives the kinds of which nobody knows whether they were found.
 func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	for _, kind := range kinds {
 		looked := slices.Contains(r.entry.Looked, kind) && slices.Contains(policy.FindingKinds(), kind) && !slices.Contains(r.stray, kind)
@@ -248,7 +248,7 @@ func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
 	return ""
 }
 
-// alterationWords are the words of the record for what rules alter.
+// alterationWords gives the words of the record for what rules alter.
 func (r *Reply) alterationWords(d *policy.Decision) (words []string) {
 	for _, a := range d.Alters {
 		word := a.Rule.Action.String()
@@ -317,7 +317,7 @@ func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	}
 }
 
-// decidedBy is the rule that decides, or the first that alters.
+// decidedBy gives the rule that decides, or the first that alters.
 func decidedBy(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)
@@ -325,7 +325,7 @@ func decidedBy(d *policy.Decision) *check.RuleRef {
 	return check.RefOf(d.Rule)
 }
 
-// joinOutcome is an answer in words: an action, and what is altered.
+// joinOutcome gives an answer in words: an action, and what is altered.
 func joinOutcome(a policy.Action, words []string) string {
 	switch {
 	case len(words) == 0:
@@ -341,7 +341,7 @@ func (r *Reply) isWithheld(d *policy.Decision) bool {
 	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
 }
 
-// describeOutcome is what rules do, in words.
+// describeOutcome gives what rules do, in words.
 func (r *Reply) describeOutcome(d *policy.Decision) string {
 	if r.isWithheld(d) {
 		return policy.Deny.String()

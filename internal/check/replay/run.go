@@ -35,7 +35,7 @@ const (
 // Classes lists them in the order of a report.
 func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, Unchanged, NotJudged} }
 
-// FormatClass is the class for people.
+// FormatClass gives the class for people.
 func (c Class) FormatClass() string { return strings.ReplaceAll(string(c), "_", " ") }
 
 // newly is the class of what comes back and is something else now, by the strictest of it.
@@ -99,7 +99,7 @@ func (a *Answers) HasChanges() bool {
 	return a != nil && a.Total > a.Counts[Unchanged]+a.Counts[NotJudged]
 }
 
-// SummarizeAnswers is what became of all of them, in one line.
+// SummarizeAnswers gives what became of all of them, in one line.
 func (a *Answers) SummarizeAnswers() string {
 	parts := []string{fmt.Sprintf("%d unchanged", a.Counts[Unchanged])}
 	for _, class := range AnswerClasses() {

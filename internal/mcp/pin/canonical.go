@@ -81,7 +81,7 @@ func countColons(src []byte) (n int) {
 	return n
 }
 
-// encodeTree is a tree as canonical JSON: members by code point, no blanks. Code points and
+// encodeTree gives a tree as canonical JSON: members by code point, no blanks. Code points and
 // the bytes of UTF-8 have one order.
 func encodeTree(tree any) []byte {
 	var b bytes.Buffer
@@ -93,7 +93,7 @@ func encodeTree(tree any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// textArray are the texts of an array; ok says that it has nothing else.
+// textArray gives the texts of an array; ok says that it has nothing else.
 func textArray(v any) (all []string, ok bool) {
 	elements, ok := v.([]any)
 	for _, element := range elements {

@@ -26,5 +26,5 @@ var (
 
 func (c Class) String() string { return classWords[c] }
 
-// NeedsApproval says whether somebody has to look before the change counts.
+// NeedsApproval reports whether somebody has to look before the change counts.
 func (c Class) NeedsApproval() bool { return asks[c] }

@@ -20,7 +20,7 @@ type Change struct {
 	What  string          // in words, where Was and Is do not say it; never a part of a text
 }
 
-// ValueText are what a value says: a text itself, anything else as JSON.
+// ValueText gives what a value says: a text itself, anything else as JSON.
 func ValueText(v json.RawMessage) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
@@ -78,7 +78,7 @@ func rawValue(v any) json.RawMessage {
 	return encodeTree(v)
 }
 
-// unionNames are the names of the members of either, sorted.
+// unionNames gives the names of the members of either, sorted.
 func unionNames(was, is map[string]any) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.Sort(all)
@@ -135,7 +135,7 @@ func (d *differ) compareHints(at string, was, is any) {
 	}
 }
 
-// asObject is an object; an absent one has no members.
+// asObject gives an object; an absent one has no members.
 func asObject(v any) (map[string]any, bool) {
 	if v == nil {
 		return nil, true
@@ -197,7 +197,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	return kinds.WithCloseLook()
 })
 
-// suspectChanges are what an entry holds that nobody needs to approve.
+// suspectChanges gives what an entry holds that nobody needs to approve.
 func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil
@@ -239,7 +239,7 @@ func joinPath(at, name string) string {
 	return at + "." + name
 }
 
-// GravestClass is the class that weighs most.
+// GravestClass gives the class that weighs most.
 func GravestClass(all []Change) (worst Class) {
 	for _, c := range all {
 		if c.Class == 0 {

@@ -23,7 +23,7 @@ var Kinds = [...]EntryKind{Tool, Prompt, Template}
 
 func (k EntryKind) String() string { return [...]string{"tool", "prompt", "template", "server"}[k] }
 
-// keyMember is the member by which a server tells its entries apart.
+// keyMember gives the member by which a server tells its entries apart.
 func (k EntryKind) keyMember() string {
 	if k == Template {
 		return "uriTemplate"
@@ -53,7 +53,7 @@ func Read(kind EntryKind, src []byte) (Entry, error) {
 	return Entry{kind, name, text}, nil
 }
 
-// parseMembers are what the entry has. They are read again each time: a tree is many times its
+// parseMembers gives what the entry has. They are read again each time: a tree is many times its
 // text.
 func (e Entry) parseMembers() map[string]any {
 	tree, _ := parseTree(e.text) // rewrite has read it
@@ -64,7 +64,7 @@ func (e Entry) parseMembers() map[string]any {
 // Text is the canonical form. Nobody may write to it.
 func (e Entry) Text() []byte { return e.text }
 
-// TextDigest is the SHA-256 of the canonical form, as the record writes digests.
+// TextDigest gives the SHA-256 of the canonical form, as the record writes digests.
 func (e Entry) TextDigest() string {
 	sum := sha256.Sum256(e.text)
 	return "sha256:" + hex.EncodeToString(sum[:])

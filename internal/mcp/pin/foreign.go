@@ -32,7 +32,7 @@ func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	return all
 }
 
-// foreignTools are the tools of the other servers, by name, with whose they are: those whose
+// foreignTools gives the tools of the other servers, by name, with whose they are: those whose
 // names are no words of every day, and that this server does not have.
 func (l Lock) foreignTools(name string, is *SelfDescription) map[string]string {
 	all := map[string]string{}

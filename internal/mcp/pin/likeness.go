@@ -16,7 +16,7 @@ type likeness struct {
 	others [len(Kinds)]map[string][]string // those behind it, in order
 }
 
-// findAlike is the first other name that reads like a name, "" for none.
+// findAlike gives the first other name that reads like a name, "" for none.
 func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	l := s.alike
 	if l == nil {
@@ -85,7 +85,7 @@ func (l *likeness) removeName(kind EntryKind, name string) {
 	}
 }
 
-// foldName is a name as one reads it in passing.
+// foldName gives a name as one reads it in passing.
 func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_./ ", r) {

@@ -176,7 +176,7 @@ func readPinned(kind EntryKind, name string, v any) (Entry, error) {
 	return e, nil
 }
 
-// checkMembers is an object with just these members.
+// checkMembers gives an object with just these members.
 func checkMembers(v any, names ...string) (map[string]any, error) {
 	o, ok := v.(map[string]any)
 	if !ok {

@@ -226,7 +226,7 @@ func (w *writer) orderParts(first, start int) (twice bool) {
 	return twice
 }
 
-// shapeOf is the shape of a member's value.
+// shapeOf gives the shape of a member's value.
 func (w *writer) shapeOf(how shape, name []byte) shape {
 	switch how {
 	case entryShape:

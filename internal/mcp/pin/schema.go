@@ -120,7 +120,7 @@ func wordsOrNone(v any) ([]string, bool) {
 	return textArray(v)
 }
 
-// constraintClass is the class of another value of a constraint.
+// constraintClass gives the class of another value of a constraint.
 func constraintClass(how rating, was, is any) Class {
 	switch how {
 	case asType:
@@ -156,7 +156,7 @@ func hasTexts(v any) bool {
 // typeWords are all types; an integer is a number.
 var typeWords = []string{"null", "boolean", "object", "array", "number", "integer", "string"}
 
-// typeNames are the words of a type keyword, nil when it holds something else.
+// typeNames gives the words of a type keyword, nil when it holds something else.
 func typeNames(v any) []string {
 	if word, ok := v.(string); ok {
 		v = []any{word}

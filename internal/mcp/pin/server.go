@@ -75,7 +75,7 @@ func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) 
 // Size is how many bytes the entries have.
 func (s *SelfDescription) Size() int { return s.size }
 
-// FindEntry is the entry of that kind and name.
+// FindEntry gives the entry of that kind and name.
 func (s *SelfDescription) FindEntry(kind EntryKind, name string) (Entry, bool) {
 	e, ok := s.entries[kind][name]
 	return e, ok

@@ -46,7 +46,7 @@ type edit struct {
 	to string
 }
 
-// AlterMessage is the message as changed, within the limits that it was admitted under. An error
+// AlterMessage gives the message as changed, within the limits that it was admitted under. An error
 // means that it must not go on; its words hold nothing of the message. Nil is a message in
 // which there was nothing to change.
 func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
@@ -86,7 +86,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 	return raw, nil
 }
 
-// altersStructured says whether structured content is altered.
+// altersStructured reports whether structured content is altered.
 func (m *Message) altersStructured(edits []edit) bool {
 	body, _ := m.toolAnswer()
 	content := body.Member(structured)
@@ -137,7 +137,7 @@ const minSame = 8
 // maxShown is how many bytes of what cannot be seen are shown as escapes.
 const maxShown = 48
 
-// shownAs is what cannot be seen as escapes: nothing is lost, and nothing is done by it. ""
+// shownAs gives what cannot be seen as escapes: nothing is lost, and nothing is done by it. ""
 // is for what is withheld: what is long, and characters that stand for letters or bytes.
 func (n *Numbers) shownAs(f *Finding) string {
 	if k := inspect.Kind(f.Kind); k != inspect.Hidden && k != inspect.Control || len(f.value) > maxShown {
@@ -197,7 +197,7 @@ func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) 
 	return edits, err
 }
 
-// byStart are values by their first bytes, of which they have minSame at the least: with many of them,
+// byStart gives values by their first bytes, of which they have minSame at the least: with many of them,
 // a text is still read once.
 func byStart(same map[string]string) map[string][]string {
 	all := make(map[string][]string, len(same))
@@ -207,7 +207,7 @@ func byStart(same map[string]string) map[string][]string {
 	return all
 }
 
-// findEqual is where one of the values stands in a text; What is its mark.
+// findEqual gives where one of the values stands in a text; What is its mark.
 func findEqual(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
 	for at := 0; at+minSame <= len(text); at++ {
 		for _, value := range starts[text[at:at+minSame]] {
@@ -219,7 +219,7 @@ func findEqual(text string, starts map[string][]string, same map[string]string) 
 	return found
 }
 
-// mergeEdits are edits in their order; of those that overlap, one that covers both, with the
+// mergeEdits gives edits in their order; of those that overlap, one that covers both, with the
 // mark of the longest.
 func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int {
@@ -239,7 +239,7 @@ func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	return all
 }
 
-// spliceEdits is raw with the edits. One that lies in another's part is gone with it.
+// spliceEdits gives raw with the edits. One that lies in another's part is gone with it.
 func spliceEdits(raw []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end-a.start, b.end-b.start))
@@ -260,7 +260,7 @@ func spliceEdits(raw []byte, edits []edit) []byte {
 	return append(out, raw[at:]...)
 }
 
-// quoteASCII is a text as a JSON string of plain ASCII.
+// quoteASCII gives a text as a JSON string of plain ASCII.
 func quoteASCII(text string) string {
 	return string(append(escape.AppendEscaped([]byte{'"'}, text), '"'))
 }

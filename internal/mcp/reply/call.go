@@ -36,7 +36,7 @@ func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding,
 	return all, nil
 }
 
-// ReplaceMessages is an array of messages with others in place of some; nil is one that stays.
+// ReplaceMessages gives an array of messages with others in place of some; nil is one that stays.
 func ReplaceMessages(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
 	whole := Message{raw: f.Raw}
 	var edits []edit

@@ -57,7 +57,7 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	return append(edits, more...), err
 }
 
-// addWarning is a warning in front of a message that is one text; where there is no place for it,
+// addWarning gives a warning in front of a message that is one text; where there is no place for it,
 // the account in _meta has to do.
 func (m *Message) addWarning(edits []edit, before []string) []edit {
 	if len(edits) > 0 {
@@ -243,7 +243,7 @@ func (m *Message) wrapString(text jsonscan.Value, before, after []string) []edit
 	return []edit{{span{at + 1, at + 1}, first}, {span{end, end}, last}}
 }
 
-// serverName is a server's name as the marks have it: harmless, and no longer than it need be.
+// serverName gives a server's name as the marks have it: harmless, and no longer than it need be.
 func serverName(server string) string {
 	const most = 64
 	if server == "" {

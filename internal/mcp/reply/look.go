@@ -106,7 +106,7 @@ func (m *Message) IsWhole() bool { return m.whole && len(m.DoubtfulKinds()) == 0
 // ReachedEnd reports whether the look reached the end of the message.
 func (m *Message) ReachedEnd() bool { return m.whole }
 
-// DoubtfulKinds are the kinds that may stand in what was not looked at, each once, in order. "*" is
+// DoubtfulKinds gives the kinds that may stand in what was not looked at, each once, in order. "*" is
 // all of them.
 func (m *Message) DoubtfulKinds() (kinds []string) {
 	if !m.whole {
@@ -121,7 +121,7 @@ func (m *Message) DoubtfulKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// JudgedKinds are the kinds that rules judge: those that were found, and those that may stand in
+// JudgedKinds gives the kinds that rules judge: those that were found, and those that may stand in
 // what was not looked at.
 func (m *Message) JudgedKinds() []string {
 	all := append(m.FoundKinds(), m.DoubtfulKinds()...)
@@ -140,7 +140,7 @@ var lists = map[string]struct{ member, name string }{
 // introduces are the methods by whose results a server introduces itself.
 var introduces = map[string]bool{"initialize": true, "server/discover": true}
 
-// IsList says whether the answers to a method are lists.
+// IsList reports whether the answers to a method are lists.
 func IsList(method string) bool { return lists[method].member != "" }
 
 // errNothing is a message without a payload.
@@ -305,7 +305,7 @@ type place struct {
 	entry int
 }
 
-// entryIndex is the entry of a list that a path leads into, -1 for none.
+// entryIndex gives the entry of a list that a path leads into, -1 for none.
 func (l *looker) entryIndex(path []string) int {
 	if l.m.list == "" || len(path) < 2 || path[0] != l.m.list {
 		return -1
@@ -322,7 +322,7 @@ func (l *looker) inspectText(text string) (found []inspect.Found) {
 	return inspectNested(text, l.lookFlat(text), 1, l.lookFlat)
 }
 
-// lookFlat is look of what stands in no further JSON.
+// lookFlat gives look of what stands in no further JSON.
 func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	if l.wanted.Any {
 		found = inspect.InspectText(text, l.wanted.Texts)
@@ -479,7 +479,7 @@ func base64Letter(r rune) rune {
 	return -1
 }
 
-// ofUTF16 is a text in UTF-16 in UTF-8, and anything else as it is. Every other byte of a text in
+// ofUTF16 gives a text in UTF-16 in UTF-8, and anything else as it is. Every other byte of a text in
 // letters of Latin is zero.
 func ofUTF16(b []byte) []byte {
 	var zeros [2]int

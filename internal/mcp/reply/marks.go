@@ -67,7 +67,7 @@ func (n *Numbers) noteEscape(escape string) {
 	}
 }
 
-// ShownEscapes are the escapes that stood for characters in what the session has sent on: none of
+// ShownEscapes gives the escapes that stood for characters in what the session has sent on: none of
 // them is in the text itself.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
@@ -178,7 +178,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune is the letter that r is drawn as, in lower case; -1 where nothing is drawn.
+// foldRune gives the letter that r is drawn as, in lower case; -1 where nothing is drawn.
 func foldRune(r rune) rune {
 	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
 		return -1

@@ -15,7 +15,7 @@ import (
 // metaKey is the member of _meta that tells the client what was changed.
 const metaKey = "io.github.clawai/reply"
 
-// offsetOf is where a part of the message begins.
+// offsetOf gives where a part of the message begins.
 func (m *Message) offsetOf(part jsonscan.Value) int {
 	return int(uintptr(unsafe.Pointer(unsafe.StringData(string(part)))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.raw))))
 }
@@ -50,7 +50,7 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	return append(edits, edit{span{at, at}, text}), nil
 }
 
-// metaText is what the client is told: what was done, what was found, and the record of the
+// metaText gives what the client is told: what was done, what was found, and the record of the
 // call that is answered.
 func (m *Message) metaText(c *Change) string {
 	var changed, finds []string
@@ -78,7 +78,7 @@ func (m *Message) metaText(c *Change) string {
 	return text + "}"
 }
 
-// FoundKinds are those of the findings, each once, in order.
+// FoundKinds gives those of the findings, each once, in order.
 func (m *Message) FoundKinds() (kinds []string) {
 	for i := range m.Findings {
 		kinds = append(kinds, m.Findings[i].Kind)
@@ -87,7 +87,7 @@ func (m *Message) FoundKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// EntryNames are the names of a list's entries, in order: "" is one without a name. ok is
+// EntryNames gives the names of a list's entries, in order: "" is one without a name. ok is
 // whether the message is a list at all.
 func (m *Message) EntryNames() (names []string, ok bool) {
 	for _, l := range lists {
@@ -102,7 +102,7 @@ func (m *Message) EntryNames() (names []string, ok bool) {
 	return nil, false
 }
 
-// IsInName says whether a finding stands in what an entry of a list is called by: taken out
+// IsInName reports whether a finding stands in what an entry of a list is called by: taken out
 // of there, nobody could call it any more.
 func (m *Message) IsInName(f *Finding) bool {
 	for _, l := range lists {
@@ -113,7 +113,7 @@ func (m *Message) IsInName(f *Finding) bool {
 	return false
 }
 
-// EntryTexts are the entries of a list as JSON, in order. Last says that no page follows
+// EntryTexts gives the entries of a list as JSON, in order. Last says that no page follows
 // the list's.
 func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	if m.list == "" {
@@ -126,15 +126,15 @@ func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	return entries, next == "" || next.Kind() == jsonscan.Null
 }
 
-// ReadIntroduction is what a server says of itself in its answer to a handshake.
+// ReadIntroduction gives what a server says of itself in its answer to a handshake.
 func (m *Message) ReadIntroduction() (instructions, version string) {
 	return strings.Clone(m.payloadValue().Member("instructions").Text()), strings.Clone(m.payloadValue().Member("serverInfo").Member("version").Text())
 }
 
-// EntryAt is where an entry of a list stands, as a JSON pointer.
+// EntryAt gives where an entry of a list stands, as a JSON pointer.
 func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list + "/" + strconv.Itoa(n) }
 
-// ReplaceEntries is the message as a line with other texts, as JSON, in the place of these entries, and
+// ReplaceEntries gives the message as a line with other texts, as JSON, in the place of these entries, and
 // in that of the instructions, where it has some. It is to be looked at by itself: what goes
 // on is judged, not what it stands for.
 func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) []byte {
@@ -159,7 +159,7 @@ func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) [
 // errBent is what a client may read in another way than we do.
 var errBent = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
 
-// CheckMembers is an error where clients may find entries of the list, or instructions, that we do
+// CheckMembers gives an error where clients may find entries of the list, or instructions, that we do
 // not: some take names of members in any case.
 func (m *Message) CheckMembers() error {
 	known, kind := "instructions", jsonscan.String

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// rawSpan is where a part of what a token says is written in the message.
+// rawSpan gives where a part of what a token says is written in the message.
 func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	inside := t.start + len(`"`)
 	if !t.escaped {
@@ -30,7 +30,7 @@ type places struct {
 	said, at int // where a part begins that was asked for: in what is said, and inside
 }
 
-// findPart is where one part is written. A part that ends within a character has all of it.
+// findPart gives where one part is written. A part that ends within a character has all of it.
 func (p *places) findPart(start, end int) (from, to int) {
 	if start < p.said {
 		p.said, p.at = 0, 0
@@ -68,7 +68,7 @@ func (p *places) findPart(start, end int) (from, to int) {
 	return max(from, 0), len(p.inside)
 }
 
-// escapeLength is how long the escape is that a text begins with, and what it says.
+// escapeLength gives how long the escape is that a text begins with, and what it says.
 func escapeLength(text string) (n, size int) {
 	r, n := escape.ReadEscape([]byte(text[:min(len(text), 12)]))
 	switch size = utf8.RuneLen(r); {

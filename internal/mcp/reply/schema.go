@@ -13,7 +13,7 @@ type Promise struct {
 	Input, Output []byte
 }
 
-// ListPromises are those of the tools that a result lists.
+// ListPromises gives those of the tools that a result lists.
 func ListPromises(result []byte) (all []Promise) {
 	for tool := range jsonscan.ValueOf(result).Member("tools").Elements() {
 		all = append(all, ReadPromise(tool.Bytes()))
@@ -21,13 +21,13 @@ func ListPromises(result []byte) (all []Promise) {
 	return all
 }
 
-// ReadPromise is what one entry of a list of tools says.
+// ReadPromise gives what one entry of a list of tools says.
 func ReadPromise(tool []byte) Promise {
 	v := jsonscan.ValueOf(tool)
 	return Promise{v.Member("name").Text(), v.Member("inputSchema").Bytes(), v.Member("outputSchema").Bytes()}
 }
 
-// CheckFit is what is found in a value that should fit a schema, at a place of root: nothing
+// CheckFit gives what is found in a value that should fit a schema, at a place of root: nothing
 // where it does. What was not checked is unscreened.
 func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	switch a := s.CheckValue(value); a.Verdict {
@@ -44,7 +44,7 @@ func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	}
 }
 
-// UnpromisedFinding is what is found where nobody knows what was promised, or whether it is kept.
+// UnpromisedFinding gives what is found where nobody knows what was promised, or whether it is kept.
 func UnpromisedFinding(at, what string) Finding {
 	return Finding{Kind: string(inspect.Unscreened), What: what, Pointer: at, Entry: -1, Fixed: true}
 }
@@ -78,7 +78,7 @@ type placed struct {
 	at   string
 }
 
-// structuredContents are what is structured in an answer that is no error, and in what it tells of.
+// structuredContents gives what is structured in an answer that is no error, and in what it tells of.
 func (m *Message) structuredContents() (all []placed) {
 	if m.root != "/result" {
 		return nil
@@ -94,7 +94,7 @@ func (m *Message) structuredContents() (all []placed) {
 
 const structured = "structuredContent"
 
-// toolAnswer is what a tool has answered with, and where it stands; "" for what is none, or
+// toolAnswer gives what a tool has answered with, and where it stands; "" for what is none, or
 // none yet. That of a task may stand in what tells of it.
 func (m *Message) toolAnswer() (body jsonscan.Value, at string) {
 	body, at = m.payloadValue(), m.root

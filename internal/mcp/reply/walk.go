@@ -107,7 +107,7 @@ func (w *walker) readToken() (t token, ok bool) {
 	return t, word != ""
 }
 
-// formatPointer is a place as RFC 6901 writes it.
+// formatPointer gives a place as RFC 6901 writes it.
 func formatPointer(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)

@@ -22,13 +22,13 @@ func (c *check) setUnchecked(why string) {
 	}
 }
 
-// failKeyword is Unfit, here.
+// failKeyword gives Unfit, here.
 func (c *check) failKeyword(keyword string) Verdict {
 	c.unfit, c.at = keyword, c.at[:0]
 	return Unfit
 }
 
-// bothVerdicts is what two conditions say together.
+// bothVerdicts gives what two conditions say together.
 func bothVerdicts(a, b Verdict) Verdict {
 	switch {
 	case a == Unfit || b == Unfit:
@@ -175,7 +175,7 @@ func (c *check) checkString(n *node, v jsonscan.Value) (is Verdict) {
 	return is
 }
 
-// isWithin says whether n is within; most is one more than there may be, or 0.
+// isWithin reports whether n is within; most is one more than there may be, or 0.
 func (o count) isWithin(n int) bool { return n >= o.least && (o.most == 0 || n < o.most) }
 
 func (o count) failedKeyword(n int, least, most string) string {

@@ -59,7 +59,7 @@ func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open
 	return fits, open
 }
 
-// checkBranch is then or else, or what both say.
+// checkBranch gives then or else, or what both say.
 func (c *check) checkBranch(n *node, v jsonscan.Value) Verdict {
 	side := func(of *node) Verdict {
 		if of == nil {

@@ -50,7 +50,7 @@ func readNumber(v jsonscan.Value) (d decimal, ok bool) {
 // isWhole says that nothing stands behind the point.
 func (d *decimal) isWhole() bool { return len(d.digits) <= d.power || d.digits == "" }
 
-// compareTo is below, at or above 0 as d is smaller than e, the same, or greater.
+// compareTo gives below, at or above 0 as d is smaller than e, the same, or greater.
 func (d *decimal) compareTo(e *decimal) int {
 	if c := d.signOf() - e.signOf(); c != 0 || d.signOf() == 0 {
 		return c
@@ -91,7 +91,7 @@ func (d *decimal) multipleOf(e *decimal) Verdict {
 	return Unfit
 }
 
-// scaledInt is d, without its sign, divided by ten to the power of low.
+// scaledInt gives d, without its sign, divided by ten to the power of low.
 func (d *decimal) scaledInt(low int) *big.Int {
 	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-len(d.digits)-low), 10)
 	return n

@@ -36,7 +36,7 @@ func (r *reader) readPattern(n *node, text string) *pattern {
 	return nil
 }
 
-// regexLength is at least how many instructions a form compiles to.
+// regexLength gives at least how many instructions a form compiles to.
 func regexLength(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

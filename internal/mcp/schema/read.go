@@ -291,7 +291,7 @@ func (r *reader) readReference(n *node, v jsonscan.Value) bool {
 	return true
 }
 
-// memberAt is what a segment of a pointer leads to.
+// memberAt gives what a segment of a pointer leads to.
 func memberAt(v jsonscan.Value, segment string) jsonscan.Value {
 	if v.Kind() != jsonscan.Array {
 		return v.Member(segment)

@@ -75,7 +75,7 @@ var dialects = map[string]bool{
 	"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true, "https://json-schema.org/draft-07/schema": true,
 }
 
-// CheckValue says whether a value fits: JSON that internal/wire/frame has admitted.
+// CheckValue reports whether a value fits: JSON that internal/wire/frame has admitted.
 func (s *Schema) CheckValue(value []byte) Outcome {
 	switch {
 	case s.why != "":

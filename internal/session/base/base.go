@@ -84,7 +84,7 @@ func ReadExtension(x policy.Extension) (name string, src []byte, err error) {
 	return path, src, nil
 }
 
-// PackText is the text of a pack that a policy names, which nobody else could have written.
+// PackText gives the text of a pack that a policy names, which nobody else could have written.
 func PackText(x policy.PackFile) (path string, src []byte, err error) {
 	if path, err = config.ReferencePath(x.Pos.File, x.File); err != nil {
 		return "", nil, err
@@ -129,5 +129,5 @@ func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	return openRecord(state, audit.Options{Redact: k, Sync: s, Brief: turn > 0, Shared: session})
 }
 
-// RecordDir is where the record lies in the state folder.
+// RecordDir gives where the record lies in the state folder.
 func RecordDir(state string) string { return filepath.Join(state, "audit") }

@@ -42,7 +42,7 @@ func WantedKinds(kinds []string, p gate.Policy) (reply.Wanted, error) {
 	return reply.ParseWanted(kinds, own...)
 }
 
-// SumFindings are findings by kind and place.
+// SumFindings gives findings by kind and place.
 func SumFindings(all []reply.Finding) (sum []gate.Found) {
 	for i := range all {
 		f := &all[i]

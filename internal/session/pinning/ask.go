@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// UnseenDifferences are the differences that a person has not looked at yet, of what a server has
+// UnseenDifferences gives the differences that a person has not looked at yet, of what a server has
 // listed last; what is refused is among them, for its number.
 func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (all []pin.Difference) {
 	for _, d := range pin.CompareServers(approved, served) {

@@ -146,7 +146,7 @@ type base struct {
 	state    *pin.State
 }
 
-// approvedEntry is an entry as it was approved.
+// approvedEntry gives an entry as it was approved.
 func (b *base) approvedEntry(kind pin.EntryKind, name string) (e pin.Entry, had bool) {
 	if e, had = b.approved.FindEntry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
 		e, had = b.first.FindEntry(kind, name)
@@ -162,7 +162,7 @@ func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
 	return s.makeBase(state, mode)
 }
 
-// makeBase is what a mode makes of a state.
+// makeBase gives what a mode makes of a state.
 func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
 	if mode == policy.PinRecord { // compared with what it was last
@@ -175,12 +175,12 @@ func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err er
 	return b, err
 }
 
-// asksPerson says whether a person is asked about what is different.
+// asksPerson reports whether a person is asked about what is different.
 func (b *base) asksPerson() bool {
 	return !b.lock && (b.mode == policy.PinAsk || b.mode == policy.PinFirst)
 }
 
-// entryFate is what becomes of an entry.
+// entryFate gives what becomes of an entry.
 func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 	was, had := b.approvedEntry(e.Kind, e.Name)
 	var changes []pin.Change
@@ -226,7 +226,7 @@ type Page struct {
 	Last    bool // none follows
 }
 
-// JudgeEntries is what becomes of the entries of one page of a list, in order. An error lets none
+// JudgeEntries gives what becomes of the entries of one page of a list, in order. An error lets none
 // of them pass.
 func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
 	one := s.serverSight(server)
@@ -291,7 +291,7 @@ func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 	return true
 }
 
-// readPage is what becomes of the entries of a page, and those that can be read. What counts as
+// readPage gives what becomes of the entries of a page, and those that can be read. What counts as
 // approved by being there first is noted.
 func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
 	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
@@ -356,7 +356,7 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 	return true
 }
 
-// JudgeInstructions is what becomes of a server's instructions: with goes on in their place, nil for
+// JudgeInstructions gives what becomes of a server's instructions: with goes on in their place, nil for
 // themselves.
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
 	one := s.serverSight(server)
@@ -389,7 +389,7 @@ func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructi
 	return class, with, err
 }
 
-// ShownEntry is an entry as the client is shown it, or was last; known is whether it is.
+// ShownEntry gives an entry as the client is shown it, or was last; known is whether it is.
 func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKind, name string) (text []byte, known bool) {
 	one := s.serverSight(server)
 	one.mu.Lock()

@@ -71,10 +71,10 @@ func NewStore(state, project string) *Store {
 	return s
 }
 
-// PinsDir is where states lie, and the locks that are trusted.
+// PinsDir gives where states lie, and the locks that are trusted.
 func PinsDir(state string) string { return filepath.Join(state, "pins") }
 
-// LockFile is the lock of the project that a folder belongs to: beside the project's policy,
+// LockFile gives the lock of the project that a folder belongs to: beside the project's policy,
 // in the nearest folder upwards that has a .clawai. The home folder is none.
 func LockFile(from string) string {
 	home, _ := os.UserHomeDir()
@@ -89,7 +89,7 @@ func LockFile(from string) string {
 	return filepath.Join(from, ".clawai", "tools.lock")
 }
 
-// stateFile is where the state of a server is: named so that a person finds it, and no two
+// stateFile gives where the state of a server is: named so that a person finds it, and no two
 // servers share one.
 func (s *Store) stateFile(server string) string {
 	plain := strings.Map(func(r rune) rune {
@@ -102,7 +102,7 @@ func (s *Store) stateFile(server string) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x.json", plain, sum[:6]))
 }
 
-// LoadState is what is known of a server. It is not to be changed.
+// LoadState gives what is known of a server. It is not to be changed.
 func (s *Store) LoadState(server string) (*pin.State, error) {
 	path := s.stateFile(server)
 	now, err := stampOf(path)
@@ -144,7 +144,7 @@ func readState(path, server string) (*pin.State, error) {
 	return state, nil
 }
 
-// ListServers are the names of those of which something is known.
+// ListServers gives the names of those of which something is known.
 func (s *Store) ListServers() (names []string, err error) {
 	files, err := filepath.Glob(filepath.Join(s.dir, "*-*.json"))
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Store) claimQuestion(server string) (done func(), ours bool) {
 	return func() { _ = lock.Close() }, true
 }
 
-// LoadLock is what the project's lock has of a server, when it was trusted.
+// LoadLock gives what the project's lock has of a server, when it was trusted.
 func (s *Store) LoadLock(server string) (is pin.SelfDescription, known bool, err error) {
 	if s.lock == "" {
 		return is, false, nil

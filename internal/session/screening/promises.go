@@ -100,7 +100,7 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 	}
 }
 
-// needsPromises says whether rules may ask what tools have promised.
+// needsPromises reports whether rules may ask what tools have promised.
 func needsPromises(p gate.Policy) bool {
 	if _, replies := p.Screens(policy.OnReply); replies {
 		return true
@@ -109,7 +109,7 @@ func needsPromises(p gate.Policy) bool {
 	return slices.Contains(kinds, reply.Schema)
 }
 
-// findPromise is what the tool of these calls has promised; tool says whether they are calls of
+// findPromise gives what the tool of these calls has promised; tool says whether they are calls of
 // one at all, and nil that nobody knows what of.
 func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise, tool bool) {
 	var key toolOf
@@ -157,7 +157,7 @@ func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gat
 	return one.output
 }
 
-// argumentFindings are what is found in the arguments of a call by the schema of its tool.
+// argumentFindings gives what is found in the arguments of a call by the schema of its tool.
 func (in *inspector) argumentFindings(c *policy.Call, p gate.Policy) []reply.Finding {
 	one, tool := in.findPromise([]policy.Call{*c}, p)
 	switch {

@@ -50,7 +50,7 @@ func New(server string, at func(string) string, pins *pinning.ClientPins) gate.I
 	})}
 }
 
-// frameLimits are those of every transport.
+// frameLimits gives those of every transport.
 func frameLimits() frame.Limits {
 	l := frame.DefaultLimits()
 	l.AllowBatch = true
@@ -121,7 +121,7 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// judgeMessage is one of a message that rules, or pins, are about.
+// judgeMessage gives one of a message that rules, or pins, are about.
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
 	looked := append(slices.Clone(kinds), reply.Fence)
@@ -183,7 +183,7 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 // clientSays is the direction of what the client answers a server with.
 const clientSays = "client"
 
-// answeredCalls are the calls that a message answers: one of a method that no rule governs is
+// answeredCalls gives the calls that a message answers: one of a method that no rule governs is
 // known by that, and only what came by itself answers a call that is not known.
 func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
 	cs := slices.Clone(x.Answered)
@@ -202,7 +202,7 @@ func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
 	return cs
 }
 
-// replyAlterations are alterations as internal/mcp/reply has them.
+// replyAlterations gives alterations as internal/mcp/reply has them.
 func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 	for _, a := range alters {
 		all = append(all, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
@@ -210,7 +210,7 @@ func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 	return all
 }
 
-// fenceID is what nobody can know before the message was sent.
+// fenceID gives what nobody can know before the message was sent.
 func fenceID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -267,7 +267,7 @@ func kindsOf(m *reply.Message, of []int) (kinds []string) {
 	return kinds
 }
 
-// entryCall is the call that would name an entry of a list.
+// entryCall gives the call that would name an entry of a list.
 func entryCall(x *gate.Exchange, name string) policy.Call {
 	c := policy.Call{Server: x.Event.Server, Names: []string{name}}
 	switch x.Event.Method {
@@ -330,14 +330,14 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	return sum, nil
 }
 
-// shownEscapes are the escapes as which characters were shown in what this session has read.
+// shownEscapes gives the escapes as which characters were shown in what this session has read.
 func (in *inspector) shownEscapes() []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.same.ShownEscapes()
 }
 
-// jsonEscape is how JSON writes the character of an escape such as <U+200B>.
+// jsonEscape gives how JSON writes the character of an escape such as <U+200B>.
 func jsonEscape(escape string) string {
 	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have made it
 	var b strings.Builder

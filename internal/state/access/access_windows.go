@@ -86,7 +86,7 @@ func checkAccess(path string, rights windows.ACCESS_MASK, verb string) error {
 	return nil
 }
 
-// listOthers are those to whom the list gives one of the rights.
+// listOthers gives those to whom the list gives one of the rights.
 func listOthers(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (names []string, err error) {
 	if acl == nil {
 		return []string{"Everyone"}, nil
@@ -141,7 +141,7 @@ var user = sync.OnceValues(func() (*windows.SID, error) {
 	return u.User.Sid, nil
 })
 
-// accountName is how icacls takes somebody.
+// accountName gives how icacls takes somebody.
 func accountName(sid *windows.SID) string {
 	account, domain, _, err := sid.LookupAccount("")
 	switch {

@@ -42,7 +42,7 @@ func Write(path string, data []byte, o Options) error {
 	}, o)
 }
 
-// WriteFrom is Write of what a function writes, which need not be in memory.
+// WriteFrom gives Write of what a function writes, which need not be in memory.
 func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	target, old, err := resolveTarget(path)
 	if err != nil {

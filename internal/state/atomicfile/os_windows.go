@@ -36,7 +36,7 @@ func replaceFile(tmp, target string) error {
 	}
 }
 
-// openElsewhere says whether somebody has the file open and lets nobody delete it.
+// openElsewhere reports whether somebody has the file open and lets nobody delete it.
 func openElsewhere(path string) bool {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -88,7 +88,7 @@ func (c *chain) skipLines(lines []byte) {
 	}
 }
 
-// hexDigits are those of n, the first in the lowest byte: a third of what encoding/hex takes.
+// hexDigits gives those of n, the first in the lowest byte: a third of what encoding/hex takes.
 func hexDigits(n uint32) uint64 {
 	w := uint64(bits.ReverseBytes32(n))
 	w = (w | w<<16) & 0x0000FFFF0000FFFF

@@ -254,7 +254,7 @@ func (e *encoder) appendList(dst []byte, name string, values []string, own int) 
 	return append(dst, ']')
 }
 
-// wordsLength is how many bytes so many words of a text take, with the blank behind each.
+// wordsLength gives how many bytes so many words of a text take, with the blank behind each.
 func wordsLength(s string, n int) int {
 	at := 0
 	for range n {
@@ -299,7 +299,7 @@ func appendNumber(dst []byte, name string, n int64) []byte {
 	return strconv.AppendInt(appendKey(dst, name), n, 10)
 }
 
-// joinValues is the text whose digest stands for a whole list.
+// joinValues gives the text whose digest stands for a whole list.
 func joinValues(values []string) []byte {
 	var all []byte
 	for _, v := range values {

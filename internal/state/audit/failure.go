@@ -19,7 +19,7 @@ type failure struct {
 	reason   string
 }
 
-// appendSeparator is the LF that a line after a fragment needs before it.
+// appendSeparator gives the LF that a line after a fragment needs before it.
 func (f *failure) appendSeparator(dst []byte) []byte {
 	if f.unended || len(f.fragment) > 0 {
 		return append(dst, '\n')

@@ -59,7 +59,7 @@ func isSpoiled(f *os.File, size int64) bool {
 	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)
 }
 
-// fileNode is the number of a file in its file system: a copy has another.
+// fileNode gives the number of a file in its file system: a copy has another.
 func fileNode(fi fs.FileInfo) uint64 {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

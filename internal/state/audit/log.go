@@ -43,7 +43,7 @@ type Log struct {
 	ending    chan struct{} // closed with closing
 }
 
-// SessionID is the id that every record of this log begins with.
+// SessionID gives the id that every record of this log begins with.
 func (l *Log) SessionID() string { return l.enc.session }
 
 // HideValues keeps values that are known to be secret out of what is written from now on.
@@ -105,7 +105,7 @@ func (l *Log) Record(events ...*event.Event) error {
 	return nil
 }
 
-// longArgs are the arguments of those events whose arguments are long, as they are
+// longArgs gives the arguments of those events whose arguments are long, as they are
 // recorded: 64 MiB take 50 ms to redact and to digest.
 func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
 	const long = 256 << 10
@@ -142,7 +142,7 @@ func (l *Log) writeBuffer(c chain, events []*event.Event) error {
 	return fmt.Errorf("the record: %w", err)
 }
 
-// recordID is that of the line seq. Many ids share memory that nobody writes to again.
+// recordID gives that of the line seq. Many ids share memory that nobody writes to again.
 func (l *Log) recordID(seq uint64) string {
 	const longest, many = 32, 64
 	if cap(l.ids)-len(l.ids) < longest {

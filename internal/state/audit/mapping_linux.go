@@ -76,7 +76,7 @@ func (m *mapping) appendBytes(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reservedSize is the size that the file has, unless somebody else changed it.
+// reservedSize gives the size that the file has, unless somebody else changed it.
 func (m *mapping) reservedSize() int64 { return m.base + int64(len(m.window)) }
 
 // reserveRoom makes room for n bytes and more, or for these alone when the disk has no more.

@@ -40,7 +40,7 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 	return nil
 }
 
-// atPath says whether the path leads to the file that is written. In doubt it does:
+// atPath reports whether the path leads to the file that is written. In doubt it does:
 // who cannot look has no ground to leave it.
 func (s *segment) atPath() bool {
 	at, err := os.Lstat(s.path)

@@ -151,7 +151,7 @@ func accountsFor(line []byte, g *gap) bool {
 	return json.Unmarshal(line, &w) == nil && w.Kind == event.Recovery && w.Bytes == g.size && w.Digest == g.digestText()
 }
 
-// digestRest is everything behind the last good line, whole lines or not: its length
+// digestRest gives everything behind the last good line, whole lines or not: its length
 // and digest. It may be asked once, at the end.
 func (s *scanner) digestRest() (int, string) {
 	if tail := s.buf[s.at:]; len(tail) > 0 || s.gap.sum != nil {
@@ -230,7 +230,7 @@ func (s *scanner) fillBuffer() error {
 // expectChain makes the scanner expect its first line at c.
 func (s *scanner) expectChain(c chain) { s.chain, s.begun = c, true }
 
-// lastLink is the place of the last line in tail, when it is whole and sound.
+// lastLink gives the place of the last line in tail, when it is whole and sound.
 func lastLink(tail []byte) (link, bool) {
 	n := len(tail) - 1
 	if n < 0 || tail[n] != '\n' {

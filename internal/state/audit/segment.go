@@ -26,12 +26,12 @@ const (
 	segmentTime = "20060102T150405.000000000Z"
 )
 
-// segmentName is the file of a session that begins at t. Names sort by time.
+// segmentName gives the file of a session that begins at t. Names sort by time.
 func segmentName(t time.Time, session string) string {
 	return t.UTC().Format(segmentTime) + "-" + session + segmentEnd
 }
 
-// parseSegmentName is the reverse.
+// parseSegmentName gives the reverse.
 func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 	stem, ok := strings.CutSuffix(name, segmentEnd)
 	if !ok {
@@ -109,7 +109,7 @@ func (s *segment) openingMark() mark {
 	return m
 }
 
-// closingMark is the mark of a segment whose last line is before c.
+// closingMark gives the mark of a segment whose last line is before c.
 func (s *segment) closingMark(c *chain) mark {
 	return mark{Kind: closed, Segment: s.fileName(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin, Size: s.size}
 }

@@ -21,7 +21,7 @@ import (
 
 const day = 24 * time.Hour
 
-// sharedSession is the session, and the time in the name of its segment, of the calls of
+// sharedSession gives the session, and the time in the name of its segment, of the calls of
 // one day (UTC). How secrets are kept out belongs to it: a segment says that once.
 func sharedSession(name string, keep redact.Mode, now time.Time) (session string, began time.Time) {
 	began = now.UTC().Truncate(day)

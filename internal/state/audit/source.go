@@ -104,7 +104,7 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// readsFile says whether what it reads, has read or is going to read is this file, which has its
+// readsFile reports whether what it reads, has read or is going to read is this file, which has its
 // path now.
 func (s *source) readsFile(fi fs.FileInfo) bool {
 	if s.is == nil {
@@ -113,7 +113,7 @@ func (s *source) readsFile(fi fs.FileInfo) bool {
 	return os.SameFile(s.is, fi)
 }
 
-// tailDamage is the damage that is followed by no sound line, when all has been read.
+// tailDamage gives the damage that is followed by no sound line, when all has been read.
 func (s *source) tailDamage() *event.Damage {
 	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
 		return nil

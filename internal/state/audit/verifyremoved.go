@@ -40,7 +40,7 @@ func (v *verifier) checkRemoval(known *statement, m *mark) {
 	v.total -= end.Size
 }
 
-// isTighter says whether a removal names a retention that keeps less than r.
+// isTighter reports whether a removal names a retention that keeps less than r.
 func (m *mark) isTighter(r Retention) bool {
 	return m.Keep > 0 && (r.Keep < 0 || m.Keep < r.Keep) ||
 		m.KeepFor > 0 && (r.KeepFor < 0 || m.KeepFor < int64(r.KeepFor/time.Second))

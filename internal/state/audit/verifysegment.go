@@ -149,7 +149,7 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	}
 }
 
-// removedBefore is the last hash of the session's segment before this one, when
+// removedBefore gives the last hash of the session's segment before this one, when
 // retention removed it, or "".
 func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string

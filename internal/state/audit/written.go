@@ -41,7 +41,7 @@ func (w *written) movedOn() bool {
 	return n == 1 && b[0] != 0
 }
 
-// recordedSize is how much of a segment is not reserved only.
+// recordedSize gives how much of a segment is not reserved only.
 func recordedSize(path string, fi fs.FileInfo) int64 {
 	if isClosed(fi) {
 		return fi.Size()

@@ -35,7 +35,7 @@ type ListFile struct {
 	key       []byte
 }
 
-// NewEntry is the place for all that identity says, in state, the folder of clawai's own; nil when
+// NewEntry gives the place for all that identity says, in state, the folder of clawai's own; nil when
 // there can be none. The key comes from that of the record: no text that the record digests
 // has a zero byte.
 func NewEntry(state string, identity []byte) *ListFile {

@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// SettingsFile is where settings that are no rules stand.
+// SettingsFile gives where settings that are no rules stand.
 func (f Folders) SettingsFile() string { return filepath.Join(f.Config, "config.toml") }
 
 // LoadAsk reads what config.toml says of asking a person and what the

@@ -16,7 +16,7 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// ReferencePath is the path of a file that another names: below the home folder, or relative to the
+// ReferencePath gives the path of a file that another names: below the home folder, or relative to the
 // folder of that one.
 func ReferencePath(named, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
@@ -32,7 +32,7 @@ func ReferencePath(named, path string) (string, error) {
 	return path, nil
 }
 
-// ClientsFile is the users' own part of the catalogue of clients' files.
+// ClientsFile gives the users' own part of the catalogue of clients' files.
 func (f Folders) ClientsFile() string { return filepath.Join(f.Config, "clients.toml") }
 
 // ReadPinned reads a file whose bytes the caller compares with what they must be,

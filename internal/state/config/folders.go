@@ -14,7 +14,7 @@ type Folders struct {
 	Home   string // what ~ means in a policy; "" when unknown
 }
 
-// PolicyFile is the policy that is read when the command line names none.
+// PolicyFile gives the policy that is read when the command line names none.
 func (f Folders) PolicyFile() string { return filepath.Join(f.Config, "policy.toml") }
 
 // ReadFolders reads the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else the

@@ -25,7 +25,7 @@ type Layers struct {
 	More []string
 }
 
-// OrgPolicy is where an organisation puts its policy on this system.
+// OrgPolicy gives where an organisation puts its policy on this system.
 func OrgPolicy() string { return orgPolicy(runtime.GOOS, os.Getenv) }
 
 func orgPolicy(goos string, getenv func(string) string) string {

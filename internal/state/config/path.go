@@ -37,7 +37,7 @@ type walk struct {
 	sound []string // folders, without links; behind each that is above it
 }
 
-// findSoundFolder is the nearest folder above path that is sound.
+// findSoundFolder gives the nearest folder above path that is sound.
 func (w *walk) findSoundFolder(path string) (at, rest string, err error) {
 	for _, dir := range slices.Backward(w.sound) {
 		if rest, below := strings.CutPrefix(path, strings.TrimSuffix(dir, separator)+separator); below {

@@ -36,7 +36,7 @@ type Project struct {
 // projectFile is where a project keeps its policy.
 var projectFile = filepath.Join(".clawai", "policy.toml")
 
-// noteText is what an owner should know of a project's policy.
+// noteText gives what an owner should know of a project's policy.
 func (p *Project) noteText() string {
 	again := "; look at it with: clawai policy trust " + strconv.Quote(filepath.Dir(filepath.Dir(p.Path)))
 	switch {
@@ -100,7 +100,7 @@ func withoutLinks(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// findProject is what is known of one folder.
+// findProject gives what is known of one folder.
 func (known trusts) findProject(dir string) (p Project) {
 	path := filepath.Join(dir, projectFile)
 	src, bad := projectText(path)
@@ -214,7 +214,7 @@ func TrustProject(state, path string, text []byte, now time.Time) error {
 	})
 }
 
-// TrustedText is the text that is in force of a file; nil when it was never trusted.
+// TrustedText gives the text that is in force of a file; nil when it was never trusted.
 func TrustedText(state, path string) ([]byte, error) {
 	known, _, err := readTrust(state)
 	if e, there := known[path]; err == nil && there {

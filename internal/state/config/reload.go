@@ -47,7 +47,7 @@ func (e *Edits) NoteEdit(before, after []byte) {
 	e.next[sha256.Sum256(before)] = sha256.Sum256(after)
 }
 
-// explainsChange says whether one text became the other by these changes alone.
+// explainsChange reports whether one text became the other by these changes alone.
 func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
@@ -142,13 +142,13 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 	return unsure, nil
 }
 
-// keptNote is what an owner should know of a layer of which an earlier text is in force.
+// keptNote gives what an owner should know of a layer of which an earlier text is in force.
 func keptNote(l *layer, why string) string {
 	return fmt.Sprintf("%s %s, and its last good text stays in force until clawai starts anew or you confirm the file as it is with: clawai policy trust %s",
 		l.path, why, strconv.Quote(l.path))
 }
 
-// newNotes are the notes that were not there before.
+// newNotes gives the notes that were not there before.
 func (l *Loaded) newNotes(before *Loaded) (notes []string) {
 	for _, n := range l.Notes {
 		if !slices.Contains(before.Notes, n) {

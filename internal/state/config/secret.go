@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// ReadSecret is ReadFile for a file that nobody but its owner may open.
+// ReadSecret gives ReadFile for a file that nobody but its owner may open.
 func ReadSecret(path string) ([]byte, error) {
 	src, err := ReadFile(path)
 	if err != nil {
@@ -22,9 +22,9 @@ func ReadSecret(path string) ([]byte, error) {
 	return src, nil
 }
 
-// SignIns is where sign-ins at remote servers are kept, and their lock.
+// SignIns gives where sign-ins at remote servers are kept, and their lock.
 func (f Folders) SignIns() string { return f.State + string(os.PathSeparator) + "oauth" }
 
-// VaultFolder is the folder of the vault: the encrypted file, or the names of what is in the
+// VaultFolder gives the folder of the vault: the encrypted file, or the names of what is in the
 // keychain.
 func (f Folders) VaultFolder() string { return f.State + string(os.PathSeparator) + "vault" }

@@ -78,7 +78,7 @@ type upstreamTable struct {
 	Timeout  string            `toml:"timeout"`
 }
 
-// tomlKeys are the keys of a table.
+// tomlKeys gives the keys of a table.
 func tomlKeys[T any]() (keys []string) {
 	for t := reflect.TypeFor[T](); len(keys) < t.NumField(); {
 		keys = append(keys, t.Field(len(keys)).Tag.Get("toml"))
@@ -98,7 +98,7 @@ func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	return ParseHub(f, src, lookup)
 }
 
-// ParseHub is LoadHub of a text that would be config.toml.
+// ParseHub gives LoadHub of a text that would be config.toml.
 func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, error) {
 	h, path := Hub{PrefixDescriptions: true, ListWait: defaultListWait, SessionIdle: defaultSessionIdle}, f.SettingsFile()
 	file, err := readSettings(path, src)
@@ -134,7 +134,7 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 	return h, nil
 }
 
-// tableLine is the line of the first key in a table.
+// tableLine gives the line of the first key in a table.
 func tableLine(lines map[string]int, table string) (first int) {
 	for key, line := range lines {
 		if (key == table || strings.HasPrefix(key, table+".")) && (first == 0 || line < first) {
@@ -203,7 +203,7 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 	return u, nil
 }
 
-// readCommand is what is started, one word or several, with the arguments behind it.
+// readCommand gives what is started, one word or several, with the arguments behind it.
 func (t upstreamTable) readCommand() (words []string, err error) {
 	switch c := t.Command.(type) {
 	case nil:

@@ -165,7 +165,7 @@ func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 	return fresh
 }
 
-// watchesAll says whether every folder of the path is under watch.
+// watchesAll reports whether every folder of the path is under watch.
 func (w *watcher) watchesAll(t resolvedPath) bool {
 	if w.fs == nil || len(t.entries) == 0 {
 		return false

@@ -21,7 +21,7 @@ const (
 // maxScheme is more than the name of a scheme has, in bytes.
 const maxScheme = 32
 
-// trimSchemes is a word without the schemes and slashes in front of an address. A path of a
+// trimSchemes gives a word without the schemes and slashes in front of an address. A path of a
 // file, a time and a host with its port have none.
 func trimSchemes(word string) (rest string, by lead) {
 	for rest = word; ; {
@@ -53,7 +53,7 @@ var browsed = map[string]bool{"http": true, "https": true, "ws": true, "wss": tr
 // countSlashes counts those at the beginning of a word.
 func countSlashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
 
-// schemeLength is how long the name of the scheme is with which a word begins, 0 where it
+// schemeLength gives how long the name of the scheme is with which a word begins, 0 where it
 // begins with none: with a drive, an address of IPv6, a host and its port or its folder.
 func schemeLength(word string) int {
 	n := 0
@@ -139,7 +139,7 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 	return before, host, true
 }
 
-// findAddressHint is where in a text something stands that every address has: an @, a digit, a dot
+// findAddressHint gives where in a text something stands that every address has: an @, a digit, a dot
 // or a colon with something behind it, two slashes, a wide letter or mark; -1 is nowhere. So has the full stop of
 // Chinese between plain letters, which browsers take for a dot.
 func findAddressHint(text string) int {

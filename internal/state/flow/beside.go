@@ -72,7 +72,7 @@ func mailAt(word string, at int, visit func(address string)) {
 	}
 }
 
-// hostLength is how long the plain letters and marks of a host are with which a text begins.
+// hostLength gives how long the plain letters and marks of a host are with which a text begins.
 func hostLength(text string) int {
 	n := 0
 	for n < len(text) && n < maxHost && (isAlphanumeric(text[n]) || text[n] == '.' || text[n] == '-') {
@@ -100,7 +100,7 @@ func hostBehind(text string, led bool, visit func(host string)) {
 	}
 }
 
-// plainEnd is a host without what stands behind it in a sentence.
+// plainEnd gives a host without what stands behind it in a sentence.
 func plainEnd(host string) string {
 	return strings.TrimRightFunc(host, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
@@ -118,7 +118,7 @@ func standsBeside(text string) (is bool, size int) {
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
 }
 
-// plainForm is a word as who reads it takes it: without what a web address has in place of a
+// plainForm gives a word as who reads it takes it: without what a web address has in place of a
 // character, wide letters and what nobody sees. It is "" for one that has none of that.
 func plainForm(word string) (plain string) {
 	if len(word) > maxWord {

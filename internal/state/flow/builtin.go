@@ -66,7 +66,7 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	return t, decides, true
 }
 
-// sharedTexts are the texts of an argument as the class calls it, and what the tool calls it.
+// sharedTexts gives the texts of an argument as the class calls it, and what the tool calls it.
 func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		own := key.Text()
@@ -106,7 +106,7 @@ func placeTrust(project, place string) policy.Trust {
 	return max(v, policy.Private)
 }
 
-// nameTrust is held by the name alone.
+// nameTrust gives held by the name alone.
 func nameTrust(project, place string) policy.Trust {
 	if textclass.HoldsSecrets(place) {
 		return policy.Yes
@@ -131,7 +131,7 @@ func nameTrust(project, place string) policy.Trust {
 	return policy.Private
 }
 
-// hasDrive says whether a path begins at a drive of Windows.
+// hasDrive reports whether a path begins at a drive of Windows.
 func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
 
 func isInside(folder, place string) bool {
@@ -139,7 +139,7 @@ func isInside(folder, place string) bool {
 	return place == folder || strings.HasPrefix(place, folder+"/")
 }
 
-// readsSecrets says whether a shell text names a place of secrets, also by wildcards and
+// readsSecrets reports whether a shell text names a place of secrets, also by wildcards and
 // braces, or prints its variables, which hold them as well.
 func readsSecrets(command string) bool {
 	if slices.ContainsFunc(shellWords(command), textclass.HoldsSecrets) || variables().MatchString(command) {
@@ -165,7 +165,7 @@ var variables = sync.OnceValue(func() *regexp.Regexp {
 // maxBraced is how many words braces may make of one that are looked at.
 const maxBraced = 64
 
-// expandBraces are the words that a shell makes of one with braces.
+// expandBraces gives the words that a shell makes of one with braces.
 func expandBraces(word string) (all []string) {
 	all = []string{word}
 	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
@@ -199,7 +199,7 @@ var secretNames = sync.OnceValue(func() (names []string) {
 
 var wild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]|[*?]`) })
 
-// namesSecrets says whether a path does, or has a wildcard that may stand for a name that does.
+// namesSecrets reports whether a path does, or has a wildcard that may stand for a name that does.
 func namesSecrets(word string) bool {
 	if textclass.HoldsSecrets(word) {
 		return true
@@ -242,7 +242,7 @@ func setOf(text string) map[string]bool {
 	return set
 }
 
-// reachesNetwork says whether a shell text names what may reach beyond this machine: a program, or an
+// reachesNetwork reports whether a shell text names what may reach beyond this machine: a program, or an
 // address; or hides what it runs. A script that does it by itself is not seen.
 func reachesNetwork(command string) bool {
 	if hides().MatchString(command) {
@@ -284,7 +284,7 @@ var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
 
-// bareOf is a shell text without its quotes, and again as a shell may fill it in.
+// bareOf gives a shell text without its quotes, and again as a shell may fill it in.
 func bareOf(command string) string {
 	bare := bared.Replace(command)
 	if !strings.ContainsAny(bare, "$`") {
@@ -293,7 +293,7 @@ func bareOf(command string) string {
 	return bare + " " + empties().ReplaceAllString(bare, "") + " " + empties().ReplaceAllString(defaults().ReplaceAllString(bare, "$1"), "")
 }
 
-// shellWords are the words of a shell text, without the quotes that may stand in them.
+// shellWords gives the words of a shell text, without the quotes that may stand in them.
 func shellWords(command string) []string {
 	bare := bareOf(command)
 	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }

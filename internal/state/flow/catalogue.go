@@ -64,7 +64,7 @@ func RecogniseServer(command []string, url string) *Known {
 	return rows[i].joinTools(s)
 }
 
-// joinTools is the row and what the lists of tools of its server say.
+// joinTools gives the row and what the lists of tools of its server say.
 func (r row) joinTools(s *servers.KnownServer) *Known {
 	k := &Known{row: r, effects: map[string]string{}}
 	for _, effect := range s.Tools.ListEffects() { // the gravest last
@@ -75,7 +75,7 @@ func (r row) joinTools(s *servers.KnownServer) *Known {
 	return k
 }
 
-// toolTraits are those of a tool, or with "" of whatever else the server sends; Unsaid in all for one that is not in the catalogue.
+// toolTraits gives those of a tool, or with "" of whatever else the server sends; Unsaid in all for one that is not in the catalogue.
 func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	if k == nil || tool != "" && k.effects[tool] == "" {
 		return t
@@ -117,7 +117,7 @@ type Tool struct {
 	Decides []string // the arguments that say where it goes; nil where that is not known
 }
 
-// ListTools are those of which something is known, by name.
+// ListTools gives those of which something is known, by name.
 func (k *Known) ListTools() (all []Tool) {
 	if k == nil {
 		return nil

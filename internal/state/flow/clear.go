@@ -30,7 +30,7 @@ func (s *Session) followProcess(process string) {
 	s.process, s.client = process, fileOf(process)
 }
 
-// lastEnd is the journal that the last clear leads to; "" without any.
+// lastEnd gives the journal that the last clear leads to; "" without any.
 func (c *content) lastEnd() string {
 	if n := len(c.ends); n > 0 {
 		return c.ends[n-1]
@@ -76,7 +76,7 @@ func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	return true, s.moveTo(c.lastEnd())
 }
 
-// leadsElsewhere says whether what is new in the journal of the client's process leads elsewhere. Where
+// leadsElsewhere reports whether what is new in the journal of the client's process leads elsewhere. Where
 // something was torn or changed nothing does.
 func (s *Session) leadsElsewhere(c *content) bool {
 	to := c.lastEnd()
@@ -153,7 +153,7 @@ func (s *Session) ClearLabels(key string) (why string, err error) {
 	return "", s.refreshLabels()
 }
 
-// conversationKeys are the keys of sessions that clients have named in what is linked.
+// conversationKeys gives the keys of sessions that clients have named in what is linked.
 func (s *Session) conversationKeys() (keys []string, err error) {
 	for _, j := range s.journals {
 		found, err := readJournal(filepath.Join(s.dir, j.name))
@@ -172,7 +172,7 @@ func (s *Session) conversationKeys() (keys []string, err error) {
 	return keys, nil
 }
 
-// currentJournal is the journal that the last clear has led to; "" before one, and where nobody
+// currentJournal gives the journal that the last clear has led to; "" before one, and where nobody
 // has asked yet what the session has seen.
 func (s *Session) currentJournal() string {
 	s.mu.Lock()
@@ -183,7 +183,7 @@ func (s *Session) currentJournal() string {
 	return s.at
 }
 
-// CurrentKeys are the keys of the session that who has been started with some is of by now: others
+// CurrentKeys gives the keys of the session that who has been started with some is of by now: others
 // after a clear.
 func CurrentKeys(state string, keys []string, getenv func(string) string) []string {
 	s := New(state, keys)
@@ -198,7 +198,7 @@ func CurrentKeys(state string, keys []string, getenv func(string) string) []stri
 	return keys
 }
 
-// lastOf is the journal of a key: for that of a client's process, where the last clear has led.
+// lastOf gives the journal of a key: for that of a client's process, where the last clear has led.
 func lastOf(dir, key string) string {
 	name := fileOf(key)
 	if !strings.HasPrefix(key, byProcess) {

@@ -28,7 +28,7 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides
 }
 
-// callServer is the server of a call and what is known of it: of a hub's, that are many, by what
+// callServer gives the server of a call and what is known of it: of a hub's, that are many, by what
 // each is called alone.
 func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	if c.Server == "" || c.Server == s.name {
@@ -37,7 +37,7 @@ func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	return c.Server, nil
 }
 
-// toolNames are those that tables about tools look at.
+// toolNames gives those that tables about tools look at.
 func toolNames(c *policy.Call) []string {
 	if c.Subject == policy.ToolSubject {
 		return c.Names
@@ -45,7 +45,7 @@ func toolNames(c *policy.Call) []string {
 	return nil
 }
 
-// cautiousTraits are the traits of what nobody has said anything of.
+// cautiousTraits gives the traits of what nobody has said anything of.
 func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {
@@ -78,7 +78,7 @@ func isPlainMethod(method string) bool {
 	return method != "tasks/update" && (silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/"))
 }
 
-// labelKinds are the kinds of labels that what a server sends brings along.
+// labelKinds gives the kinds of labels that what a server sends brings along.
 func labelKinds(t policy.Traits) (kinds []string) {
 	if t.PublicSource >= policy.Yes {
 		kinds = append(kinds, untrusted)

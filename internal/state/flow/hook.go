@@ -9,7 +9,7 @@ func HearIn(state, session, said string) error {
 	return HearUser(state, append(ClientKeys(), IDKey(session)), said)
 }
 
-// OfHook is the session that the client's proxies are of, with the one that the client names, if
+// OfHook gives the session that the client's proxies are of, with the one that the client names, if
 // it does: it has another name after it was cleared, and they do not.
 func OfHook(state, project, session string) (*Session, error) {
 	one := New(state, append(SessionKeys(os.Getenv, project), ClientKeys()...))

@@ -44,7 +44,7 @@ type journal struct {
 	marks *marks // of texts; nil before they are asked for
 }
 
-// fileOf is the name of a key's journal.
+// fileOf gives the name of a key's journal.
 func fileOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])

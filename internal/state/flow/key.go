@@ -21,7 +21,7 @@ const (
 // sessionVars name the session in the environment; the owner's word is the first.
 var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
 
-// SessionKeys are those of whoever started us: the ids of the environment, or else the client's
+// SessionKeys gives those of whoever started us: the ids of the environment, or else the client's
 // process, or else the user and the folder.
 func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	for _, name := range sessionVars {
@@ -38,7 +38,7 @@ func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	return keys
 }
 
-// ClientKeys is the key of the client that has started us, whatever else is known of it;
+// ClientKeys gives the key of the client that has started us, whatever else is known of it;
 // none where that cannot be told.
 func ClientKeys() []string {
 	if p := ourClient(); p != "" {
@@ -47,7 +47,7 @@ func ClientKeys() []string {
 	return nil
 }
 
-// OwnKeys is the key of a process that serves many clients itself.
+// OwnKeys gives the key of a process that serves many clients itself.
 func OwnKeys() []string {
 	if p := processKey(os.Getpid()); p != "" {
 		return []string{byProcess + p}
@@ -58,7 +58,7 @@ func OwnKeys() []string {
 // IDKey is the key of an id that the client itself gives, in a message or to a hook.
 func IDKey(id string) string { return bySession + shortID(id) }
 
-// InvocationKey is that of an invocation that begins now: none of the same name has had it.
+// InvocationKey gives that of an invocation that begins now: none of the same name has had it.
 func InvocationKey(name string) string { return byInvocation + name + ":" + rand.Text()[:8] }
 
 // shortID bounds an id of the client's.
@@ -76,7 +76,7 @@ var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busyb
 // ourClient is that of this process, whoever becomes its parent later.
 var ourClient = sync.OnceValue(func() string { return findClient(os.Getppid()) })
 
-// findClient is the first ancestor, from pid on, that is none of these. "" where that cannot be told.
+// findClient gives the first ancestor, from pid on, that is none of these. "" where that cannot be told.
 func findClient(pid int) string {
 	for range 32 {
 		p := readStat(pid)

@@ -116,7 +116,7 @@ func (k *known) mayBeForeign(word string) bool {
 	return k.doubt || hasMark(k.results, oddWord, []byte(word))
 }
 
-// findRepeat says whether texts have a run of characters in common with what was read, and of
+// findRepeat reports whether texts have a run of characters in common with what was read, and of
 // whom.
 func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	for _, text := range of {
@@ -135,7 +135,7 @@ func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	return from, found
 }
 
-// findSource is where the first word of a text was read that was; "" where none is known.
+// findSource gives where the first word of a text was read that was; "" where none is known.
 func (k *known) findSource(text string) string {
 	all := splitWords(text)
 	for word := all.nextWord(); word != ""; word = all.nextWord() {
@@ -155,7 +155,7 @@ func fromText(source string) string {
 	return " from " + source
 }
 
-// markSource is the source of a mark, if it is among those of the labels.
+// markSource gives the source of a mark, if it is among those of the labels.
 func (k *known) markSource(m *marks, r mark) string {
 	if i := int(m.of[r]); i < len(m.from) {
 		for _, one := range k.labels.listNewest(policy.SeenWords()...) {

@@ -35,7 +35,7 @@ type Seen struct {
 // labels are a set that only grows.
 type labels map[string]map[string]time.Time // by kind and source
 
-// hasLabel says whether there is nothing new in a label.
+// hasLabel reports whether there is nothing new in a label.
 func (l labels) hasLabel(kind, source string) bool {
 	of := l[kind]
 	if _, known := of[source]; known {
@@ -94,7 +94,7 @@ func (l labels) listNewest(kinds ...string) []Seen {
 	return all
 }
 
-// policyLabels is the set as rules are told it.
+// policyLabels gives the set as rules are told it.
 func (l labels) policyLabels() policy.Seen {
 	s := policy.Known
 	if len(l[untrusted]) > 0 {

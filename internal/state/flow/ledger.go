@@ -48,7 +48,7 @@ const (
 // maxLedger is some 150,000 lines, in bytes.
 const maxLedger = 16 << 20
 
-// newLedger is that of the first key: the same for all whom one client has started.
+// newLedger gives that of the first key: the same for all whom one client has started.
 func (s *Session) newLedger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,13 +57,13 @@ func (s *Session) newLedger(end string) *Ledger {
 	return l
 }
 
-// CountsLedger is where the session counts against limits.
+// CountsLedger gives where the session counts against limits.
 func (s *Session) CountsLedger() gate.Ledger { return s.newLedger(countsEnd) }
 
-// AskedLedger is where it says when a person was asked.
+// AskedLedger gives where it says when a person was asked.
 func (s *Session) AskedLedger() gate.Ledger { return s.newLedger(askedEnd) }
 
-// GrantedLedger is where it says what a person has allowed. nil is no place: where nobody can tell
+// GrantedLedger gives where it says what a person has allowed. nil is no place: where nobody can tell
 // whether a process still runs, and where all that is known of the session is a folder, which
 // is not only its own.
 func (s *Session) GrantedLedger() gate.Ledger {
@@ -234,7 +234,7 @@ func readEntries(lines []byte) (all []gate.Entry, err error) {
 	return all, nil
 }
 
-// readStanding are the entries of a file that none takes back; none where there is no file.
+// readStanding gives the entries of a file that none takes back; none where there is no file.
 func readStanding(dir, name string) (all []gate.Entry, err error) {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)

@@ -98,7 +98,7 @@ func readJournal(path string) (c content, err error) {
 	return c, nil
 }
 
-// collectSession is the session of a journal and of all that are linked with it.
+// collectSession gives the session of a journal and of all that are linked with it.
 func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 	have := labels{}
 	todo := []*found{f}
@@ -136,7 +136,7 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 	return s, nil
 }
 
-// TallyCalls is how many calls limits count in a session by now, and how many a person has allowed
+// TallyCalls gives how many calls limits count in a session by now, and how many a person has allowed
 // until it ends. It changes nothing; a file that is not as it was written is an error.
 func (s *Shown) TallyCalls(state string, now time.Time) (counted, granted int, err error) {
 	for _, key := range append([]string{s.Key}, s.Also...) {

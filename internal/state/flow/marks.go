@@ -64,7 +64,7 @@ const (
 	allowed   = 'o' // what a person has allowed
 )
 
-// marksFile is where the marks of a journal lie.
+// marksFile gives where the marks of a journal lie.
 func marksFile(dir, name string) string { return filepath.Join(dir, name+marksEnd) }
 
 // openMarks opens the marks of a journal; nil are none, where none are to be begun.
@@ -135,7 +135,7 @@ type hasher struct {
 	room  [aes.BlockSize]byte
 }
 
-// hashMark is the mark of something.
+// hashMark gives the mark of something.
 func (h *hasher) hashMark(word byte, of []byte) mark {
 	b := h.room[:]
 	if len(of) < len(b) {

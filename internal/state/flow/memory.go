@@ -77,7 +77,7 @@ func (s *Session) awaitMarks() {
 	}
 }
 
-// freshMarks are the marks that are not there yet, each once, behind their source.
+// freshMarks gives the marks that are not there yet, each once, behind their source.
 func (m *marks) freshMarks(all []mark) (some []mark) {
 	seen := map[mark]bool{}
 	for i, r := range all {
@@ -92,7 +92,7 @@ func (m *marks) freshMarks(all []mark) (some []mark) {
 	return some
 }
 
-// messageMarks are the marks of the texts of a message, behind that of their source.
+// messageMarks gives the marks of the texts of a message, behind that of their source.
 func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {
@@ -134,7 +134,7 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 // maxWord is more than an address has, in bytes.
 const maxWord = 2048
 
-// textBeginning is a text, or the first part of one that is no words: a picture, as JSON has it.
+// textBeginning gives a text, or the first part of one that is no words: a picture, as JSON has it.
 func textBeginning(text string) string {
 	const enough = 1 << 10
 	if len(text) > 4*enough && !strings.ContainsAny(text[:4*enough], " \n\t\\") {

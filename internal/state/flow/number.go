@@ -50,7 +50,7 @@ func isLongNumber(text string) bool {
 	return len(text) >= 8 && strings.Trim(text[:8], "0123456789") == ""
 }
 
-// numberStart is where a number begins whose first digit is at i; -1 where that digit is
+// numberStart gives where a number begins whose first digit is at i; -1 where that digit is
 // within a word.
 func numberStart(text string, i int) int {
 	from := i
@@ -120,7 +120,7 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 	}
 }
 
-// separatorLength is how long the character is that stands between groups of digits, with which
+// separatorLength gives how long the character is that stands between groups of digits, with which
 // a text begins; 0 where it begins with another.
 func separatorLength(text string) int {
 	if strings.IndexByte(" -./()", text[0]) >= 0 {

@@ -21,7 +21,7 @@ type piece struct {
 	glued        bool // the path that it is a part of goes on behind the blank
 }
 
-// splitPieces are those of a text; of a value, which is compared exactly, only from and end count.
+// splitPieces gives those of a text; of a value, which is compared exactly, only from and end count.
 func splitPieces(text string, places bool, all []piece) []piece {
 	for i := 0; i < len(text); {
 		size := blankLength(text[i:])
@@ -71,7 +71,7 @@ func gluePaths(text string, all []piece) {
 	}
 }
 
-// closingQuote is the quote that closes the one with which a text begins, "" where it
+// closingQuote gives the quote that closes the one with which a text begins, "" where it
 // begins with none. Both are of the same length.
 func closingQuote(text string) string {
 	for _, pair := range [...][2]string{{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"“", "”"}, {"‘", "’"}, {"«", "»"}} {
@@ -94,7 +94,7 @@ func isPathLead(text string) bool {
 	return i > 0 && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') && strings.IndexFunc(text[:i], isSeparator) < 0
 }
 
-// blankLength is how long the blank is with which a text begins, 0 where it begins with none.
+// blankLength gives how long the blank is with which a text begins, 0 where it begins with none.
 func blankLength(text string) int {
 	if text[0] < utf8.RuneSelf {
 		if text[0] <= ' ' || text[0] == 0x7f {
@@ -216,7 +216,7 @@ func (p *piece) continuesPath(text string, before, from, end int) bool {
 	return size == len(between) && strings.IndexByte(",;|([{<", between[0]) < 0 && !strings.HasPrefix(text[end:], between)
 }
 
-// skipBrackets is where the word goes on that has a bracket at i.
+// skipBrackets gives where the word goes on that has a bracket at i.
 func skipBrackets(text string, i, end int) int {
 	depth := 0
 	for ; i < end; i++ {
@@ -279,7 +279,7 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	}
 }
 
-// leadingMarks is how long that is which people write before a word. Before a path some of it
+// leadingMarks gives how long that is which people write before a word. Before a path some of it
 // says something: "!" leaves it out, "?" is a part of a pattern, "@" of the name of a package; but
 // people write "@docs/a.md" of a file.
 func leadingMarks(word string) int {
@@ -295,7 +295,7 @@ func leadingMarks(word string) int {
 	return len(marks) - len(strings.TrimLeft(marks, "'‘’:#"))
 }
 
-// ownSegment is how much of the marks behind a word is the last segment of its path: dots that
+// ownSegment gives how much of the marks behind a word is the last segment of its path: dots that
 // lead up or stand for all that is below, and a pattern of one letter.
 func ownSegment(word, marks string) int {
 	if word == "" || strings.IndexByte(`/\`, word[len(word)-1]) < 0 {
@@ -311,7 +311,7 @@ func ownSegment(word, marks string) int {
 	return 0
 }
 
-// positionLength is how long the line and the column are that stand behind the name of a file, as
+// positionLength gives how long the line and the column are that stand behind the name of a file, as
 // compilers write them: in "src/main.go:12:5".
 func positionLength(word string) int {
 	name := word
@@ -417,7 +417,7 @@ var fileHosts = map[string]bool{
 	"md": true, "mk": true, "mov": true, "pl": true, "ps": true, "py": true, "rs": true, "sh": true, "zip": true,
 }
 
-// foldPhrase is a phrase as it is compared: in lower case, unless it has a path, of which
+// foldPhrase gives a phrase as it is compared: in lower case, unless it has a path, of which
 // other letters are another one, or a letter that would become a plain one ("K", the sign
 // for Kelvin), and with it another host.
 func foldPhrase(phrase string) string {

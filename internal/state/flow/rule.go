@@ -181,7 +181,7 @@ const (
 	sameAgain = "a person let the same go there before"
 )
 
-// weighCall says whether a call goes without a question: it goes where the user said, where a
+// weighCall reports whether a call goes without a question: it goes where the user said, where a
 // person let the same go before, or, by the owner's list of what decides, nowhere else, carries no address that others have written and the user
 // has not, and nothing of what must not leave. The labels are those of the last look.
 func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o opinion, err error) {
@@ -252,7 +252,7 @@ func (k *known) weighAddresses(g *going, o *opinion) {
 	}
 }
 
-// hasWord says whether a word is in a text.
+// hasWord reports whether a word is in a text.
 func hasWord(text, word string) bool {
 	all := splitWords(text)
 	for one := all.nextWord(); one != ""; one = all.nextWord() {
@@ -263,7 +263,7 @@ func hasWord(text, word string) bool {
 	return false
 }
 
-// addressKey is what a call that carries an address is allowed by.
+// addressKey gives what a call that carries an address is allowed by.
 func (g *going) addressKey(word string) []byte {
 	return slices.Concat(g.what, []byte{0}, []byte(word))
 }

@@ -49,7 +49,7 @@ func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.P
 // SetPolicy changes what is said of servers, from now on.
 func (s *ServerLabels) SetPolicy(p *policy.Policy) { s.policy.Store(p) }
 
-// usesLabels says whether anything looks at labels.
+// usesLabels reports whether anything looks at labels.
 func usesLabels(p *policy.Policy) bool { return p.FlowLevel() != policy.Off || p.Labelled() }
 
 // Add puts what a message brings into the journals, and has its texts known again.
@@ -99,7 +99,7 @@ func (s *ServerLabels) Seen(cs []policy.Call) policy.Seen {
 	return seen
 }
 
-// readLabels is what the session has seen, with those that calls name.
+// readLabels gives what the session has seen, with those that calls name.
 func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 	for {
 		gen := s.session.gen.Load()
@@ -238,7 +238,7 @@ func joinReasons(noted, why string) string {
 	return noted + "; " + why
 }
 
-// grantServer is the server of a call, for what a person allows.
+// grantServer gives the server of a call, for what a person allows.
 func (s *ServerLabels) grantServer(c *policy.Call) string {
 	server, _ := s.callServer(c)
 	return cmp.Or(server, s.shown)
@@ -308,7 +308,7 @@ func formatSources(all []Seen) string {
 	return strings.Join(parts, ", ")
 }
 
-// destinationText are the values that say where a call goes.
+// destinationText gives the values that say where a call goes.
 func destinationText(names []string, c *policy.Call) string {
 	var parts []string
 	if c.Subject == policy.ResourceSubject {

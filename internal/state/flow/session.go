@@ -53,7 +53,7 @@ func New(state string, keys []string) *Session {
 	return s
 }
 
-// NewIsolated is the session of one key, which has nothing in common with any other, whatever a
+// NewIsolated gives the session of one key, which has nothing in common with any other, whatever a
 // message says.
 func NewIsolated(state, key string) *Session {
 	s := New(state, []string{key})
@@ -149,7 +149,7 @@ func (s *Session) linkKey(key string) error {
 	return s.refreshLabels()
 }
 
-// readNew is what others have added to a journal.
+// readNew gives what others have added to a journal.
 func (s *Session) readNew(j *journal) (c content, err error) {
 	lines, err := j.readNext()
 	if errors.Is(err, errCut) {
@@ -294,7 +294,7 @@ func (s *Session) Seen() (policy.Seen, error) {
 	return s.labels.policyLabels(), nil
 }
 
-// refreshState is the state of this moment.
+// refreshState gives the state of this moment.
 func (s *Session) refreshState() error {
 	if err := s.openJournals(); err != nil {
 		return err
@@ -335,7 +335,7 @@ func (s *Session) Close() {
 	s.journals, s.root, s.err = nil, nil, errors.New("the session is over")
 }
 
-// ForgetSession is Close, and removes what is kept under the session's own keys: it is over for all.
+// ForgetSession gives Close, and removes what is kept under the session's own keys: it is over for all.
 func (s *Session) ForgetSession() error {
 	s.Close()
 	var failed []error

@@ -26,7 +26,7 @@ func splitWords(text string) words {
 	return words{rest: text}
 }
 
-// nextWord is the next word, "" behind the last.
+// nextWord gives the next word, "" behind the last.
 func (w *words) nextWord() (word string) {
 	for word == "" && w.rest != "" {
 		end, size, plain := 0, 0, true
@@ -49,7 +49,7 @@ func (w *words) nextWord() (word string) {
 	return word
 }
 
-// startsSeparator says whether a text begins with what stands between words, and how long its first
+// startsSeparator reports whether a text begins with what stands between words, and how long its first
 // character is.
 func startsSeparator(text string) (is bool, size int) {
 	if text[0] < utf8.RuneSelf {
@@ -66,7 +66,7 @@ func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("“”«»…", r)
 }
 
-// plainWord is a word without the marks around it, and what led it.
+// plainWord gives a word without the marks around it, and what led it.
 func plainWord(word string) (plain string, by lead) {
 	if strings.HasPrefix(word, "::") && strings.Count(word, ":") > 2 { // of IPv6, and no mark
 		if plain := strings.TrimRight(word, "'’:!?*./\\"); isIPv6(plain) {
@@ -177,7 +177,7 @@ func mixHash(h uint64) uint64 {
 	return h ^ h>>29
 }
 
-// nextLetter is the first letter or digit of a text from at on, in lower case, and what is
+// nextLetter gives the first letter or digit of a text from at on, in lower case, and what is
 // behind it; 0 where there is none. What a text in a text has before a line end or a quote
 // is left out.
 func nextLetter(text string, at int) (r rune, next int) {

@@ -47,7 +47,7 @@ func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// plainAnswer is an answer with the members alone that somebody reads, in the types that they
+// plainAnswer gives an answer with the members alone that somebody reads, in the types that they
 // are read in.
 func plainAnswer(doc map[string]json.RawMessage) []byte {
 	plain := make(map[string]any)

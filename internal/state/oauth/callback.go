@@ -53,7 +53,7 @@ func (c *Client) authorize(ctx context.Context, page string, back net.Listener) 
 	}
 }
 
-// callbackHandler is the page the browser comes back to. Only a request with our state
+// callbackHandler gives the page the browser comes back to. Only a request with our state
 // ends the waiting: anybody on this machine can make another.
 func callbackHandler(host, state string, came chan<- callback, refused chan<- error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

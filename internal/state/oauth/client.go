@@ -103,7 +103,7 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// currentEntry is the entry as this process knows it.
+// currentEntry gives the entry as this process knows it.
 func (c *Client) currentEntry() (StoredSignIn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,7 +240,7 @@ func (c *Client) withLock(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// lockName is the name of this server's lock.
+// lockName gives the name of this server's lock.
 func (c *Client) lockName() string {
 	sum := sha256.Sum256([]byte(c.key))
 	return c.o.Lock + "." + hex.EncodeToString(sum[:8])
@@ -284,7 +284,7 @@ var errorCodes = []string{
 	"server_error", "temporarily_unavailable", "unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
 }
 
-// errorCode is a code of theirs; other words are a server's own.
+// errorCode gives a code of theirs; other words are a server's own.
 func errorCode(code, otherwise string) string {
 	if slices.Contains(errorCodes, code) {
 		return code
@@ -304,7 +304,7 @@ func (t *shownError) Unwrap() error { return t.err }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// mergeScopes are the scopes to ask for: those granted before and the new ones (MCP
+// mergeScopes gives the scopes to ask for: those granted before and the new ones (MCP
 // 2025-11-25 basic/authorization, step-up).
 func mergeScopes(had, wanted []string) []string {
 	all := slices.Clone(had)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// newHTTP is the way to what a server's challenge and metadata name: addresses
+// newHTTP gives the way to what a server's challenge and metadata name: addresses
 // that the server chose. It follows no redirection to another origin, because a
 // form with a code or a refresh token in it would go along, and a server of the
 // Internet cannot send it into the owner's own network (MCP security best
@@ -108,7 +108,7 @@ var (
 	}
 )
 
-// unmapIP is the IPv4 address inside an IPv6 one.
+// unmapIP gives the IPv4 address inside an IPv6 one.
 func unmapIP(ip netip.Addr) netip.Addr {
 	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
 		b := ip.As16()

@@ -75,7 +75,7 @@ func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Chall
 	return resource{id: d.server.String(), server: root.String()}, false, nil
 }
 
-// resourceAddresses are where the metadata of server may be.
+// resourceAddresses gives where the metadata of server may be.
 func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []string) {
 	if at := metadataAddress(challenges); at != "" {
 		all = append(all, at)
@@ -95,7 +95,7 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 	return all
 }
 
-// metadataAddress is where a challenge says that the metadata is.
+// metadataAddress gives where a challenge says that the metadata is.
 func metadataAddress(challenges []oauthex.Challenge) string {
 	for _, c := range challenges {
 		if at := c.Params["resource_metadata"]; at != "" {
@@ -124,7 +124,7 @@ func matchResource(id string, server *url.URL) error {
 	return nil
 }
 
-// originOf is the origin of an address, by which servers are known.
+// originOf gives the origin of an address, by which servers are known.
 func originOf(u *url.URL) string { return ServerKey(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
 
 // findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect
@@ -149,7 +149,7 @@ func (d *discovery) findIssuer(ctx context.Context, issuer string) (*oauthex.Aut
 	}, nil
 }
 
-// issuerAddresses are where the metadata of an authorization server may be. A slash at the
+// issuerAddresses gives where the metadata of an authorization server may be. A slash at the
 // end of its issuer is taken off first (RFC 8414 section 3.1), which the SDK does not do.
 func issuerAddresses(issuer string) []string {
 	u, err := url.Parse(issuer)

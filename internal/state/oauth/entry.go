@@ -44,7 +44,7 @@ type Store interface {
 	Name() string // for people: where the entries are
 }
 
-// ServerKey is the address by which a server is known: scheme and host in lower case,
+// ServerKey gives the address by which a server is known: scheme and host in lower case,
 // no default port, no fragment, and no query.
 func ServerKey(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())

@@ -57,7 +57,7 @@ func (p *issuerCheck) checkUnchanged(what, was, is string) error {
 	return &issuerChangedError{p.entry.Server, what, was, is}
 }
 
-// trimQuery is a page's address without what it is asked.
+// trimQuery gives a page's address without what it is asked.
 func trimQuery(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

@@ -181,7 +181,7 @@ func isLasting(err error) bool {
 		!slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)
 }
 
-// outageCause is the cause of an outage in words that can be shown.
+// outageCause gives the cause of an outage in words that can be shown.
 func outageCause(err error) error {
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failed.Response != nil {
 		return fmt.Errorf("the token endpoint answered HTTP %d %s", failed.Response.StatusCode, http.StatusText(failed.Response.StatusCode))

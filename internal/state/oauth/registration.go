@@ -62,7 +62,7 @@ func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex
 	return identity{}, fmt.Errorf("failed to register client: %w", failed)
 }
 
-// registrationMethods are the methods to register with, the best one first. We run on the
+// registrationMethods gives the methods to register with, the best one first. We run on the
 // owner's machine and can keep no secret from them: none is the right one where the server
 // takes it (RFC 8252 section 8.4).
 func registrationMethods(supported []string) []string {
@@ -81,7 +81,7 @@ func registrationMethods(supported []string) []string {
 	return all
 }
 
-// registeredIdentity is the client as the server has registered it, which may be with another
+// registeredIdentity gives the client as the server has registered it, which may be with another
 // method than was asked for. One that says no method, and gives a secret to a client that asked
 // for none, wants it in a way that it lists. A client without a secret has none to show.
 func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
@@ -104,7 +104,7 @@ func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, s
 	return identity{got.ClientID, got.ClientSecret, style}
 }
 
-// secretStyle is how a client shows its secret where nobody says how.
+// secretStyle gives how a client shows its secret where nobody says how.
 func secretStyle(supported []string) oauth2.AuthStyle {
 	switch {
 	case slices.Contains(supported, methodPost): // preferred by OAuth 2.1

@@ -40,7 +40,7 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 	})
 }
 
-// signIn is the flow of MCP's authorization clauses: discovery, registration, the page, and
+// signIn gives the flow of MCP's authorization clauses: discovery, registration, the page, and
 // the code exchanged for a token. had is the sign-in before; id and secret are of a client
 // that the owner registered.
 func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, id, secret string) (StoredSignIn, error) {
@@ -139,7 +139,7 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// wantedScopes are the scopes to ask for: those of the challenge, or else of the metadata,
+// wantedScopes gives the scopes to ask for: those of the challenge, or else of the metadata,
 // with those granted before, and offline access where the server knows it: without it some
 // give no refresh token.
 func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) []string {

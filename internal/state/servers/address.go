@@ -19,7 +19,7 @@ func parseRemote(text string) (identity, bool) {
 	return identity{address, strings.ToLower(u.Hostname()) + strings.TrimRight(u.Path, "/")}, true
 }
 
-// matchesAddress says whether an address is, or lies below, one of the catalogue's.
+// matchesAddress reports whether an address is, or lies below, one of the catalogue's.
 func matchesAddress(to, known string) bool {
 	return to == known || strings.HasPrefix(to, known+"/")
 }

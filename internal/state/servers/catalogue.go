@@ -42,7 +42,7 @@ type Tools struct {
 	Destructive []string `toml:"destructive"` // removes, runs or overwrites what nobody can bring back
 }
 
-// ListEffects are the lists by name, from the mildest to the gravest.
+// ListEffects gives the lists by name, from the mildest to the gravest.
 func (t Tools) ListEffects() []Effect {
 	return []Effect{{"read", t.Read}, {"secrets", t.Secrets}, {"write", t.Write}, {"sends", t.Sends}, {"destructive", t.Destructive}}
 }
@@ -53,7 +53,7 @@ type Effect struct {
 	Tools []string
 }
 
-// runsAs are the identities of a server.
+// runsAs gives the identities of a server.
 func (s *KnownServer) runsAs() (all []identity) {
 	for kind, names := range map[kind][]string{
 		npmPackage: s.NPM, pypiPackage: s.PyPI, pythonModule: s.Module, program: s.Program, image: s.Image, repository: s.Repo, address: s.URL,
@@ -75,7 +75,7 @@ var catalogue = sync.OnceValues(func() ([]KnownServer, error) {
 	return t.Server, nil
 })
 
-// LoadCatalogue is all that are known.
+// LoadCatalogue gives all that are known.
 func LoadCatalogue() ([]KnownServer, error) { return catalogue() }
 
 // RecogniseServer finds the server that a command line starts or that an address leads to.

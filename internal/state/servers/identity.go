@@ -25,7 +25,7 @@ type identity struct {
 	name string
 }
 
-// lazyPattern is compiled when it is first used.
+// lazyPattern gives compiled when it is first used.
 func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -9,7 +9,7 @@ import (
 // maxNested bounds launchers that launch launchers.
 const maxNested = 8
 
-// parseCommand is what a command line starts in the end; false where it is not understood.
+// parseCommand gives what a command line starts in the end; false where it is not understood.
 func parseCommand(words []string, depth int) (identity, bool) {
 	if len(words) == 0 || depth > maxNested {
 		return identity{}, false

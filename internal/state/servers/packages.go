@@ -27,7 +27,7 @@ func parseNpx(words []string, _ int) (identity, bool) {
 	return id, ok
 }
 
-// bridgedAddress is the address that mcp-remote is given.
+// bridgedAddress gives the address that mcp-remote is given.
 func bridgedAddress(f found) (identity, bool) {
 	rest := f.rest
 	if len(f.whats) == 1 && len(rest) > 0 { // npx -p mcp-remote mcp-remote URL

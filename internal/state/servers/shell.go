@@ -71,7 +71,7 @@ func parsePowershell(words []string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// shellLine is what a line starts in the end: one command, behind others that only set
+// shellLine gives what a line starts in the end: one command, behind others that only set
 // the scene (cd, export, source).
 func shellLine(text string, depth int) (identity, bool) {
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -130,7 +130,7 @@ func redirectsErrorOnly(redirections []*syntax.Redirect) bool {
 	return true
 }
 
-// literalWord is a word as it is written; what the shell would put in its place is a $,
+// literalWord gives a word as it is written; what the shell would put in its place is a $,
 // which no name has.
 func literalWord(word *syntax.Word) string {
 	var b strings.Builder

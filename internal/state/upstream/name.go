@@ -38,7 +38,7 @@ func CheckID(id string) error {
 
 const idCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// AdvertisedName is what a client is told that a tool or a prompt of the server is called.
+// AdvertisedName gives what a client is told that a tool or a prompt of the server is called.
 // It depends on nothing else: neither on other servers nor on other names. One that is too
 // long, or that some client could not take, is cut and gets a digest of the original; so is
 // one without a prefix that holds a separator, and could be another server's.

@@ -51,7 +51,7 @@ func (e *Entry) RemoveOrigin(o Origin) (done bool) {
 	return e.Moved && len(e.Origins) == 0
 }
 
-// FindOrigin is what is known of a place.
+// FindOrigin gives what is known of a place.
 func (e *Entry) FindOrigin(file string, server []string, member string) (o Origin, ok bool) {
 	o = Origin{File: file, Server: server, Member: member}
 	i := slices.IndexFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
@@ -104,7 +104,7 @@ func CheckValue(value []byte) error {
 	return nil
 }
 
-// CommandDigest is what a binding keeps of a command: SHA-256 over its words, each ended by a
+// CommandDigest gives what a binding keeps of a command: SHA-256 over its words, each ended by a
 // zero byte, in hexadecimal.
 func CommandDigest(command []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(command, "\x00") + "\x00"))

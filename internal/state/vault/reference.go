@@ -13,7 +13,7 @@ import (
 // Prefix begins a reference. It has no character that a client fills in.
 const Prefix = "clawai-vault:"
 
-// MakeReference is how a file speaks of an entry.
+// MakeReference gives how a file speaks of an entry.
 func MakeReference(name string) string { return Prefix + name }
 
 // InHeader cuts the value of a header, or a line that holds one, into what stands as it
@@ -55,7 +55,7 @@ type Resolver struct {
 	used  map[string][]byte
 }
 
-// UsedValues are the values that were given, each once.
+// UsedValues gives the values that were given, each once.
 func (r *Resolver) UsedValues() [][]byte {
 	return slices.SortedFunc(maps.Values(r.used), slices.Compare)
 }

@@ -90,7 +90,7 @@ type result struct {
 	err error
 }
 
-// allows says whether the gate would let q through on this result.
+// allows reports whether the gate would let q through on this result.
 func (r result) allows(q gate.Question) bool {
 	return r.err == nil && r.Reply.Allows() && r.Digest == q.Digest
 }

@@ -47,7 +47,7 @@ func New(rows, cols int) *Emulator {
 	return e
 }
 
-// Styled says whether a style (a parameter of SGR) was ever used.
+// Styled reports whether a style (a parameter of SGR) was ever used.
 func (e *Emulator) Styled(p string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -22,7 +22,7 @@ type Tool struct {
 	row   *row
 }
 
-// SharedName is the class's name of the tool's own argument; "" where it has the name
+// SharedName gives the class's name of the tool's own argument; "" where it has the name
 // already, or none.
 func (t Tool) SharedName(own string) string {
 	switch {

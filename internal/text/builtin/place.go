@@ -68,7 +68,7 @@ func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	return members.addDerived(args, placesArgument, places)
 }
 
-// addDerived is with for a list that may be empty.
+// addDerived gives with for a list that may be empty.
 func (o object) addDerived(args []byte, name string, texts []string) ([]byte, error) {
 	if len(texts) > 0 {
 		return o.addMember(args, name, encodeTexts(texts))
@@ -171,7 +171,7 @@ func containsAny(text string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// findChosen is what a wildcard names by its whole name, and whether a tool that shows what is
+// findChosen gives what a wildcard names by its whole name, and whether a tool that shows what is
 // in files shows more that is shut.
 func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
@@ -208,7 +208,7 @@ func splitWildcard(text string) []string {
 	return all
 }
 
-// joinWildcard is a wildcard as it stands in a folder.
+// joinWildcard gives a wildcard as it stands in a folder.
 func joinWildcard(folder, wildcard string) string {
 	if isRooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard
@@ -220,7 +220,7 @@ func isRooted(name string) bool {
 	return path.IsAbs(name) || strings.HasPrefix(name, "~") || len(name) > 1 && name[1] == ':'
 }
 
-// slashPath is a path with / between its parts, as on Windows too.
+// slashPath gives a path with / between its parts, as on Windows too.
 func slashPath(name string) string {
 	if rest, found := strings.CutPrefix(name, "file://"); found {
 		name = rest
@@ -274,7 +274,7 @@ func (r *row) readNested(m member) (all []string, err error) {
 	return all, err
 }
 
-// nestedPlace is the name of a member of an object in a value that reads as a file's; ""
+// nestedPlace gives the name of a member of an object in a value that reads as a file's; ""
 // without one.
 func nestedPlace(raw string) (found string) {
 	if !strings.Contains(raw, "{") {

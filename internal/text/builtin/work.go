@@ -107,7 +107,7 @@ func holdsTexts(v jsonscan.Value) bool {
 	return true
 }
 
-// collectTexts are the texts of a list, and those that its objects have under a name.
+// collectTexts gives the texts of a list, and those that its objects have under a name.
 func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	if v.Kind() == jsonscan.String {
 		return []string{v.Text()}, nil
@@ -183,7 +183,7 @@ func commandLine(program string, args jsonscan.Value) (string, error) {
 	return line, nil
 }
 
-// shellWord is a text as one word of a shell.
+// shellWord gives a text as one word of a shell.
 func shellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))

@@ -69,10 +69,10 @@ var checks = map[string]func(found string) bool{
 	},
 }
 
-// signsOf are the letters and digits of s.
+// signsOf gives the letters and digits of s.
 func signsOf(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(s) }
 
-// hasShape says whether s is as long as form, with a digit at each #.
+// hasShape reports whether s is as long as form, with a digit at each #.
 func hasShape(s, form string) bool {
 	if len(s) != len(form) {
 		return false

@@ -73,7 +73,7 @@ func readHidden(f *findings, s *sparse) {
 	}
 }
 
-// skipPlain is where eight bytes at a time stop being drawn ASCII.
+// skipPlain gives where eight bytes at a time stop being drawn ASCII.
 func skipPlain(t string, i int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(t); i += 8 {
@@ -86,7 +86,7 @@ func skipPlain(t string, i int) int {
 	return i
 }
 
-// controlEnd is where a control character ends, n bytes long, with the escape that it
+// controlEnd gives where a control character ends, n bytes long, with the escape that it
 // begins (ECMA-48: CSI ends with 0x40 to 0x7e, OSC and its like with BEL or ST).
 func controlEnd(t string, i, n int) (end int, what string) {
 	const what8, plain = "an escape of a terminal", "a control character"
@@ -152,7 +152,7 @@ func hiddenRun(t string, i int) (what string, n, end int) {
 	return hiddenName(first), n, end
 }
 
-// hiddenName is what hides, by its first character.
+// hiddenName gives what hides, by its first character.
 func hiddenName(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):
@@ -238,7 +238,7 @@ func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 // isDirectionMark says that a character has a direction and nothing else (UAX 9, 2.6).
 func isDirectionMark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
 
-// isNearRightToLeft says whether a letter that runs from right to left stands within a few
+// isNearRightToLeft reports whether a letter that runs from right to left stands within a few
 // characters of t[i:end]: figures and signs beside it are what marks are written for.
 func isNearRightToLeft(t string, i, end int) bool {
 	const near = 16 // bytes

@@ -11,7 +11,7 @@ import (
 // maxPlaces bounds what is found in a document, of all kinds in all of its strings.
 const maxPlaces = 1 << 14
 
-// InspectDocument is Text of a file or a message as it is stored: where it is JSON, or holds values of
+// InspectDocument gives Text of a file or a message as it is stored: where it is JSON, or holds values of
 // JSON each on lines of its own, also of what their strings and names say behind their escapes.
 // What is found there is the string token, with its quotes.
 func InspectDocument(text string, wanted Kinds) []Found {

@@ -99,7 +99,7 @@ type Kinds struct {
 	closely bool
 }
 
-// WithCloseLook is the same set for a text that is short and of one author, such as a tool's
+// WithCloseLook gives the same set for a text that is short and of one author, such as a tool's
 // description: one character that is not drawn counts there.
 func (ks Kinds) WithCloseLook() Kinds {
 	ks.closely = true
@@ -132,7 +132,7 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	return Kinds{only: only, any: any, own: own}, nil
 }
 
-// KindWords are the kinds as they are written.
+// KindWords gives the kinds as they are written.
 func KindWords() (words []string) {
 	for _, k := range kinds {
 		words = append(words, string(k.kind))
@@ -140,7 +140,7 @@ func KindWords() (words []string) {
 	return words
 }
 
-// DescribeKind is what a kind is, in words for people.
+// DescribeKind gives what a kind is, in words for people.
 func (k Kind) DescribeKind() string {
 	for _, d := range kinds {
 		if d.kind == k {
@@ -150,12 +150,12 @@ func (k Kind) DescribeKind() string {
 	return ""
 }
 
-// hasKind says whether a kind is in the set. What was not looked at belongs to every set.
+// hasKind reports whether a kind is in the set. What was not looked at belongs to every set.
 func (ks Kinds) hasKind(k Kind) bool {
 	return ks.any || len(ks.only) == 0 || k == Unscreened || slices.Contains(ks.only, k)
 }
 
-// looksFor says whether a kind is in the set, or a part of a pack that is.
+// looksFor reports whether a kind is in the set, or a part of a pack that is.
 func (ks Kinds) looksFor(k Kind) bool {
 	return ks.hasKind(k) || slices.ContainsFunc(ks.only, func(wanted Kind) bool { return ks.inPack(wanted, k) })
 }
@@ -163,7 +163,7 @@ func (ks Kinds) looksFor(k Kind) bool {
 // shareable are the kinds that packs may have among theirs.
 var shareable = []Kind{Card, IBAN, SSN, VIN}
 
-// inPack says whether a kind is a part of a pack.
+// inPack reports whether a kind is a part of a pack.
 func (ks Kinds) inPack(pack, k Kind) bool {
 	if !slices.Contains(shareable, k) { // or no pack need be read
 		return false
@@ -182,7 +182,7 @@ func InspectText(text string, wanted Kinds) []Found {
 	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 
-// inspectText is Text; inside is how encoded texts are looked into, nil where they are not.
+// inspectText gives Text; inside is how encoded texts are looked into, nil where they are not.
 func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {
@@ -206,7 +206,7 @@ func inspectText(text string, wanted Kinds, inside func(decoded string, own []*P
 
 func byPlace(a, b Found) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
 
-// wantsShared says whether the kinds behind the i-th, which are found in its pass, are wanted.
+// wantsShared reports whether the kinds behind the i-th, which are found in its pass, are wanted.
 func wantsShared(i int, wanted Kinds) bool {
 	for i++; i < len(kinds) && kinds[i].find == nil; i++ {
 		if kinds[i].kind != Unscreened && wanted.hasKind(kinds[i].kind) {

@@ -26,7 +26,7 @@ func findTemplateTokens(f *findings) {
 
 var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
 
-// tokenLen is the length of im_start|> and the like; 0 when it is none.
+// tokenLen gives the length of im_start|> and the like; 0 when it is none.
 func tokenLen(rest string) int {
 	n := strings.IndexFunc(rest, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')
@@ -144,7 +144,7 @@ func findImageLinks(f *findings) {
 	})
 }
 
-// hasQuery says whether an image of Markdown has an address with a query.
+// hasQuery reports whether an image of Markdown has an address with a query.
 func hasQuery(address string) bool {
 	address = strings.TrimPrefix(strings.TrimLeft(address, " \t\r\f"), "<")
 	for _, scheme := range []string{"https://", "http://"} {
@@ -184,7 +184,7 @@ func findGaps(f *findings) {
 	}
 }
 
-// isWideGap says whether blanks are wide or long.
+// isWideGap reports whether blanks are wide or long.
 func isWideGap(blanks string) bool {
 	if strings.Count(blanks, "\n") > longGap {
 		return true

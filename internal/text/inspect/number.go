@@ -150,7 +150,7 @@ func findIBANs(f *findings) {
 	})
 }
 
-// ibanBegins says whether a group is a country and its check digits.
+// ibanBegins reports whether a group is a country and its check digits.
 func ibanBegins(group string) bool {
 	return len(group) >= 4 && group[0] >= 'A' && group[1] >= 'A' && group[2] <= '9' && group[3] <= '9'
 }
@@ -277,7 +277,7 @@ func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group
 	}
 }
 
-// groupEnd is where the signs from i end.
+// groupEnd gives where the signs from i end.
 func groupEnd(t string, of *[256]bool, i int) int {
 	for i < len(t) && of[t[i]] {
 		i++
@@ -312,7 +312,7 @@ func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(sta
 
 func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// containsBytes says whether one of texts is that.
+// containsBytes reports whether one of texts is that.
 func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

@@ -17,7 +17,7 @@ func (p *Pack) Kind() string { return ownPrefix + p.Name }
 // Text is what the pack was read from.
 func (p *Pack) Text() []byte { return p.text }
 
-// sizeOf is how many instructions a form has.
+// sizeOf gives how many instructions a form has.
 func sizeOf(form string) (int, error) {
 	tree, err := syntax.Parse(form, syntax.Perl)
 	if err != nil {

@@ -139,7 +139,7 @@ func ParsePack(src []byte) (*Pack, error) {
 	return p, nil
 }
 
-// headerLine is the line of the nth [[pattern]], from 0; 0 where it is written otherwise.
+// headerLine gives the line of the nth [[pattern]], from 0; 0 where it is written otherwise.
 func headerLine(src []byte, n int) int {
 	at := 0
 	for line := range bytes.Lines(src) {
@@ -238,7 +238,7 @@ func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) 
 	read()
 }
 
-// lineOrWord is i, or where the word begins in which it stands.
+// lineOrWord gives i, or where the word begins in which it stands.
 func lineOrWord(text string, i int) int {
 	for n := 0; n < around && i > 0 && partOfNumber(text[i-1]); n++ {
 		i--
@@ -269,7 +269,7 @@ func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	}
 }
 
-// standsAt says whether a word stands at i, in any case, and not inside another; one of more
+// standsAt reports whether a word stands at i, in any case, and not inside another; one of more
 // than four letters may go on.
 func standsAt(text string, i int, word string) bool {
 	end := i + len(word)

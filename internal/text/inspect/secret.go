@@ -70,7 +70,7 @@ func (f *findings) addSecret(kind string, start, end int) {
 // maxWithin is how many times its length may be read of what stands within secrets and examples.
 const maxWithin = 8
 
-// givenSecrets are the secrets of a text that no name announces, in order. Within each, and within
+// givenSecrets gives the secrets of a text that no name announces, in order. Within each, and within
 // each example, another one may begin: it counts where it goes on behind those before it.
 func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	end, seen, within := 0, 0, 0 // of what is known, and of what was read at all
@@ -95,7 +95,7 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	}
 }
 
-// shapeIn is the kind of the first secret in the value of a name that is known by its form or
+// shapeIn gives the kind of the first secret in the value of a name that is known by its form or
 // its place, and is no example; "" for none. It may begin behind a word of examples.
 func shapeIn(value string) string {
 	read := redact.Read(value)
@@ -126,7 +126,7 @@ func glued(value string) string {
 	return ""
 }
 
-// indexFold is strings.Index of a word of small letters, in any case.
+// indexFold gives strings.Index of a word of small letters, in any case.
 func indexFold(text, word string) int {
 	for at := 0; at+len(word) <= len(text); at++ {
 		if text[at]|0x20 == word[0]|0x20 && strings.EqualFold(text[at:at+len(word)], word) {
@@ -172,7 +172,7 @@ func isExample(secret, kind string) bool {
 	return !found || s.Named || s.Placed
 }
 
-// armoredKeyText is the base64 of a key in PEM armour, without its headers.
+// armoredKeyText gives the base64 of a key in PEM armour, without its headers.
 func armoredKeyText(key string) string {
 	var body strings.Builder
 	_, key, _ = strings.Cut(key, "KEY")
@@ -194,7 +194,7 @@ func armoredKeyText(key string) string {
 	return body.String()
 }
 
-// madeUp is a text without the words of examples.
+// madeUp gives a text without the words of examples.
 func madeUp(text string) string {
 	left := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -246,7 +246,7 @@ func isPlaceholder(value string) bool {
 	return countDistinct(value) < 6
 }
 
-// countDistinct is how many different bytes there are in a text.
+// countDistinct gives how many different bytes there are in a text.
 func countDistinct(text string) (n int) {
 	var seen [256]bool
 	for i := range len(text) {
@@ -302,7 +302,7 @@ func findEncoded(f *findings) {
 	}
 }
 
-// lettersAt is how many letters of base64 a text begins with.
+// lettersAt gives how many letters of base64 a text begins with.
 func lettersAt(t string) (n int) {
 	for n < len(t) && base64Letters[t[n]] {
 		n++
@@ -310,7 +310,7 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrappedEnd is where a run ends that goes on in lines as long as its first, with a shorter
+// wrappedEnd gives where a run ends that goes on in lines as long as its first, with a shorter
 // last one and without it.
 func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first

@@ -165,7 +165,7 @@ var hidingStyle = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*[+-]?(?:0+(?:[^.0-9]|\.0|$)|\.0)|text-indent\s*:\s*-\d{3})`)
 })
 
-// plainStyle is a style without comments and escapes (CSS Syntax 4.3.7).
+// plainStyle gives a style without comments and escapes (CSS Syntax 4.3.7).
 func plainStyle(style string) string {
 	if !strings.Contains(style, "/*") && strings.IndexByte(style, '\\') < 0 {
 		return style
@@ -215,7 +215,7 @@ var (
 	raws    = map[string]bool{"script": true, "style": true, "textarea": true, "title": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true}
 )
 
-// bodyEnd is where the text ends that stands in a tag: before the end tag of its own, behind those of
+// bodyEnd gives where the text ends that stands in a tag: before the end tag of its own, behind those of
 // tags of the same name in it. What stands in comments, scripts and quotes is no tag.
 func (f *findings) bodyEnd(t tag) int {
 	name := strings.ToLower(t.name)

@@ -115,7 +115,7 @@ func (w *walker) copyArray(level secrecy, field string, depth int) error {
 	}
 }
 
-// plainString is the string at the cursor without its quotes, as far as it has no escapes.
+// plainString gives the string at the cursor without its quotes, as far as it has no escapes.
 func (w *walker) plainString() []byte {
 	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return nil

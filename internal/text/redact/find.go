@@ -17,7 +17,7 @@ func FindSecret(text string, from int) (Span, bool) {
 	return spanOf(findSecret(bytesOf(text), from))
 }
 
-// FindUnnamed is Reading.FindUnnamed of a text that is looked at once.
+// FindUnnamed gives Reading.FindUnnamed of a text that is looked at once.
 func FindUnnamed(text string, from int) (Span, bool) {
 	r := Read(text)
 	return r.FindUnnamed(from)
@@ -33,7 +33,7 @@ func Read(text string) Reading { return Reading{reading{s: bytesOf(text)}} }
 // Find gives the first secret at or after from. Another may begin within it and end behind it.
 func (r *Reading) Find(from int) (Span, bool) { return spanOf(r.of.search(from, len(r.of.s), true)) }
 
-// FindUnnamed is Find of what its own form or its place gives away: it passes over the values of
+// FindUnnamed gives Find of what its own form or its place gives away: it passes over the values of
 // names, which may hold one another down to the end of a text.
 func (r *Reading) FindUnnamed(from int) (Span, bool) {
 	return spanOf(r.of.search(from, len(r.of.s), false))

@@ -138,7 +138,7 @@ func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	return 0, 0
 }
 
-// matchEscaped is how many bytes of text are v, with or without escapes; 0 when they are not.
+// matchEscaped gives how many bytes of text are v, with or without escapes; 0 when they are not.
 func matchEscaped(text, v []byte) (n int) {
 	for len(v) > 0 {
 		if n == len(text) {
@@ -167,7 +167,7 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// indexBase64 is bytes.Index for standard base64 in a text that may have the alphabet of
+// indexBase64 gives bytes.Index for standard base64 in a text that may have the alphabet of
 // URLs instead.
 func indexBase64(text, v []byte) int {
 	i := bytes.Index(text, v)
@@ -186,7 +186,7 @@ func indexBase64(text, v []byte) int {
 
 const knownMark = redactedMark + "vault]"
 
-// MaskText is s with a marker in the place of every known value.
+// MaskText gives s with a marker in the place of every known value.
 func (k *Known) MaskText(s string) string {
 	if k == nil {
 		return s

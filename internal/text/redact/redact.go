@@ -81,7 +81,7 @@ func New(mode Mode, key []byte) *Redactor {
 // HideKnown has values that are known to be secret kept out, in every mode.
 func (r *Redactor) HideKnown(k *Known) { r.known = k }
 
-// lookAhead is how far behind a cut a secret is still looked for that begins before it.
+// lookAhead gives how far behind a cut a secret is still looked for that begins before it.
 func (r *Redactor) lookAhead() int {
 	if r.known == nil {
 		return maxLook
@@ -116,7 +116,7 @@ func (r *Redactor) ReleaseScratch(n int) {
 	}
 }
 
-// AppendString is AppendText of a whole string.
+// AppendString gives AppendText of a whole string.
 func (r *Redactor) AppendString(dst []byte, s string) []byte {
 	r.scratch = append(r.scratch[:0], s...)
 	return r.AppendText(dst, r.scratch, r.scratch)
@@ -190,7 +190,7 @@ func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	return hex.AppendEncode(append(dst, "hmac:"...), r.mac.Sum(r.sum[:0])[:16])
 }
 
-// entropyBits is an upper bound of what a value can hold if its characters were drawn
+// entropyBits gives an upper bound of what a value can hold if its characters were drawn
 // at random: below 64 a digest, even a keyed one, would give it away to whoever
 // gets the key.
 func entropyBits(value []byte) int {

@@ -15,13 +15,13 @@ func newScrubber() *Redactor {
 	return New(Redacted, key)
 }
 
-// ScrubText is s as the record keeps a text by default: secrets replaced by
+// ScrubText gives s as the record keeps a text by default: secrets replaced by
 // [redacted:KIND:LENGTH], a long one cut. Bytes that are not UTF-8 become \xNN.
 func ScrubText(s string) string {
 	return string(escape.UndoEscapes(nil, newScrubber().AppendString(nil, s)))
 }
 
-// ScrubJSON is the same for a JSON value. The result is JSON even where src is
+// ScrubJSON gives the same for a JSON value. The result is JSON even where src is
 // not; nil stays nil.
 func ScrubJSON(src []byte) []byte {
 	if src == nil {

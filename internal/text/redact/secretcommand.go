@@ -83,7 +83,7 @@ func credentialAt(s []byte, i int) span {
 	return span{}
 }
 
-// flagsAt is how much of a word stands before the option: the dash and letters of others.
+// flagsAt gives how much of a word stands before the option: the dash and letters of others.
 func (c *credential) flagsAt(s []byte, i int) (n int) {
 	for n = 1; c.flags != "" && i+n < len(s) && strings.IndexByte(c.flags, s[i+n]) >= 0; n++ {
 	}
@@ -93,7 +93,7 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 	return n
 }
 
-// commandBefore is what stands of a command before its option at s[i], be it the value of a name.
+// commandBefore gives what stands of a command before its option at s[i], be it the value of a name.
 func commandBefore(s []byte, i int) []byte {
 	start, words := i, 0
 	for start > 0 && i-start < maxCommand && words < maxWords {
@@ -139,7 +139,7 @@ func betweenWords(r rune) bool {
 	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == '`' || r == ',' || r == '='
 }
 
-// secretSpan is the part of the value at s[i] that is one.
+// secretSpan gives the part of the value at s[i] that is one.
 func (c *credential) secretSpan(s []byte, i int) span {
 	for i < len(s) && s[i] == ' ' {
 		i++

@@ -38,7 +38,7 @@ func isPair(s []byte) bool {
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName is the name in base64 of a name, which may be empty, a colon and a password.
+// pairName gives the name in base64 of a name, which may be empty, a colon and a password.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
 	if len(s) < 3 || !ofClass(s, alnum|slashes) {
@@ -262,7 +262,7 @@ func isAnyFold(name []byte, words []string) bool {
 	return false
 }
 
-// netrcWord is the next word of netrc at s[i], and where it ends.
+// netrcWord gives the next word of netrc at s[i], and where it ends.
 func netrcWord(s []byte, i int) (word []byte, end int) {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 		i++
@@ -365,7 +365,7 @@ func findKinds(s []byte) *kindWords {
 	}
 }
 
-// yamlBlock is the lines behind "data:" that are indented more than it.
+// yamlBlock gives the lines behind "data:" that are indented more than it.
 func yamlBlock(s []byte, i int, rest []byte) (start, size int) {
 	indent := 0
 	for i-indent > 0 && (s[i-indent-1] == ' ' || s[i-indent-1] == '-') {
@@ -391,7 +391,7 @@ func yamlBlock(s []byte, i int, rest []byte) (start, size int) {
 	return bytes.Index(rest, block), len(block)
 }
 
-// jsonBlock is what stands between the braces behind `data"`, whose quote is s[i].
+// jsonBlock gives what stands between the braces behind `data"`, whose quote is s[i].
 func (r *reading) jsonBlock(i int) (start, size int) {
 	rest := r.s[i:]
 	open := bytes.IndexByte(rest[:min(len(rest), maxLook)], '{')

@@ -115,7 +115,7 @@ var tables = sync.OnceValue(func() *nameTables {
 	return t
 })
 
-// mayTell says whether the tables are worth asking: of most words they are not, and many a
+// mayTell reports whether the tables are worth asking: of most words they are not, and many a
 // process never makes them.
 func mayTell(word []byte) bool {
 	n := len(word)

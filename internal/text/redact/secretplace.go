@@ -17,7 +17,7 @@ const often = 8
 
 var errDeep = errors.New("too many objects within objects")
 
-// hasSecretPath says whether a member of an object is the path of a secret place.
+// hasSecretPath reports whether a member of an object is the path of a secret place.
 func hasSecretPath(object jsonscan.Value) bool {
 	for name, value := range object.Members() {
 		if memberSecrecy([]byte(name.Text())) == written {

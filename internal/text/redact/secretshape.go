@@ -46,7 +46,7 @@ func init() { // in its place: the array as a value is made on the heap
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
 }
 
-// mayBegin says whether startAt is worth asking: of most words it is not. No secret
+// mayBegin reports whether startAt is worth asking: of most words it is not. No secret
 // has two bytes.
 func mayBegin(s []byte, i int) bool {
 	return i+2 < len(s) && begins[pairHash(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
@@ -111,7 +111,7 @@ func shapeAt(s []byte, i, from int, n uint16) span {
 	return span{}
 }
 
-// followLength is how much of rest belongs to a secret whose start stands before it; 0
+// followLength gives how much of rest belongs to a secret whose start stands before it; 0
 // when it is none.
 func (sh *shape) followLength(rest []byte) int {
 	of := sh.of

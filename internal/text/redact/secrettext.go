@@ -100,7 +100,7 @@ const (
 	csi = 0x9b // the second byte of U+009B
 )
 
-// terminalEscape is where an escape sequence of terminals ends that begins at s[i], or whose
+// terminalEscape gives where an escape sequence of terminals ends that begins at s[i], or whose
 // bracket stands there: ESC itself may be written in many ways, or be lost. 0 is for none.
 func terminalEscape(s []byte, i int) (end int) {
 	whole := s[i] != '['
@@ -145,7 +145,7 @@ func (r *reading) wordAt(i, from int) span {
 	return span{}
 }
 
-// codeLength is how much of s is the number of a character behind a backslash: u0022, x1b, 033.
+// codeLength gives how much of s is the number of a character behind a backslash: u0022, x1b, 033.
 func codeLength(s []byte) int {
 	n, of := 3, decimal
 	switch {
@@ -301,7 +301,7 @@ func (r *reading) assigned(i, from int, named bool) span {
 	return span{from, to, "value"}
 }
 
-// isHeader says whether all of the line behind a name is its value.
+// isHeader reports whether all of the line behind a name is its value.
 func isHeader(name []byte) bool {
 	for _, end := range []string{"authorization", "cookie"} {
 		if len(name) >= len(end) && bytes.EqualFold(name[len(name)-len(end):], []byte(end)) {

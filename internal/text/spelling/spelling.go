@@ -1,7 +1,7 @@
 // Package spelling finds the word that somebody meant to type.
 package spelling
 
-// NearestWord is the word that was probably meant; "" when none is near. At most a
+// NearestWord gives the word that was probably meant; "" when none is near. At most a
 // third of a word may be wrong, so that nothing unlike is ever proposed.
 func NearestWord(word string, words []string) string {
 	best, found := 0, ""

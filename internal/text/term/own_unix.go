@@ -70,7 +70,7 @@ func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck says whether the terminal is still ours and in line mode; it is
+// Recheck reports whether the terminal is still ours and in line mode; it is
 // called right before something is drawn.
 func (t *Tty) Recheck() error {
 	if err := t.inFront(); err != nil {
@@ -127,7 +127,7 @@ func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// IsControlling says whether f is the terminal that controls this process: of no other
+// IsControlling reports whether f is the terminal that controls this process: of no other
 // can it ask for the foreground group (POSIX tcgetpgrp).
 func IsControlling(f *os.File) bool {
 	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)

@@ -67,7 +67,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck says whether the console is still in line mode, or in ours.
+// Recheck reports whether the console is still in line mode, or in ours.
 func (t *Tty) Recheck() error {
 	var mode uint32
 	if err := t.readMode(&mode); err != nil {
@@ -83,7 +83,7 @@ func (t *Tty) inputHandle() windows.Handle { return windows.Handle(t.in.Fd()) }
 
 func (t *Tty) readMode(mode *uint32) error { return windows.GetConsoleMode(t.inputHandle(), mode) }
 
-// IsControlling says whether f is a console, which is this process's: it has one at most.
+// IsControlling reports whether f is a console, which is this process's: it has one at most.
 func IsControlling(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
@@ -101,7 +101,7 @@ func consoleWindow() uintptr {
 	return w
 }
 
-// isWindowShown says whether the console's window is shown; that of a terminal program is its
+// isWindowShown reports whether the console's window is shown; that of a terminal program is its
 // owner (learn.microsoft.com, "GetConsoleWindow"). Clients start servers with none, or hide it.
 func isWindowShown() bool {
 	const rootOwner = 3
@@ -183,7 +183,7 @@ func (t *Tty) echoKeys(keys ...uint16) error {
 	return windows.WriteConsole(windows.Handle(t.Fd()), &keys[0], uint32(len(keys)), &n, nil)
 }
 
-// readKey is the next character that is typed.
+// readKey gives the next character that is typed.
 func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -15,7 +15,7 @@ var together = []*unicode.RangeTable{
 	unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
 }
 
-// wordEnd is the length of the word s starts with: letters, marks, digits and
+// wordEnd gives the length of the word s starts with: letters, marks, digits and
 // the joining punctuation of names. 0 when it starts with something else.
 func wordEnd(s string) int {
 	for i, r := range s {
@@ -34,7 +34,7 @@ func asciiWord(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// oneScript says whether a word can be shown as it is: its letters come from
+// oneScript reports whether a word can be shown as it is: its letters come from
 // one script (or from those written together) and are not all look-alikes, and
 // no digits of another script stand among ASCII ones (UTS 39, mixed numbers).
 func oneScript(word string) bool {
@@ -94,7 +94,7 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// HasLookalike says whether s holds text that looks like other text: a word of
+// HasLookalike reports whether s holds text that looks like other text: a word of
 // mixed scripts, one of foreign letters that all look Latin, another form of an
 // ASCII letter, or a sign drawn like an ASCII one.
 func HasLookalike(s string) bool {

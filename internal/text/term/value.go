@@ -30,7 +30,7 @@ func VisibleValue(s string) string {
 		total, hex.EncodeToString(sum[:6]))
 }
 
-// runeOffset is where the n-th character starts.
+// runeOffset gives where the n-th character starts.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {

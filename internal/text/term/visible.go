@@ -41,7 +41,7 @@ func VisibleLine(s string) string {
 	return b.String()
 }
 
-// VisibleText is Visible for text that has its own quotes and escapes, like a rule or
+// VisibleText gives Visible for text that has its own quotes and escapes, like a rule or
 // an error: backslashes and quotes stay as they are.
 func VisibleText(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(VisibleLine(s))
@@ -79,7 +79,7 @@ func (w *writer) writeVisible(s string) {
 	}
 }
 
-// isShown says whether r may stand for itself here.
+// isShown reports whether r may stand for itself here.
 func (w *writer) isShown(r rune) bool {
 	if r == ' ' {
 		w.spaces++

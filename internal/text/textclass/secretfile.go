@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// HoldsSecrets says whether what is written to a path, as a tool is given it, lies in one
+// HoldsSecrets reports whether what is written to a path, as a tool is given it, lies in one
 // of SecretPlaces then. A path is read in every way there may be: one too many costs a
 // text in the record.
 func HoldsSecrets(file string) bool {
@@ -60,7 +60,7 @@ func (k *pathKeys) addKey(key string) {
 	}
 }
 
-// longestPart is the longest text of a path in lower case in which no wildcard stands.
+// longestPart gives the longest text of a path in lower case in which no wildcard stands.
 func longestPart(plain string) (longest string) {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(plain), func(r rune) bool { return r == '*' || r == '/' }) {
 		if len(part) > len(longest) {

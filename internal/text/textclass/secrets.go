@@ -35,7 +35,7 @@ const (
 	Agent                 // what an agent is told in every session
 )
 
-// ContainsPath says whether a path lies there, or is it: one with / between its parts, rooted if
+// ContainsPath reports whether a path lies there, or is it: one with / between its parts, rooted if
 // it begins with one, its . and .. resolved.
 func (p *Place) ContainsPath(plain string) bool {
 	rooted := strings.HasPrefix(plain, "/")
@@ -58,7 +58,7 @@ func (p *Place) ContainsPath(plain string) bool {
 	return false
 }
 
-// bareName is a name as Windows opens it: dots and blanks at its end, and what a stream is
+// bareName gives a name as Windows opens it: dots and blanks at its end, and what a stream is
 // called behind it, lead to the same file.
 func bareName(name string) string {
 	if stream := strings.IndexByte(name, ':'); stream > 0 {
@@ -70,7 +70,7 @@ func bareName(name string) string {
 	return name
 }
 
-// LiesBelow says whether the place lies below a path: what writes a whole folder there may
+// LiesBelow reports whether the place lies below a path: what writes a whole folder there may
 // write it.
 func (p *Place) LiesBelow(plain string) bool {
 	for at, c := range p.Path {

@@ -8,10 +8,10 @@ import (
 // A Set is the union of tables of code points.
 type Set []*unicode.RangeTable
 
-// HasRune says whether a code point is in the set.
+// HasRune reports whether a code point is in the set.
 func (s Set) HasRune(r rune) bool { return unicode.In(r, s...) }
 
-// IsASCII says whether a text has no other characters.
+// IsASCII reports whether a text has no other characters.
 func IsASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {

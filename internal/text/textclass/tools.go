@@ -101,7 +101,7 @@ var effects = sync.OnceValue(func() map[string]Effect {
 	return all
 })
 
-// ToolWords are the words that have an effect, in the order of the alphabet.
+// ToolWords gives the words that have an effect, in the order of the alphabet.
 func ToolWords(e Effect) (words []string) {
 	for word, says := range effects() {
 		if says&e != 0 {
@@ -112,7 +112,7 @@ func ToolWords(e Effect) (words []string) {
 	return words
 }
 
-// EffectsOf are all that some words say.
+// EffectsOf gives all that some words say.
 func EffectsOf(words []string) (all Effect) {
 	for _, word := range words {
 		all |= effects()[word]
@@ -147,7 +147,7 @@ func splitWords(name string, letter func(rune) bool) (list []string) {
 	return list
 }
 
-// RunsText says whether a tool runs what it is given.
+// RunsText reports whether a tool runs what it is given.
 func RunsText(name string) bool {
 	if slices.Contains(ShellTools, strings.ToLower(name[strings.LastIndexAny(name, "./:")+1:])) {
 		return true
@@ -172,7 +172,7 @@ func RunsText(name string) bool {
 	return false
 }
 
-// OnlyTells says whether the first word of a name says that the tool changes and runs nothing.
+// OnlyTells reports whether the first word of a name says that the tool changes and runs nothing.
 func OnlyTells(words []string) bool { return len(words) > 0 && firstWordTells(words) }
 
 func firstWordTells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
@@ -180,12 +180,12 @@ func firstWordTells(words []string) bool { return len(words) == 0 || effects()[w
 // endsName says that a name, or what is meant in it, ends before these words.
 func endsName(words []string) bool { return len(words) == 0 || effects()[words[0]]&Joins != 0 }
 
-// ChangesFiles says whether a tool does, as far as the words of its name tell.
+// ChangesFiles reports whether a tool does, as far as the words of its name tell.
 func ChangesFiles(words []string) bool {
 	return !firstWordTells(words) && EffectsOf(words)&Changes != 0
 }
 
-// WipesOut says whether a tool destroys something large.
+// WipesOut reports whether a tool destroys something large.
 func WipesOut(words []string) bool {
 	for i, word := range words[:max(0, len(words)-1)] {
 		if effects()[word]&Wipes == 0 {

@@ -30,7 +30,7 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
-// eightBytes are the eight bytes of s from i on.
+// eightBytes gives the eight bytes of s from i on.
 func eightBytes[text []byte | string](s text, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

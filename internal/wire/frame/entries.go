@@ -8,7 +8,7 @@ import (
 // lists are the members of results whose entries stand for themselves.
 var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 
-// removeBadEntries is an answer without the entries of its lists that are too deep or name a
+// removeBadEntries gives an answer without the entries of its lists that are too deep or name a
 // member twice: one bad entry does not take the list with it. nil: no entry is bad. It reads the
 // line once, at any depth.
 func removeBadEntries(line []byte, l Limits) []byte {
@@ -88,7 +88,7 @@ func findEntries(line []byte, i int) (entries []entry, end int) {
 	return entries, i
 }
 
-// keepGoodEntries are those that can stand in the list.
+// keepGoodEntries gives those that can stand in the list.
 func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 	const inList = 3 // the envelope, the result and the list
 	for _, e := range entries {
@@ -101,7 +101,7 @@ func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 	return kept
 }
 
-// skipString is behind the string that begins at i.
+// skipString gives behind the string that begins at i.
 func skipString(line []byte, i int) int {
 	for i++; i < len(line) && line[i] != '"'; i++ {
 		if line[i] == '\\' {

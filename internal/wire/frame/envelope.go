@@ -18,7 +18,7 @@ const (
 	members
 )
 
-// memberOf is the member of exactly that name, or -1.
+// memberOf gives the member of exactly that name, or -1.
 func memberOf(key []byte) int {
 	switch string(key) {
 	case "jsonrpc":
@@ -181,7 +181,7 @@ func (s *scanner) errorObject(i, end int) {
 	s.noteUnless(code && message, CodeErr, i)
 }
 
-// stringText is what a string token says; nil when the token is no string.
+// stringText gives what a string token says; nil when the token is no string.
 func stringText(token []byte) []byte {
 	if len(token) == 0 || token[0] != '"' {
 		return nil

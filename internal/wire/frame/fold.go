@@ -16,7 +16,7 @@ func FoldName(dst, name []byte) []byte {
 	return dst
 }
 
-// FoldsTo says whether Fold makes the two names one.
+// FoldsTo reports whether Fold makes the two names one.
 func FoldsTo[T []byte | string](name T, known string) bool {
 	for len(name) > 0 && known != "" {
 		r, n := foldFirst(name)

@@ -10,7 +10,7 @@ import (
 // maxID is the longest id token in bytes, quotes included.
 const maxID = 1024 + 2
 
-// validID says whether every reader takes the token for the same id: MCP
+// validID reports whether every reader takes the token for the same id: MCP
 // allows strings and integers, never null.
 func validID(token []byte) bool {
 	if len(token) > 0 && token[0] == '"' {
@@ -19,7 +19,7 @@ func validID(token []byte) bool {
 	return validInt(token)
 }
 
-// validInt says whether a token is an integer literal every reader keeps: 1.0
+// validInt reports whether a token is an integer literal every reader keeps: 1.0
 // and 1e0 are 1 to some, -0 is 0 to some.
 func validInt(token []byte) bool {
 	digits := bytes.TrimPrefix(token, []byte("-"))

@@ -1,6 +1,6 @@
 package frame
 
-// CheckFolded is what a judged call's params owe beyond Parse, since servers
+// CheckFolded gives what a judged call's params owe beyond Parse, since servers
 // bind them to types: at no depth do two names differ in case only, no member
 // of the outermost object is a case variant of one of known, and no number is
 // one that some readers round. raw is a value Parse admitted. Results and

@@ -26,7 +26,7 @@ func (s *scanner) recallRequest(r *Refusal, from int) {
 	}
 }
 
-// mendText is a copy of line, of the same length, in which all text is valid.
+// mendText gives a copy of line, of the same length, in which all text is valid.
 func mendText(line []byte) []byte {
 	b := bytes.Clone(line)
 	for i := 0; i < len(b); {

@@ -65,7 +65,7 @@ func (s *scanner) nameTag(n name, fold bool) uint32 {
 	return tag
 }
 
-// hashName is seeded, so that nobody can choose names that collide.
+// hashName gives seeded, so that nobody can choose names that collide.
 func (s *scanner) hashName(key []byte) uint32 {
 	if s.seed == (maphash.Seed{}) {
 		s.seed = maphash.MakeSeed()
@@ -127,7 +127,7 @@ func (s *scanner) nameAt(at uint32) name {
 	return name{int(at), end, escaped}
 }
 
-// sameName says whether an earlier name with the same tag is n, and notes it.
+// sameName reports whether an earlier name with the same tag is n, and notes it.
 func (s *scanner) sameName(earlier slot, n name, fold bool) bool {
 	other := s.nameAt(earlier.at)
 	switch {
@@ -153,7 +153,7 @@ func (s *scanner) checkName(n name) {
 	}
 }
 
-// nameKey is a name as readers compare it: unescaped, and folded if asked. It may
+// nameKey gives a name as readers compare it: unescaped, and folded if asked. It may
 // alias the frame or the scratch buffer of that number.
 func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	key := s.b[n.from:n.to]
@@ -168,7 +168,7 @@ func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	return key
 }
 
-// quickHash is a cheap hash that is the same for ASCII letters of either case, and
+// quickHash gives a cheap hash that is the same for ASCII letters of either case, and
 // whether any byte is DEL or not ASCII.
 func quickHash(b []byte) (tag uint32, odd bool) {
 	const mix = 0x9E3779B97F4A7C15

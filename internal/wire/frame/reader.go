@@ -59,7 +59,7 @@ func (r *Reader) ReadLine() ([]byte, error) {
 	}
 }
 
-// HasLine says whether Next returns without reading.
+// HasLine reports whether Next returns without reading.
 func (r *Reader) HasLine() bool { return r.findNewline() >= 0 }
 
 // findNewline finds the next LF in memory, or -1, and eats what is to be skipped.
@@ -83,7 +83,7 @@ func (r *Reader) findNewline() int {
 	}
 }
 
-// pendingLength is the length of the line that ends at end, or so far.
+// pendingLength gives the length of the line that ends at end, or so far.
 func (r *Reader) pendingLength(end int) int {
 	if end < 0 {
 		end = len(r.buf)
@@ -91,7 +91,7 @@ func (r *Reader) pendingLength(end int) int {
 	return r.size + end - r.from
 }
 
-// RefusedHead is the beginning, at most 1 KiB, of the line Next last refused.
+// RefusedHead gives the beginning, at most 1 KiB, of the line Next last refused.
 func (r *Reader) RefusedHead() []byte { return r.head }
 
 // dropLine forgets the line; what has not been read of it will be skipped.

@@ -54,7 +54,7 @@ func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []
 	}
 }
 
-// validText is a copy of line in which U+FFFD stands for half of a surrogate pair and for
+// validText gives a copy of line in which U+FFFD stands for half of a surrogate pair and for
 // each byte that is no UTF-8. Both can stand in strings only.
 func validText(line []byte) []byte {
 	b := make([]byte, 0, len(line)+16)
@@ -100,7 +100,7 @@ func IsUnnamed(line []byte) bool {
 	return versions == 1 && ids < 2 && outcomes == 1
 }
 
-// withKnownID is an answer under the id of the request that it can only be for: its own id is
+// withKnownID gives an answer under the id of the request that it can only be for: its own id is
 // written in another way, or it is an error without one. nil: there is no such request.
 func withKnownID(line []byte, p Pending) []byte {
 	ids, failed := []jsonscan.Value(nil), false
@@ -130,7 +130,7 @@ func withKnownID(line []byte, p Pending) []byte {
 	return nil
 }
 
-// withWholeCode is an error whose code is a whole number that is written with a fraction, or as a
+// withWholeCode gives an error whose code is a whole number that is written with a fraction, or as a
 // text, with the number in its place; nil for any other.
 func withWholeCode(line []byte) []byte {
 	code := jsonscan.ValueOf(line).Member("error").Member("code")
@@ -140,7 +140,7 @@ func withWholeCode(line []byte) []byte {
 	return nil
 }
 
-// LooseID is a request's id as a server may give it back that keeps it as something else: a text
+// LooseID gives a request's id as a server may give it back that keeps it as something else: a text
 // or a number, a fraction, leading zeros, blanks, another case. Ids of one LooseID can be the same
 // to a server. It is "" for what names no request.
 func LooseID(token []byte) string {

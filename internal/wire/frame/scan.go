@@ -53,7 +53,7 @@ func (s *scanner) stopUnexpected(i int) int {
 	return s.stopScan(CodeSyntax, i)
 }
 
-// finishScan is the verdict on a value that ended at i: what is not one JSON value
+// finishScan gives the verdict on a value that ended at i: what is not one JSON value
 // in UTF-8 first, then the first broken rule.
 func (s *scanner) finishScan(i int) *Refusal {
 	if i >= 0 && i < len(s.b) {
@@ -259,7 +259,7 @@ func (s *scanner) scanDigits(i int) int {
 	return i
 }
 
-// isPreserved says whether every reader keeps the number: an integer that is exact in
+// isPreserved reports whether every reader keeps the number: an integer that is exact in
 // a double, or a fraction a double can hold.
 func isPreserved(num []byte, integer bool) bool {
 	if integer {
@@ -269,7 +269,7 @@ func isPreserved(num []byte, integer bool) bool {
 	return err == nil
 }
 
-// isExactInteger says whether an integer literal is within ±(2^53-1), beyond which
+// isExactInteger reports whether an integer literal is within ±(2^53-1), beyond which
 // readers that keep doubles round (RFC 8259 section 6).
 func isExactInteger(num []byte) bool {
 	if num[0] == '-' {

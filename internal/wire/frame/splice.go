@@ -10,11 +10,11 @@ import (
 // what is to stand in their place.
 type Edit struct{ Part, Token []byte }
 
-// SplicePart is raw with token in place of part, and every other byte as it was.
+// SplicePart gives raw with token in place of part, and every other byte as it was.
 // part must be some of raw's own bytes; anything else is a defect and panics.
 func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 
-// SpliceAll is Splice of several parts, none of which overlap.
+// SpliceAll gives Splice of several parts, none of which overlap.
 func SpliceAll(raw []byte, edits ...Edit) []byte {
 	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(byteAddress(a.Part), byteAddress(b.Part)) })
 	size := len(raw)

@@ -160,7 +160,7 @@ func (c *Cursor) readQuoted() (inside string, plain, ok bool) {
 	return c.Src[from:end], plain, true
 }
 
-// closingQuote is the offset of the quote that ends the string whose inside begins at from, -1
+// closingQuote gives the offset of the quote that ends the string whose inside begins at from, -1
 // when there is none; plain says that surely no escape stands before it.
 func closingQuote(src string, from int) (end int, plain bool) {
 	at := from
@@ -265,7 +265,7 @@ func (c *Cursor) LeaveContainer() bool {
 	return false
 }
 
-// isScalar says whether some reader of texts takes a word for a value.
+// isScalar reports whether some reader of texts takes a word for a value.
 func isScalar(word string) bool {
 	switch word {
 	case "true", "false", "null", "NaN", "Infinity", "-Infinity":

@@ -97,7 +97,7 @@ func (x *Index) AddMember(s Span) {
 	}
 }
 
-// IndexedMembers is Members of the object that the index is of.
+// IndexedMembers gives Members of the object that the index is of.
 func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {
 	return func(yield func(name, value Value) bool) {
 		if v == "" { // and the index is of another part of the message

@@ -142,7 +142,7 @@ func (d *Document) keyParts(n *unstable.Node) []KeyPart {
 	return d.key[before:len(d.key):len(d.key)]
 }
 
-// textAt is what was decoded of the text from at on: a part of it, where nothing but a
+// textAt gives what was decoded of the text from at on: a part of it, where nothing but a
 // quote is left out.
 func (d *Document) textAt(decoded []byte, at int) string {
 	d.text = d.TextRange(0, len(d.Src))
@@ -155,7 +155,7 @@ func (d *Document) textAt(decoded []byte, at int) string {
 	return string(decoded)
 }
 
-// TextRange is a part of the source.
+// TextRange gives a part of the source.
 func (d *Document) TextRange(start, end int) string {
 	if d.text == "" {
 		d.text = string(d.Src)
@@ -168,7 +168,7 @@ func (d *Document) spanOf(n *unstable.Node) (start, end int) {
 	return start, start + int(n.Raw.Length)
 }
 
-// SyntaxError is where and why reading stopped; false when the text is whole.
+// SyntaxError gives where and why reading stopped; false when the text is whole.
 func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	var failure *unstable.ParserError
 	if !errors.As(d.parser.Error(), &failure) {
@@ -182,7 +182,7 @@ func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	return offset, failure.Message, true
 }
 
-// FirstConflict is the first name that was defined in two ways, among the expressions that
+// FirstConflict gives the first name that was defined in two ways, among the expressions that
 // were read.
 func (d *Document) FirstConflict() (offset int, msg string, found bool) {
 	return d.defined.at, d.defined.conflict, d.defined.conflict != ""

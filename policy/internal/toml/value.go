@@ -14,19 +14,19 @@ type Value struct {
 	node *unstable.Node
 }
 
-// IsString says whether the value is a string.
+// IsString reports whether the value is a string.
 func (v Value) IsString() bool { return v.node.Kind == unstable.String }
 
-// IsList says whether the value is a list.
+// IsList reports whether the value is a list.
 func (v Value) IsList() bool { return v.node.Kind == unstable.Array }
 
-// IsTable says whether the value is an inline table.
+// IsTable reports whether the value is an inline table.
 func (v Value) IsTable() bool { return v.node.Kind == unstable.InlineTable }
 
-// IsBool says whether the value is a boolean.
+// IsBool reports whether the value is a boolean.
 func (v Value) IsBool() bool { return v.node.Kind == unstable.Bool }
 
-// IsNumber says whether the value is an integer or a float.
+// IsNumber reports whether the value is an integer or a float.
 func (v Value) IsNumber() bool {
 	return v.node.Kind == unstable.Integer || v.node.Kind == unstable.Float
 }
@@ -78,13 +78,13 @@ func (v Value) DescribeKind() string {
 	}
 }
 
-// SourceText is the value as the file has it; "" for a list.
+// SourceText gives the value as the file has it; "" for a list.
 func (v Value) SourceText() string {
 	start, end, _ := v.Span()
 	return string(v.doc.Src[start:end])
 }
 
-// ParseNumber is an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
+// ParseNumber gives an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
 func (v Value) ParseNumber() (any, error) {
 	s := strings.ReplaceAll(v.SourceText(), "_", "")
 	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
@@ -97,7 +97,7 @@ func (v Value) ParseNumber() (any, error) {
 	return f, err
 }
 
-// HasTable says whether a table holds a table.
+// HasTable reports whether a table holds a table.
 func (v Value) HasTable() (nests bool) {
 	v.EachPair(func(key []KeyPart, inner Value) { nests = nests || len(key) > 1 || inner.IsTable() })
 	return nests

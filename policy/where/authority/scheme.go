@@ -15,7 +15,7 @@ func DefaultPort(scheme string) (port string, special bool) {
 	return "", false
 }
 
-// ConnectsToHost says whether programs connect to the host behind a scheme in lower case.
+// ConnectsToHost reports whether programs connect to the host behind a scheme in lower case.
 // Behind any other the text in its place may be a bucket, a filter or a comment:
 // javascript://example.com/%0a... is a program.
 func ConnectsToHost(scheme string) bool {

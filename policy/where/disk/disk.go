@@ -16,7 +16,7 @@ type Disk interface {
 	Readlink(path string) (string, error)
 }
 
-// SystemDisk is the disk of this machine.
+// SystemDisk gives the disk of this machine.
 func SystemDisk() Disk { return system{} }
 
 type system struct{}
@@ -24,7 +24,7 @@ type system struct{}
 func (system) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 func (system) Readlink(path string) (string, error)   { return os.Readlink(path) }
 
-// RootedDisk is the tree below a directory, read as if that were the root: absolute
+// RootedDisk gives the tree below a directory, read as if that were the root: absolute
 // paths and absolute links begin there, and nothing leads out. A directory that cannot be opened makes every answer a maybe. Names
 // are those of POSIX, on every system.
 func RootedDisk(dir string) Disk {

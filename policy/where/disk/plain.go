@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// PlainDisk is a disk without links, for analyses that must say the same on every
+// PlainDisk gives a disk without links, for analyses that must say the same on every
 // machine: every absolute path of POSIX is its own place. Nothing is on it but the root, so it is no disk to judge real
 // calls with.
 func PlainDisk() Disk { return plain{} }

@@ -22,10 +22,10 @@ func syntaxOf(d Disk) syntax {
 	return windows
 }
 
-// OnWindows says whether paths on a disk are written as on Windows.
+// OnWindows reports whether paths on a disk are written as on Windows.
 func OnWindows(d Disk) bool { return d != nil && syntaxOf(d) == windows }
 
-// isAbsolute says whether a path has a root. On Windows one that only has a drive,
+// isAbsolute reports whether a path has a root. On Windows one that only has a drive,
 // or only a root, is neither absolute nor relative; split refuses it.
 func (s syntax) isAbsolute(path string) bool {
 	if s == posix {
@@ -63,7 +63,7 @@ func (s syntax) splitNames(path string) (names []string, ok bool) {
 	return names, true
 }
 
-// isDisguised says whether Windows takes a name for another one: a stream of a
+// isDisguised reports whether Windows takes a name for another one: a stream of a
 // file, a generated short name, a device, a name with dots or blanks at its end,
 // one with a character that is not allowed ("Naming Files, Paths, and
 // Namespaces").

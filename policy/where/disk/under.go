@@ -153,7 +153,7 @@ func (c under) judgePath(path, base string) (verdict where.Verdict, decided bool
 	return led, true
 }
 
-// expandStart is a directory of the policy with what it begins at; false where that is not
+// expandStart gives a directory of the policy with what it begins at; false where that is not
 // known.
 func (c under) expandStart(dir, base string) (string, bool) {
 	if rest, found := strings.CutPrefix(dir, baseWord); found {
@@ -168,7 +168,7 @@ func (c under) expandStart(dir, base string) (string, bool) {
 // baseWord stands for the folder at which relative paths start.
 const baseWord = "${cwd}"
 
-// containsPlace says whether a place lies in a directory: by name and by identity. The
+// containsPlace reports whether a place lies in a directory: by name and by identity. The
 // two differ where one directory has several names. Names that differ in case or
 // composition alone are one directory's on many systems, and identity says on
 // which; for other differences (a mount, a file system that numbers its files
@@ -204,7 +204,7 @@ func (dir location) containsPlace(p location) where.Verdict {
 	return where.No
 }
 
-// sameName says whether two names are one to a file system that is blind to case
+// sameName reports whether two names are one to a file system that is blind to case
 // and composition.
 func sameName(a, b string) bool {
 	return a == b || strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))

@@ -157,7 +157,7 @@ func (w *walker) followLink(path string) error {
 	return nil
 }
 
-// kernelPath says whether a path without links leads to where the kernel makes
+// kernelPath reports whether a path without links leads to where the kernel makes
 // something up for whoever looks: links of Linux's /proc, which are those of
 // this process here and of the server there; open files; files by number and
 // lookups in another mode (macOS).

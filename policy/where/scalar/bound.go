@@ -67,7 +67,7 @@ func (b bound) JudgeValue(v where.Value, opens bool) where.Verdict {
 
 func (bound) JudgeCost(n int) int { return 100 + 20*n }
 
-// isCoercible says whether a lenient server could take a value that is no number
+// isCoercible reports whether a lenient server could take a value that is no number
 // for one: a text that begins like a number in some language, a boolean.
 func isCoercible(v where.Value) bool {
 	if v.Kind != where.String {

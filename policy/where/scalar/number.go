@@ -118,7 +118,7 @@ func (n number) judgeAgainst(m number, holds func(order int) bool) where.Verdict
 	return where.VerdictOf(exact)
 }
 
-// fromFloat is the shortest decimal that stands for f, which is what the author
+// fromFloat gives the shortest decimal that stands for f, which is what the author
 // of a file wrote, or meant.
 func fromFloat(f float64) (number, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {

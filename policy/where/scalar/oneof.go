@@ -77,7 +77,7 @@ var truths = map[string]string{
 	"false": "false", "0": "false", "0.0": "false", "no": "false", "n": "false", "off": "false", "f": "false",
 }
 
-// matchesCoerced says whether a server that takes one JSON type for another would find
+// matchesCoerced reports whether a server that takes one JSON type for another would find
 // the value among the choices.
 func (c oneOf) matchesCoerced(v where.Value) bool {
 	if !hasText(v) {
@@ -97,7 +97,7 @@ func (c oneOf) matchesCoerced(v where.Value) bool {
 	return ok && c.matchNumber(n) != where.No
 }
 
-// writtenAs says whether some text among the choices is a spelling of the same
+// writtenAs reports whether some text among the choices is a spelling of the same
 // number.
 func (c oneOf) writtenAs(text string) bool {
 	n, ok := parseNumber(text)

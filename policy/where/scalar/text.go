@@ -80,7 +80,7 @@ func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
 	return steps, deep
 }
 
-// LinesExpression is the expression that finds, in a text whose breaks are all line feeds,
+// LinesExpression gives the expression that finds, in a text whose breaks are all line feeds,
 // lines that an expression matches from the first character to the last, one or
 // several together.
 func LinesExpression(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }

@@ -33,7 +33,7 @@ func readAwk(words []word) effect {
 	return effect{}
 }
 
-// awkReads says whether a program of awk runs no command and writes no file, in
+// awkReads reports whether a program of awk runs no command and writes no file, in
 // whichever way an awk cuts it into tokens (POSIX, awk, Lexical Conventions).
 func awkReads(program string) bool {
 	l := awkLexer{rest: program}
@@ -197,7 +197,7 @@ func (l *awkLexer) takeSign() {
 	l.refused = true
 }
 
-// printsToStderr says whether a print goes to standard error, by a name that every awk
+// printsToStderr reports whether a print goes to standard error, by a name that every awk
 // knows, and ends there.
 func (l *awkLexer) printsToStderr() bool {
 	to, ok := strings.CutPrefix(strings.TrimLeft(l.rest[1:], " "), `"/dev/stderr"`)

@@ -54,7 +54,7 @@ func storesCount(format string) bool {
 	return false
 }
 
-// mayCompute says whether a format of printf has a conversion of numbers, or one
+// mayCompute reports whether a format of printf has a conversion of numbers, or one
 // that is not known here.
 func mayCompute(format string) bool {
 	for i := 0; i+1 < len(format); i++ {

@@ -39,7 +39,7 @@ func readCore(text string) (p *program, known bool) {
 	return c.program, known && c.mark == ""
 }
 
-// peekByte is the character that comes next; 0 at the end.
+// peekByte gives the character that comes next; 0 at the end.
 func (c *core) peekByte() byte { return c.peekAt(0) }
 
 func (c *core) peekAt(n int) byte {
@@ -57,12 +57,12 @@ func (c *core) takeText(s string) bool {
 	return true
 }
 
-// isDelimiter says whether a character ends a word; the end of the text does.
+// isDelimiter reports whether a character ends a word; the end of the text does.
 func isDelimiter(b byte) bool { return strings.IndexByte("\x00 \t\n;&|<>()", b) >= 0 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// bareText is the text up to the next delimiter, as it is written.
+// bareText gives the text up to the next delimiter, as it is written.
 func (c *core) bareText() string {
 	end := c.at
 	for end < len(c.text) && !isDelimiter(c.text[end]) {
@@ -303,13 +303,13 @@ func (c *core) readCase() bool {
 	}
 }
 
-// notPlain says whether a character is more than a letter, a digit or a sign
+// notPlain reports whether a character is more than a letter, a digit or a sign
 // that means itself in a pattern of case.
 func notPlain(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("_.-*/", r)
 }
 
-// loopVariable says whether no shell gives the name a meaning: for path in /tmp
+// loopVariable reports whether no shell gives the name a meaning: for path in /tmp
 // changes what zsh runs.
 func loopVariable(name string) bool {
 	if len(name) == 1 {

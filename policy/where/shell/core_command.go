@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isReserved says whether by this word any of the shells begins, ends or changes a
+// isReserved reports whether by this word any of the shells begins, ends or changes a
 // command, fish among them. A command is none of them.
 func isReserved(word string) bool {
 	switch word {
@@ -20,7 +20,7 @@ func isReserved(word string) bool {
 // timed is the command that `time` is to a shell which has no such word.
 var timed = simple{words: []word{{text: "time", known: true}}}
 
-// isAssignment says whether a word that begins a command is an assignment, or is one
+// isAssignment reports whether a word that begins a command is an assignment, or is one
 // in some shell.
 func isAssignment(s string) bool {
 	n := identifierLength(s)
@@ -28,7 +28,7 @@ func isAssignment(s string) bool {
 	return n > 0 && (strings.HasPrefix(rest, "=") || strings.HasPrefix(s[n:], "["))
 }
 
-// identifierLength is the length of the name that a text begins with.
+// identifierLength gives the length of the name that a text begins with.
 func identifierLength(s string) int {
 	n := 0
 	for n < len(s) && (s[n] == '_' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= 'a' && s[n] <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
@@ -95,7 +95,7 @@ func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool
 // a number in mksh or zsh.
 const computing = "shift ulimit getln private exit return break continue logout bye"
 
-// mayNameCommand says whether a word may begin a command: no word of some shell's
+// mayNameCommand reports whether a word may begin a command: no word of some shell's
 // language, and nothing on which one acts there.
 func (c *core) mayNameCommand(w word) bool {
 	return !isReserved(w.text) && !strings.ContainsAny(w.text, "^%{}=!#~") && (w.text == "" || strings.IndexByte("-+@,", w.text[0]) < 0) &&
@@ -119,7 +119,7 @@ func (c *core) readAssignment() (assignment, bool) {
 	return a, ok && (!strings.Contains(a.value.text, "[") || !strings.ContainsAny(a.value.text, "$`"))
 }
 
-// isRedirect says whether a redirection comes next, with or without the digit of
+// isRedirect reports whether a redirection comes next, with or without the digit of
 // a descriptor.
 func (c *core) isRedirect() bool {
 	b := c.peekByte()

@@ -65,7 +65,7 @@ func (c *core) readCoreWord() (word, bool) {
 	return r.finishWord(), true
 }
 
-// isPlain says whether a word is of characters on which no shell acts.
+// isPlain reports whether a word is of characters on which no shell acts.
 func isPlain(s string) bool {
 	for _, b := range []byte(s) {
 		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '-' || b > '9') && b != '_' {
@@ -75,7 +75,7 @@ func isPlain(s string) bool {
 	return s != ""
 }
 
-// literalBang says whether the "!" that comes next fetches no earlier command.
+// literalBang reports whether the "!" that comes next fetches no earlier command.
 func (c *core) literalBang() bool { return strings.IndexByte("\x00 \t\n=\"", c.peekAt(1)) >= 0 }
 
 // readSingleQuoted reads a text in single quotes. fish knows \' and \\ there.
@@ -150,12 +150,12 @@ func (c *core) readDollar(r *reading, quoted bool) bool {
 	return n > 0 && c.peekByte() != '['
 }
 
-// endsWordAt says whether what comes n characters on ends a word, a name or quotes.
+// endsWordAt reports whether what comes n characters on ends a word, a name or quotes.
 func (c *core) endsWordAt(n int) bool {
 	return isDelimiter(c.peekAt(n)) || strings.IndexByte(`"/`, c.peekAt(n)) >= 0
 }
 
-// expansionLength is the length of `{name}` at the beginning of a text, in which a
+// expansionLength gives the length of `{name}` at the beginning of a text, in which a
 // plain text may stand for the variable or be cut from it; 0 when it is more.
 func expansionLength(s string) int {
 	n := 1 + identifierLength(s[1:])

@@ -55,15 +55,15 @@ func (e *effect) mergeEffect(more effect, at int) {
 	e.strange, e.loose = e.strange || more.strange, e.loose || more.loose
 }
 
-// isSuspect says whether the words may be more than what the program's name says.
+// isSuspect reports whether the words may be more than what the program's name says.
 func (e *effect) isSuspect() bool { return e.hidden || len(e.stays) > 0 }
 
-// hasUnknownWord says whether any word is unknown.
+// hasUnknownWord reports whether any word is unknown.
 func hasUnknownWord(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return !w.known })
 }
 
-// hiddenEffect is the effect of what is not read here.
+// hiddenEffect gives the effect of what is not read here.
 func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 
 // takers are the builtins that take any word for a program or a file.
@@ -125,11 +125,11 @@ func lookUp(words []word) effect {
 	return e
 }
 
-// carriesText says whether a word is more than a name: a text that a program which
+// carriesText reports whether a word is more than a name: a text that a program which
 // can run others may take for a command of its own.
 func carriesText(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
 
-// baseName is the name of a program without its folder.
+// baseName gives the name of a program without its folder.
 func baseName(called string) string {
 	if i := strings.LastIndexAny(called, `/\`); i >= 0 {
 		return called[i+1:]
@@ -137,7 +137,7 @@ func baseName(called string) string {
 	return called
 }
 
-// canonicalName is the name under which the tables know a program: in lower case,
+// canonicalName gives the name under which the tables know a program: in lower case,
 // without folder, .exe and version.
 func canonicalName(called string) string {
 	name := strings.ToLower(baseName(called))

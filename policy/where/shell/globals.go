@@ -34,7 +34,7 @@ var globals = map[string]global{
 	"tofu":      {dirs: "-chdir"},
 }
 
-// stripGlobals is a command without its global options, and the folders that those
+// stripGlobals gives a command without its global options, and the folders that those
 // name; the same words when it has none.
 func stripGlobals(words []word) (rest, dirs []word) {
 	g, known := globals[canonicalName(words[0].text)]
@@ -74,7 +74,7 @@ func (w *word) isValue() bool {
 	return !w.many && !w.split && (!w.known || w.text == "" || strings.IndexByte("-+@:", w.text[0]) < 0)
 }
 
-// judgeFolders says whether the folders that a command is sent to are among those of
+// judgeFolders reports whether the folders that a command is sent to are among those of
 // the rule. One after another, the second is relative to the first.
 func (j *judge) judgeFolders(dirs []word) where.Verdict {
 	switch {

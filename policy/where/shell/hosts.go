@@ -44,7 +44,7 @@ func contactOf(called word) *contact {
 	return nil
 }
 
-// judgeHosts says whether the hosts in a command are those of the rule: all that
+// judgeHosts reports whether the hosts in a command are those of the rule: all that
 // may be one for a rule that opens, any for another.
 func (j *judge) judgeHosts(words []word) where.Verdict {
 	switch {
@@ -175,7 +175,7 @@ func (j *judge) judgeURLHost(text string) where.Verdict {
 	return j.judgeListedHost(host)
 }
 
-// listedBehind says whether a part of a word is a host of the list, or the letters of
+// listedBehind reports whether a part of a word is a host of the list, or the letters of
 // options with one behind them: -xproxy.example.
 func (j *judge) listedBehind(part string) where.Verdict {
 	v, option := where.No, strings.HasPrefix(part, "-")
@@ -199,7 +199,7 @@ func (j *judge) judgeListedHost(host string) where.Verdict {
 	return j.hosts.JudgeValue(where.Value{Kind: where.String, Text: url, Raw: url}, j.opens)
 }
 
-// judgeMentions says whether any part of a command's words could be one of the hosts.
+// judgeMentions reports whether any part of a command's words could be one of the hosts.
 func (j *judge) judgeMentions(words []word) where.Verdict {
 	v := where.No
 	for i := 1; i < len(words); i++ {

@@ -103,7 +103,7 @@ func (j *judge) judgeProgram(p *program, depth int) where.Verdict {
 	return j.judgeSome(p, depth)
 }
 
-// judgeAll says whether every command of a program is certainly one of the patterns.
+// judgeAll reports whether every command of a program is certainly one of the patterns.
 // A program without commands is none of them.
 func (j *judge) judgeAll(p *program, depth int) where.Verdict {
 	v := where.Yes
@@ -146,7 +146,7 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Verdict {
 	return v
 }
 
-// matchPatterns says whether a command is certainly one of the patterns, and no more
+// matchPatterns reports whether a command is certainly one of the patterns, and no more
 // than they were written for.
 func (j *judge) matchPatterns(words []word) where.Verdict {
 	e := commandEffects(words)
@@ -161,7 +161,7 @@ func (j *judge) matchPatterns(words []word) where.Verdict {
 	return v
 }
 
-// coversEffect says whether a pattern that matches the words was also written for
+// coversEffect reports whether a pattern that matches the words was also written for
 // what they do.
 func (j *judge) coversEffect(e *effect, p *pattern, words []word) bool {
 	if e.hidden && !p.isExact() || e.strange && !p.spellsWords(words) {
@@ -176,7 +176,7 @@ func (j *judge) coversEffect(e *effect, p *pattern, words []word) bool {
 		!slices.ContainsFunc(e.named, func(i int) bool { return !p.namesWord(i) || !words[i].known }) && !j.mayShowSecrets(p, words)
 }
 
-// judgeSettings says whether a command has the options and the hosts of the rule.
+// judgeSettings reports whether a command has the options and the hosts of the rule.
 func (j *judge) judgeSettings(words []word) where.Verdict {
 	v := min(j.judgeHosts(words), j.judgeFiles(words), j.judgeSearch(words))
 	if j.options != nil {
@@ -188,7 +188,7 @@ func (j *judge) judgeSettings(words []word) where.Verdict {
 	return v
 }
 
-// judgeSome says whether any command of a program is one of the patterns.
+// judgeSome reports whether any command of a program is one of the patterns.
 func (j *judge) judgeSome(p *program, depth int) where.Verdict {
 	v := where.No
 	if p.steered {
@@ -232,7 +232,7 @@ func (j *judge) mayMatch(words []word, depth int) where.Verdict {
 	return v
 }
 
-// judgeExcepted says whether a command is certainly one that a rule which denies
+// judgeExcepted reports whether a command is certainly one that a rule which denies
 // leaves alone.
 func (j *judge) judgeExcepted(words []word) where.Verdict {
 	if j.not == nil {
@@ -246,7 +246,7 @@ func (j *judge) judgeExcepted(words []word) where.Verdict {
 	return v
 }
 
-// matchesPastOptions says whether the pattern is met when options, each with a value or
+// matchesPastOptions reports whether the pattern is met when options, each with a value or
 // without, are left out: git -C /srv push is a git push.
 func (p *pattern) matchesPastOptions(words []word) bool {
 	if len(p.words) == 0 || !p.words[0].Match(words[0].text) {
@@ -273,7 +273,7 @@ func (p *pattern) matchesPastOptions(words []word) bool {
 	return skipped && (p.rest || at == len(words))
 }
 
-// deniedNames are the names under which a program may be denied: as called, without
+// deniedNames gives the names under which a program may be denied: as called, without
 // its folder, and as a file system without case would find it.
 func deniedNames(called string) []string {
 	list := []string{called}

@@ -119,7 +119,7 @@ func isScriptFile(name string) bool {
 	return false
 }
 
-// readShell is a POSIX shell: -c takes a text, which is judged like the one it
+// readShell gives a POSIX shell: -c takes a text, which is judged like the one it
 // stands in.
 func readShell(words []word) effect {
 	for at := 1; at < len(words); at++ {

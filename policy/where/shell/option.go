@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// hasOption says whether a command has one of some options, wherever it stands: Yes
+// hasOption reports whether a command has one of some options, wherever it stands: Yes
 // when every way to read its words finds one, No when none does. Behind "--" are
 // operands; what may be the value of another option may be one itself. An operand
 // that acts as an option does counts as that option.
@@ -44,7 +44,7 @@ func hasOption(words []word, names []string) where.Verdict {
 	return v
 }
 
-// takesNext says whether the word behind an option may be its value.
+// takesNext reports whether the word behind an option may be its value.
 func takesNext(option string, r *row) bool {
 	if r == nil {
 		return !strings.Contains(option, "=")
@@ -53,7 +53,7 @@ func takesNext(option string, r *row) bool {
 	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
-// spellsOption says whether a word is one of the options: with a value, in a bundle of
+// spellsOption reports whether a word is one of the options: with a value, in a bundle of
 // short ones, or shortened.
 func spellsOption(text string, names []string, r *row) where.Verdict {
 	v := where.No
@@ -80,7 +80,7 @@ func spellsOption(text string, names []string, r *row) where.Verdict {
 	return v
 }
 
-// bundlesOption says whether a word is a bundle with a short option in it. r may be nil.
+// bundlesOption reports whether a word is a bundle with a short option in it. r may be nil.
 func (r *row) bundlesOption(text, name string) where.Verdict {
 	v := where.Yes
 	for i := 1; i < len(text); i++ {
@@ -102,7 +102,7 @@ func (r *row) bundlesOption(text, name string) where.Verdict {
 	return where.No
 }
 
-// rowOf is the row of a program, or of the subcommand that the words name; nil
+// rowOf gives the row of a program, or of the subcommand that the words name; nil
 // when the table has none.
 func rowOf(words []word) *row {
 	if !words[0].known {
@@ -125,7 +125,7 @@ func rowOf(words []word) *row {
 	return r
 }
 
-// namesOption says whether a rule names an option that stands in a command.
+// namesOption reports whether a rule names an option that stands in a command.
 func (c *commands) namesOption(text string) bool {
 	option, _, _ := strings.Cut(text, "=")
 	return slices.Contains(c.options, option)

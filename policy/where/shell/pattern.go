@@ -103,7 +103,7 @@ func splitPattern(source string) ([]string, error) {
 
 func isQuote(r rune) bool { return r == '\'' || r == '"' }
 
-// removeQuotes is a word without its quotes, which are closed.
+// removeQuotes gives a word without its quotes, which are closed.
 func removeQuotes(word string) string {
 	var b strings.Builder
 	quote := rune(0)
@@ -120,7 +120,7 @@ func removeQuotes(word string) string {
 	return b.String()
 }
 
-// matchWords says whether the pattern is about these words: Yes whatever the shell
+// matchWords reports whether the pattern is about these words: Yes whatever the shell
 // puts in place of what it expands, No whatever it does.
 func (p *pattern) matchWords(words []word) where.Verdict {
 	certain := true
@@ -152,7 +152,7 @@ func (p *pattern) matchWords(words []word) where.Verdict {
 	return where.Yes
 }
 
-// opensOption says whether word i of a command met a word of the pattern that names
+// opensOption reports whether word i of a command met a word of the pattern that names
 // it: one without a wildcard, or --output=*, which names the option.
 func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.words) || !p.words[i].HasWildcard() {
@@ -163,7 +163,7 @@ func (p *pattern) opensOption(i int, text string) bool {
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
 
-// spellsWords says whether the pattern holds at least a part of every word.
+// spellsWords reports whether the pattern holds at least a part of every word.
 func (p *pattern) spellsWords(words []word) bool {
 	if p.rest || hasUnknownWord(words) {
 		return false
@@ -176,24 +176,24 @@ func (p *pattern) spellsWords(words []word) bool {
 	return true
 }
 
-// namesWord says whether the pattern holds at least a part of word i.
+// namesWord reports whether the pattern holds at least a part of word i.
 func (p *pattern) namesWord(i int) bool { return i < len(p.words) && !isBareGlob(p.words[i]) }
 
-// isExact says whether the pattern has no wildcard at all.
+// isExact reports whether the pattern has no wildcard at all.
 func (p *pattern) isExact() bool {
 	return !p.rest && !slices.ContainsFunc(p.words, (*glob.Pattern).HasWildcard)
 }
 
-// isBareGlob says whether a glob holds nothing but wildcards.
+// isBareGlob reports whether a glob holds nothing but wildcards.
 func isBareGlob(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
 
-// matchesAll says whether a glob matches every text.
+// matchesAll reports whether a glob matches every text.
 func matchesAll(g *glob.Pattern) bool {
 	s := g.String()
 	return len(s) > 1 && strings.Trim(s, "*") == ""
 }
 
-// goesUp says whether a path in the text goes up: `src/**` matches the letters
+// goesUp reports whether a path in the text goes up: `src/**` matches the letters
 // of src/../../etc and was not written for it.
 func goesUp(text string) bool {
 	return strings.Contains(text, "..") &&

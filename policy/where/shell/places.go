@@ -32,7 +32,7 @@ const (
 	maxPathBytes = 4096
 )
 
-// diskCost is the work for a text of n bytes: two microseconds for a name, as disk
+// diskCost gives the work for a text of n bytes: two microseconds for a name, as disk
 // has it, of which a folder in a rule has up to twenty.
 func (p *places) diskCost(n int) int {
 	if p == nil {
@@ -82,7 +82,7 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 	return p, nil
 }
 
-// judgePaths says whether paths lie in places: all of them for a rule that opens, any
+// judgePaths reports whether paths lie in places: all of them for a rule that opens, any
 // for another. None is a doubt, and so is what cannot be resolved.
 func (j *judge) judgePaths(paths []string, p *places) where.Verdict {
 	if len(paths) == 0 {
@@ -112,7 +112,7 @@ func (j *judge) judgePaths(paths []string, p *places) where.Verdict {
 	return v
 }
 
-// matchPath says whether a resolved path is one of the places. One that differs in
+// matchPath reports whether a resolved path is one of the places. One that differs in
 // case alone is on some disks.
 func (p *places) matchPath(path, base string) where.Verdict {
 	v, shut := where.No, where.No
@@ -161,7 +161,7 @@ func compareGlob(pattern, path string) where.Verdict {
 	return where.No
 }
 
-// pathText is the path that a word is to a program, and whether that is known.
+// pathText gives the path that a word is to a program, and whether that is known.
 func (w *word) pathText() (string, bool) {
 	switch {
 	case w.home:
@@ -172,7 +172,7 @@ func (w *word) pathText() (string, bool) {
 	return w.text, true
 }
 
-// wordPaths are what a word may be: a relative one begins wherever the text may have
+// wordPaths gives what a word may be: a relative one begins wherever the text may have
 // gone. None when that is not known.
 func (j *judge) wordPaths(w *word) []string {
 	path, known := w.pathText()
@@ -191,7 +191,7 @@ func (j *judge) wordPaths(w *word) []string {
 	return all
 }
 
-// judgeFiles says whether the words of a command that may be paths lie in the places
+// judgeFiles reports whether the words of a command that may be paths lie in the places
 // of the rule: all of them for a rule that opens, any for another.
 func (j *judge) judgeFiles(words []word) where.Verdict {
 	if j.files == nil {
@@ -219,7 +219,7 @@ func (j *judge) judgeFiles(words []word) where.Verdict {
 	return v
 }
 
-// pathParts are the paths that may stand in a word: all of it, the value of an option, and what
+// pathParts gives the paths that may stand in a word: all of it, the value of an option, and what
 // stands between the marks by which programs cut their words. A program knows where the
 // value of a short option begins; we do not, as -rf.env is -r -f .env or -r with f.env.
 func (r *row) pathParts(w *word) (all []word) {
@@ -315,7 +315,7 @@ func (j *judge) enterFolder(words []word) {
 	j.lost = len(j.starts) > maxStarts
 }
 
-// cdDestination is the folder of a cd, if it has one: home without a word.
+// cdDestination gives the folder of a cd, if it has one: home without a word.
 func cdDestination(words []word) (word, bool) {
 	if len(words) == 3 && words[1].known && words[1].text == "--" {
 		words = words[1:]
@@ -329,7 +329,7 @@ func cdDestination(words []word) (word, bool) {
 	return words[1], true
 }
 
-// judgeWorkFolder says whether a program may work in one of the folders of a rule that
+// judgeWorkFolder reports whether a program may work in one of the folders of a rule that
 // denies: that in which it starts, or one to which it goes.
 func (j *judge) judgeWorkFolder(p *program) where.Verdict {
 	if j.dir == nil {
@@ -354,7 +354,7 @@ func (j *judge) judgeWorkFolder(p *program) where.Verdict {
 	return v
 }
 
-// judgeRedirects says whether the files that a text reads or writes are among those
+// judgeRedirects reports whether the files that a text reads or writes are among those
 // of the rule: all of them for a rule that opens, any for another.
 func (j *judge) judgeRedirects() where.Verdict {
 	if j.redirect == nil {

@@ -255,7 +255,7 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 	return true, none
 }
 
-// holdsValue says whether what follows the beginning of an option is its value.
+// holdsValue reports whether what follows the beginning of an option is its value.
 func (r *row) holdsValue(head string) bool {
 	if strings.Contains(head, "=") {
 		return true
@@ -271,7 +271,7 @@ func (r *row) holdsValue(head string) bool {
 	return false
 }
 
-// isFileGlob says whether the word is files that a glob finds, whose names hold a
+// isFileGlob reports whether the word is files that a glob finds, whose names hold a
 // character that no option of one dash has: *.go, src/*.
 func (w *word) isFileGlob() bool {
 	return w.many && !w.split && !w.owner && strings.ContainsAny(w.text, "./") && !strings.ContainsAny(w.text, "{}")

@@ -50,7 +50,7 @@ func (p *program) sortByPlace() {
 	sort.SliceStable(p.files, func(i, j int) bool { return p.files[i].at < p.files[j].at })
 }
 
-// equalProgram says whether two readings of one text found the same.
+// equalProgram reports whether two readings of one text found the same.
 func (p *program) equalProgram(other *program) bool {
 	return slices.EqualFunc(p.commands, other.commands, simple.equalWords) &&
 		slices.Equal(p.assigned, other.assigned) && slices.Equal(p.files, other.files)

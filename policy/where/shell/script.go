@@ -43,7 +43,7 @@ func readSed(words []word) effect {
 	return e
 }
 
-// attachedScript is the script of -ne's/a/b/p'; "" without one.
+// attachedScript gives the script of -ne's/a/b/p'; "" without one.
 func attachedScript(text string) string {
 	letters, script, _ := strings.Cut(text, "e")
 	if strings.HasPrefix(text, "--") || strings.Trim(letters[1:], "nErzsu") != "" {
@@ -93,7 +93,7 @@ func scriptReader(program string) func(*word) []word {
 	return func(*word) []word { return nil }
 }
 
-// findScript is the index of the word that certainly is the script of sed or awk, and no
+// findScript gives the index of the word that certainly is the script of sed or awk, and no
 // path; 0 when none is.
 func findScript(words []word) int {
 	switch canonicalName(words[0].text) {

@@ -74,7 +74,7 @@ func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	return c, nil
 }
 
-// findSetting is the list that is given under a word.
+// findSetting gives the list that is given under a word.
 func (c *commands) findSetting(name string) (list []string, given bool) {
 	for i := range c.settings {
 		if c.settings[i].Name == name {
@@ -165,7 +165,7 @@ func (c *commands) JudgeCost(n int) int {
 	return cost
 }
 
-// AsksDisk says whether a constraint `command` depends on where paths lead.
+// AsksDisk reports whether a constraint `command` depends on where paths lead.
 func AsksDisk(c where.Constraint) bool {
 	commands, ok := c.(*commands)
 	return ok && (commands.dir != nil || commands.files != nil || commands.redirect != nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// namesDenied says whether words of a program that may run others name a command that
+// namesDenied reports whether words of a program that may run others name a command that
 // is denied: as words of their own, or within one, a text of any language.
 func (j *judge) namesDenied(words []word) bool {
 	for i := range words {
@@ -38,7 +38,7 @@ func (j *judge) namesDenied(words []word) bool {
 // maxPast is how many options may stand between the words of a pattern.
 const maxPast = 32
 
-// isSeparator says whether a character cannot be part of the name of a program or
+// isSeparator reports whether a character cannot be part of the name of a program or
 // of an option.
 func isSeparator(r rune) bool {
 	return r < 0x80 && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && strings.IndexByte("_./+-%~", byte(r)) < 0

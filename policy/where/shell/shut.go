@@ -103,7 +103,7 @@ func (r *reader) showsNames(sub string) bool {
 	return listedIn(namesOnly, r.name) && !(strings.HasSuffix(r.name, "find") && changesFiles(r.words)) || sub != "" && listedIn(gitNamesOnly, sub)
 }
 
-// gitSubcommand is the subcommand of git.
+// gitSubcommand gives the subcommand of git.
 func (r *reader) gitSubcommand() string {
 	if r.name != "git" {
 		return ""
@@ -118,7 +118,7 @@ var seeks = map[string][]string{
 	"grep": {"-e", "--regexp", "-f", "--file"}, "rg": {"-e", "--regexp", "-f", "--file", "--files", "--type-list"}, "jq": {"-f", "--from-file"},
 }
 
-// findPattern is the index of the word that a program looks for, and that names no file; 0 when
+// findPattern gives the index of the word that a program looks for, and that names no file; 0 when
 // that is not sure.
 func (r *reader) findPattern(sub string) int {
 	name := r.name
@@ -184,7 +184,7 @@ func parseSearch(list []string) (string, error) {
 	return list[0], nil
 }
 
-// judgeSearch says whether a command looks as wide as the rule says.
+// judgeSearch reports whether a command looks as wide as the rule says.
 func (j *judge) judgeSearch(words []word) where.Verdict {
 	if j.search == "" {
 		return where.Yes
@@ -199,7 +199,7 @@ func (j *judge) judgeSearch(words []word) where.Verdict {
 	return where.Yes - wide
 }
 
-// looksWide says whether a program shows what is in every file of the folder, in those too
+// looksWide reports whether a program shows what is in every file of the folder, in those too
 // that hold secrets: as grep -r . does, and rg --hidden.
 func (r *reader) looksWide() where.Verdict {
 	sub := r.gitSubcommand()
@@ -222,7 +222,7 @@ func (r *reader) looksWide() where.Verdict {
 	return r.hasOption([]string{"--files0-from"})
 }
 
-// hasOption says whether a command has one of the options. Files that the shell finds by a wildcard
+// hasOption reports whether a command has one of the options. Files that the shell finds by a wildcard
 // are none.
 func (r *reader) hasOption(options []string) where.Verdict {
 	v := where.No
@@ -238,7 +238,7 @@ func (r *reader) hasOption(options []string) where.Verdict {
 	return v
 }
 
-// looksAround says whether a command has one of the options, and looks with it into what has
+// looksAround reports whether a command has one of the options, and looks with it into what has
 // no name in the command.
 func (r *reader) looksAround(options []string, sub string) where.Verdict {
 	v := r.hasOption(options)

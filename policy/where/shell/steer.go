@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// steersPrograms says whether a variable has a say in what a shell, the loader or a
+// steersPrograms reports whether a variable has a say in what a shell, the loader or a
 // common program runs, or is a number, whose value some shells compute. The list
 // serves rules that deny: a rule that allows is never certain of a command with an
 // assignment.

@@ -69,7 +69,7 @@ func findRows(program string) (begins []int) {
 	return slices.Compact(begins)
 }
 
-// headingAt is the names of the line that begins there, where that begins a row.
+// headingAt gives the names of the line that begins there, where that begins a row.
 func headingAt(begin int) (names string, isHeading bool) {
 	line, _, _ := strings.Cut(optionsText[begin:], "\n")
 	names, _, _ = strings.Cut(line, " = ")
@@ -80,7 +80,7 @@ func headingAt(begin int) (names string, isHeading bool) {
 // of its programs, not for the whole table.
 var programRows sync.Map // of *row, by name
 
-// programRow is the row of a program, with those of its subcommands; nil when there is none.
+// programRow gives the row of a program, with those of its subcommands; nil when there is none.
 func programRow(program string) *row {
 	if r, ok := programRows.Load(program); ok {
 		return r.(*row)
@@ -133,7 +133,7 @@ type options struct {
 	names map[string]value
 }
 
-// byName are the options by name; of none, as of a row that is not in the table, there are none.
+// byName gives the options by name; of none, as of a row that is not in the table, there are none.
 func (o *options) byName() map[string]value {
 	if o == nil {
 		return nil
@@ -292,7 +292,7 @@ func isGitHubRepo(text string) bool {
 	return !elsewhere || strings.EqualFold(host, "github.com")
 }
 
-// isRegistryPackage says whether a text names a package of the registry, and not an
+// isRegistryPackage reports whether a text names a package of the registry, and not an
 // address or a folder, which npm would fetch and read with other programs.
 func isRegistryPackage(text string) bool {
 	name, scoped := strings.CutPrefix(text, "@")

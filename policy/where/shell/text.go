@@ -16,7 +16,7 @@ const (
 	maxDepth = 8
 )
 
-// isAdmissible says whether a text is one that shells are likely to read alike:
+// isAdmissible reports whether a text is one that shells are likely to read alike:
 // of a bounded size, UTF-8, without control characters, and with no blank but
 // the ones that separate words, and whole: what a server adds below a last
 // backslash would be part of it.
@@ -40,7 +40,7 @@ func isAdmissible(text string) bool {
 	return open <= maxOpen
 }
 
-// mayAct says whether a comment could do something in a shell that has none, as
+// mayAct reports whether a comment could do something in a shell that has none, as
 // zsh at its prompt: run what is in it, or open a quote that a later line closes.
 func mayAct(comment string) bool {
 	single, double := strings.Count(comment, "'"), strings.Count(comment, `"`)

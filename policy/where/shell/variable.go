@@ -27,7 +27,7 @@ var plainValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.,:@+-]*(/[A-Za-z][A-Za-z0-9_+-]*){0,2})?$`)
 })
 
-// governsPrograms says whether by a variable a shell, or the loader of every program,
+// governsPrograms reports whether by a variable a shell, or the loader of every program,
 // decides what to run: no command is known that is given one.
 func governsPrograms(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_") ||
@@ -54,7 +54,7 @@ func parseVariables(list []string) (all []variable, err error) {
 	return all, nil
 }
 
-// allowsVariable says whether a rule that allows lets a command be given a variable.
+// allowsVariable reports whether a rule that allows lets a command be given a variable.
 func (j *judge) allowsVariable(name, value string) bool {
 	if j.expands || governsPrograms(name) {
 		return false

@@ -25,7 +25,7 @@ type word struct {
 	inherited bool
 }
 
-// mayBeOption says whether the word may be, or become, an option.
+// mayBeOption reports whether the word may be, or become, an option.
 func (w *word) mayBeOption() bool {
 	return !w.known && !w.owner && (w.split || w.head == "" || w.head[0] == '-')
 }
@@ -93,7 +93,7 @@ func (r *reading) readPart(part syntax.WordPart) {
 	}
 }
 
-// isEnvironment says whether only the environment can have set a variable, or an
+// isEnvironment reports whether only the environment can have set a variable, or an
 // assignment, of which no allow is certain: by its name it is no loop's, no
 // argument, and none that shells set themselves.
 func isEnvironment(variable string) bool {
@@ -156,7 +156,7 @@ func (r *reading) finishWord() word {
 	return r.word
 }
 
-// findExpansion is where the first glob or brace expansion begins; -1 without any.
+// findExpansion gives where the first glob or brace expansion begins; -1 without any.
 func findExpansion(mask string) int {
 	at := strings.IndexAny(mask, "*?")
 	first := func(open, last string, needs ...string) {

@@ -43,7 +43,7 @@ func (w wrapper) readEffects(words []word) effect {
 	return effect{inner: [][]word{words[at:]}}
 }
 
-// commandIndex is the index at which the wrapped command begins.
+// commandIndex gives the index at which the wrapped command begins.
 func (w wrapper) commandIndex(words []word) (int, bool) {
 	at := 1
 options:
@@ -100,7 +100,7 @@ func listedIn(list, word string) bool {
 	return false
 }
 
-// readQuery is `command`, which with -v only tells where a program is.
+// readQuery gives `command`, which with -v only tells where a program is.
 func readQuery(words []word) effect {
 	if len(words) > 1 && words[1].known && (words[1].text == "-v" || words[1].text == "-V") {
 		e := effect{}

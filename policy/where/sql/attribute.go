@@ -47,7 +47,7 @@ func (s *statement) judgeApplied(i int) {
 	}
 }
 
-// nameAt is the identifier at i as Postgres takes it: in lower case unless it is
+// nameAt gives the identifier at i as Postgres takes it: in lower case unless it is
 // quoted. One with a quote in it is left with both, and no function's.
 func (s *statement) nameAt(i int) string {
 	if s.toks[i].kind == quoted {
@@ -293,7 +293,7 @@ func longName(s string) bool {
 	return false
 }
 
-// foldByte is a byte of a name, letters in lower case and all that is not ASCII
+// foldByte gives a byte of a name, letters in lower case and all that is not ASCII
 // alike: what case those have depends on the server.
 func foldByte(c byte) byte {
 	switch {

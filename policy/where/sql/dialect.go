@@ -105,7 +105,7 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	return d
 })
 
-// mergeDialects is the dialect of a server that could be any of those: all readings of
+// mergeDialects gives the dialect of a server that could be any of those: all readings of
 // each, and the words of each. A function that one knows to act is none that reads.
 func mergeDialects(of ...*dialect) *dialect {
 	all := &dialect{

@@ -21,7 +21,7 @@ const (
 // the forms that a program can hold, the one that takes least room and nothing at its start.
 type lists [acts + 1]string
 
-// classOf is where a name stands.
+// classOf gives where a name stands.
 func (l *lists) classOf(name string) class {
 	for c := reads; c <= acts; c++ {
 		if listContains(l[c], name) {
@@ -88,7 +88,7 @@ func classifyName(name string, exact *lists, prefixes []prefix) class {
 	return unknown
 }
 
-// classifyFunction is what the engines of the dialect know of a function.
+// classifyFunction gives what the engines of the dialect know of a function.
 func (d *dialect) classifyFunction(name string) class {
 	c := unknown
 	for i := range d.catalogs {
@@ -97,7 +97,7 @@ func (d *dialect) classifyFunction(name string) class {
 	return c
 }
 
-// inSchema is what is known of a function that is called with its schema.
+// inSchema gives what is known of a function that is called with its schema.
 func (d *dialect) inSchema(schema, name string) class {
 	for i := range d.catalogs {
 		e := &d.catalogs[i]
@@ -114,7 +114,7 @@ func (d *dialect) inSchema(schema, name string) class {
 	return unknown
 }
 
-// notTable is what is known of a name that stands for rows and may be no table's.
+// notTable gives what is known of a name that stands for rows and may be no table's.
 func (d *dialect) notTable(name string) class {
 	c := unknown
 	for i := range d.catalogs {

@@ -451,7 +451,7 @@ var postgresPrefixes = []prefix{
 	{"schema_to_xml", doubt},
 }
 
-// postgresColumns are the columns of what a function gives, between blanks.
+// postgresColumns gives the columns of what a function gives, between blanks.
 func postgresColumns(name string) string {
 	switch name {
 	case "_pg_expandarray":

@@ -42,7 +42,7 @@ var spellings = map[string]string{
 
 type constraint struct{ d *dialect }
 
-// JudgeValue is Yes for a text whose every statement certainly only reads, No for one
+// JudgeValue gives Yes for a text whose every statement certainly only reads, No for one
 // that certainly does not or is no SQL at all, and Maybe otherwise. Where opens
 // is false one reading statement is enough, and what cannot be parsed is a Maybe.
 func (c constraint) JudgeValue(v where.Value, opens bool) where.Verdict {

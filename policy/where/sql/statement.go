@@ -44,7 +44,7 @@ func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool)
 // lowerVerdict limits the verdict to v.
 func (s *statement) lowerVerdict(v where.Verdict) { s.worst = min(s.worst, v) }
 
-// wordAt is the bare word at i in lower case, empty where there is none.
+// wordAt gives the bare word at i in lower case, empty where there is none.
 func (s *statement) wordAt(i int) string {
 	if i < 0 || i >= len(s.toks) || s.toks[i].kind != word {
 		return ""

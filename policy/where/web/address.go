@@ -67,7 +67,7 @@ func containsAddr(blocks []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// publicAddr says whether an address belongs to the public internet.
+// publicAddr reports whether an address belongs to the public internet.
 func publicAddr(a netip.Addr) where.Verdict {
 	a = a.Unmap()
 	switch {

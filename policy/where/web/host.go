@@ -27,7 +27,7 @@ func (h host) judgePublic() where.Verdict {
 	return publicName(h.Name)
 }
 
-// hostPattern is a glob on hosts in the form hosts are compared in.
+// hostPattern gives a glob on hosts in the form hosts are compared in.
 func hostPattern(text string) (string, error) {
 	name := strings.ToLower(strings.TrimSuffix(text, "."))
 	if inside, found := strings.CutPrefix(name, "["); found {

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeReserved are the domains, with all below them, that are not public: No where the
+// judgeReserved gives the domains, with all below them, that are not public: No where the
 // name can only mean something on a network of one's own (reserved, or no
 // top-level domain at all), Maybe where public name servers answer with an
 // address that is not, or with whatever the name says.
@@ -95,7 +95,7 @@ func judgeReserved(name string) (v where.Verdict, listed bool) {
 	return where.Yes, false
 }
 
-// publicName says whether a name belongs to the public internet. A single label
+// publicName reports whether a name belongs to the public internet. A single label
 // means what the machine's search list makes of it, and so does a domain that the
 // internet does not have.
 func publicName(name string) where.Verdict {
@@ -114,7 +114,7 @@ func publicName(name string) where.Verdict {
 	return where.Yes
 }
 
-// spellsClosed says whether a name spells out an IPv4 address that is not public,
+// spellsClosed reports whether a name spells out an IPv4 address that is not public,
 // with dots or hyphens, as it does at a name server that answers with what it is
 // asked for.
 func spellsClosed(name string) bool {

@@ -44,7 +44,7 @@ func overlapsAny(blocks []netip.Prefix, p netip.Prefix) bool {
 
 var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
 
-// match says whether a host lies in the block. No name server is asked, so a name lies
+// match reports whether a host lies in the block. No name server is asked, so a name lies
 // in none for certain; one that only means something on a network of one's own, or that
 // spells out an address, may.
 func (n network) match(h host) where.Verdict {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// OriginOf is the scheme, host and port of a web address (RFC 6454, section 4), in the form
+// OriginOf gives the scheme, host and port of a web address (RFC 6454, section 4), in the form
 // in which two of them are compared; "" of a text that is none, or not surely one.
 func OriginOf(address string) string {
 	u := parseURL(where.Value{Kind: where.String, Text: address})

@@ -140,13 +140,13 @@ func parseBare(text string) url {
 	return u
 }
 
-// startsWithSlashes says whether a text begins with two slashes, which are a host's without
+// startsWithSlashes reports whether a text begins with two slashes, which are a host's without
 // a scheme in front, of whatever kind.
 func startsWithSlashes(text string) bool {
 	return len(text) > 1 && strings.IndexByte(`/\`, text[0]) >= 0 && strings.IndexByte(`/\`, text[1]) >= 0
 }
 
-// namesHost says whether what follows a colon ends in a host for programs that put
+// namesHost reports whether what follows a colon ends in a host for programs that put
 // http:// in front of a text: where no address of a person is meant.
 func namesHost(scheme, rest string) bool {
 	switch scheme {
@@ -157,14 +157,14 @@ func namesHost(scheme, rest string) bool {
 	return strings.IndexByte(host, '@') >= 0
 }
 
-// hasPort says whether what follows a colon is a port, so that what stands before
+// hasPort reports whether what follows a colon is a port, so that what stands before
 // it is a host and no scheme.
 func hasPort(rest string) bool {
 	digits := strings.TrimLeft(rest, "0123456789")
 	return digits != rest && (digits == "" || strings.IndexByte("/?#", digits[0]) >= 0)
 }
 
-// hasOddRune says whether a text holds what parsers drop, stop at or refuse: blanks,
+// hasOddRune reports whether a text holds what parsers drop, stop at or refuse: blanks,
 // control and format characters, invalid text.
 func hasOddRune(text string) bool {
 	for i := 0; i < len(text); i++ {
@@ -202,7 +202,7 @@ func parseOdd(text string) url {
 	return url{hostKind: doubtful}
 }
 
-// schemeLen is the length of the scheme a text begins with (RFC 3986, section
+// schemeLen gives the length of the scheme a text begins with (RFC 3986, section
 // 3.1), colon excluded; 0 when there is none.
 func schemeLen(s string) int {
 	for i := 0; i < len(s); i++ {

@@ -101,7 +101,7 @@ func (r *Row) hookOutput(e Event, decision, reason string) []byte {
 	return marshalLine(all)
 }
 
-// singleLine is a reason on one line, harmless and not empty: Codex runs the tool where it is.
+// singleLine gives a reason on one line, harmless and not empty: Codex runs the tool where it is.
 func singleLine(s string) string {
 	out := []rune{}
 	size := 0

@@ -89,7 +89,7 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]name
 // callers are tools of clients that call a server's tool, which their arguments name.
 var callers = []string{"call_mcp_tool", "use_mcp_tool", "mcp_call_tool", "use_tool"}
 
-// parseCalledTool is the server's tool that the arguments of such a tool name.
+// parseCalledTool gives the server's tool that the arguments of such a tool name.
 func parseCalledTool(input []byte) ([]named, error) {
 	if input == nil {
 		return nil, errNoServer
@@ -203,7 +203,7 @@ func (req *Request) IsCertain() bool {
 	return exact && len(req.Calls) == 1 && !strings.Contains(req.Calls[0].Server, "_")
 }
 
-// spellServer is a server's name as the client writes it into that of a tool.
+// spellServer gives a server's name as the client writes it into that of a tool.
 func (r *Row) spellServer(server string) []string {
 	plain := sanitizeName(server)
 	switch {
@@ -219,7 +219,7 @@ func (r *Row) spellServer(server string) []string {
 	return []string{server, plain, low, low[:min(len(low), shortServer)], short, strings.ReplaceAll(short, ".", "_")}
 }
 
-// shortenName is a server's name as VS Code writes it: in small letters, one _ for every run
+// shortenName gives a server's name as VS Code writes it: in small letters, one _ for every run
 // of other characters, and cut short.
 func shortenName(server string) string {
 	var out strings.Builder
@@ -242,7 +242,7 @@ func shortenName(server string) string {
 // with mcp_ and the _ behind it.
 const shortServer = 18 - len("mcp_") - 1
 
-// sanitizeName is a server's name as Claude Code writes it into that of a tool.
+// sanitizeName gives a server's name as Claude Code writes it into that of a tool.
 func sanitizeName(server string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -253,7 +253,7 @@ func sanitizeName(server string) string {
 	}, server)
 }
 
-// serverArguments are those that stand among a client's own: an object, or JSON as a text.
+// serverArguments gives those that stand among a client's own: an object, or JSON as a text.
 func serverArguments(input []byte) ([]byte, error) {
 	if input == nil {
 		return nil, errors.New("it has no arguments that can be read")

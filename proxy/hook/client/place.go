@@ -11,7 +11,7 @@ import (
 // object is a JSON object that strict has admitted: no name stands twice in it.
 type object struct{ jsonscan.Value }
 
-// findValue is the first of some places that is there and not null.
+// findValue gives the first of some places that is there and not null.
 func (o object) findValue(places []string) jsonscan.Value {
 	for _, place := range places {
 		v := o.Value
@@ -25,7 +25,7 @@ func (o object) findValue(places []string) jsonscan.Value {
 	return ""
 }
 
-// readText is the string that stands there.
+// readText gives the string that stands there.
 func (o object) readText(places []string) (s string, there bool, err error) {
 	switch v := o.findValue(places); v.Kind() {
 	case jsonscan.Absent:
@@ -64,7 +64,7 @@ func (o object) isSubagent() bool {
 	return o.findValue([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
 }
 
-// readFolder is the path that stands there, or the only one of a list: of several it is not
+// readFolder gives the path that stands there, or the only one of a list: of several it is not
 // known which is meant.
 func (o object) readFolder(places []string) (string, error) {
 	v := o.findValue(places)
@@ -79,7 +79,7 @@ func (o object) readFolder(places []string) (string, error) {
 	return "", nil
 }
 
-// readInput is the object of arguments, which may be written as a text; nil for none.
+// readInput gives the object of arguments, which may be written as a text; nil for none.
 func (o object) readInput(places []string) ([]byte, error) {
 	v := o.findValue(places)
 	text := v.Bytes()
@@ -103,7 +103,7 @@ func (o object) readInput(places []string) ([]byte, error) {
 var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_id", "session_id", "workspace_roots", "model", "cursor_version", "user_email", "transcript_path",
 	"tool_use_id", "attachments", "content", "sandbox"}
 
-// argumentsObject is the object without what is beside the arguments.
+// argumentsObject gives the object without what is beside the arguments.
 func (o object) argumentsObject() []byte {
 	args := []byte{'{'}
 	for name, value := range o.Members() {

@@ -66,7 +66,7 @@ func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	return req, row.readCalls(root, &req)
 }
 
-// stripByteOrderMark is a payload without the byte order mark that Windows' shells put before it, as
+// stripByteOrderMark gives a payload without the byte order mark that Windows' shells put before it, as
 // UTF-8.
 func stripByteOrderMark(payload []byte) []byte {
 	var order binary.ByteOrder
@@ -171,7 +171,7 @@ func (r *Row) readCalls(root object, req *Request) error {
 	return nil
 }
 
-// toolSpelling is how far a server's tool is called by the server's own words.
+// toolSpelling gives how far a server's tool is called by the server's own words.
 func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
 	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the latter this client has not written
@@ -182,7 +182,7 @@ func (r *Row) toolSpelling(tool string) policy.Spelling {
 	return policy.Dotless
 }
 
-// readToolInput are those of the tool. The text of a patch may stand in their place.
+// readToolInput gives those of the tool. The text of a patch may stand in their place.
 func (r *Row) readToolInput(root object, tool string) ([]byte, error) {
 	if v := root.findValue(r.Input); v.Kind() == jsonscan.String && builtin.FindTool(r.ID, tool).TakesPatch() {
 		if text := v.Text(); strings.HasPrefix(strings.TrimSpace(text), "***") {
@@ -211,7 +211,7 @@ func (r *Row) completeBuiltin(req *Request) error {
 	return nil
 }
 
-// asCall is the call of a tool as the proxy would read it.
+// asCall gives the call of a tool as the proxy would read it.
 func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	line := escape.AppendEscaped([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
 	line = append(line, '"')
@@ -254,7 +254,7 @@ func missingError(place []string, err error) error {
 	return fmt.Errorf("%s is missing", strings.Join(place, " or "))
 }
 
-// shortenText is the beginning of a text from a client.
+// shortenText gives the beginning of a text from a client.
 func shortenText(s string) string {
 	if len(s) > 80 {
 		s = strings.ToValidUTF8(s[:80], "") + "…"

@@ -137,7 +137,7 @@ func FindRow(id string) *Row {
 // it. The payload tells whose it is.
 const Unnamed = "claude-code"
 
-// completeRow is a row with all that it takes over.
+// completeRow gives a row with all that it takes over.
 func completeRow(r *Row) *Row {
 	if r.Like {
 		return likeClaude(*r)
@@ -160,7 +160,7 @@ func (r *Row) findEvent(name string) *Event {
 	return nil
 }
 
-// BeforeEventName is the name of the event before a tool runs: for the answer to what was not read.
+// BeforeEventName gives the name of the event before a tool runs: for the answer to what was not read.
 func (r *Row) BeforeEventName() string {
 	for _, e := range r.Events {
 		if e.Kind == Before && e.Name != "" {
@@ -170,7 +170,7 @@ func (r *Row) BeforeEventName() string {
 	return ""
 }
 
-// FilePrefix is how the ids of the client's rows in the catalogue of wrap begin.
+// FilePrefix gives how the ids of the client's rows in the catalogue of wrap begin.
 func (r *Row) FilePrefix() string {
 	switch r.ID {
 	case "gemini-cli":

@@ -3,7 +3,7 @@ package client
 // is are the places of something in a payload.
 type is = []string
 
-// likeClaude is the shape that Claude Code has given to hooks and others have taken over.
+// likeClaude gives the shape that Claude Code has given to hooks and others have taken over.
 func likeClaude(r Row) *Row {
 	r.Event, r.Session, r.Cwd = is{"hook_event_name"}, is{"session_id"}, is{"cwd"}
 	r.Call, r.Tool, r.Input = is{"tool_use_id", "tool_call_id"}, is{"tool_name"}, is{"tool_input"}

@@ -84,7 +84,7 @@ func (r *Row) matchShape(m members, registered string) (event *Event, score int)
 
 func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.hasMember) }
 
-// identifyEvent is the event that a payload names, or else the one that it was registered for, or
+// identifyEvent gives the event that a payload names, or else the one that it was registered for, or
 // that its members tell. A payload that asks for a tool is never taken for another event.
 func (r *Row) identifyEvent(m members, registered string) *Event {
 	for _, place := range r.Event {

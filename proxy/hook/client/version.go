@@ -18,7 +18,7 @@ func (r *Row) compareVersion(root object) string {
 	return fmt.Sprintf("%s was seen at %s, this is %s: names of events, tools and arguments may differ", r.ID, r.Seen, shortenText(version))
 }
 
-// versionNumbers are those that a version begins with.
+// versionNumbers gives those that a version begins with.
 func versionNumbers(version string) (all []int) {
 	for part := range strings.SplitSeq(version, ".") {
 		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]

@@ -48,7 +48,7 @@ const (
 	eventOption = "--event="
 )
 
-// HeldOption is the word, before all others, that sets Held.
+// HeldOption gives the word, before all others, that sets Held.
 func HeldOption(payload []byte) string { return heldOption + strconv.Itoa(len(payload)) }
 
 // Parse reads the words behind the program's name. The client stands first or last.
@@ -91,13 +91,13 @@ func Parse(words []string) (Line, error) {
 	return l, nil
 }
 
-// OptionText is the last value of an option; "" when it is not given.
+// OptionText gives the last value of an option; "" when it is not given.
 func (l *Line) OptionText(name string) string {
 	value, _ := l.OptionValue(name)
 	return value
 }
 
-// BaseFiles is where things lie by the command line. The disk is ours: what a client runs
+// BaseFiles gives where things lie by the command line. The disk is ours: what a client runs
 // runs here.
 func (l *Line) BaseFiles(project string) base.Files {
 	f := base.Files{Policy: l.OptionText("policy"), State: l.OptionText("state"), Project: project, Disk: disk.SystemDisk(), Packs: l.Packs}
@@ -200,7 +200,7 @@ func growStack(used bool) (last byte) {
 	return last
 }
 
-// awaitAnswer is the answer of what was told to end.
+// awaitAnswer gives the answer of what was told to end.
 func awaitAnswer(l Line, answers <-chan client.Answer) client.Answer {
 	select {
 	case a := <-answers:
@@ -238,7 +238,7 @@ func refuseUnreadable(l Line, err error) client.Answer {
 	return NewRefusal(l, "the client's request cannot be read: "+err.Error())
 }
 
-// NewRefusal is a denial before, or in place of, a judgement.
+// NewRefusal gives a denial before, or in place of, a judgement.
 func NewRefusal(l Line, why string) client.Answer {
 	text := "Refused: clawai cannot judge it: " + why + "."
 	if r := client.FindRow(l.Client); r != nil {
@@ -260,7 +260,7 @@ func readPayload(in io.Reader, held int) ([]byte, error) {
 	return payload, err
 }
 
-// HookOptions are those of the hook that do not depend on the program.
+// HookOptions gives those of the hook that do not depend on the program.
 func (l *Line) HookOptions(program string) hook.Options {
 	return hook.Options{Client: l.Client, Event: l.Event, Program: program, Getenv: os.Getenv}
 }

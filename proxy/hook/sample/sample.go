@@ -4,7 +4,7 @@ package sample
 
 import "strings"
 
-// CommandRequest is a client's request to run a command, which holds nothing that JSON escapes; false
+// CommandRequest gives a client's request to run a command, which holds nothing that JSON escapes; false
 // when there is none.
 func CommandRequest(client, command string) ([]byte, bool) {
 	text, ok := requests[client]

@@ -81,7 +81,7 @@ func (rh *requestHandler) learnAnswer(answer []byte) {
 	}
 }
 
-// sentEvents are the event ids in the streams of this session, or of those without one.
+// sentEvents gives the event ids in the streams of this session, or of those without one.
 func (rh *requestHandler) sentEvents() *eventIDs {
 	if rh.session != nil {
 		return &rh.session.sentEvents
@@ -135,7 +135,7 @@ func (rh *requestHandler) answerUnreachable(why string) {
 	}
 }
 
-// answerSink is where the answer to this message goes.
+// answerSink gives where the answer to this message goes.
 func (rh *requestHandler) answerSink() proxy.Sink {
 	if rh.answersOnStream() {
 		return rh.session.stream

@@ -65,7 +65,7 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// paramHeaders are the headers asked for whose names nobody can list beforehand. A pattern
+// paramHeaders gives the headers asked for whose names nobody can list beforehand. A pattern
 // in the answer would mean nothing to a browser.
 func paramHeaders(asked []string) string {
 	var b strings.Builder

@@ -150,7 +150,7 @@ func hasDotSegment(path string) bool {
 	})
 }
 
-// messageURL is the server's address that a path of ours stands for.
+// messageURL gives the server's address that a path of ours stands for.
 func (rh *requestHandler) messageURL() *url.URL {
 	at, err := url.Parse(rh.messagePath)
 	if err != nil {

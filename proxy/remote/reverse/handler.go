@@ -331,7 +331,7 @@ func (rh *requestHandler) findSession() bool {
 	return true
 }
 
-// relatedScope is the scope of the request that an answer or a cancellation without a
+// relatedScope gives the scope of the request that an answer or a cancellation without a
 // session is about: a server that knows no sessions may ask its client, too.
 func (rh *requestHandler) relatedScope() (scope string) {
 	switch {

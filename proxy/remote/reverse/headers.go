@@ -61,7 +61,7 @@ func CheckPassed(name string) error {
 	return nil
 }
 
-// foldName is a name as a server may read it: some take _ for -, and none heeds case.
+// foldName gives a name as a server may read it: some take _ for -, and none heeds case.
 func foldName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 func isForbiddenHeader(plain string) bool {
@@ -140,7 +140,7 @@ func (rh *requestHandler) filterHeaders() (twice string) {
 	return twice
 }
 
-// outgoingHeader is the header of a request to the server: about its session, about the message,
+// outgoingHeader gives the header of a request to the server: about its session, about the message,
 // and what of the client's goes on. ours is a message of our own, which no header
 // of the client's speaks of.
 func (rh *requestHandler) outgoingHeader(ours bool) http.Header {

@@ -77,7 +77,7 @@ func (rh *requestHandler) refuseInvocation() {
 	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"There is no such invocation, or it has ended; its owner begins one."}}`)
 }
 
-// isOwner says whether a request has the owner's token.
+// isOwner reports whether a request has the owner's token.
 func (s *Server) isOwner(r *http.Request) bool {
 	said := r.Header.Values("Authorization")
 	if s.o.Invocations == nil || len(said) != 1 {

@@ -96,7 +96,7 @@ func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begin
 // endInput lets the server see the end of its input. It does not wait.
 func (l *localSession) endInput() { _ = l.in.Close() }
 
-// agreedVersion is the version that was settled on; "" before.
+// agreedVersion gives the version that was settled on; "" before.
 func (l *localSession) agreedVersion() (version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -78,7 +78,7 @@ func (rh *requestHandler) postSessionless() {
 	}
 }
 
-// callerName is the name of the message's caller, which no session id can be.
+// callerName gives the name of the message's caller, which no session id can be.
 func (rh *requestHandler) callerName() string {
 	peer, _, _ := net.SplitHostPort(rh.r.RemoteAddr)
 	meta := jsonscan.ValueOf(rh.frame.Params).Member("_meta")
@@ -100,7 +100,7 @@ func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local
 	return s.newLocal(a, at, name, &caller{tools: &a.tools}, nil, run)
 }
 
-// renumberRequest is a request under an id that no other of the caller's has had.
+// renumberRequest gives a request under an id that no other of the caller's has had.
 func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) {
 	id = strconv.AppendInt(nil, c.asked.Add(1), 10)
 	meta := jsonscan.ValueOf(f.Params).Member("_meta")
@@ -119,7 +119,7 @@ func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) 
 	return x, id, frame.SpliceAll(f.Raw, edits...)
 }
 
-// rewriteAnswer is an answer as the client has asked for it, whose status is set.
+// rewriteAnswer gives an answer as the client has asked for it, whose status is set.
 func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byte {
 	r := x.request
 	if r.method == "tools/list" {
@@ -133,7 +133,7 @@ func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byt
 	return frame.SpliceAll(line, edits...)
 }
 
-// answerStatus is that of an answer, by the code of its error: some have one of HTTP's (MCP
+// answerStatus gives that of an answer, by the code of its error: some have one of HTTP's (MCP
 // 2026-07-28 basic/transports/streamable-http; basic, _meta). Of the rest it is 200, a denial's
 // too: another would make a client believe that it has to sign in, or to speak an earlier version.
 func (r *request) answerStatus(code string) int {

@@ -191,7 +191,7 @@ func (rh *requestHandler) refuseDuplicate() {
 	rh.out.finishResponse(http.StatusBadRequest)
 }
 
-// newExchange is what the message is answered with.
+// newExchange gives what the message is answered with.
 func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	x = &exchange{}
 	if unreadable != nil {

@@ -45,7 +45,7 @@ func (f *serverSink) Add(line []byte) error {
 	return nil
 }
 
-// upstreamContext is how long the server may take: with what it only acknowledges, no
+// upstreamContext gives how long the server may take: with what it only acknowledges, no
 // longer than the client waits for that; with a call whose answer comes on the
 // session's stream, as long as there is one. Some acknowledge a call when they are
 // done with it.
@@ -59,7 +59,7 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 	return context.WithCancel(rh.agent.in.ctx)
 }
 
-// answerWaiter is the HTTP request that waits for the answer: this one, or, when the
+// answerWaiter gives the HTTP request that waits for the answer: this one, or, when the
 // caller has returned from a form, the one it returned with.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
@@ -245,7 +245,7 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	out.setHeader(h, rh.clientStatus(resp))
 }
 
-// clientStatus is what the client is told. Behind a 202 or 204 no client looks for the answer that
+// clientStatus gives what the client is told. Behind a 202 or 204 no client looks for the answer that
 // stands in the body. A 401 would make one that brought no
 // credentials sign in here, where it cannot: what it has to know stands in the body.
 func (rh *requestHandler) clientStatus(resp *http.Response) int {
@@ -264,7 +264,7 @@ func isUnprintable(value string) bool {
 	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
 }
 
-// serverURL is where the message goes.
+// serverURL gives where the message goes.
 func (rh *requestHandler) serverURL() *url.URL {
 	if rh.session != nil && rh.session.endpoint != nil {
 		return rh.session.endpoint
@@ -272,7 +272,7 @@ func (rh *requestHandler) serverURL() *url.URL {
 	return rh.backend.o.URL
 }
 
-// clientStream is the way of the server's messages to the client.
+// clientStream gives the way of the server's messages to the client.
 func (rh *requestHandler) clientStream(out proxy.Sink) *proxy.Stream {
 	pump := rh.agent.pump
 	if rh.session != nil {

@@ -102,7 +102,7 @@ func (a *responder) isFinalAnswer(line []byte) bool {
 	return id != nil && frame.IDKey(id) == a.id
 }
 
-// eventBytes is the event for a frame. The server's own bytes are kept when the frame
+// eventBytes gives the event for a frame. The server's own bytes are kept when the frame
 // is what they hold, to every reader. They may come again to a client that has
 // lost its stream.
 func (a *responder) eventBytes(line []byte, last bool) []byte {

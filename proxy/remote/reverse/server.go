@@ -151,7 +151,7 @@ func isPathName(name string) bool {
 	}) && strings.Trim(name, ".") != ""
 }
 
-// ServerPath is where the named server is reached; with invocations, GROUP and INVOCATION stand for
+// ServerPath gives where the named server is reached; with invocations, GROUP and INVOCATION stand for
 // one.
 func (s *Server) ServerPath(server string) string {
 	if s.o.Invocations != nil {

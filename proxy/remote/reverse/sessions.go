@@ -154,7 +154,7 @@ func (s *Server) expireSessions() {
 	}
 }
 
-// newSession is a session that has no id yet.
+// newSession gives a session that has no id yet.
 func (s *Server) newSession(a *agentSession, server string) *mcpSession {
 	return &mcpSession{agent: a, pump: s.newPump(a.gate.Session, server), active: 1}
 }
@@ -229,7 +229,7 @@ func (s *Server) setSessionInfo(sess *mcpSession, id, version string) {
 	s.mu.Unlock()
 }
 
-// sessionInfo is what the server knows a session by; nothing without one.
+// sessionInfo gives what the server knows a session by; nothing without one.
 func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	if sess == nil {
 		return "", ""
@@ -345,7 +345,7 @@ func sessionKey(route route, id string) string {
 	return route.session + "\x00" + route.server + "\x00" + id
 }
 
-// newScope is a word for one request that no other has.
+// newScope gives a word for one request that no other has.
 func (s *Server) newScope() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ func (u *upstreamCall) beginRelay(relayed chan struct{}, cancel context.CancelFu
 	u.mu.Unlock()
 }
 
-// relayDone is closed when nothing is being carried back.
+// relayDone gives closed when nothing is being carried back.
 func (u *upstreamCall) relayDone() <-chan struct{} {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *inlineTask) offerTask(s *Server, in *lifetime, task func()) bool {
 	return true
 }
 
-// takeTask is the task that was left, nil without one. What comes later is too late.
+// takeTask gives the task that was left, nil without one. What comes later is too late.
 func (t *inlineTask) takeTask() (task func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -79,7 +79,7 @@ func group(head string, single bool) map[string]bool {
 	return got
 }
 
-// anyShortValue says whether a short option of the group shows a value of its
+// anyShortValue reports whether a short option of the group shows a value of its
 // own, as in -c, -C NUM.
 func anyShortValue(head string) bool { return shortValue.MatchString(head) }
 

@@ -119,7 +119,7 @@ func (r *Result) String() string {
 	return b.String()
 }
 
-// PerTask is how many of n there are to a task.
+// PerTask gives how many of n there are to a task.
 func (r *Result) PerTask(n int) float64 { return float64(n) / float64(max(r.Tasks, 1)) }
 
 // way is one of the others: whether a call is asked about, by what its tool does and what

@@ -164,7 +164,7 @@ func approveID(c *cli.Context, q *queue.Queue, dirs config.Folders, id string) e
 	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(result.Request))}
 }
 
-// openConsole is the console: of all requests, when it counts as somebody who looks
+// openConsole gives the console: of all requests, when it counts as somebody who looks
 // at the queue, or of one.
 func openConsole(c *cli.Context, q *queue.Queue, dirs config.Folders, only string) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)

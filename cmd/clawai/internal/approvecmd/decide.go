@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// DecideCommand is "clawai decide".
+// DecideCommand gives "clawai decide".
 func DecideCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "decide",

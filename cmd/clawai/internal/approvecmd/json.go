@@ -146,7 +146,7 @@ func utcTime(t time.Time) *time.Time {
 	return &t
 }
 
-// rawJSON is JSON that is passed on, as a string where it is none.
+// rawJSON gives JSON that is passed on, as a string where it is none.
 func rawJSON(src []byte) any {
 	switch {
 	case len(src) == 0:

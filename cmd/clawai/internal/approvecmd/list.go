@@ -77,7 +77,7 @@ func printHistory(c *cli.Context, q *queue.Queue, dirs config.Folders, color boo
 	return nil
 }
 
-// printLine is one request as a line: the id's first characters, which name it,
+// printLine gives one request as a line: the id's first characters, which name it,
 // when, and what. On a terminal it is as wide as that, else at most listed.
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil
@@ -94,7 +94,7 @@ func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, co
 	return err
 }
 
-// printRequest is everything about one request as plain text.
+// printRequest gives everything about one request as plain text.
 func printRequest(w io.Writer, r *queue.Request, o view.Options) error {
 	_, err := fmt.Fprintln(w, strings.Join(console.FactLines(r, o), "\n"))
 	return err

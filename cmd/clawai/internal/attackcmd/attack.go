@@ -40,7 +40,7 @@ type attack struct {
 //go:embed attacks/*.toml
 var files embed.FS
 
-// loadAttacks are all that are shipped, in the order of their files.
+// loadAttacks gives all that are shipped, in the order of their files.
 func loadAttacks() (all []attack, err error) {
 	entries, err := files.ReadDir("attacks")
 	if err != nil {
@@ -85,7 +85,7 @@ var carriers = []carrier{
 	{"search", `{"query":"a"}`},
 }
 
-// carrierOf is the first of them that a policy lets through, or asks about; else a tool
+// carrierOf gives the first of them that a policy lets through, or asks about; else a tool
 // that it allows by its name.
 func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
@@ -106,7 +106,7 @@ func carrierOf(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// callParams are those of a call of the carrier, with one more argument.
+// callParams gives those of a call of the carrier, with one more argument.
 func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
 	_ = json.Unmarshal([]byte(c.args), &args) // our own

@@ -84,7 +84,7 @@ func runAttacks(c *cli.Context) error {
 	return nil
 }
 
-// chooseAttacks are the attacks of which a glob matches the name.
+// chooseAttacks gives the attacks of which a glob matches the name.
 func chooseAttacks(only []string) ([]attack, error) {
 	all, err := loadAttacks()
 	if err != nil || len(only) == 0 {
@@ -164,7 +164,7 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce is the policy in force here, with its home. Its paths lead nowhere: no file is looked at.
+// loadPolicyInForce gives the policy in force here, with its home. Its paths lead nowhere: no file is looked at.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()
@@ -197,7 +197,7 @@ action = "allow"
 elicitation = "**"
 `
 
-// findStarter is the text of a starter policy, by its name or by that of its server.
+// findStarter gives the text of a starter policy, by its name or by that of its server.
 func findStarter(name string) (src []byte, called, note string, err error) {
 	var words []string
 	for _, p := range fixtures.ListProfiles() {

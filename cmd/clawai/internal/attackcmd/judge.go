@@ -62,7 +62,7 @@ func judgeAttack(a *attack, p *played) verdict {
 // isLabel says of what was done that the text went on all the same.
 func isLabel(what string) bool { return what == "fence" || what == "warn" }
 
-// isLabelled says whether a frame stands between marks of ours, or has our warning: no attack
+// isLabelled reports whether a frame stands between marks of ours, or has our warning: no attack
 // that is shipped forges these.
 func isLabelled(frame string) bool {
 	return strings.Contains(frame, " begin: what follows was sent by ") || strings.Contains(frame, "[clawai:warning: ")
@@ -71,7 +71,7 @@ func isLabelled(frame string) bool {
 // questionReason says why a person would be asked.
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// findPassedTexts are the texts that came through in frames.
+// findPassedTexts gives the texts that came through in frames.
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {
@@ -81,7 +81,7 @@ func findPassedTexts(where string, frames, texts []string, came func(frame, text
 	return all
 }
 
-// containsText says whether a frame says a text: in one of its strings, behind their escapes.
+// containsText reports whether a frame says a text: in one of its strings, behind their escapes.
 func containsText(frame, text string) bool {
 	var v any
 	if json.Unmarshal([]byte(frame), &v) != nil {
@@ -92,7 +92,7 @@ func containsText(frame, text string) bool {
 	return found
 }
 
-// holdsMost says whether one of a frame's strings has half of a text's words or more, after
+// holdsMost reports whether one of a frame's strings has half of a text's words or more, after
 // redaction has taken something out of it.
 func holdsMost(frame, text string) bool {
 	var v any
@@ -129,7 +129,7 @@ func visitStrings(v any, say func(string)) {
 	}
 }
 
-// textOf is what a model reads of a result.
+// textOf gives what a model reads of a result.
 func textOf(line []byte) string {
 	var m struct {
 		Result struct {
@@ -146,7 +146,7 @@ func textOf(line []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// listActions is what the record says was done, each thing once.
+// listActions gives what the record says was done, each thing once.
 func listActions(events []event.Event) []string {
 	all := []string{}
 	add := func(s string) {

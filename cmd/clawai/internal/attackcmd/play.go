@@ -82,7 +82,7 @@ func playExchange(ctx context.Context, t *target, a *attack, state string) (*pla
 	return &played{seen: c.seen, sent: srv.heardMessages(), asked: out.asked, events: out.events}, errors.Join(failed, err)
 }
 
-// newSessions are those of clawai proxy, with a record in memory and a person who says no.
+// newSessions gives those of clawai proxy, with a record in memory and a person who says no.
 func newSessions(t *target, a *attack, state string, out *tape) (*session.Sessions, error) {
 	ask, err := config.LoadAsk(filepath.Join(state, "none.toml"), func(string) string { return "" })
 	if err != nil {
@@ -119,7 +119,7 @@ func (t *tape) Record(events ...*event.Event) error {
 	return nil
 }
 
-// answerQuestion is the person: the harmless call may go once, and nothing else.
+// answerQuestion gives the person: the harmless call may go once, and nothing else.
 func (t *tape) answerQuestion(q gate.Question, tool string, harmless bool) (gate.Answer, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -197,7 +197,7 @@ func (c *client) requestAnswer(method string, params json.RawMessage) (line []by
 	}
 }
 
-// obligingResult is what a client gives a server that asks: what it was asked for.
+// obligingResult gives what a client gives a server that asks: what it was asked for.
 func obligingResult(method string) any {
 	switch method {
 	case "roots/list":
@@ -219,7 +219,7 @@ type message struct {
 	Method string          `json:"method"`
 }
 
-// makeStateFolder is a folder for what sessions keep while attacks are played.
+// makeStateFolder gives a folder for what sessions keep while attacks are played.
 func makeStateFolder() (dir string, remove func(), err error) {
 	dir, err = os.MkdirTemp("", "clawai-attack-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err

@@ -105,7 +105,7 @@ func (s *server) answerMessage(m *message) bool {
 	return true
 }
 
-// answerList is the harmless tool, and what the attack puts beside it.
+// answerList gives the harmless tool, and what the attack puts beside it.
 func (s *server) answerList(id json.RawMessage) []any {
 	tools := []json.RawMessage{marshalJSON(map[string]any{"name": s.harmless.tool, "description": "The tool that is used here.", "inputSchema": map[string]any{"type": "object"}})}
 	if s.listed < len(s.attack.Lists) {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/state/oauth"
 )
 
-// SignInOptions are those of every sign-in, on the path of a call or not.
+// SignInOptions gives those of every sign-in, on the path of a call or not.
 func SignInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
 	dir := f.SignIns()
 	private := func(dir string) error {
@@ -26,7 +26,7 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 	}
 }
 
-// signIns are the stores in the order in which they are tried.
+// signIns gives the stores in the order in which they are tried.
 func signIns(dir string, private func(string) error) oauth.Store {
 	files := oauth.Files{Dir: dir, Private: private}
 	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
@@ -47,7 +47,7 @@ func OpenPage(ctx context.Context, page string) error {
 	return nil
 }
 
-// PageHost is whose page it is: not the server's own, often.
+// PageHost gives whose page it is: not the server's own, often.
 func PageHost(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

@@ -212,7 +212,7 @@ func drainOutput(child *stdio.Child) {
 	}
 }
 
-// lastWords is the end of what a client has complained of.
+// lastWords gives the end of what a client has complained of.
 func lastWords(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
@@ -282,7 +282,7 @@ func (r *Result) judgeOutcome(s *site, ended error) {
 	}
 }
 
-// shortenReport is the part of a client's report that fits a line.
+// shortenReport gives the part of a client's report that fits a line.
 func shortenReport(answer string) string {
 	const most = 300
 	if runes := []rune(answer); len(runes) > most {

@@ -117,7 +117,7 @@ const opencodeConfig = `{
 }
 `
 
-// ClientIDs are those that can be run without an account, by id.
+// ClientIDs gives those that can be run without an account, by id.
 func ClientIDs() (ids []string) {
 	for _, c := range clientTable() {
 		ids = append(ids, c.id)
@@ -132,7 +132,7 @@ var handedOn = []string{
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
 }
 
-// clientEnv is all that the client is told. Its proxy is the door, which refuses; the model
+// clientEnv gives all that the client is told. Its proxy is the door, which refuses; the model
 // itself is asked directly.
 func (s *site) clientEnv(c *client) (env []string) {
 	for _, name := range handedOn {
@@ -161,7 +161,7 @@ func (s *site) putAll(texts []string) (all []string) {
 	return all
 }
 
-// shellArguments are those of the client's shell for a command.
+// shellArguments gives those of the client's shell for a command.
 func (c *client) shellArguments(command string) map[string]any {
 	args := map[string]any{c.argument: command}
 	if c.list {
@@ -190,7 +190,7 @@ func nonePresent(why string, paths ...string) error {
 	return nil
 }
 
-// systemPath is where an organisation's files of a client are.
+// systemPath gives where an organisation's files of a client are.
 func systemPath(darwin, windows, other string) string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -330,7 +330,7 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths is what was reviewed, by the names that the same files have in another folder.
+// movePaths gives what was reviewed, by the names that the same files have in another folder.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {

@@ -57,7 +57,7 @@ func ParseArguments(c *cli.Context) (names []string, err error) {
 	return names, nil
 }
 
-// FlagNamed is the flag with a name or an alias; nil when there is none.
+// FlagNamed gives the flag with a name or an alias; nil when there is none.
 func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	for _, f := range flags {
 		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
@@ -67,7 +67,7 @@ func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	return nil
 }
 
-// CommandPath is the words behind clawai that lead to the command, and a space.
+// CommandPath gives the words behind clawai that lead to the command, and a space.
 func CommandPath(c *cli.Context) string {
 	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
 		return ""
@@ -91,7 +91,7 @@ func DidYouMean(near string) string {
 	return " (did you mean " + near + "?)"
 }
 
-// UnknownWord is a mistake where a few words are all there are: where, "--mode" or so, and
+// UnknownWord gives a mistake where a few words are all there are: where, "--mode" or so, and
 // what kind of word it is.
 func UnknownWord(where, kind, word string, words []string) error {
 	return Usagef("%s: %s", where, notOneOf(kind, word, words))
@@ -118,7 +118,7 @@ func UnknownOption(c *cli.Context, name string) error {
 	return Usagef("unknown option %s%s; see: clawai %s--help", name, DidYouMean(near), CommandPath(c))
 }
 
-// FlagNames are the long names, with their dashes.
+// FlagNames gives the long names, with their dashes.
 func FlagNames(flags []cli.Flag) []string {
 	var names []string
 	for _, f := range flags {

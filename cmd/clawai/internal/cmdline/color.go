@@ -13,7 +13,7 @@ import (
 // Colors are what --color takes.
 var Colors = []string{"auto", "always", "never"}
 
-// ColorFlag is --color, for every command.
+// ColorFlag gives --color, for every command.
 func ColorFlag() cli.Flag {
 	mode := colorMode("auto")
 	return &cli.GenericFlag{Name: "color", Value: &mode, Usage: "color what is shown: `WHEN` auto (on a terminal), always, or never"}
@@ -42,7 +42,7 @@ func (m *colorMode) Set(s string) error {
 	return err
 }
 
-// WantsColor says whether to color: not with NO_COLOR, always with CLICOLOR_FORCE,
+// WantsColor reports whether to color: not with NO_COLOR, always with CLICOLOR_FORCE,
 // and else on a terminal that knows colors.
 func WantsColor(w io.Writer, getenv func(string) string) bool {
 	if getenv("NO_COLOR") != "" {

@@ -43,7 +43,7 @@ func WriteASCIIJSON(w io.Writer, doc any) error {
 	return err
 }
 
-// CountText is text for one, or for n with %d in it.
+// CountText gives text for one, or for n with %d in it.
 func CountText(n int, one, several string) string {
 	if n == 1 {
 		return one

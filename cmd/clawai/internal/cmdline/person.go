@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// ViewOptions is what is known of this machine when a request is shown.
+// ViewOptions gives what is known of this machine when a request is shown.
 func ViewOptions(dirs config.Folders) view.Options {
 	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: ReadFile}
 }
 
-// AccountName is who answers, as far as the system knows.
+// AccountName gives who answers, as far as the system knows.
 func AccountName() string {
 	u, err := user.Current()
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// ScreenWidth is how many cells a line on w has; 0 when w is no terminal.
+// ScreenWidth gives how many cells a line on w has; 0 when w is no terminal.
 func ScreenWidth(w io.Writer) int {
 	width, _ := screenSize(w)
 	return width
 }
 
-// ScreenHeight is how many lines w shows at once; 0 when w is no terminal.
+// ScreenHeight gives how many lines w shows at once; 0 when w is no terminal.
 func ScreenHeight(w io.Writer) int {
 	_, height := screenSize(w)
 	return height

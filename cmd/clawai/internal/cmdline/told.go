@@ -24,7 +24,7 @@ func AnswerMarks(before string) []Mark {
 	}
 }
 
-// ProseWriter is w for whole lines of harmless text, one or more at each Write. A person at a
+// ProseWriter gives w for whole lines of harmless text, one or more at each Write. A person at a
 // terminal gets them with ~ for the home folder and broken at blanks where they are too
 // long; a file and a pipe get them whole, with paths that other programs can open. Marks
 // count where color is wanted: of those that meet in a line, the first.
@@ -41,7 +41,7 @@ func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	return p
 }
 
-// WriteProse is Prose for a report that is not written line by line.
+// WriteProse gives Prose for a report that is not written line by line.
 func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 	var report bytes.Buffer
 	err := write(&report)

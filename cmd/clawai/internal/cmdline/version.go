@@ -9,15 +9,15 @@ import (
 // Version is set by the release build.
 var Version = "dev"
 
-// ReleaseVersion is the version and, where the build knows it, the commit.
+// ReleaseVersion gives the version and, where the build knows it, the commit.
 func ReleaseVersion() string { return Version + buildRevision(debug.ReadBuildInfo()) }
 
-// BuildInfo is Release with what it was built by and for, on one line.
+// BuildInfo gives Release with what it was built by and for, on one line.
 func BuildInfo() string {
 	return fmt.Sprintf("%s %s %s/%s", ReleaseVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildRevision is the commit a binary was built from, where the build knows.
+// buildRevision gives the commit a binary was built from, where the build knows.
 func buildRevision(info *debug.BuildInfo, ok bool) string {
 	if !ok {
 		return ""

@@ -94,12 +94,12 @@ func (f Folder) Steps() []Step {
 	}
 }
 
-// TrialStep is one step that changes something.
+// TrialStep gives one step that changes something.
 func (f Folder) TrialStep() Step {
 	return Step{"writes a file", "write_file", arguments{Path: f.homePath("hello.txt"), Content: "Hello.\n"}}
 }
 
-// ArgsJSON is a step's arguments as the wire carries them.
+// ArgsJSON gives a step's arguments as the wire carries them.
 func (s Step) ArgsJSON() string {
 	b, err := json.Marshal(s.Args)
 	if err != nil {

@@ -38,7 +38,7 @@ func Command() *cli.Command {
 	}
 }
 
-// ServerCommand is the server the demo puts behind the proxy.
+// ServerCommand gives the server the demo puts behind the proxy.
 func ServerCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "demo-server",
@@ -135,7 +135,7 @@ func showStep(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int
 	return nil
 }
 
-// decidedBy is the rule that decided, or the reason when none did.
+// decidedBy gives the rule that decided, or the reason when none did.
 func decidedBy(e event.Entry) string {
 	if e.RuleFile == "" {
 		return e.Reason

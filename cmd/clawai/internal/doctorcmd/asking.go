@@ -80,7 +80,7 @@ func (d channelDoc) String() string {
 	return d.Name + ": not now: " + d.Why
 }
 
-// listSettings is each setting with where it comes from.
+// listSettings gives each setting with where it comes from.
 func listSettings(a config.Ask) (all []finding) {
 	order := strings.Join(a.Order.Is, ",")
 	if order == "" {

@@ -58,7 +58,7 @@ func checkHooks(p *machine) (all []finding) {
 	return all
 }
 
-// hooksUnknown is told by other checks already where those look too.
+// hooksUnknown gives told by other checks already where those look too.
 func hooksUnknown(p *machine, err error) []finding {
 	if !p.hooks {
 		return nil
@@ -66,7 +66,7 @@ func hooksUnknown(p *machine, err error) []finding {
 	return []finding{{Health: broken, Text: "the clients' hooks cannot be looked at: " + err.Error(), Fix: "clawai doctor"}}
 }
 
-// hookState is the finding that a state comes to.
+// hookState gives the finding that a state comes to.
 func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []finding {
 	text := h.Row.Name + ": " + state.StateText()
 	if why != "" {
@@ -107,7 +107,7 @@ func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findRewriters are others' hooks before a tool: they run beside ours, and may change what ours
+// findRewriters gives others' hooks before a tool: they run beside ours, and may change what ours
 // has judged.
 func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
@@ -126,7 +126,7 @@ func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findHooklessProfiles are the client's profiles with which it runs no hook.
+// findHooklessProfiles gives the client's profiles with which it runs no hook.
 func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	for _, why := range h.Without {
 		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})
@@ -134,7 +134,7 @@ func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// programName is what a command line starts; the rest may hold a secret.
+// programName gives what a command line starts; the rest may hold a secret.
 func programName(line string) string {
 	words := strings.Fields(strings.TrimPrefix(line, "exec "))
 	if len(words) == 0 {

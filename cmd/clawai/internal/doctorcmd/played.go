@@ -52,7 +52,7 @@ func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	return healthyFinding("%s: its entry lets go what is allowed and stops what is denied, asked as %s asks (%s)", h.Row.Name, row.Seen, row.From)
 }
 
-// entryOf is the command line of the entry before a tool.
+// entryOf gives the command line of the entry before a tool.
 func entryOf(h wrap.Hooks) (string, bool) {
 	for _, file := range h.Files {
 		for _, hook := range file.Hooked.Ours {

@@ -94,7 +94,7 @@ func (p *printer) printHealthy(all []finding) {
 	p.printRow(healthy, "", strings.Join(names, ", "))
 }
 
-// renderVerdict is the last line.
+// renderVerdict gives the last line.
 func (d diagnosis) renderVerdict(color bool) string {
 	text := cmdline.Paint(color, cmdline.Green, "Nothing is broken.")
 	if n := d.countHealth(broken); n > 0 {

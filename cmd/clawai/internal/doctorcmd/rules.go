@@ -61,7 +61,7 @@ func checkRules(p *machine) (all []finding) {
 	return all
 }
 
-// rulesAndServers are the policy and what clients have; nothing where either cannot be read,
+// rulesAndServers gives the policy and what clients have; nothing where either cannot be read,
 // which other checks tell of.
 func (p *machine) rulesAndServers() (*policy.Policy, *wrapcmd.Found) {
 	if p.foldersErr != nil {

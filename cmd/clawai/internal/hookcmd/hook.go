@@ -88,7 +88,7 @@ func clearSession(state, session string) string {
 	return "cleared: what was seen and allowed before counts no more"
 }
 
-// openDoor is a gate that asks by the client's dialog, or else by the ways of the settings.
+// openDoor gives a gate that asks by the client's dialog, or else by the ways of the settings.
 func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)
 	if err != nil {
@@ -143,7 +143,7 @@ func openSession(line *program.Line, o *program.Opened, project, id string, ask 
 	return one, all, nil
 }
 
-// loadAskSettings is how a person is asked: option before environment before file.
+// loadAskSettings gives how a person is asked: option before environment before file.
 func loadAskSettings(line *program.Line, folders config.Folders) (config.Ask, error) {
 	a, err := config.LoadAsk(folders.SettingsFile(), os.Getenv)
 	if err != nil {

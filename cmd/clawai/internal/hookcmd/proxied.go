@@ -42,7 +42,7 @@ func isProxied(r *client.Row, server, project string) bool {
 // ownScopes are those of files that lie where the owner alone writes.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// listServers are those that a client's files name. An entry of a project's file is the owner's
+// listServers gives those that a client's files name. An entry of a project's file is the owner's
 // where wrap has written it: an agent could write one there, with the name that makes a tool
 // look like another server's.
 func listServers(r *client.Row, project string) (owners, others []string) {
@@ -94,7 +94,7 @@ func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, 
 	return wrap.FindConfigFiles(env, filesOf(r, rows)), judge, nil
 }
 
-// filesOf are the rows of a client's files.
+// filesOf gives the rows of a client's files.
 func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	for _, row := range rows {
 		if strings.HasPrefix(row.ID, r.FilePrefix()) {

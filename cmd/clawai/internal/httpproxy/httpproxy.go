@@ -33,7 +33,7 @@ func Read(state string) (f wrap.HTTPProxy, err error) {
 	return f, err
 }
 
-// ListUpstreams are the servers that clients were led away from, as NAME=URL.
+// ListUpstreams gives the servers that clients were led away from, as NAME=URL.
 func ListUpstreams(state string) ([]string, error) {
 	known, err := wrap.ReadUpstreams(state)
 	if err != nil {
@@ -50,16 +50,16 @@ func ListUpstreams(state string) ([]string, error) {
 	return all, nil
 }
 
-// EnsureSecret is the part of the path that nobody can guess. It stays the same,
+// EnsureSecret gives the part of the path that nobody can guess. It stays the same,
 // so that clients' configurations go on working.
 func EnsureSecret(state string) (string, error) { return loadOrMakeSecret(secretPath(state)) }
 
-// EnsureToken is what the owner of a listening proxy begins and ends invocations with.
+// EnsureToken gives what the owner of a listening proxy begins and ends invocations with.
 func EnsureToken(state string) (string, error) {
 	return loadOrMakeSecret(filepath.Join(state, "listen.token"))
 }
 
-// loadOrMakeSecret is a secret that is made once.
+// loadOrMakeSecret gives a secret that is made once.
 func loadOrMakeSecret(path string) (string, error) {
 	secret, err := readSecretFile(path)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -78,7 +78,7 @@ func saveSecret(path, secret string) error {
 
 func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
 
-// ReadSecret is os.ErrNotExist where none was made yet.
+// ReadSecret gives os.ErrNotExist where none was made yet.
 func ReadSecret(state string) (string, error) { return readSecretFile(secretPath(state)) }
 
 func readSecretFile(path string) (string, error) {

@@ -45,7 +45,7 @@ func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) 
 	return all
 }
 
-// RenderLines are the first of the ways, for people.
+// RenderLines gives the first of the ways, for people.
 func RenderLines(ways []Leak) (all []string) {
 	for i, l := range ways {
 		if i == shown {

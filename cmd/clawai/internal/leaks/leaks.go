@@ -107,7 +107,7 @@ func (r *reach) addTool(tool flow.Tool) {
 	}
 }
 
-// FindLeaks are the ways out that two servers of a session make together, and those of one alone
+// FindLeaks gives the ways out that two servers of a session make together, and those of one alone
 // last: a way for each two, those with secrets first. p may be nil, where nobody has a word.
 func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	all := slices.Clone(servers)
@@ -134,7 +134,7 @@ func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	return slices.Concat(secrets, pairs, alone)
 }
 
-// findWorstLeak is the way of two servers that says most: with secrets, then with the stranger's text
+// findWorstLeak gives the way of two servers that says most: with secrets, then with the stranger's text
 // and the way out in one, which is where what the other holds would go.
 func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
 	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}

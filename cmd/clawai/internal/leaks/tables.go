@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// RenderTables is what is known of a server as a policy says it: of the tools that are known it changes
+// RenderTables gives what is known of a server as a policy says it: of the tools that are known it changes
 // nothing but that calls which go where the user said need not be asked about.
 func RenderTables(name string, known *flow.Known) string {
 	tools := known.ListTools()

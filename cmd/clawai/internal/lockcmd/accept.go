@@ -153,7 +153,7 @@ func runAccept(c *cli.Context) error {
 
 var errUnseen = errors.New("nobody has seen what it lists; a proxy keeps that once its policy has a pin for the server")
 
-// recordedServers are servers as proxies have seen them last.
+// recordedServers gives servers as proxies have seen them last.
 func recordedServers(c *cli.Context) ([]server, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {

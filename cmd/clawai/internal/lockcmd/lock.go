@@ -78,7 +78,7 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath is where the lock is: beside the project's policy, in the nearest folder upwards
+// lockPath gives where the lock is: beside the project's policy, in the nearest folder upwards
 // that has a .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
@@ -179,7 +179,7 @@ func weighOutcome(o outcome) outcome {
 	return o
 }
 
-// unknownServers are the servers of the lock that no file has.
+// unknownServers gives the servers of the lock that no file has.
 func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	for _, name := range sortedNames(was) {
 		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {
@@ -189,7 +189,7 @@ func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	return all
 }
 
-// worstExitError is the exit code of a check.
+// worstExitError gives the exit code of a check.
 func worstExitError(found []outcome) error {
 	code := cmdline.ExitOK
 	for _, o := range found {

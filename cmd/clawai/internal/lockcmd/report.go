@@ -106,7 +106,7 @@ func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 	return err
 }
 
-// listFindings are what somebody has to look at, for CI systems.
+// listFindings gives what somebody has to look at, for CI systems.
 func listFindings(path string, found []outcome) (all []check.Finding) {
 	at := policy.Position{File: path}
 	for i := range found {
@@ -190,7 +190,7 @@ func tellChanges(b *strings.Builder, d pin.Difference) {
 	}
 }
 
-// renderCounts is how much a server lists.
+// renderCounts gives how much a server lists.
 func renderCounts(s *pin.SelfDescription) string {
 	all := []string{cmdline.CountText(s.Len(pin.Tool), "1 tool", "%d tools")}
 	if n := s.Len(pin.Prompt); n > 0 {

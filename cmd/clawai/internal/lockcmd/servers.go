@@ -32,7 +32,7 @@ type server struct {
 	seen      *pin.SelfDescription // as a proxy has seen it; nil asks the server
 }
 
-// selectServers are the servers that the command line means.
+// selectServers gives the servers that the command line means.
 func selectServers(c *cli.Context) ([]server, error) {
 	if c.Bool("from-record") {
 		return recordedServers(c)
@@ -69,7 +69,7 @@ func selectServers(c *cli.Context) ([]server, error) {
 	return all, nil
 }
 
-// configuredServers are those of the clients' files by name: of the project, or of any file
+// configuredServers gives those of the clients' files by name: of the project, or of any file
 // those that are named.
 func configuredServers(names []string) (map[string]server, error) {
 	found, err := wrapcmd.FindServers()
@@ -97,7 +97,7 @@ func configuredServers(names []string) (map[string]server, error) {
 	return byName, nil
 }
 
-// newServer is a server as a client's file has it.
+// newServer gives a server as a client's file has it.
 func newServer(e client.Entry) server {
 	s := server{name: e.Name, start: sharedWords(append([]string{e.Command}, e.Args...))}
 	switch {
@@ -111,7 +111,7 @@ func newServer(e client.Entry) server {
 	return s
 }
 
-// sharedWords are the words of a command line as a file that many share may have them: ~ for the
+// sharedWords gives the words of a command line as a file that many share may have them: ~ for the
 // home folder, no secret.
 func sharedWords(words []string) []string {
 	home, _ := os.UserHomeDir()
@@ -144,7 +144,7 @@ func sharedWords(words []string) []string {
 // hidden stands for what is not for others.
 const hidden = "[secret]"
 
-// isSecretOption says whether an option of that name keeps its value secret.
+// isSecretOption reports whether an option of that name keeps its value secret.
 func isSecretOption(flag, value string) bool {
 	src, err := json.Marshal(map[string]string{strings.TrimLeft(flag, "-"): value})
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")

@@ -21,7 +21,7 @@ type statsPrinter struct {
 	out   strings.Builder
 }
 
-// roomFor is how many rows each of the four lists has on a screen.
+// roomFor gives how many rows each of the four lists has on a screen.
 func roomFor(height int) int {
 	const elsewhere = 4 + 4*2 // the head, the prompt behind it; and a list's title and blank line
 	if height == 0 {
@@ -57,7 +57,7 @@ func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {
 
 func (p *statsPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// renderNumber is a number with its word, in color when there are any.
+// renderNumber gives a number with its word, in color when there are any.
 func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	if n == 0 {
 		color = ""
@@ -65,7 +65,7 @@ func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	return p.paint(color, fmt.Sprintf("%d %s", n, word))
 }
 
-// renderSpan is from when to when, the day once.
+// renderSpan gives from when to when, the day once.
 func renderSpan(from, to time.Time) string {
 	const day = "2 Jan 2006"
 	if from.Format(day) == to.Format(day) {
@@ -139,7 +139,7 @@ func durationText(ms float64) string {
 	return record.Duration(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// serverRows are rows of a list that name no tool.
+// serverRows gives rows of a list that name no tool.
 func serverRows(doc *statsDoc) []toolDoc {
 	rows := make([]toolDoc, len(doc.Servers))
 	for i, s := range doc.Servers {
@@ -174,7 +174,7 @@ func (p *statsPrinter) printRanking(r *ranking, rows []toolDoc) {
 	}
 }
 
-// nameCell is a stranger's name in exactly n cells.
+// nameCell gives a stranger's name in exactly n cells.
 func nameCell(s string, n int) string {
 	return cmdline.Pad(cmdline.CutMiddle(term.VisibleText(s), n), n)
 }

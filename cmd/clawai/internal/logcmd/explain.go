@@ -173,7 +173,7 @@ func inBrackets(text string) string {
 	return " (" + text + ")"
 }
 
-// revisionThen is the revision of the policy that was in force when a record was
+// revisionThen gives the revision of the policy that was in force when a record was
 // written, as its session noted it; "" when it did not.
 func revisionThen(dir string, entry *event.Entry) string {
 	revision := ""
@@ -253,7 +253,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison says whether the answer would be the same.
+// renderComparison reports whether the answer would be the same.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

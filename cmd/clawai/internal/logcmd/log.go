@@ -91,7 +91,7 @@ func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, e
 	return n, errors.Join(err, out.Flush())
 }
 
-// noMatch is what is said when no record matches.
+// noMatch gives what is said when no record matches.
 func noMatch(dir string) string {
 	for _, err := range audit.Read(dir, audit.Filter{}) {
 		if err == nil {

@@ -113,7 +113,7 @@ func ownOptions(c *cli.Context) error {
 	return nil
 }
 
-// newDocument is what was counted, in order.
+// newDocument gives what was counted, in order.
 func (t *tally) newDocument() statsDoc {
 	doc := statsDoc{
 		From: t.first, To: t.last, Sessions: len(t.sessions), Total: t.all.newDocument(), More: t.others,

@@ -67,7 +67,7 @@ func runCheck(c *cli.Context) error {
 	return nil
 }
 
-// policyFiles are the files that the command line names: without any, the user's
+// policyFiles gives the files that the command line names: without any, the user's
 // own policy.
 func policyFiles(c *cli.Context) ([]string, error) {
 	names, err := cmdline.ParseArguments(c)

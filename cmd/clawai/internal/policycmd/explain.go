@@ -121,7 +121,7 @@ func runExplain(c *cli.Context) error {
 	return writeExplanation(c, in, e)
 }
 
-// asksDisk says whether the answer hung on an under that nobody could decide.
+// asksDisk reports whether the answer hung on an under that nobody could decide.
 func asksDisk(e *explain.Explanation) bool {
 	for i := range e.Calls {
 		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
@@ -133,7 +133,7 @@ func asksDisk(e *explain.Explanation) bool {
 	return false
 }
 
-// explainedPolicy is the one that --policy names, or the one that holds here.
+// explainedPolicy gives the one that --policy names, or the one that holds here.
 func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 	layers := config.Layers{More: c.StringSlice("layer")}
 	path := c.String("policy")
@@ -188,7 +188,7 @@ func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) err
 // requests are the options that name one.
 var requests = []string{"fixture", "frame", "tool", "resource", "prompt", "method"}
 
-// requestFromFlags is the request that the flags name. What it gives when called is
+// requestFromFlags gives the request that the flags name. What it gives when called is
 // what the rules judge of it, or why it is refused before them.
 func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
 	named := ""
@@ -239,7 +239,7 @@ func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, erro
 	}, nil
 }
 
-// newFixture is the request that --tool, --resource, --prompt or --method asks
+// newFixture gives the request that --tool, --resource, --prompt or --method asks
 // for.
 func newFixture(c *cli.Context, named string) (fx check.Fixture, err error) {
 	params := map[string]any{}
@@ -305,7 +305,7 @@ func inputFile(c *cli.Context, path string) ([]byte, error) {
 	return b, err
 }
 
-// atFlag is --at; the zero time when it was not given.
+// atFlag gives --at; the zero time when it was not given.
 func atFlag(c *cli.Context) (time.Time, error) {
 	s := c.String("at")
 	if s == "" {

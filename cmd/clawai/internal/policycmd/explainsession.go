@@ -29,7 +29,7 @@ type inSession struct {
 	state string
 }
 
-// sessionFlag is the session that --session names; nil without.
+// sessionFlag gives the session that --session names; nil without.
 func sessionFlag(c *cli.Context) (*inSession, error) {
 	name := c.String("session")
 	if !c.IsSet("session") {

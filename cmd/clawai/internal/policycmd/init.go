@@ -96,7 +96,7 @@ func onlyTiers(names []string) bool {
 	})
 }
 
-// starterText is the text of the profiles, about some servers or about all of them, or a usage
+// starterText gives the text of the profiles, about some servers or about all of them, or a usage
 // error that lists what there is.
 func starterText(names, servers []string) ([]byte, error) {
 	var known []string
@@ -131,7 +131,7 @@ func starterText(names, servers []string) ([]byte, error) {
 	return about, err
 }
 
-// CheckNameable says whether a rule can speak of a server's name, and of no other.
+// CheckNameable reports whether a rule can speak of a server's name, and of no other.
 func CheckNameable(name string) error {
 	src := policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("server", name), policytext.StringPair("tool", "*"))
 	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {

@@ -79,7 +79,7 @@ func (r *learnRun) decideRule(i int, rule *learn.Rule) (*learn.Rule, error) {
 	}
 }
 
-// learnedLine is a rule on one line, harmless on a terminal.
+// learnedLine gives a rule on one line, harmless on a terminal.
 func learnedLine(r *learn.Rule) string {
 	s := fmt.Sprintf("%s %s %s", r.Action, r.Subject.RuleKey(), term.VisibleText(r.Name))
 	if r.Server != "" {

@@ -107,7 +107,7 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	return j, nil
 }
 
-// homeFlag is --home, or the home that the proxies of this account use.
+// homeFlag gives --home, or the home that the proxies of this account use.
 func homeFlag(c *cli.Context) (string, error) {
 	if home := c.String("home"); home != "" {
 		return home, nil
@@ -116,7 +116,7 @@ func homeFlag(c *cli.Context) (string, error) {
 	return folders.Home, err
 }
 
-// proxyOptions is what a proxy here would tell a policy, but for its working
+// proxyOptions gives what a proxy here would tell a policy, but for its working
 // directory, which the record does not have. The disk is that of today.
 func proxyOptions(home string) policy.Options {
 	o := policyfile.PolicyOptions(home)
@@ -142,7 +142,7 @@ func withAnswers(f audit.Filter) audit.Filter {
 	return f
 }
 
-// recordedDecisions is the part of the record that --since and --server name.
+// recordedDecisions gives the part of the record that --since and --server name.
 func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	f.Kinds = []event.Kind{event.Decision}
 	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
@@ -155,7 +155,7 @@ func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	return f, dir, err
 }
 
-// replayVerdict is the exit code: what could not be read weighs more than what
+// replayVerdict gives the exit code: what could not be read weighs more than what
 // changes, for then not all is known.
 func replayVerdict(r *replay.Report, dir string) error {
 	switch {
@@ -238,7 +238,7 @@ func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[repl
 	}
 }
 
-// replayExample is one call, harmless on a terminal: what was called, its arguments, what
+// replayExample gives one call, harmless on a terminal: what was called, its arguments, what
 // the rules said and say.
 func replayExample(x *replay.Example, home string) string {
 	what := []string{record.Short(x.Method, record.MaxText)}

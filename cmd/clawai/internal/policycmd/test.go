@@ -106,7 +106,7 @@ func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), 
 	}, nil
 }
 
-// placeFlags are --cwd and --os.
+// placeFlags gives --cwd and --os.
 func placeFlags(c *cli.Context) (cwd, system string, err error) {
 	cwd, system = c.String("cwd"), c.String("os")
 	switch {
@@ -118,7 +118,7 @@ func placeFlags(c *cli.Context) (cwd, system string, err error) {
 	return cwd, system, err
 }
 
-// fixturePaths are the files that --fixture and --fixture-dir name.
+// fixturePaths gives the files that --fixture and --fixture-dir name.
 func fixturePaths(c *cli.Context) ([]string, error) {
 	paths := c.StringSlice("fixture")
 	for _, dir := range c.StringSlice("fixture-dir") {

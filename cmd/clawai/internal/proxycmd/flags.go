@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// proxyFlags are the options of clawai proxy, from the definition that the
+// proxyFlags gives the options of clawai proxy, from the definition that the
 // wrappers in clients' files are read by as well; only those of these names, or all.
 func proxyFlags(names ...string) []cli.Flag {
 	var flags []cli.Flag

@@ -41,7 +41,7 @@ import (
 // hubOptions are those of clawai proxy that a hub has, too.
 var hubOptions = append(serveOptions, "observe")
 
-// HubCommand is "clawai hub".
+// HubCommand gives "clawai hub".
 func HubCommand() *cli.Command {
 	only := &cli.StringSliceFlag{Name: "only", Usage: "only these servers of config.toml: `ID,ID`; repeat for more"}
 	return &cli.Command{
@@ -142,7 +142,7 @@ func (h *hubRun) filterServers(all []config.Upstream) []config.Upstream {
 	})
 }
 
-// serverDisk is that of the servers, when all of them are started here: where the paths of
+// serverDisk gives that of the servers, when all of them are started here: where the paths of
 // others lead we cannot know.
 func (h *hubRun) serverDisk() disk.Disk {
 	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
@@ -153,7 +153,7 @@ func (h *hubRun) serverDisk() disk.Disk {
 
 func isElsewhere(s config.Upstream) bool { return s.URL != "" || stdio.RunsElsewhere(s.Command) }
 
-// serveClient is the hub until its client is gone.
+// serveClient gives the hub until its client is gone.
 func (h *hubRun) serveClient(ctx context.Context) error {
 	all, err := h.run.newSessions(h.log, os.Stderr)
 	if err != nil {
@@ -188,14 +188,14 @@ func (h *hubRun) serveClient(ctx context.Context) error {
 // hubEnded is how a session of a hub ends, for the record.
 const hubEnded = "all servers of the hub were closed"
 
-// hubPeer is the hub for the record.
+// hubPeer gives the hub for the record.
 func (h *hubRun) hubPeer() session.Peer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return session.Peer{Guess: "hub", Is: "hub of " + joinIDs(h.hub.Servers), URLs: h.urlOf}
 }
 
-// urlOf is the address that the server of this id was last opened at, which it keeps while
+// urlOf gives the address that the server of this id was last opened at, which it keeps while
 // answers come after it has left the configuration; "" of one that is started here.
 func (h *hubRun) urlOf(id string) string {
 	h.mu.Lock()
@@ -203,7 +203,7 @@ func (h *hubRun) urlOf(id string) string {
 	return h.urls[id]
 }
 
-// carrySession is one session of the hub: o says with whom, and under which gate.
+// carrySession gives one session of the hub: o says with whom, and under which gate.
 func (h *hubRun) carrySession(ctx context.Context, all *session.Sessions, o hub.Options) error {
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
@@ -217,7 +217,7 @@ func (h *hubRun) carrySession(ctx context.Context, all *session.Sessions, o hub.
 	return hub.Run(ctx, o)
 }
 
-// toolFilter are the tools that the configuration leaves of a server's.
+// toolFilter gives the tools that the configuration leaves of a server's.
 func toolFilter(s config.Upstream) func(string) bool {
 	among := func(all []*glob.Pattern, tool string) bool {
 		return slices.ContainsFunc(all, func(p *glob.Pattern) bool { return p.Match(tool) })
@@ -285,7 +285,7 @@ func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	return env, resolver.UsedValues(), err
 }
 
-// fillHeader is fill for the headers of a remote server.
+// fillHeader gives fill for the headers of a remote server.
 func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error) {
 	header = http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
@@ -344,7 +344,7 @@ var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TM
 	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
 	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")
 
-// serverEnv is what a server is started with.
+// serverEnv gives what a server is started with.
 func serverEnv(more map[string]string) (env []string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")

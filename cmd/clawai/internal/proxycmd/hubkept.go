@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// openCatalogue is where what a server lists to such a client is kept; nil of one that could not be
+// openCatalogue gives where what a server lists to such a client is kept; nil of one that could not be
 // started as it is now, which is to say so itself.
 func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
@@ -42,7 +42,7 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// ServerIdentity is all that a server is opened with: what it lists depends on nothing else that can
+// ServerIdentity gives all that a server is opened with: what it lists depends on nothing else that can
 // be known before it is asked.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// hubServers are the servers as the hub is given them.
+// hubServers gives the servers as the hub is given them.
 func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	for _, u := range all {
 		given = append(given, hub.Server{

@@ -238,7 +238,7 @@ func (l *listenRun) checkAddress(secured bool) error {
 	return nil
 }
 
-// newServer is the handler with a gate for each agent session.
+// newServer gives the handler with a gate for each agent session.
 func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	secret, err := httpproxy.EnsureSecret(l.run.folders.State)
 	if err != nil {
@@ -286,7 +286,7 @@ func (l *listenRun) carrySession(ctx context.Context, g *gate.Session, in io.Rea
 	_ = l.hub.carrySession(ctx, l.sessions, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
-// newInvocation is what the gates of one invocation have in common.
+// newInvocation gives what the gates of one invocation have in common.
 func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	its := l.sessions.NewInvocation(name)
 	return reverse.Invocation{

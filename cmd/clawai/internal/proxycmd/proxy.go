@@ -195,7 +195,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	return nil
 }
 
-// serverFolder is where the server that we start begins its relative paths; "" where that is not
+// serverFolder gives where the server that we start begins its relative paths; "" where that is not
 // known.
 func (p *proxyRun) serverFolder() string {
 	if len(p.command) == 0 || p.remote != nil || stdio.MovesAway(p.command) {
@@ -205,7 +205,7 @@ func (p *proxyRun) serverFolder() string {
 	return dir
 }
 
-// serverSystem is the one that the server is known to run on: ours, if it is started here.
+// serverSystem gives the one that the server is known to run on: ours, if it is started here.
 func (p *proxyRun) serverSystem() string {
 	if runtime.GOOS != policy.Windows || !p.here {
 		return ""
@@ -252,7 +252,7 @@ func (p *proxyRun) sessionKeys() []string {
 	return flow.SessionKeys(os.Getenv, p.project)
 }
 
-// sharedState is what this process has in common with others of the agent's session. Nobody else is
+// sharedState gives what this process has in common with others of the agent's session. Nobody else is
 // of that of a process that listens.
 func (p *proxyRun) sharedState() (s session.State) {
 	f := flow.New(p.folders.State, p.sessionKeys())

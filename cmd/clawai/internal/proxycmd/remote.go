@@ -95,7 +95,7 @@ func readHeaders(files []string) (http.Header, error) {
 	return h, nil
 }
 
-// renderAddress is the address as the record and messages show it: a query may hold a key.
+// renderAddress gives the address as the record and messages show it: a query may hold a key.
 func (r *remoteServer) renderAddress() string {
 	shown := *r.url
 	shown.RawQuery = ""
@@ -123,7 +123,7 @@ func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	return remote.Dial(o)
 }
 
-// describeServer is the server for the record.
+// describeServer gives the server for the record.
 func (p *proxyRun) describeServer() string {
 	if p.remote != nil {
 		return "server " + p.remote.renderAddress()

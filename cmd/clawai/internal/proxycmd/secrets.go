@@ -88,7 +88,7 @@ func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, 
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// shareStderr is screened for one of many servers, which share what all of them write to.
+// shareStderr gives screened for one of many servers, which share what all of them write to.
 func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil

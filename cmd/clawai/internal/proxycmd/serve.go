@@ -35,7 +35,7 @@ import (
 // serveOptions are those of clawai proxy that clawai's own server has, too.
 var serveOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as redact sync state")
 
-// ServeCommand is "clawai serve".
+// ServeCommand gives "clawai serve".
 func ServeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "serve",
@@ -86,7 +86,7 @@ func runServe(c *cli.Context) error {
 	return nil
 }
 
-// serveClient is the server until its client is gone.
+// serveClient gives the server until its client is gone.
 func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
 	s.tally = &tally{Recorder: s.log}
 	s.keys, s.servers = s.run.sessionKeys(), []string{serve.Name}
@@ -137,7 +137,7 @@ func (s *ownServer) serveClient(ctx context.Context, tools config.Serve) error {
 	return err
 }
 
-// sessionStatus is what the session may know of itself: no rule, no other session, no argument.
+// sessionStatus gives what the session may know of itself: no rule, no other session, no argument.
 func (s *ownServer) sessionStatus(detail string) (any, error) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *ownServer) sessionStatus(detail string) (any, error) {
 	return said, nil
 }
 
-// sessionLabels are what the agent's session has seen.
+// sessionLabels gives what the agent's session has seen.
 func (s *ownServer) sessionLabels() []string {
 	labels := []string{}
 	all, err := flow.ListSessions(s.run.folders.State)
@@ -175,7 +175,7 @@ func (s *ownServer) sessionLabels() []string {
 // errNotShown is said of what is not there, too: names are none of the agent's business.
 var errNotShown = errors.New("there is no such credential for agents; the owner says which there are")
 
-// readSecret is the value of an entry that its owner shows.
+// readSecret gives the value of an entry that its owner shows.
 func (s *ownServer) readSecret(skill, key string) (string, error) {
 	name := skill + "." + key
 	if strings.Contains(skill, ".") || vault.CheckName(name) != nil {

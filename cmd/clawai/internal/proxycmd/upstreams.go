@@ -54,7 +54,7 @@ func (l *listenRun) readUpstreams(texts, headerFiles []string) error {
 	return nil
 }
 
-// headerFiles are the files of each server, by its name, and those of all by "".
+// headerFiles gives the files of each server, by its name, and those of all by "".
 // One of a server that is not there is a mistake: its secrets were meant for
 // somebody.
 func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {

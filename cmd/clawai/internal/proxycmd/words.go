@@ -12,7 +12,7 @@ import (
 // launchers run a server that one of their arguments names.
 var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "docker", "podman"}
 
-// guessName is what a server without a name is called in the record: the
+// guessName gives what a server without a name is called in the record: the
 // program, or the package or script its launcher runs. It is never judged.
 func guessName(command []string, name string) string {
 	if name != "" || len(command) == 0 {

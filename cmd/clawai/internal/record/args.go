@@ -19,7 +19,7 @@ var mainNames = []string{
 // argument is a member of a call's arguments.
 type argument struct{ name, value string }
 
-// mainArgument is the argument that a call is known by; all of them when none is.
+// mainArgument gives the argument that a call is known by; all of them when none is.
 // It is text from a stranger.
 func mainArgument(args []byte) string {
 	all, ok := parseArguments(args)
@@ -40,7 +40,7 @@ func mainArgument(args []byte) string {
 	return strings.Join(words, " ")
 }
 
-// parseArguments are the members of an object in their order; false when it is none.
+// parseArguments gives the members of an object in their order; false when it is none.
 func parseArguments(src []byte) (all []argument, ok bool) {
 	if len(src) == 0 {
 		return nil, true
@@ -63,7 +63,7 @@ func parseArguments(src []byte) (all []argument, ok bool) {
 	return all, true
 }
 
-// valueText is a value as a person writes it: a text without its quotes, the first
+// valueText gives a value as a person writes it: a text without its quotes, the first
 // of several.
 func valueText(value json.RawMessage) string {
 	var text string

@@ -35,7 +35,7 @@ func (p *Printer) printDate(r *Row) error {
 	return err
 }
 
-// fitRow is a row on one line of a terminal: when, how it was decided, the tool, its
+// fitRow gives a row on one line of a terminal: when, how it was decided, the tool, its
 // main argument, what else there is to say as far as it fits, and how it ended.
 func (p *Printer) fitRow(r *Row) string {
 	e := &r.Entry
@@ -68,7 +68,7 @@ func (p *Printer) fitRow(r *Row) string {
 	return strings.TrimRight(strings.Join(parts, gap)+id, " ")
 }
 
-// toolOf is what a row is about: a tool, or the method of what is no call of one.
+// toolOf gives what a row is about: a tool, or the method of what is no call of one.
 func toolOf(e *event.Entry) string {
 	if len(e.Names) > 0 {
 		return Short(strings.Join(e.Names, " "), MaxText)
@@ -76,7 +76,7 @@ func toolOf(e *event.Entry) string {
 	return Short(e.Method, MaxText)
 }
 
-// callEnding is how a call went on, in few characters.
+// callEnding gives how a call went on, in few characters.
 func callEnding(r *Row) (text, color string) {
 	switch {
 	case r.Call != nil:
@@ -93,7 +93,7 @@ func callEnding(r *Row) (text, color string) {
 	return Duration(r.ReplyTime()), cmdline.Dim
 }
 
-// fitDetails is the main argument and what else there is to say of an entry, in at most
+// fitDetails gives the main argument and what else there is to say of an entry, in at most
 // room cells; and how many it takes. What must be said takes room from a long
 // argument; the rest is left out where it does not fit.
 func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cells int) {
@@ -119,7 +119,7 @@ func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cell
 
 const separator = " · "
 
-// requiredParts is what a line has to say beside the main argument.
+// requiredParts gives what a line has to say beside the main argument.
 func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	switch {
 	case IsObserved(e) && e.Kind == event.Decision:
@@ -141,7 +141,7 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	return all
 }
 
-// optionalParts is what a line says where there is room, what matters most first.
+// optionalParts gives what a line says where there is room, what matters most first.
 func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	if server := serverName(e); server != "" {
 		all = append(all, server)
@@ -158,7 +158,7 @@ func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	return all
 }
 
-// reasonTexts is what an entry says in words: the reason before the rule's description, for
+// reasonTexts gives what an entry says in words: the reason before the rule's description, for
 // it is about this call.
 func (p *Printer) reasonTexts(e *event.Entry) (all []string) {
 	detail := e.Detail

@@ -51,7 +51,7 @@ func (p *Printer) Print(r *Row) error {
 	return err
 }
 
-// serverName is the server of an entry, marked when its name is a guess.
+// serverName gives the server of an entry, marked when its name is a guess.
 func serverName(e *event.Entry) string {
 	if e.Server == "" && e.ServerGuess != "" {
 		return Short(e.ServerGuess, 23) + "?"
@@ -59,7 +59,7 @@ func serverName(e *event.Entry) string {
 	return Short(e.Server, 24)
 }
 
-// replyParts are the parts of a whole line that a call's reply adds.
+// replyParts gives the parts of a whole line that a call's reply adds.
 func replyParts(r *Row) (parts []string) {
 	switch {
 	case r.Reply == nil && r.Over:
@@ -83,7 +83,7 @@ func declaredText(e *event.Entry) string {
 	return fmt.Sprintf("%d declared: %s", len(e.Declared), Short(strings.Join(e.Declared, ", "), MaxText))
 }
 
-// verdictWord is the word that a reader looks for, and its color.
+// verdictWord gives the word that a reader looks for, and its color.
 func verdictWord(e *event.Entry) (word, color string) {
 	switch e.Kind {
 	case event.Decision:
@@ -113,7 +113,7 @@ func verdictWord(e *event.Entry) (word, color string) {
 	}
 }
 
-// lineDetails are the parts of a line behind the fixed columns.
+// lineDetails gives the parts of a line behind the fixed columns.
 func lineDetails(e *event.Entry, home string) []string {
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
@@ -183,7 +183,7 @@ func shortenHome(text, home string) string {
 	return strings.ReplaceAll(text, " "+below, " ~"+string(filepath.Separator))
 }
 
-// renderAnswerer is where and by whom an answer was given.
+// renderAnswerer gives where and by whom an answer was given.
 func renderAnswerer(e *event.Entry) string {
 	if e.By == "" {
 		return Short(e.Channel, MaxText)
@@ -195,7 +195,7 @@ func renderAnswerer(e *event.Entry) string {
 // allows are not the policy's.
 func IsObserved(e *event.Entry) bool { return e.Stage == string(gate.StageObserve) }
 
-// wouldText is what the policy alone would have done.
+// wouldText gives what the policy alone would have done.
 func wouldText(e *event.Entry) string {
 	switch w := e.UnenforcedDecision(); w {
 	case "prompt":
@@ -215,7 +215,7 @@ func Short(s string, n int) string {
 	return term.VisibleText(s)
 }
 
-// ParseKind is the kind that a word of the command line names, or that a line
+// ParseKind gives the kind that a word of the command line names, or that a line
 // prints: a line says of a decision and of an outcome how it went instead.
 func ParseKind(word string) (event.Kind, error) {
 	switch word {

@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// RecordDir is the folder that the proxies of this account write their record into.
+// RecordDir gives the folder that the proxies of this account write their record into.
 func RecordDir() (string, error) {
 	dirs, err := config.ReadFolders()
 	return filepath.Join(dirs.State, "audit"), err

@@ -20,7 +20,7 @@ func (r *Row) isWithheld() bool {
 	return r.Reply != nil && r.Reply.Kind == event.Decision && r.Reply.Decision != "allow"
 }
 
-// ReplyTime is how long the reply took.
+// ReplyTime gives how long the reply took.
 func (r *Row) ReplyTime() time.Duration { return max(0, r.Reply.Time.Sub(r.Entry.Time)) }
 
 // Duration is a time span in a few characters.

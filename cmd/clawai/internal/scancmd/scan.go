@@ -129,7 +129,7 @@ func readText(name string) (string, error) {
 	return string(src), nil
 }
 
-// findPlaces are the findings of a text with the lines on which they begin.
+// findPlaces gives the findings of a text with the lines on which they begin.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
 	for _, f := range inspect.InspectDocument(text, wanted) { // in their order
@@ -160,7 +160,7 @@ func excerpt(f inspect.Found, text string) string {
 	return ""
 }
 
-// decodeTags is what tags and variation selectors say to a model that reads them as letters.
+// decodeTags gives what tags and variation selectors say to a model that reads them as letters.
 func decodeTags(text string) string {
 	var b strings.Builder
 	for _, r := range text {

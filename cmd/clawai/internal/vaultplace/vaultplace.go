@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// LocateVault is the vault of whoever runs the command. Another folder for the record (--state) is
+// LocateVault gives the vault of whoever runs the command. Another folder for the record (--state) is
 // no other vault.
 func LocateVault() (vault.Place, error) {
 	f, err := config.ReadFolders()
@@ -44,7 +44,7 @@ func NewResolver(server string, command []string) *vault.Resolver {
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command)}, Now: time.Now()}
 }
 
-// BoundCommand is what an entry is bound to: the words that start a server, or its address
+// BoundCommand gives what an entry is bound to: the words that start a server, or its address
 // without the query, which may be a secret itself.
 func BoundCommand(words []string) []string {
 	if len(words) != 1 || !strings.Contains(words[0], "://") {

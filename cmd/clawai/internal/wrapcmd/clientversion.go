@@ -18,7 +18,7 @@ import (
 // version is the first one of three numbers in a text.
 var version = regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`)
 
-// TriedVersion is the version of a client with which clawai was tried; "" where it has none of
+// TriedVersion gives the version of a client with which clawai was tried; "" where it has none of
 // three numbers.
 func TriedVersion(h wrap.Hooks) string {
 	if row := client.FindRow(h.Row.HookWord()); row != nil {
@@ -27,7 +27,7 @@ func TriedVersion(h wrap.Hooks) string {
 	return ""
 }
 
-// InstalledVersion is that of the client on PATH by what lies on the disk: the program's path,
+// InstalledVersion gives that of the client on PATH by what lies on the disk: the program's path,
 // or the package.json of the package that it stands in. No program is started.
 func InstalledVersion(h wrap.Hooks) string {
 	if len(h.Row.Probe) == 0 {
@@ -52,7 +52,7 @@ func InstalledVersion(h wrap.Hooks) string {
 	return ""
 }
 
-// packageVersion is what an npm package says of itself.
+// packageVersion gives what an npm package says of itself.
 func packageVersion(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ func checkHooks(c *cli.Context) error {
 	return nil
 }
 
-// FindHooks are the hooks of every client on this machine, and of those that are named.
+// FindHooks gives the hooks of every client on this machine, and of those that are named.
 func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	rows, err := client.HookRows()
 	if err != nil {
@@ -93,7 +93,7 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// meantHooks are those of the clients named; of one that runs another's hooks, the last of
+// meantHooks gives those of the clients named; of one that runs another's hooks, the last of
 // those that it names.
 func (r *wrapRun) meantHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
@@ -144,7 +144,7 @@ func (r *wrapRun) hookChoices(changes []wrap.Change) string {
 	return b.String()
 }
 
-// clientsOf are the clients of changes, each once.
+// clientsOf gives the clients of changes, each once.
 func clientsOf(changes []wrap.Change) (names []string) {
 	for _, c := range changes {
 		names = append(names, c.Hook.Client)

@@ -106,7 +106,7 @@ func (p *statusPrinter) hookSummary(hooks []HookStatus) {
 	}
 }
 
-// LastUsed is when a client last wrote what it writes while it works; zero where that is
+// LastUsed gives when a client last wrote what it writes while it works; zero where that is
 // not known.
 func (f *Found) LastUsed(h wrap.Hooks) (last time.Time) {
 	for _, path := range (client.Row{Paths: h.Row.Used}).FindFiles(f.env) {

@@ -18,7 +18,7 @@ func hubFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hub", Usage: "move this client's servers into config.toml, and leave one entry in its file: clawai hub"}
 }
 
-// readHub is what was moved into the hub, and how a text is seen to be its configuration.
+// readHub gives what was moved into the hub, and how a text is seen to be its configuration.
 func (f *Found) readHub() (*wrap.Hub, error) {
 	h, err := wrap.ReadHub(f.folders.SettingsFile(), f.folders.State)
 	h.Check = func(src []byte) error {
@@ -71,7 +71,7 @@ func (r *wrapRun) settleHub(ctx context.Context) error {
 	return nil
 }
 
-// HubTrouble is what stands half-way between clients' files and the hub.
+// HubTrouble gives what stands half-way between clients' files and the hub.
 func (f *Found) HubTrouble() (all []string) {
 	if f.Judge.Hub.HasUnsettled(f.Places) {
 		all = append(all, "servers were being moved between a client's file and the hub when clawai was cut off; they are where they were. To clear up, run: clawai unwrap --client all --dry-run, then again without --dry-run")

@@ -20,7 +20,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// InitCommand is "clawai init".
+// InitCommand gives "clawai init".
 func InitCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",

@@ -34,7 +34,7 @@ func (p *starterPlan) noteFolders(e client.Entry, home string) {
 // it, or in a comment.
 var starterFolder = regexp.MustCompile(`([=\[,]\s*)"~/projects([^"\n]*)"|~/projects`)
 
-// folderSpellings is the servers' own folders as rules name them: from ~ where they lie below the home
+// folderSpellings gives the servers' own folders as rules name them: from ~ where they lie below the home
 // folder, so that a rule holds for a call that spells its path from ~, too.
 func (p *starterPlan) folderSpellings() []string {
 	all := slices.Clone(p.folders)
@@ -74,7 +74,7 @@ func (p *starterPlan) inFolders(rules string) string {
 	})
 }
 
-// furtherFolders is the rule that asks about what the servers may reach in folders that the
+// furtherFolders gives the rule that asks about what the servers may reach in folders that the
 // rules above do not name; "" where there are none.
 func (p *starterPlan) furtherFolders(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.askedServers, name) })

@@ -36,7 +36,7 @@ func (r *initRun) pickTargets() error {
 	return err
 }
 
-// pendingTargets are the servers that a mode would change.
+// pendingTargets gives the servers that a mode would change.
 func (r *initRun) pendingTargets(mode initMode) []wrap.Target {
 	judge := r.Judge
 	judge.Observe = mode == modeObserve
@@ -80,7 +80,7 @@ func (r *initRun) chooseInitServers() (err error) {
 	return err
 }
 
-// narrowTargets is choose where nobody is asked.
+// narrowTargets gives choose where nobody is asked.
 func (r *initRun) narrowTargets() error {
 	all := len(r.targets)
 	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.File.Tracked })

@@ -120,7 +120,7 @@ func (p *starterPlan) writePolicyText() error {
 // ownTools is the starter policy for the tools that agents bring along.
 const ownTools = "coding-agent"
 
-// serverNames are the names of the servers that a test picks, sorted.
+// serverNames gives the names of the servers that a test picks, sorted.
 func (p *starterPlan) serverNames(is func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
 		if is(s) {
@@ -137,17 +137,17 @@ type catalogued struct {
 	as    string
 }
 
-// unknownServers are the servers that nobody knows, sorted.
+// unknownServers gives the servers that nobody knows, sorted.
 func (p *starterPlan) unknownServers() []string {
 	return p.serverNames(func(s *servers.KnownServer) bool { return s == nil })
 }
 
-// recogniseServer is the server that an entry starts or leads to; nil when nobody knows it.
+// recogniseServer gives the server that an entry starts or leads to; nil when nobody knows it.
 func recogniseServer(e client.Entry) (*servers.KnownServer, error) {
 	return servers.RecogniseServer(e.Command, e.Args, e.URL)
 }
 
-// profileOf is the starter policy for a server, "" when there is none.
+// profileOf gives the starter policy for a server, "" when there is none.
 func profileOf(s *servers.KnownServer) string {
 	if s == nil || !slices.ContainsFunc(fixtures.ListProfiles(), func(p fixtures.Profile) bool { return p.Name == s.ID }) {
 		return ""

@@ -76,7 +76,7 @@ func (p *starterPlan) unknownRules(names []string) string {
 	return strings.Join(append(rules, p.fallbackRules(names, "Ask: clawai does not know this server")...), "\n")
 }
 
-// fallbackRules are the rules for all that those above do not name.
+// fallbackRules gives the rules for all that those above do not name.
 func (p *starterPlan) fallbackRules(names []string, why string) (rules []string) {
 	if p.mode == modeStrict {
 		return nil

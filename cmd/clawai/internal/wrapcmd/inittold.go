@@ -56,7 +56,7 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 	return told, r.chooseTold(told)
 }
 
-// askableServers are the processes that nobody knows, by name; not where a name means several.
+// askableServers gives the processes that nobody knows, by name; not where a name means several.
 func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	entries, several := map[string]client.Entry{}, map[string]bool{}
 	for _, t := range targets {
@@ -125,7 +125,7 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 	return tools, nil
 }
 
-// LaunchCommand is the command of an entry, and the environment that it has there, as the client
+// LaunchCommand gives the command of an entry, and the environment that it has there, as the client
 // would start it.
 func LaunchCommand(e client.Entry) (args, env []string) {
 	env = os.Environ()
@@ -165,7 +165,7 @@ type claimed struct {
 	} `json:"inputSchema"`
 }
 
-// judgeTool is what becomes of a tool by its name; what the server claims, and arguments
+// judgeTool gives what becomes of a tool by its name; what the server claims, and arguments
 // that lead anywhere, only tighten. False for a name that no rule can speak of.
 func (c *claimed) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})

@@ -71,7 +71,7 @@ func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	return cmdline.WriteJSON(r.c.App.Writer, doc)
 }
 
-// undoHooks is the command that takes back what was done to hooks.
+// undoHooks gives the command that takes back what was done to hooks.
 func (r *wrapRun) undoHooks(all []editedHooks) string {
 	var done []string
 	for _, h := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// ByClient are the servers by client, as one session of it has them.
+// ByClient gives the servers by client, as one session of it has them.
 func (f *Found) ByClient() map[string][]leaks.ClientServer {
 	all := map[string][]leaks.ClientServer{}
 	for i := range f.Places {

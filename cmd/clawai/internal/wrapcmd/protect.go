@@ -11,7 +11,7 @@ import (
 
 const protect = "protect"
 
-// ProtectCommand is "clawai protect", by which others know what init does for one client.
+// ProtectCommand gives "clawai protect", by which others know what init does for one client.
 func ProtectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      protect,

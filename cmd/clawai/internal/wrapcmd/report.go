@@ -139,7 +139,7 @@ func (r *wrapRun) tellVariables() {
 	}
 }
 
-// undoArguments is the rest of the command that takes back what was done.
+// undoArguments gives the rest of the command that takes back what was done.
 func (r *wrapRun) undoArguments(done []string) string {
 	if r.Judge.Hub.Into {
 		done = []string{client.HubName}
@@ -166,7 +166,7 @@ func (r *wrapRun) undoArguments(done []string) string {
 	return strings.Join(args, " ")
 }
 
-// NameWords are servers' names for a command line, behind -- where one looks like
+// NameWords gives servers' names for a command line, behind -- where one looks like
 // an option.
 func NameWords(names []string) (words []string) {
 	for _, name := range names {

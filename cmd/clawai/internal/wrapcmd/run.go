@@ -149,7 +149,7 @@ func (r *wrapRun) askLine(question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// findUncoverable are the places here that no edit of a file reaches: those that leave a
+// findUncoverable gives the places here that no edit of a file reaches: those that leave a
 // trace by it, those that leave none when their client is in use. Of one client,
 // or of all when it is "".
 func (f *Found) findUncoverable(of string) []client.Uncoverable {

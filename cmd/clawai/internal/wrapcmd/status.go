@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// StatusCommand is "clawai status".
+// StatusCommand gives "clawai status".
 func StatusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
@@ -144,7 +144,7 @@ func (f *Found) JudgeStatus() Status {
 	return doc
 }
 
-// fileNotes are what the owner of a file should know beside the state of its servers.
+// fileNotes gives what the owner of a file should know beside the state of its servers.
 func fileNotes(p *wrap.ConfigFile) (all []string) {
 	if p.HasMark() {
 		all = append(all, "the file starts with a byte order mark, which "+p.Row.Name+" may not read: save it without")
@@ -155,7 +155,7 @@ func fileNotes(p *wrap.ConfigFile) (all []string) {
 	return all
 }
 
-// ServerNames are the names of all servers that were found, sorted.
+// ServerNames gives the names of all servers that were found, sorted.
 func (f *Found) ServerNames() (names []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
@@ -166,7 +166,7 @@ func (f *Found) ServerNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// ClientNames are the words for the clients that have a server or a file here.
+// ClientNames gives the words for the clients that have a server or a file here.
 func (f *Found) ClientNames() (names []string) {
 	for i := range f.Places {
 		if p := &f.Places[i]; p.Err != nil || len(p.Entries) > 0 {
@@ -177,7 +177,7 @@ func (f *Found) ClientNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// FindUnruled are the servers behind clawai that no rule opens, and those that only rules
+// FindUnruled gives the servers behind clawai that no rule opens, and those that only rules
 // without a server open something of.
 func (f *Found) FindUnruled(rules []policy.Source) (shut, elsewhere []string) {
 	for i := range f.Places {

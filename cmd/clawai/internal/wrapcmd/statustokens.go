@@ -86,7 +86,7 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 	return costs, nil
 }
 
-// printTokens is clawai status --tokens.
+// printTokens gives clawai status --tokens.
 func printTokens(c *cli.Context) error {
 	costs, err := tokenCosts(c.App.ErrWriter)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// findTargets are the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
+// findTargets gives the servers to edit, none when there is nothing to do. Where the command line leaves a choice, a
 // person is asked; where nobody can be, it is a usage error that lists it.
 func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	matched := wrap.SelectTargets(r.Places, r.selection)
@@ -111,7 +111,7 @@ func (r *wrapRun) renderTarget(t wrap.Target) string {
 	return s
 }
 
-// projectFolder is what a "*" of the key path stood for: the folder whose servers
+// projectFolder gives what a "*" of the key path stood for: the folder whose servers
 // these are.
 func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")

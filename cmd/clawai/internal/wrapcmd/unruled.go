@@ -65,7 +65,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	fmt.Fprintf(r.prose, "  Or watch first: %s\n  And learn from it: clawai policy learn\n", watch)
 }
 
-// starterFor is the starter policy for what an entry runs, "" when there is none.
+// starterFor gives the starter policy for what an entry runs, "" when there is none.
 func starterFor(e client.Entry) string {
 	known, _ := recogniseServer(e) // nil where the catalogue cannot be read, as for an unknown one
 	return profileOf(known)
@@ -111,7 +111,7 @@ func matchesAny(globs []string, name string) bool {
 	})
 }
 
-// namesOf are the names that a starter policy's rules open, as they stand there.
+// namesOf gives the names that a starter policy's rules open, as they stand there.
 func namesOf(profile string) (names []string) {
 	if profile == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// UnwrapCommand is "clawai unwrap".
+// UnwrapCommand gives "clawai unwrap".
 func UnwrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "unwrap",

@@ -22,7 +22,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// WrapCommand is "clawai wrap".
+// WrapCommand gives "clawai wrap".
 func WrapCommand() *cli.Command {
 	flags := append(selectionFlags(), append(editFlags(), editJSONFlag())...)
 	return &cli.Command{
@@ -45,7 +45,7 @@ func editJSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document; with --yes or --dry-run"}
 }
 
-// editFlags are those of wrap and unwrap besides the selection.
+// editFlags gives those of wrap and unwrap besides the selection.
 func editFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what would change and write nothing"},

@@ -88,7 +88,7 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 	}
 }
 
-// TopScore is the most that a window of the text sums up to.
+// TopScore gives the most that a window of the text sums up to.
 func TopScore(text string) (top Level) {
 	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
 		if r.drawn && !hasMarkup(text) {
@@ -136,5 +136,5 @@ func (s *scorer) addWord(weight, start int) (score Level, from int) {
 	return Level(s.narrow), s.windowStart(Narrow)
 }
 
-// windowStart is where the window of so many words begins.
+// windowStart gives where the window of so many words begins.
 func (s *scorer) windowStart(words int) int { return s.last[max(0, s.n-words)%Wide].start }

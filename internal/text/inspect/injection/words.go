@@ -128,7 +128,7 @@ func (r *reader) nextWord() bool {
 
 func (r *reader) pushWord(h uint32) { r.before, r.word = [2]uint32{r.word, r.before[0]}, h }
 
-// wordFeatures are the buckets of the last word: alone, with the one before, with two, and
+// wordFeatures gives the buckets of the last word: alone, with the one before, with two, and
 // with the one before that.
 func (r *reader) wordFeatures() [4]uint32 {
 	a, b, c := r.before[1], r.before[0], r.word
@@ -136,7 +136,7 @@ func (r *reader) wordFeatures() [4]uint32 {
 	return [4]uint32{c, bc, mixHash(a, bc), mixHash(a^0x5bd1e995, c)}
 }
 
-// foldRune is what the first character of s is drawn as, in lower case: -1 for what is not
+// foldRune gives what the first character of s is drawn as, in lower case: -1 for what is not
 // drawn, a blank for what is no letter, or the sign of ASCII that it is drawn like.
 func foldRune(s string, drawn bool) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
@@ -193,7 +193,7 @@ const (
 	maxBlanks = 4
 )
 
-// readTag is a tag of HTML that a text begins with: a blank, or nothing where it ends no word.
+// readTag gives a tag of HTML that a text begins with: a blank, or nothing where it ends no word.
 func readTag(s string) (rune, int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
@@ -216,7 +216,7 @@ func readTag(s string) (rune, int) {
 	return ' ', at + end + 1
 }
 
-// readEntity is the character that a reference of HTML, which a text begins with, stands for.
+// readEntity gives the character that a reference of HTML, which a text begins with, stands for.
 func readEntity(s string) (rune, int) {
 	const longest = 34 // of those that have a name
 	n := strings.IndexByte(s[:min(len(s), longest)], ';') + 1
