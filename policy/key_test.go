@@ -265,7 +265,7 @@ func clientRemember(t *testing.T, recorded bool) {
 func clientExplain(t *testing.T, _ bool) {
 	p := clientPolicy(t, askCursor)
 	for server, want := range map[string]string{"files@zed": `client wants "cursor*"; the client is `, "files": `client wants "cursor*"; the client is not known`} {
-		e := explain.ExplainCalls(p, []policy.Call{writeFrom(server)})
+		e := explain.DescribeCalls(p, []policy.Call{writeFrom(server)})
 		var b strings.Builder
 		if err := e.WriteText(&b, true); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%v\n%s", err, &b)

@@ -143,7 +143,7 @@ func TestFormatAndExplainReplies(t *testing.T) {
 	}
 	var text strings.Builder
 	p := clientPolicy(t, denyReply+denyFindings+openAll)
-	if err := explain.ExplainCalls(p, []policy.Call{{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"post"}}}).WriteText(&text, true); err != nil {
+	if err := explain.DescribeCalls(p, []policy.Call{{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"post"}}}).WriteText(&text, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`judges what comes back (on = "reply")`, "nothing has looked for what it carries"} {

@@ -157,7 +157,7 @@ func waitingIDs() (ids []string) {
 
 // recentDecisions gives the ids of the last decisions, the newest first.
 func recentDecisions() (ids []string) {
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return nil
 	}

@@ -105,7 +105,7 @@ func has(kind inspect.Kind) func(string) bool {
 		panic(err)
 	}
 	return func(text string) bool {
-		return slices.ContainsFunc(inspect.InspectText(text, wanted), func(f inspect.Found) bool { return f.Kind == kind })
+		return slices.ContainsFunc(inspect.SearchText(text, wanted), func(f inspect.Found) bool { return f.Kind == kind })
 	}
 }
 

@@ -32,9 +32,9 @@ func HasTerminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// ChooseSeveral asks and returns the indices that were chosen, in order; none is an
+// PickSeveral asks and returns the indices that were chosen, in order; none is an
 // answer too.
-func ChooseSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
+func PickSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
 	l := &list{title: title, options: slices.Clone(options), several: true}
 	if err := runList(ctx, in, out, l); err != nil {
 		return nil, err
@@ -48,9 +48,9 @@ func ChooseSeveral(ctx context.Context, in, out *os.File, title string, options 
 	return picked, nil
 }
 
-// ChooseAnswer asks and returns the index of one answer; the first is preset. The
+// PickAnswer asks and returns the index of one answer; the first is preset. The
 // description may have several lines.
-func ChooseAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
+func PickAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
 	l := &list{title: title, description: description}
 	for _, a := range answers {
 		l.options = append(l.options, Option{Label: a})

@@ -35,8 +35,8 @@ type Layer struct {
 	sources []policy.Source
 }
 
-// ExplainCalls explains the calls of one message, which stand or fall together.
-func ExplainCalls(p *policy.Policy, calls []policy.Call) *Explanation {
+// DescribeCalls explains the calls of one message, which stand or fall together.
+func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	e := &Explanation{Revision: p.Revision(), sources: p.Sources()}
 	if len(calls) == 0 {
 		e.Decision.Action = policy.Allow
@@ -65,8 +65,8 @@ func countingLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTabl
 	return limits
 }
 
-// ExplainRefusal explains a message that never reaches the rules.
-func ExplainRefusal(p *policy.Policy, why error) *Explanation {
+// DescribeRefusal explains a message that never reaches the rules.
+func DescribeRefusal(p *policy.Policy, why error) *Explanation {
 	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
 }
 

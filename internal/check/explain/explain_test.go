@@ -124,7 +124,7 @@ func TestText(t *testing.T) {
 		{"passed", nil, false, []string{"allow: no rule governs this message"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := text(t, explain.ExplainCalls(p, c.calls), c.all)
+			got := text(t, explain.DescribeCalls(p, c.calls), c.all)
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("no %q in\n%s", want, got)
@@ -136,13 +136,13 @@ func TestText(t *testing.T) {
 		})
 	}
 	at := explain.FillTime([]policy.Call{tool("write", "files", `{}`)}, noon)
-	if got := text(t, explain.ExplainCalls(p, at), false); !strings.Contains(got, "at 2026-01-31T12:00:00Z") || !strings.Contains(got, "prompt, by p.toml:20") {
+	if got := text(t, explain.DescribeCalls(p, at), false); !strings.Contains(got, "at 2026-01-31T12:00:00Z") || !strings.Contains(got, "prompt, by p.toml:20") {
 		t.Error(got)
 	}
 	if again := explain.FillTime(at, noon.Add(time.Hour)); !again[0].At.Equal(noon) {
 		t.Error("a time that a call has is kept")
 	}
-	if got := text(t, explain.ExplainRefusal(p, errors.New("two \x1bnames")), false); got != "refused before the rules: two \\u{1b}names\n" {
+	if got := text(t, explain.DescribeRefusal(p, errors.New("two \x1bnames")), false); got != "refused before the rules: two \\u{1b}names\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -156,7 +156,7 @@ func TestVerdictIsThePolicys(t *testing.T) {
 				value, _ := json.Marshal(path)
 				call := tool(name, server, fmt.Sprintf(`{"path":%s,"limit":3}`, value))
 				want := p.Decide(&call)
-				e := explain.ExplainCalls(p, []policy.Call{call})
+				e := explain.DescribeCalls(p, []policy.Call{call})
 				got := text(t, e, false)
 				if !strings.Contains(got, "\n"+want.Action.String()) || want.Rule != nil && !strings.Contains(got, fmt.Sprintf("by p.toml:%d", want.Rule.Pos.Line)) {
 					t.Errorf("%+v by %+v:\n%s", want, want.Rule, got)
@@ -173,7 +173,7 @@ func TestDocument(t *testing.T) {
 	p := load(t)
 	call := tool("read", "web", `{"path":"/srv/%41","limit":50}`)
 	call.At = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	src, err := json.Marshal(explain.ExplainCalls(p, []policy.Call{call, {Subject: policy.ResourceSubject, Method: "resources/read", Names: []string{"file:///srv/a"}}}).Document())
+	src, err := json.Marshal(explain.DescribeCalls(p, []policy.Call{call, {Subject: policy.ResourceSubject, Method: "resources/read", Names: []string{"file:///srv/a"}}}).Document())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, src)
 		}
 	}
-	src, err = json.Marshal(explain.ExplainRefusal(p, errors.New("x")).Document())
+	src, err = json.Marshal(explain.DescribeRefusal(p, errors.New("x")).Document())
 	if err != nil || !strings.Contains(string(src), `"decision":"deny","refused":"x","calls":[]`) {
 		t.Errorf("%s, %v", src, err)
 	}
@@ -203,7 +203,7 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := explain.ExplainCalls(p, []policy.Call{tool("read", "files", `{"path":"/srv/secret/x"}`)})
+	e := explain.DescribeCalls(p, []policy.Call{tool("read", "files", `{"path":"/srv/secret/x"}`)})
 	got := text(t, e, false)
 	for _, want := range []string{"yes    p.toml:8   allow", "layer organisation, which can only tighten\nyes    org.toml:1  deny", "deny, by org.toml:1\n  which stands over the policy"} {
 		if !strings.Contains(got, want) {
@@ -213,7 +213,7 @@ func TestLayers(t *testing.T) {
 	if d := e.Document(); d.Rule.File != "org.toml" || len(d.Calls[0].Layers) != 1 || d.Calls[0].Layers[0].Steps[0].Match != "yes" {
 		t.Errorf("%+v", d)
 	}
-	e = explain.ExplainCalls(p, []policy.Call{tool("read", "files", `{"path":"/srv/x"}`)})
+	e = explain.DescribeCalls(p, []policy.Call{tool("read", "files", `{"path":"/srv/x"}`)})
 	if got = text(t, e, false); !strings.Contains(got, "no     org.toml:1  deny") || !strings.Contains(got, "allow, by p.toml:8") {
 		t.Error(got)
 	}
@@ -251,7 +251,7 @@ func TestStarterPolicies(t *testing.T) {
 				continue
 			}
 			fx.ScreenCalls(p, calls)
-			e, want := explain.ExplainCalls(p, calls), check.JudgeFixture(p, fx, "")
+			e, want := explain.DescribeCalls(p, calls), check.JudgeFixture(p, fx, "")
 			if e.Decision.Action != want.Action || e.Decision.Rule != want.Rule {
 				t.Errorf("%s: explained as %v by %+v, judged %v by %+v", name, e.Decision.Action, e.Decision.Rule, want.Action, want.Rule)
 			}

@@ -20,7 +20,7 @@ func TestLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := explain.ExplainCalls(p, []policy.Call{tool("send", "x", "{}")})
+		e := explain.DescribeCalls(p, []policy.Call{tool("send", "x", "{}")})
 		if out := text(t, e, false); !strings.Contains(out, "yes    p.toml:1  allow\n       "+want+"\n") {
 			t.Errorf("%s:\n%s", limit, out)
 		}
@@ -34,7 +34,7 @@ func TestLimit(t *testing.T) {
 		if strings.Contains(limit, "sum") != strings.Contains(string(raw), `"limit":{"calls":0,"sum":"args.amount","most":"99.5","seconds":86400,"per":"rule","over":"deny"}`) {
 			t.Errorf("%s: %s", limit, raw)
 		}
-		other := explain.ExplainCalls(p, []policy.Call{tool("other", "x", "{}")})
+		other := explain.DescribeCalls(p, []policy.Call{tool("other", "x", "{}")})
 		if out := text(t, other, true); strings.Contains(out, "limit") {
 			t.Errorf("%s: of a rule that does not match:\n%s", limit, out)
 		}

@@ -26,7 +26,7 @@ func TestLimitOverAllTools(t *testing.T) {
 		doc  = `{"file":"p.toml","line":4,"description":"Whatever tool","limit":{"calls":100,"seconds":60,"per":"all","over":"deny"}}`
 	)
 	for name, want := range map[string]string{"send": each + all, "read": all, "other": ""} {
-		e := explain.ExplainCalls(p, []policy.Call{tool(name, "x", "{}")})
+		e := explain.DescribeCalls(p, []policy.Call{tool(name, "x", "{}")})
 		out := text(t, e, false)
 		if want == "" && strings.Contains(out, "limit") || !strings.Contains(out, want+"\n") {
 			t.Errorf("%s:\n%s", name, out)

@@ -207,7 +207,7 @@ func suspectChanges(e Entry) []Change {
 
 func suspectsIn(tree map[string]any) (found []Change) {
 	visitTexts("", tree, func(at, text string) {
-		for _, f := range inspect.InspectText(text, exact()) {
+		for _, f := range inspect.SearchText(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
 			return // one for a text is enough to refuse it
 		}

@@ -325,7 +325,7 @@ func (l *looker) inspectText(text string) (found []inspect.Found) {
 // lookFlat gives look of what stands in no further JSON.
 func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	if l.wanted.Any {
-		found = inspect.InspectText(text, l.wanted.Texts)
+		found = inspect.SearchText(text, l.wanted.Texts)
 	}
 	if l.wanted.Marker || l.wanted.Fence {
 		found = append(found, findMarks(text, l.wanted.Marker, l.wanted.Fence)...)

@@ -29,7 +29,6 @@ func TestPaceFollowsWhatIsAlive(t *testing.T) {
 	percent(200)
 	large := make([]byte, 2*manyBytes)
 	percent(50)
-	runtime.KeepAlive(large)
-	large = nil
+	runtime.KeepAlive(large) // and not behind this line
 	percent(200)
 }

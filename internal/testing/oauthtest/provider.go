@@ -371,7 +371,9 @@ var outageAnswers = map[string]outageAnswer{
 func Outages() map[string]bool {
 	all := map[string]bool{"hang-up": true, "status": true, "page": true}
 	for name := range outageAnswers {
-		all[name] = all[name]
+		if _, again := all[name]; !again {
+			all[name] = false
+		}
 	}
 	return all
 }

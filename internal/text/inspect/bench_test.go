@@ -45,7 +45,7 @@ func BenchmarkText(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				InspectText(text, wanted)
+				SearchText(text, wanted)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func BenchmarkAlarms(b *testing.B) {
 						}
 						files++
 						seen := map[Kind]bool{}
-						for _, f := range InspectText(string(text), Kinds{}) {
+						for _, f := range SearchText(string(text), Kinds{}) {
 							if !seen[f.Kind] {
 								found[f.Kind]++
 							}

@@ -15,7 +15,7 @@ import (
 
 // first is the kind of the first thing found, and the text of it.
 func first(text string, wanted Kinds) (Kind, string) {
-	found := InspectText(text, wanted)
+	found := SearchText(text, wanted)
 	if len(found) == 0 {
 		return "", ""
 	}
@@ -136,7 +136,7 @@ func TestNotFound(t *testing.T) {
 		"AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "password=${DB_PASSWORD}", "token: <your token>",
 		strings.Repeat("A", 200), "sha512-" + strings.Repeat("ab01", 32), base64.StdEncoding.EncodeToString([]byte(strings.Repeat("an ordinary text ", 10))),
 	} {
-		if found := InspectText(text, Kinds{}); len(found) > 0 {
+		if found := SearchText(text, Kinds{}); len(found) > 0 {
 			t.Errorf("%q: found %v", text, found)
 		}
 	}
@@ -193,13 +193,13 @@ func TestSelectorsThatNoLetterHas(t *testing.T) {
 			b.WriteString(strings.Repeat("\u6587", i*step%40+step))
 			fmt.Fprintf(&b, "\u4e2d%c", 0xe0100+c&0x1f)
 		}
-		if found := InspectText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) < 20 {
+		if found := SearchText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) < 20 {
 			t.Errorf("a sentence of letters that %d others part: %v", step, found)
 		}
 	}
 	variants := strings.Repeat("\u845b\U000e0100\u98fe\u533a\u3001\u8fbb\U000e0101\u3055\u3093\u3001\u90a3\U000e0102\u8987\u3001\u9089\U000e010e\u3001\u9f8d\U000e0103\u3002", 40)
 	for _, text := range []string{variants, "\u845b\U000e0100\u98fe", "\u8fbb\U000e0101", "\u9089\U000e011f", "\u4fae\ufe00", "\u50e7\ufe01", "\u2229\ufe00", "\U0001d15f\U0001d173\U0001d160", "\U00013000\U00013430\U00013001", "\u1820\u180b"} {
-		if found := InspectText(text, Kinds{only: []Kind{Hidden}, closely: true}); len(found) > 0 {
+		if found := SearchText(text, Kinds{only: []Kind{Hidden}, closely: true}); len(found) > 0 {
 			t.Errorf("%q: %v", text, found)
 		}
 	}
@@ -216,10 +216,10 @@ func TestSparseCharactersAreOrdinary(t *testing.T) {
 		"of a recipe": strings.Repeat("1 tsp sugar\u2063\n\u2063 1 cup of flour\n", 30), "marks": "a \u200elist\u200e (of \u200fnames)", "a pasted number": "call \u202a+1 555 0100\u202c", "doubled": "\u2764\ufe0f\ufe0f",
 		"isolates": "by \u2068ana\u2069 and \u2066bo\u2069", "a stray mark": "a\ufeffb", "two of them": "x\u200b\u200by",
 	} {
-		if found := InspectText(text, Kinds{only: []Kind{Hidden}}); len(found) > 0 {
+		if found := SearchText(text, Kinds{only: []Kind{Hidden}}); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
-		if found := InspectText(text, Kinds{only: []Kind{Hidden}}.WithCloseLook()); len(found) == 0 {
+		if found := SearchText(text, Kinds{only: []Kind{Hidden}}.WithCloseLook()); len(found) == 0 {
 			t.Errorf("%s: nothing is found where each counts", name)
 		}
 	}
@@ -244,7 +244,7 @@ func TestHiddenTextIsFound(t *testing.T) {
 	words := strings.Fields(strings.Repeat("these are the words of an ordinary page that somebody reads ", 30))
 	for _, pair := range [][2]string{{"\u200b", "\u200c"}, {"\u200b", "\u200d"}, {"\u2062", "\u2063"}, {"\u200e", "\u200f"}, {"\ue000", "\ue001"}, {"\u2060", "\ufeff"}, {"\u202a", "\u202c"}, {"\ufe0e", "\ufe0f"}} {
 		all := bits(pair[0], pair[1])
-		if found := InspectText("a "+strings.Join(all, "")+" b", Kinds{only: []Kind{Hidden}}); len(found) != 1 || found[0].End-found[0].Start < len(all)*3 {
+		if found := SearchText("a "+strings.Join(all, "")+" b", Kinds{only: []Kind{Hidden}}); len(found) != 1 || found[0].End-found[0].Start < len(all)*3 {
 			t.Errorf("%+q in a row: %v", pair, found)
 		}
 		for name, per := range map[string]int{"a letter": 1, "two letters": 2, "six letters": 6, "ten letters": 10} {
@@ -255,7 +255,7 @@ func TestHiddenTextIsFound(t *testing.T) {
 				b.WriteString(bit)
 			}
 			found := 0
-			for _, f := range InspectText(b.String(), Kinds{only: []Kind{Hidden}}) {
+			for _, f := range SearchText(b.String(), Kinds{only: []Kind{Hidden}}) {
 				if f.Kind == Hidden {
 					found++
 				}
@@ -280,7 +280,7 @@ func TestLettersOfPrivateUseAreFound(t *testing.T) {
 					}
 					b.WriteRune(block + c)
 				}
-				if found := InspectText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) == 0 {
+				if found := SearchText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) == 0 {
 					t.Errorf("%x, %d together, each behind %d letters: nothing", block, together, apart)
 				}
 			}
@@ -294,7 +294,7 @@ func TestLettersOfPrivateUseAreFound(t *testing.T) {
 				b.WriteString("a button to press ")
 				b.WriteRune(block + step(i))
 			}
-			if found := InspectText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) > 0 {
+			if found := SearchText(b.String(), Kinds{only: []Kind{Hidden}}); len(found) > 0 {
 				t.Errorf("%x: icons are hidden text: %v", block, found[0])
 			}
 		}
@@ -314,7 +314,7 @@ func TestTagsAreFoundBehindAnything(t *testing.T) {
 		for range r.IntN(6) {
 			b.WriteRune(around[r.IntN(len(around))])
 		}
-		if len(InspectText(b.String(), Kinds{only: []Kind{Hidden}})) == 0 {
+		if len(SearchText(b.String(), Kinds{only: []Kind{Hidden}})) == 0 {
 			t.Fatalf("%+q: nothing is found", b.String())
 		}
 	}
@@ -333,7 +333,7 @@ func TestNothingHidesInRealText(t *testing.T) {
 				t.Fatal(err)
 			}
 			n++
-			if found := InspectText(string(src), Kinds{only: []Kind{Hidden, Control, TemplateToken, CSSHidden, ImageLink, Card, IBAN, SSN, VIN}}); len(found) > 0 {
+			if found := SearchText(string(src), Kinds{only: []Kind{Hidden, Control, TemplateToken, CSSHidden, ImageLink, Card, IBAN, SSN, VIN}}); len(found) > 0 {
 				t.Errorf("%s: %v", f, found)
 			}
 		}
@@ -344,12 +344,12 @@ func TestNothingHidesInRealText(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	many := InspectText(strings.Repeat("\x00a", 300), Kinds{})
+	many := SearchText(strings.Repeat("\x00a", 300), Kinds{})
 	if len(many) != maxFound+1 || many[maxFound] != (Found{Unscreened, "behind too many findings", 512, 600, Control}) {
 		t.Errorf("of 300 findings %d are given, the last one %v", len(many), many[len(many)-1])
 	}
 	long := strings.Repeat("a", maxText) + "\x00"
-	if found := InspectText(long, Kinds{only: []Kind{Card}}); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1, ""}) {
+	if found := SearchText(long, Kinds{only: []Kind{Card}}); len(found) != 1 || found[0] != (Found{Unscreened, "the rest of a long text", maxText, maxText + 1, ""}) {
 		t.Errorf("of a long text: %v", found)
 	}
 }
@@ -369,7 +369,7 @@ func TestEachKindHasItsBound(t *testing.T) {
 		}
 		for _, wanted := range []Kinds{only, {}} {
 			found, cut := false, false
-			for _, f := range InspectText(text, wanted) {
+			for _, f := range SearchText(text, wanted) {
 				found = found || f.Kind == Secret && text[f.Start:f.End] == key
 				cut = cut || f.Kind == Unscreened && f.Of == d.kind
 				if f.Kind == Unscreened && f.Of == Secret {
@@ -380,7 +380,7 @@ func TestEachKindHasItsBound(t *testing.T) {
 				t.Errorf("%s: the key is found: %v, the end is told: %v", d.kind, found, cut)
 			}
 		}
-		if found := InspectText(text, Kinds{only: []Kind{Secret}}); len(found) != 1 {
+		if found := SearchText(text, Kinds{only: []Kind{Secret}}); len(found) != 1 {
 			t.Errorf("%s: %d findings of a kind that nobody looks for", d.kind, len(found)-1)
 		}
 	}
@@ -411,7 +411,7 @@ func TestDocument(t *testing.T) {
 		{`{"a":"\n\n"}`, nil},
 		{`not json "x\u202ey"`, nil},
 	} {
-		found := InspectDocument(c.text, Kinds{})
+		found := SearchDocument(c.text, Kinds{})
 		if len(found) != len(c.want) || len(found) > 0 && found[0] != c.want[0] {
 			t.Errorf("%s: %v, want %v", c.text, found, c.want)
 		}
@@ -420,7 +420,7 @@ func TestDocument(t *testing.T) {
 
 // What is not looked at in a document is said, too.
 func TestBoundsOfADocument(t *testing.T) {
-	found := InspectDocument("["+strings.Repeat(`"\u202e",`, maxPlaces+300)+`""]`, Kinds{})
+	found := SearchDocument("["+strings.Repeat(`"\u202e",`, maxPlaces+300)+`""]`, Kinds{})
 	if len(found) != maxPlaces+2 || found[maxPlaces].Kind != Unscreened {
 		t.Errorf("%d findings are given, the last one %v", len(found), found[len(found)-2:])
 	}
@@ -437,7 +437,7 @@ func FuzzText(f *testing.F) {
 	f.Add("machine h login u password p Basic YTpi <div style=\"display:none\">\u200b&nbsp;")
 	f.Add("\x1b[\u07bf \x1b]0;x\x1b\u07bf")
 	f.Fuzz(func(t *testing.T, text string) {
-		all := InspectText(text, Kinds{})
+		all := SearchText(text, Kinds{})
 		last := 0
 		for _, found := range all {
 			if found.Start < last || found.Start >= found.End || found.End > len(text) || found.Kind.DescribeKind() == "" || found.What == "" {
@@ -458,7 +458,7 @@ func FuzzText(f *testing.F) {
 					n++
 				}
 			}
-			if alone := InspectText(text, Kinds{only: []Kind{d.kind}}); len(alone) != n {
+			if alone := SearchText(text, Kinds{only: []Kind{d.kind}}); len(alone) != n {
 				t.Fatalf("%q: %s alone finds %v, among all %d", text, d.kind, alone, n)
 			}
 		}

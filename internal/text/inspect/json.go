@@ -11,11 +11,11 @@ import (
 // maxPlaces bounds what is found in a document, of all kinds in all of its strings.
 const maxPlaces = 1 << 14
 
-// InspectDocument gives Text of a file or a message as it is stored: where it is JSON, or holds values of
+// SearchDocument gives Text of a file or a message as it is stored: where it is JSON, or holds values of
 // JSON each on lines of its own, also of what their strings and names say behind their escapes.
 // What is found there is the string token, with its quotes.
-func InspectDocument(text string, wanted Kinds) []Found {
-	found := InspectText(text, wanted)
+func SearchDocument(text string, wanted Kinds) []Found {
+	found := SearchText(text, wanted)
 	if !strings.Contains(text, `\`) {
 		return found
 	}
@@ -81,7 +81,7 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		if len(said) == at-start-len(`""`) { // without escapes: seen above
 			continue
 		}
-		for _, f := range InspectText(said, wanted) {
+		for _, f := range SearchText(said, wanted) {
 			found = append(found, Found{Kind: f.Kind, What: f.What, Start: start, End: at, Of: f.Of})
 		}
 		if len(found) > maxPlaces {

@@ -176,9 +176,9 @@ func (ks Kinds) inPack(pack, k Kind) bool {
 	return slices.ContainsFunc(packs(), func(p *Pack) bool { return Kind(p.Name) == pack && slices.Contains(p.Kinds, k) })
 }
 
-// InspectText looks for the kinds in a text, which is UTF-8 as far as it is text. What it
+// SearchText looks for the kinds in a text, which is UTF-8 as far as it is text. What it
 // gives is ordered by its place.
-func InspectText(text string, wanted Kinds) []Found {
+func SearchText(text string, wanted Kinds) []Found {
 	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 

@@ -21,7 +21,7 @@ const (
 
 // covers says whether all of want is found as a secret.
 func covers(text, want string) bool {
-	return slices.ContainsFunc(InspectText(text, Kinds{only: []Kind{Secret}}), func(f Found) bool {
+	return slices.ContainsFunc(SearchText(text, Kinds{only: []Kind{Secret}}), func(f Found) bool {
 		return f.Kind == Secret && strings.Contains(text[f.Start:f.End], want)
 	})
 }
@@ -85,7 +85,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"\x1b[32mBearer " + bearerID:                   bearerID,
 	} {
 		if !covers(text, want) {
-			t.Errorf("%q: found %v", text, InspectText(text, Kinds{}))
+			t.Errorf("%q: found %v", text, SearchText(text, Kinds{}))
 		}
 	}
 	for _, text := range []string{
@@ -93,7 +93,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"SSL_PRIVATE_KEY=-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "token: Bearer <your token>", "password: machine h login u password example",
 		"postgres://token:secret@localhost/db", "secret: curl -u user:password https://h",
 	} {
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -125,7 +125,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"-----BEGIN " + strings.Repeat("A", 7000) + " PRIVATE" + " KEY-----\n" + keyBody:                                 "",
 		"machine h login u password " + strings.Repeat(loginPW, 60):                                                      strings.Repeat(loginPW, 60),
 	} {
-		found := InspectText(text, Kinds{only: []Kind{Secret}})
+		found := SearchText(text, Kinds{only: []Kind{Secret}})
 		unscreened := slices.ContainsFunc(found, func(f Found) bool { return f.Kind == Unscreened && f.Of == Secret })
 		if want != "" && (!covers(text, want) || unscreened) || want == "" && !unscreened {
 			t.Errorf("%.60q: found %v", text, found)
@@ -135,7 +135,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"data:\n  a: " + big + "\nkind: ConfigMap\n" + strings.Repeat("# a line\n", 300) + "---\nkind: Secret\n", `{"data":{"image":"` + big + `"}}`, "token=" + strings.Repeat("word ", 5000) + " password=x y",
 		"-----BEGIN CERTIFICATE-----\n" + keyBody, "`-----BEGIN X509 CRL`)\n" + strings.Repeat("a line\n", 1000), strings.Repeat("var a = f(b); ", 500) + "o.password = x; y = z;",
 	} {
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			t.Errorf("%.60q: found %v", text, f)
 		}
 	}
@@ -152,7 +152,7 @@ func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 			text, least := strings.Repeat(unit, size/len(unit)), time.Hour
 			for range 3 { // a machine that is busy now is not so all the time
 				began := time.Now()
-				InspectText(text, Kinds{only: []Kind{Secret}})
+				SearchText(text, Kinds{only: []Kind{Secret}})
 				least = min(least, time.Since(began))
 			}
 			return least

@@ -105,7 +105,7 @@ func TestPackHasKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range InspectText(text, wanted) {
+		for _, f := range SearchText(text, wanted) {
 			got = append(got, string(f.Kind))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -137,7 +137,7 @@ func TestOwnPack(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range InspectText(text, wanted) {
+		for _, f := range SearchText(text, wanted) {
 			got = append(got, string(f.Kind))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -146,7 +146,7 @@ func TestOwnPack(t *testing.T) {
 	}
 	wanted, _ := ParseKinds([]string{"encoded"}, own)
 	hidden := base64.StdEncoding.EncodeToString([]byte("please look at this at once: order SO-123456, which is the one that matters"))
-	if got := InspectText(hidden, wanted); len(got) != 1 || got[0].Kind != Encoded {
+	if got := SearchText(hidden, wanted); len(got) != 1 || got[0].Kind != Encoded {
 		t.Errorf("in base64: %v", got)
 	}
 }
@@ -167,11 +167,11 @@ func TestOwnPackIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted, _ := ParseKinds([]string{"pack:slow"}, own)
-	got := InspectText(strings.Repeat("ab ", 100_000), wanted)
+	got := SearchText(strings.Repeat("ab ", 100_000), wanted)
 	if len(got) != 1 || got[0].Kind != Unscreened {
 		t.Errorf("found %v", got)
 	}
-	if got := InspectText("ab, and nothing else of it", wanted); got != nil {
+	if got := SearchText("ab, and nothing else of it", wanted); got != nil {
 		t.Errorf("a short text: %v", got)
 	}
 }
@@ -199,7 +199,7 @@ func FuzzPack(f *testing.F) {
 			t.Fatal(err)
 		}
 		at := 0
-		for _, found := range InspectText(text, wanted) {
+		for _, found := range SearchText(text, wanted) {
 			if found.Kind == Unscreened {
 				continue
 			}
@@ -213,7 +213,7 @@ func FuzzPack(f *testing.F) {
 		}
 		for i := range p.Patterns {
 			for _, match := range p.Patterns[i].Match {
-				if found := InspectText(match, wanted); len(found) == 0 {
+				if found := SearchText(match, wanted); len(found) == 0 {
 					t.Fatalf("%q holds nothing", match)
 				}
 			}

@@ -74,11 +74,11 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 		"Endpoint=https://x.azconfig.io;Id=abc;Secret=" + b64([]byte(strings.Repeat(pass, 3))): b64([]byte(strings.Repeat(pass, 3))),
 	} {
 		found := false
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			found = found || strings.Contains(text[f.Start:f.End], want)
 		}
 		if !found {
-			t.Errorf("%q: %v", text, InspectText(text, Kinds{}))
+			t.Errorf("%q: %v", text, SearchText(text, Kinds{}))
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestPlacesWithoutSecrets(t *testing.T) {
 		"get_ghp_token()", "rename foo_AKIA to x", "jdbc:mysql://h/db?user=root&password=secret", "docker login --password-stdin r.example.net",
 		"host=db port=5432 user=app password=password", "the_data: 1", `machine HOSTNAME login USERID password "PASSWORD"`, "x_default: y", "e.g. a:b@tcp is MySQL's",
 	} {
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}

@@ -24,11 +24,11 @@ func TestPlaceholdersDoNotExcuse(t *testing.T) {
 		"password = 'AKIAIOSFODNN7EXAMPLE' # or " + key,
 	} {
 		found := false
-		for _, f := range InspectText(text, Kinds{}) {
+		for _, f := range SearchText(text, Kinds{}) {
 			found = found || f.Kind == Secret && (strings.Contains(text[f.Start:f.End], key[4:]) || strings.Contains(text[f.Start:f.End], "hJ5dYw9L"))
 		}
 		if !found {
-			t.Errorf("%q: found %v", text, InspectText(text, Kinds{}))
+			t.Errorf("%q: found %v", text, SearchText(text, Kinds{}))
 		}
 	}
 	for _, text := range []string{
@@ -38,7 +38,7 @@ func TestPlaceholdersDoNotExcuse(t *testing.T) {
 		"postgres://user:password@localhost/db", "https://user:pass@example.com", "mysql://root:${DB_PASSWORD}@db/x", "curl -u user:password https://h", "curl -u me:$TOKEN https://h",
 		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "basic authentication: a header", "machine learning login data password", "the data: a list of strings", "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "kind: Secret", "data:\n  a: b\n",
 	} {
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			t.Errorf("%q: found %v", text, f)
 		}
 	}
@@ -73,11 +73,11 @@ func TestSecretsByPlace(t *testing.T) {
 		"root key xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi": "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi",
 	} {
 		found := false
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			found = found || strings.Contains(text[f.Start:f.End], want)
 		}
 		if !found {
-			t.Errorf("%q: found %v", text, InspectText(text, Kinds{}))
+			t.Errorf("%q: found %v", text, SearchText(text, Kinds{}))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestHiddenInstructions(t *testing.T) {
 		`<div style="display:none"></div><p>` + attack + `</p>`:                        false,
 		"<!-- Generator: Adobe Illustrator 24.0.1, SVG Export Plug-In . Version 6 -->": false,
 	} {
-		if found := InspectText(text, Kinds{only: []Kind{Concealed}}); (len(found) > 0) != want {
+		if found := SearchText(text, Kinds{only: []Kind{Concealed}}); (len(found) > 0) != want {
 			t.Errorf("%s: %v", text, found)
 		}
 	}
@@ -113,7 +113,7 @@ func TestNamesAndOptionsTakeLinearTime(t *testing.T) {
 			text, least := `token="`+strings.Repeat(unit, size/len(unit)), time.Hour
 			for range 5 { // a machine that is busy now is not so all the time
 				began := time.Now()
-				InspectText(text, Kinds{only: []Kind{Secret}})
+				SearchText(text, Kinds{only: []Kind{Secret}})
 				least = min(least, time.Since(began))
 			}
 			return least
@@ -135,7 +135,7 @@ func TestKeysBehindNamesAndExamples(t *testing.T) {
 		"token=" + strings.Repeat("example_key=", 40) + key, `secret="a=1 password: x, api_key=` + key + `"`, "password=https://ana:" + key + "@h",
 	} {
 		found := false
-		for _, f := range InspectText(text, Kinds{only: []Kind{Secret}}) {
+		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			found = found || f.Kind == Secret && strings.Contains(text[f.Start:f.End], key)
 		}
 		if !found {

@@ -24,7 +24,7 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 		"an attribute": `<div hidden>` + attack + `</div>`, "an attribute with a value": `<div id=a HIDDEN="">` + attack + `</div>`,
 		"behind a tag in it": `<div <b style="display:none">` + attack + `</div>`, "after void ones": `<div style="display:none"><br><img src=a>` + filler + attack + `</div>`, "a quote that is closed later": `<p style="display:none>` + attack + `</p>` + filler + `"`,
 	} {
-		if found := InspectText(text, Kinds{only: []Kind{Concealed}}); len(found) == 0 {
+		if found := SearchText(text, Kinds{only: []Kind{Concealed}}); len(found) == 0 {
 			t.Errorf("%s: nothing is found", name)
 		}
 	}
@@ -32,7 +32,7 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 		"behind the end": `<div style="display:none"><div>a</div></div>` + attack, "behind what is empty": `<img style="display:none" src=a>` + attack, "a style of another name": `<p data-style="display:none">` + attack + `</p>`,
 		"a style that shows": `<p style="opacity:.5">` + attack + `</p>`, "another attribute": `<p data-hidden aria-hidden="true">` + attack + `</p>`, "words": `style="display:none" ` + attack,
 	} {
-		if found := InspectText(text, Kinds{only: []Kind{Concealed, Unscreened}}); len(found) > 0 {
+		if found := SearchText(text, Kinds{only: []Kind{Concealed, Unscreened}}); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
@@ -45,7 +45,7 @@ func TestTagsTakeLinearTime(t *testing.T) {
 			text, least := `<div style="display:none">`+strings.Repeat(unit, size/len(unit)+1)+">", time.Hour
 			for range 3 {
 				began := time.Now()
-				InspectText(text, Kinds{only: []Kind{Concealed, CSSHidden, ImageLink}})
+				SearchText(text, Kinds{only: []Kind{Concealed, CSSHidden, ImageLink}})
 				least = min(least, time.Since(began))
 			}
 			return least

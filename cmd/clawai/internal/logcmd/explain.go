@@ -77,7 +77,7 @@ func logExplain(c *cli.Context) error {
 	if len(args) != 1 {
 		return cmdline.Usagef("log explain needs the id of one record, as a refusal names it; to see the last ones: clawai log -n 5 | cat")
 	}
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func logExplain(c *cli.Context) error {
 	}
 	d, why := j.JudgeCall(&call)
 	rest, left, _ := j.CertainPolicy(&call)
-	e := explain.ExplainCalls(rest, []policy.Call{call.Call})
+	e := explain.DescribeCalls(rest, []policy.Call{call.Call})
 	e.Revision = j.Policy().Revision()
 	r := comparison{
 		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,

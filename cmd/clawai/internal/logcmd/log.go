@@ -49,7 +49,7 @@ func showLog(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func logStats(c *cli.Context) error {
 		return cmdline.Usagef("--limit: %d is no number of tools", n)
 	}
 	f.Kinds, f.Replies = []event.Kind{event.Decision}, true
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func verifyLog(c *cli.Context) error {
 	if err := ownOptions(c); err != nil {
 		return err
 	}
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return err
 	}

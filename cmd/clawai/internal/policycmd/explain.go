@@ -109,9 +109,9 @@ func runExplain(c *cli.Context) error {
 	if in != nil {
 		in.markCalls(calls)
 	}
-	e := explain.ExplainCalls(p, calls)
+	e := explain.DescribeCalls(p, calls)
 	if err != nil {
-		e = explain.ExplainRefusal(p, err)
+		e = explain.DescribeRefusal(p, err)
 	} else if in != nil {
 		in.weighCalls(p, c.String("server"), calls, e.Decision.Action)
 	}

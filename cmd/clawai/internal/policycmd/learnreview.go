@@ -62,7 +62,7 @@ func (r *learnRun) decideRule(i int, rule *learn.Rule) (*learn.Rule, error) {
 			answers = append(answers, answerAsk)
 		}
 		title := fmt.Sprintf("Rule %d of %d: %s", i+1, len(r.rules), learnedLine(rule))
-		picked, err := choose.ChooseAnswer(r.c.Context, os.Stdin, os.Stdout, title, strings.Join(learnedDetails(rule), "\n"), answers)
+		picked, err := choose.PickAnswer(r.c.Context, os.Stdin, os.Stdout, title, strings.Join(learnedDetails(rule), "\n"), answers)
 		if err != nil {
 			return nil, err
 		}

@@ -121,7 +121,7 @@ func writeLinted(format string, all []lint.Linted, least check.Severity) func(io
 // which arguments tools were called with.
 func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	o := lint.Options{Servers: map[string][]string{}, Arguments: map[string][]string{}}
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return o, err
 	}

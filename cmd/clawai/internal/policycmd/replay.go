@@ -151,7 +151,7 @@ func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	if f.Since, err = cmdline.TimeFlag(c, "since", time.Now()); err != nil {
 		return f, "", err
 	}
-	dir, err = record.RecordDir()
+	dir, err = record.FindLogDir()
 	return f, dir, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// RecordDir gives the folder that the proxies of this account write their record into.
-func RecordDir() (string, error) {
+// FindLogDir gives the folder that the proxies of this account write their record into.
+func FindLogDir() (string, error) {
 	dirs, err := config.ReadFolders()
 	return filepath.Join(dirs.State, "audit"), err
 }

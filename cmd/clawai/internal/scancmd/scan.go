@@ -132,7 +132,7 @@ func readText(name string) (string, error) {
 // findPlaces gives the findings of a text with the lines on which they begin.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
-	for _, f := range inspect.InspectDocument(text, wanted) { // in their order
+	for _, f := range inspect.SearchDocument(text, wanted) { // in their order
 		before := text[at:f.Start]
 		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
 			line += strings.Count(before, "\n")

@@ -57,7 +57,7 @@ func (t *tokenCost) addPage(e *event.Entry) {
 
 // tokenCosts reads the record, the dearest server first.
 func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
-	dir, err := record.RecordDir()
+	dir, err := record.FindLogDir()
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
 
 func chooseSeveral(ctx context.Context, question string, options []choose.Option) ([]int, error) {
-	picked, err := choose.ChooseSeveral(ctx, os.Stdin, os.Stdout, question, options)
+	picked, err := choose.PickSeveral(ctx, os.Stdin, os.Stdout, question, options)
 	if errors.Is(err, choose.ErrLeft) {
 		return nil, errLeft
 	}
