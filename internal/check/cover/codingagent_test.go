@@ -290,6 +290,23 @@ seq 1 2
 id
 nproc
 uptime
+lscpu
+lsblk
+hostname
+top -bn1
+netstat -tlnp
+netstat -tulpn
+ip a
+ip addr
+ip route
+docker stats --no-stream
+kubectl get deploy
+kubectl get deploy -n a
+kubectl get deploy -n a -o wide
+kubectl top pods
+kubectl top pods -n a
+kubectl top nodes
+nl -ba a | sed -n '1,20p'
 docker ps -a
 docker images a
 docker logs a
