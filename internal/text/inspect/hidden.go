@@ -208,7 +208,7 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 		switch {
 		case r == 0xfe0e, r == 0xfe0f:
 			return isPicture(before)
-		case r >= 0xe0100:
+		case r >= firstVariant:
 			return isVariant(r) && unicode.Is(unicode.Han, before)
 		}
 		return (r < 0xfe00 || r <= 0xfe02) && unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || r == 0xfe00 && unicode.Is(unicode.Sm, before)
@@ -230,7 +230,10 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 // (UTS 37); with all 240 of them, bytes can be written.
 const lastSelector = 0xe011f
 
-func isVariant(r rune) bool { return r >= 0xe0100 && r <= lastSelector }
+// firstVariant is VARIATION SELECTOR-17, the first that picks a variant of a Han letter.
+const firstVariant = 0xe0100
+
+func isVariant(r rune) bool { return r >= firstVariant && r <= lastSelector }
 
 // isMusicalSign reports a sign of musical notation.
 func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }

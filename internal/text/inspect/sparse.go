@@ -113,7 +113,7 @@ type variants struct {
 }
 
 func (v *variants) take(r rune, at int) {
-	bit := int(r - 0xe0100)
+	bit := int(r - firstVariant)
 	v.ring[v.n%closeVariants].at, v.ring[v.n%closeVariants].bit = at, bit
 	v.n++
 	v.all |= 1 << bit
