@@ -109,8 +109,8 @@ func splitMessages(line []byte) [][]byte {
 	return [][]byte{line}
 }
 
-// holdsUnnamed reports a frame with an answer that does not say which request it is for, although
-// its id is one.
+// holdsUnnamed reports whether a frame holds an answer whose id is that of no request, such as
+// the id "".
 func (u *Upstream) holdsUnnamed(f *frame.Frame) bool {
 	if f.Kind != frame.Batch {
 		return f.Kind == frame.Response && frame.LooseID(f.ID) == "" && !u.isInFlight(f.ID)
@@ -124,9 +124,9 @@ func (u *Upstream) isInFlight(id []byte) bool {
 	return u.inFlight[frame.IDKey(id)] != nil
 }
 
-// withoutUnnamed gives what goes on of a line which came with rt. An answer that does not say which
-// request it is for is about one that it came with, and nobody else's call may get it. Of several that wait the pump finds out. On the
-// stream of HTTP+SSE nothing comes with a request.
+// withoutUnnamed drops the answers of a line that name no request, and gives the rest. Such an
+// answer belongs to the request of its own POST, so no other call may get it. If several requests
+// of that POST wait, the pump decides. On the one stream of HTTP+SSE all answers stay.
 func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 	all := splitMessages(line)
 	rest = slices.DeleteFunc(slices.Clone(all), func(e []byte) bool {

@@ -19,7 +19,7 @@ import (
 func AnswerType(resp *http.Response) (string, error) {
 	encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
 	if open := decoders[encoding]; open != nil {
-		resp.Body, resp.ContentLength = &decoded{body: resp.Body, open: open, name: encoding}, -1
+		resp.Body, resp.ContentLength = &decodedBody{body: resp.Body, open: open, name: encoding}, -1
 		resp.Header = resp.Header.Clone()
 		resp.Header.Del("Content-Encoding")
 	} else if !slices.Contains(noEncoding, encoding) {
@@ -32,12 +32,12 @@ func AnswerType(resp *http.Response) (string, error) {
 // noEncoding is what servers write where there is none.
 var noEncoding = []string{"", "identity", "none", "utf-8"}
 
-var decoders = map[string]func(io.Reader) (io.Reader, error){"gzip": unzip, "x-gzip": unzip, "deflate": inflate}
+var decoders = map[string]func(io.Reader) (io.Reader, error){"gzip": openGzip, "x-gzip": openGzip, "deflate": openDeflate}
 
-func unzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+func openGzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 
-// inflate reads what is called deflate: zlib, or, from some servers, what zlib is around.
-func inflate(r io.Reader) (io.Reader, error) {
+// openDeflate reads what is called deflate: zlib, or, from some servers, what zlib is around.
+func openDeflate(r io.Reader) (io.Reader, error) {
 	const zlibMethod = 8 // in the low half of its first byte
 	b := bufio.NewReader(r)
 	if first, err := b.Peek(1); err == nil && first[0]&15 != zlibMethod {
@@ -46,15 +46,15 @@ func inflate(r io.Reader) (io.Reader, error) {
 	return zlib.NewReader(b)
 }
 
-// decoded is a body without its encoding. Whoever reads it bounds what comes out.
-type decoded struct {
+// decodedBody is a body without its encoding. Whoever reads it bounds what comes out.
+type decodedBody struct {
 	body io.ReadCloser
 	open func(io.Reader) (io.Reader, error)
 	name string
 	in   io.Reader
 }
 
-func (d *decoded) Read(p []byte) (n int, err error) {
+func (d *decodedBody) Read(p []byte) (n int, err error) {
 	if d.in == nil {
 		if d.in, err = d.open(d.body); err != nil {
 			return 0, fmt.Errorf("the server's answer is not the %s that it says it is: %w", d.name, err)
@@ -63,4 +63,4 @@ func (d *decoded) Read(p []byte) (n int, err error) {
 	return d.in.Read(p)
 }
 
-func (d *decoded) Close() error { return d.body.Close() }
+func (d *decodedBody) Close() error { return d.body.Close() }

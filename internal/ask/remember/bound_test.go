@@ -220,6 +220,10 @@ func TestCovers(t *testing.T) {
 			t.Errorf("%s: %v", args, got)
 		}
 	}
+	k, q = lasting(t, "[[rule]]\naction='prompt'\ntool='*'\n", tool("run_cmd", `{"command":"make"}`))
+	if b, _, err = k.Bound(t.Context(), q, "tool"); err != nil || b.Covers([]policy.Call{tool("run_cmd", `{"command":"cat *"}`)}) {
+		t.Error(b, err)
+	}
 	// A tool for another language is looked at by the table of words alone.
 	k, q = lasting(t, "[[rule]]\naction='prompt'\ntool='*'\n", tool("run_python", `{"script":"print(1)"}`))
 	if b, _, err = k.Bound(t.Context(), q, "tool"); err != nil || !b.Covers([]policy.Call{tool("run_python", `{"script":"x = [1, 2]\nprint(x)"}`)}) {

@@ -265,8 +265,9 @@ func (l *dangerFinder) inspectTokens() {
 	}
 }
 
-// otherLanguages are words in the names of tools that run what is no shell's text.
-var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "code", "powershell", "pwsh", "sql", "applescript", "osascript", "r", "lua", "cmd"}
+// otherLanguages are words in the names of tools that run other code than that of a shell. "cmd"
+// is none: most tools of that name run a shell of Unix.
+var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "code", "powershell", "pwsh", "sql", "applescript", "osascript", "r", "lua"}
 
 // shellKeys are the arguments that hold a text for a shell, or a part of one.
 var shellKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "shell", "bash", "exec", "run"}

@@ -183,8 +183,8 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
-// isPattern reports whether what stands behind a quote makes a pattern of what stands in it, and
-// is neither the end of a sentence nor the emphasis that the piece begins with.
+// isPattern reports whether the characters behind a closing quote make a pattern of the text in
+// the quotes. The end of a sentence does not, nor does a mark of emphasis.
 func (p *piece) isPattern(text, next string) bool {
 	switch next[0] {
 	case '*':
@@ -279,9 +279,9 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	}
 }
 
-// leadingMarks gives how long that is which people write before a word. Before a path some of it
-// says something: "!" leaves it out, "?" is a part of a pattern, "@" of the name of a package; but
-// people write "@docs/a.md" of a file.
+// leadingMarks gives the length of the marks before a word that are no part of it. Before a path
+// three marks are a part of it: "!" excludes the path, "?" begins a pattern, and "@" begins the
+// name of a package. In "@docs/a.md" the "@" is none: people name files so.
 func leadingMarks(word string) int {
 	plain := strings.TrimLeft(word, "'‘’:!?#@")
 	marks := word[:len(word)-len(plain)]
@@ -295,8 +295,8 @@ func leadingMarks(word string) int {
 	return len(marks) - len(strings.TrimLeft(marks, "'‘’:#"))
 }
 
-// ownSegment gives how much of the marks behind a word is the last segment of its path: dots that
-// lead up or stand for all that is below, and a pattern of one letter.
+// ownSegment gives the length of the marks behind a word that are the last segment of its path:
+// "..", "..." or "?".
 func ownSegment(word, marks string) int {
 	if word == "" || strings.IndexByte(`/\`, word[len(word)-1]) < 0 {
 		return 0

@@ -145,8 +145,8 @@ func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again boo
 	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
 }
 
-// runOn waits for do, which goes on when ctx ends: the answer to a request that was sent holds a
-// token that is given once.
+// runOn runs do and waits for it. When ctx ends, runOn returns and do continues, for at most
+// bound: the answer to its request may hold a token that the server gives only once.
 func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
 		got T

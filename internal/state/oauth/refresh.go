@@ -42,10 +42,11 @@ type outage struct {
 	err   error
 }
 
-// holds reports an outage that a call need not find out itself: one of while it waited for the
-// lock, or of a moment ago. The moment is as long as it took to find out, so that a quick answer
-// is soon asked for again, and an endpoint that says nothing holds up few.
-func (o outage) holds(began time.Time) bool {
+// isRecent reports whether a call that began then fails with this outage, without a request of
+// its own. It does if the outage began while the call waited for the lock, or a moment ago. The
+// moment lasts as long as the failed attempt: so a slow endpoint delays few calls, and a quick
+// one is asked again soon.
+func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
 
@@ -80,7 +81,7 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 		if e.RefreshToken == "" {
 			return errors.New("there is no refresh token")
 		}
-		if c.last.holds(began) {
+		if c.last.isRecent(began) {
 			return c.last.err
 		}
 		shared := outageFile(c.lockName() + ".outage")

@@ -19,7 +19,7 @@ func findHidden(f *findings) {
 		readHidden(f, &s)
 		s.endText()
 	}
-	if s.variants.spell() {
+	if s.variants.spellText() {
 		f.addVariants()
 	}
 }
@@ -59,7 +59,7 @@ func readHidden(f *findings, s *sparse) {
 			switch {
 			case what == "":
 				if isVariant(r) && !s.rest {
-					s.variants.take(r, i)
+					s.variants.addVariant(r, i)
 				}
 			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], isLoud):
 				s.takeRun(r, i, end, what)

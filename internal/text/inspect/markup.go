@@ -78,7 +78,7 @@ func findConcealed(f *findings) {
 	})
 	read := 0 // as far as hidden texts were looked at: they may lie in each other
 	f.visitTags(Concealed, func(t tag) {
-		if t.start < read || !t.hidden && !t.hides() {
+		if t.start < read || !t.hidden && !t.hidesText() {
 			return
 		}
 		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // a quote that nobody closes may reach further
@@ -114,7 +114,7 @@ var sentAddress = sync.OnceValue(func() *regexp.Regexp {
 
 func findCSSHidden(f *findings) {
 	f.visitTags(CSSHidden, func(t tag) {
-		if t.hides() {
+		if t.hidesText() {
 			f.addFinding(CSSHidden, "HTML that its style hides", t.start, t.end)
 		}
 	})

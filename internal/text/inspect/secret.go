@@ -43,7 +43,7 @@ func findSecrets(f *findings) {
 				known[i].Kind = ""
 			}
 		default:
-			if kind := glued(value); kind != "" {
+			if kind := gluedSecret(value); kind != "" {
 				f.addSecret(kind, s.Start, s.End)
 			} else if !isPlaceholder(value) {
 				f.addFinding(SecretLikely, "the value of a secret's name", s.Start, s.End)
@@ -102,7 +102,7 @@ func shapeIn(value string) string {
 	for at := 0; ; {
 		s, found := read.FindUnnamed(at)
 		if !found {
-			return glued(value)
+			return gluedSecret(value)
 		}
 		if isGenuine(value[s.Start:s.End], s) {
 			return s.Kind
@@ -111,8 +111,8 @@ func shapeIn(value string) string {
 	}
 }
 
-// glued is the kind of a secret that a word of examples stands before, without a sign between them.
-func glued(value string) string {
+// gluedSecret is the kind of a secret that a word of examples stands before, without a sign between them.
+func gluedSecret(value string) string {
 	for _, word := range exampleWords {
 		at := indexFold(value, word)
 		if at < 0 {

@@ -112,7 +112,7 @@ type variants struct {
 	close bool
 }
 
-func (v *variants) take(r rune, at int) {
+func (v *variants) addVariant(r rune, at int) {
 	bit := int(r - firstVariant)
 	v.ring[v.n%closeVariants].at, v.ring[v.n%closeVariants].bit = at, bit
 	v.n++
@@ -127,7 +127,7 @@ func (v *variants) take(r rune, at int) {
 	v.close = bits.OnesCount32(last) > closeDifferent
 }
 
-// spell reports that they are the letters of something.
-func (v *variants) spell() bool {
+// spellText reports that they are the letters of something.
+func (v *variants) spellText() bool {
 	return v.close || v.n >= manyVariants && bits.OnesCount32(v.all) > manyDifferent
 }

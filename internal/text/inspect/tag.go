@@ -118,16 +118,16 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 				if n = strings.IndexAny(inside, "<>"); n < 0 {
 					n = len(inside)
 				}
-				t.note(name, inside[:n])
+				t.noteAttribute(name, inside[:n])
 				i = until
 				break
 			}
-			t.note(name, inside[:n])
+			t.noteAttribute(name, inside[:n])
 			i += n + 2
 			continue
 		}
 		if from, sound = word(">"); sound {
-			t.note(name, text[from:i])
+			t.noteAttribute(name, text[from:i])
 		}
 	}
 	if !sound {
@@ -143,7 +143,7 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	return t, i, true
 }
 
-func (t *tag) note(name, value string) {
+func (t *tag) noteAttribute(name, value string) {
 	switch {
 	case strings.EqualFold(name, "style") && t.style != "":
 		t.style += ";" + value
@@ -156,8 +156,8 @@ func (t *tag) note(name, value string) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// hides reports a style that leaves nothing to see.
-func (t tag) hides() bool {
+// hidesText reports a style that leaves nothing to see.
+func (t tag) hidesText() bool {
 	return t.style != "" && hidingStyle().MatchString(plainStyle(html.UnescapeString(t.style)))
 }
 

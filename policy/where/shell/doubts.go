@@ -29,7 +29,7 @@ const maxItems = 16
 // shows was not meant. A text that is no shell's is doubted whole.
 func DoubtsOf(text string) Doubts {
 	d := doubter{budget: 4 * maxText}
-	d.text(text, 0)
+	d.readText(text, 0)
 	return d.Doubts
 }
 
@@ -38,35 +38,35 @@ type doubter struct {
 	budget int // bytes of shell text that may still be read
 }
 
-func (d *doubter) text(text string, depth int) {
+func (d *doubter) readText(text string, depth int) {
 	d.budget -= len(text)
 	if depth > maxDepth || d.budget < 0 || !isAdmissible(text) {
-		d.note(&d.Unread, text)
+		d.noteDoubt(&d.Unread, text)
 		return
 	}
 	for {
-		rest, bodies := unroll(text)
+		rest, bodies := unrollLoop(text)
 		if bodies == nil {
 			break
 		}
 		text = rest
 		for _, body := range bodies {
-			d.text(body, depth+1)
+			d.readText(body, depth+1)
 		}
 	}
 	p, err := parseShell(text, syntax.LangBash)
 	if err != nil {
-		d.note(&d.Unread, text)
+		d.noteDoubt(&d.Unread, text)
 		return
 	}
 	for i := range p.files {
-		if to := &p.files[i].to; to.made() {
-			d.note(&d.Shut, to.text)
+		if to := &p.files[i].to; to.isComputed() {
+			d.noteDoubt(&d.Shut, to.text)
 		}
 	}
 	for i := range p.commands {
 		narrow := i > 0 && namesNarrowly(p.commands[i-1].words)
-		d.command(p.commands[i].words, plainCommand, narrow, depth)
+		d.readCommand(p.commands[i].words, plainCommand, narrow, depth)
 	}
 }
 
@@ -76,7 +76,7 @@ func namesNarrowly(words []word) bool {
 	r := newReader(words, "")
 	sub := r.gitSubcommand()
 	switch {
-	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.made() || textclass.NamesShut(w.text) }):
+	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.isComputed() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
 		return true // they leave out what is hidden and ignored
@@ -86,8 +86,8 @@ func namesNarrowly(words []word) bool {
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
 
-// note keeps the first words of a doubt.
-func (d *doubter) note(at *string, words string) {
+// noteDoubt keeps the first words of a doubt.
+func (d *doubter) noteDoubt(at *string, words string) {
 	if *at == "" {
 		*at = words
 		if *at == "" {
@@ -96,9 +96,9 @@ func (d *doubter) note(at *string, words string) {
 	}
 }
 
-// unroll takes the body out of a loop over words that are read, and gives it as it is for
+// unrollLoop takes the body out of a loop over words that are read, and gives it as it is for
 // each word. The text itself stands as it is where no loop is left.
-func unroll(text string) (rest string, bodies []string) {
+func unrollLoop(text string) (rest string, bodies []string) {
 	rest = text
 	defer func() { _ = recover() }() // a text at which the parser fails is doubted where it is read
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -118,10 +118,10 @@ func unroll(text string) (rest string, bodies []string) {
 		var made []string
 		for _, item := range words.Items {
 			w := readWord(item)
-			if w.made() || strings.ContainsAny(w.text, "'\"`$\\ \n") {
+			if w.isComputed() || strings.ContainsAny(w.text, "'\"`$\\ \n") {
 				return true
 			}
-			made = append(made, substituted(text[from:to], words.Name.Value, w.text))
+			made = append(made, substituteVariable(text[from:to], words.Name.Value, w.text))
 		}
 		if made != nil {
 			bodies, rest = made, text[:from]+" :\n"+text[to:]
@@ -131,8 +131,8 @@ func unroll(text string) (rest string, bodies []string) {
 	return rest, bodies
 }
 
-// substituted puts a word in the place of a variable, where it stands alone.
-func substituted(body, name, word string) string {
+// substituteVariable puts a word in the place of a variable, where it stands alone.
+func substituteVariable(body, name, word string) string {
 	body = strings.ReplaceAll(body, "${"+name+"}", word)
 	var b strings.Builder
 	for {
@@ -164,22 +164,22 @@ const (
 	ofXargs                    // xargs does, from its input
 )
 
-// command looks at one command and at those that it runs. Narrow says that what comes in
+// readCommand looks at one command and at those that it runs. Narrow says that what comes in
 // names no file with a secret.
-func (d *doubter) command(words []word, by finder, narrow bool, depth int) {
+func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	if depth > maxDepth || !words[0].known {
-		d.note(&d.Unread, words[0].text)
+		d.noteDoubt(&d.Unread, words[0].text)
 		return
 	}
 	r, e := newReader(words, ""), commandEffects(words)
-	if last := words[len(words)-1]; by == ofXargs && narrow && last.found() {
+	if last := words[len(words)-1]; by == ofXargs && narrow && last.isFound() {
 		e = commandEffects(words[:len(words)-1]) // a file's name, and no option
 	}
 	if e.handed || e.hidden && listedIn("awk gawk mawk nawk", r.name) {
-		d.note(&d.Unread, r.name)
+		d.noteDoubt(&d.Unread, r.name)
 	}
-	d.shows(r, by, narrow)
-	d.deletes(r, by)
+	d.findShutFiles(r, by, narrow)
+	d.findDeletions(r, by)
 	for _, inner := range e.inner {
 		switch {
 		case strings.HasSuffix(r.name, "find"):
@@ -187,37 +187,37 @@ func (d *doubter) command(words []word, by finder, narrow bool, depth int) {
 		case strings.HasSuffix(r.name, "xargs"):
 			by = ofXargs
 		}
-		d.command(inner, by, narrow, depth+1)
+		d.readCommand(inner, by, narrow, depth+1)
 	}
 	for _, text := range e.texts {
 		if by != plainCommand {
-			d.note(&d.Unread, text)
+			d.noteDoubt(&d.Unread, text)
 		}
-		d.text(text, depth+1)
+		d.readText(text, depth+1)
 	}
 }
 
-// shows notes words of a command that may name a place of secrets, or any file.
-func (d *doubter) shows(r *reader, by finder, narrow bool) {
+// findShutFiles notes words of a command that may name a place of secrets, or any file.
+func (d *doubter) findShutFiles(r *reader, by finder, narrow bool) {
 	sub := r.gitSubcommand()
 	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
 	searches := sub != "" || strings.HasSuffix(r.name, "grep") || strings.HasSuffix(r.name, "find") || listedIn("rg diff", r.name)
 	if wide := r.looksWide(); handles && (wide == where.Yes || wide == where.Maybe && searches) || sub == "archive" {
-		d.note(&d.Shut, r.name)
+		d.noteDoubt(&d.Shut, r.name)
 	}
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		switch {
-		case by != plainCommand && w.found():
+		case by != plainCommand && w.isFound():
 			if by == ofXargs && handles && !narrow {
-				d.note(&d.Shut, r.name)
+				d.noteDoubt(&d.Shut, r.name)
 			}
-		case w.made():
+		case w.isComputed():
 			if handles {
-				d.note(&d.Shut, w.text)
+				d.noteDoubt(&d.Shut, w.text)
 			}
 		case textclass.MayNameShut(w.text) && r.namesShut(i), handles && w.many && mayChooseShut(w.text):
-			d.note(&d.Shut, w.text)
+			d.noteDoubt(&d.Shut, w.text)
 		}
 	}
 }
@@ -239,22 +239,22 @@ func mayChooseShut(glob string) bool {
 	return false
 }
 
-// deletes notes what deletes a folder, or files that are found.
-func (d *doubter) deletes(r *reader, by finder) {
+// findDeletions notes what deletes a folder, or files that are found.
+func (d *doubter) findDeletions(r *reader, by finder) {
 	if !listedIn(removing, r.name) {
 		return
 	}
 	if by != plainCommand || r.hasOption([]string{"-r", "-R", "--recursive"}) != where.No {
-		d.note(&d.Deletes, r.name)
+		d.noteDoubt(&d.Deletes, r.name)
 	}
 	for i := 1; i < len(r.words); i++ {
-		if w := &r.words[i]; w.made() || w.many && strings.Trim(baseName(w.text), "*?") == "" {
-			d.note(&d.Deletes, w.text)
+		if w := &r.words[i]; w.isComputed() || w.many && strings.Trim(baseName(w.text), "*?") == "" {
+			d.noteDoubt(&d.Deletes, w.text)
 		}
 	}
 }
 
-// found reports whether xargs or find puts a word here.
-func (w *word) found() bool {
+// isFound reports whether xargs or find puts a word here.
+func (w *word) isFound() bool {
 	return !w.known && (w.fed || strings.Contains(w.text, "{}") || w.head != w.text)
 }

@@ -18,7 +18,7 @@ func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	}
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
-		shut := textclass.MayNameShut(w.text) && newReader(words, "").namesShut(i) || w.made() && newReader(words, "").handles()
+		shut := textclass.MayNameShut(w.text) && newReader(words, "").namesShut(i) || w.isComputed() && newReader(words, "").handlesFiles()
 		if shut && !p.opensOption(i, w.text) && !p.meansShut(i) {
 			return true
 		}
@@ -60,15 +60,15 @@ const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump 
 // gitHandling are the subcommands of git that do.
 const gitHandling = "show diff log blame cat-file grep archive hash-object apply checkout restore mv"
 
-// handles reports whether a program shows, copies or changes what is in the files that its
+// handlesFiles reports whether a program shows, copies or changes what is in the files that its
 // words name.
-func (r *reader) handles() bool {
+func (r *reader) handlesFiles() bool {
 	return listedIn(handling, r.name) || listedIn(gitHandling, r.gitSubcommand()) || listedIn(archiving, r.name)
 }
 
-// made reports whether a word comes from what runs or from a variable of the text: its
+// isComputed reports whether a word comes from what runs or from a variable of the text: its
 // letters do not show which file it names.
-func (w *word) made() bool {
+func (w *word) isComputed() bool {
 	return !w.known && !w.owner && !w.inherited && !w.home && !w.fed && (w.split || !strings.ContainsAny(w.text, "*?[{~"))
 }
 
@@ -208,7 +208,7 @@ func (r *reader) looksWide() where.Verdict {
 		return r.hasOption(batches) // the names of objects come in
 	case r.name == "diff", listedIn(archiving, r.name):
 		// diff compares the files of two folders, of the same names, without an option too.
-		named, _ := r.roots(sub)
+		named, _ := r.findRoots(sub)
 		return max(where.VerdictOf(named), r.looksAround(recurses, sub))
 	case strings.HasSuffix(r.name, "grep"):
 		return r.looksAround(recurses, sub)
@@ -277,12 +277,12 @@ func (r *reader) narrowsFiles() bool {
 // atRoot reports whether one of the folders may be all of the project, or more: because it
 // is named, or because none is.
 func (r *reader) atRoot(sub string) bool {
-	named, operands := r.roots(sub)
+	named, operands := r.findRoots(sub)
 	return named || operands == 0
 }
 
-// roots reports whether a word may name all of the project, or more, and counts operands.
-func (r *reader) roots(sub string) (named bool, operands int) {
+// findRoots reports whether a word may name all of the project, or more, and counts operands.
+func (r *reader) findRoots(sub string) (named bool, operands int) {
 	pattern, row := r.findPattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]

@@ -42,7 +42,7 @@ func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 			line = named
 		}
 	case rh.frame.Kind == frame.Notification, rh.frame.Kind == frame.Response, rh.r.Method == http.MethodGet && !rh.resumes:
-		if isUnnamed(line) {
+		if isUnnamedAnswer(line) {
 			_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 				Kind: event.Dropped, Stage: "frame", Code: frame.CodeID, Reason: "an answer that names no request, and came with none",
 				Server: rh.route.server, Direction: mcp.ServerToClient.String(), Bytes: len(line),
@@ -53,8 +53,8 @@ func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 	to.HandleLines(rh.agent.in.ctx, line)
 }
 
-// isUnnamed reports an answer that names no request, also as an array of one.
-func isUnnamed(line []byte) bool {
+// isUnnamedAnswer reports an answer that names no request, also as an array of one.
+func isUnnamedAnswer(line []byte) bool {
 	if elements := frame.SplitArray(line); len(elements) == 1 {
 		line = elements[0]
 	}

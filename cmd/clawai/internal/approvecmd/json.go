@@ -146,7 +146,7 @@ func utcTime(t time.Time) *time.Time {
 	return &t
 }
 
-// rawJSON gives JSON that is passed on, as a string where it is none.
+// rawJSON gives JSON as it is. A text that is no JSON becomes a string.
 func rawJSON(src []byte) any {
 	switch {
 	case len(src) == 0:

@@ -84,7 +84,7 @@ func runAttacks(c *cli.Context) error {
 	return nil
 }
 
-// chooseAttacks gives the attacks of which a glob matches the name.
+// chooseAttacks gives the attacks whose name matches one of the globs; all without globs.
 func chooseAttacks(only []string) ([]attack, error) {
 	all, err := loadAttacks()
 	if err != nil || len(only) == 0 {
@@ -114,7 +114,7 @@ func chooseAttacks(only []string) ([]attack, error) {
 // home is the owner's where the policy is not that of this machine.
 const home = "/home/user"
 
-// findTarget finds the policy. note is what is to be known of it.
+// findTarget reads the policy to attack. The note tells a person which policy that is.
 func findTarget(name, server string) (t *target, note string, err error) {
 	t = &target{server: server}
 	where := home

@@ -76,7 +76,8 @@ func (s *server) serveLines() {
 	}
 }
 
-// answerMessage says what the attack has for a message; false when nobody listens.
+// answerMessage writes the answer that the attack has for a message. It gives false when the
+// client reads no more.
 func (s *server) answerMessage(m *message) bool {
 	var say []any
 	switch {

@@ -10,8 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ConfirmAction asks whether to go on, unless --yes has said so; terminal says whether there is
-// one to ask at. The error ends the command; nothing is what has not happened then.
+// ConfirmAction asks a person whether the command goes on; --yes answers for them. terminal
+// reports whether there is one to ask at. An error ends the command, and its words begin with
+// nothing, such as "Nothing was written.".
 func ConfirmAction(c *cli.Context, question, nothing string, terminal bool) error {
 	if c.Bool("yes") {
 		return nil

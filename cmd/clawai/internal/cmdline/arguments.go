@@ -57,7 +57,7 @@ func ParseArguments(c *cli.Context) (names []string, err error) {
 	return names, nil
 }
 
-// FlagNamed gives the flag with a name or an alias; nil when there is none.
+// FlagNamed gives the flag whose name or alias is name; nil when no flag has it.
 func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	for _, f := range flags {
 		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {

@@ -86,7 +86,7 @@ func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// checkSameFile says that f is the regular file that was seen, on a disk.
+// checkSameFile gives an error unless f is the file that was seen, is regular, and lies on a disk.
 func checkSameFile(f *os.File, seen fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {

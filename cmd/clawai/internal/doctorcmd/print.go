@@ -63,7 +63,7 @@ func (p *printer) printFinding(f finding) {
 	}
 }
 
-// printRow is three columns, the last of which goes on below itself.
+// printRow prints three columns. A long text continues below in the third column.
 func (p *printer) printRow(h health, check, text string) {
 	indent := healthCells + 2 + p.names + 2
 	room := 0

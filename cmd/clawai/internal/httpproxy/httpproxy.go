@@ -50,8 +50,8 @@ func ListUpstreams(state string) ([]string, error) {
 	return all, nil
 }
 
-// EnsureSecret gives the part of the path that nobody can guess. It stays the same,
-// so that clients' configurations go on working.
+// EnsureSecret gives the secret part of the proxy's path, and makes it at the first call. It
+// never changes, because the files of clients hold it.
 func EnsureSecret(state string) (string, error) { return loadOrMakeSecret(secretPath(state)) }
 
 // EnsureToken gives what the owner of a listening proxy begins and ends invocations with.
@@ -92,7 +92,7 @@ func readSecretFile(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
 }
 
-// IsLoopback says that an address is of this machine alone.
+// IsLoopback reports whether only this machine can reach an address.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -244,8 +244,8 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	return nil
 }
 
-// revertRefused leaves out of a server what nobody needs to approve and nobody has named: what was
-// there before stays.
+// revertRefused undoes the changes of a server that are refused, unless the owner named them. It
+// gives how many it undid.
 func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference, accepted []string) (refused int) {
 	for _, d := range differences {
 		if d.Class != pin.Refused || d.Name != "" && slices.Contains(accepted, d.Name) {

@@ -121,7 +121,7 @@ func runExplain(c *cli.Context) error {
 	return writeExplanation(c, in, e)
 }
 
-// asksDisk reports whether the answer hung on an under that nobody could decide.
+// asksDisk reports whether an "under" could not be decided because nobody asked the disk.
 func asksDisk(e *explain.Explanation) bool {
 	for i := range e.Calls {
 		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
