@@ -40,6 +40,8 @@ func TestHostileServerHarmsNoOther(t *testing.T) {
 	w.call(`"begin"`, "a__x")
 	for i, c := range hostile.Frames() {
 		a.running().say(c.Line)
+		// An answer that names no call is for the one that waits, if it is read so late.
+		nameless := gjson.Get(c.Line, "id").Type == gjson.Null && (gjson.Get(c.Line, "error").Exists() || gjson.Get(c.Line, "result").Exists())
 		for _, name := range []string{"a", "b"} {
 			id := fmt.Sprintf("%q", fmt.Sprint(name, "-", i))
 			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"%s__x","arguments":{}}}`, id, name))
@@ -48,7 +50,7 @@ func TestHostileServerHarmsNoOther(t *testing.T) {
 				if _, err := frame.Parse([]byte(line), frame.DefaultLimits()); err != nil {
 					t.Errorf("%s: the client gets %.200s: %v", c.Name, line, err)
 				}
-				if strings.Contains(line, id) && !strings.Contains(line, name+":x") {
+				if strings.Contains(line, id) && !strings.Contains(line, name+":x") && (name == "b" || !nameless) {
 					t.Errorf("%s: %s", c.Name, line)
 				}
 			}
