@@ -55,7 +55,7 @@ tool = "*"
 		t.Error(got)
 	}
 	k, _ := policy.CallKeyOf("after")
-	like, c := policy.Call{Seen: policy.Known | policy.Untrusted}, policy.Call{}
+	like, c := policy.Call{Facts: policy.Facts{Seen: policy.Known | policy.Untrusted}}, policy.Call{}
 	k.Fill(&c, &like)
 	if c.Seen != like.Seen {
 		t.Error("not filled")
@@ -90,7 +90,7 @@ func TestAfterRefuses(t *testing.T) {
 // What is written of such a rule keeps its condition, or says that it has none.
 func TestAfterWritten(t *testing.T) {
 	p := parsed(t, "[[rule]]\naction = 'prompt'\ntool = 'send'\nafter = 'secret'\n[[rule]]\naction = 'allow'\ntool = '*'\n")
-	call := policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"send"}, Seen: policy.Known | policy.PrivateData | policy.Secret}
+	call := policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"send"}, Facts: policy.Facts{Seen: policy.Known | policy.PrivateData | policy.Secret}}
 	trace := p.Trace(&call)
 	if got := trace.Steps[0]; got.Match != policy.Perhaps {
 		t.Errorf("%+v", got)

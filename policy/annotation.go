@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,8 +68,15 @@ func (a Assurances) DangerWords() (words []string) {
 	return words
 }
 
-// ReadAssurances reads words of Words; others say nothing.
-func ReadAssurances(said []string) Assurances { return readAssurances(said, assurances) }
+// UnmarshalJSON reads a record's list of AssuranceWords; other words say nothing.
+func (a *Assurances) UnmarshalJSON(src []byte) error {
+	var said []string
+	if err := json.Unmarshal(src, &said); err != nil {
+		return err
+	}
+	*a = readAssurances(said, assurances)
+	return nil
+}
 
 func readAssurances(said, words []string) (a Assurances) {
 	for i, word := range words {

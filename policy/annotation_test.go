@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,7 +28,8 @@ func TestAnnotated(t *testing.T) {
 		if got := strings.Join(a.DangerWords(), " "); got != c.dangers {
 			t.Errorf("%q, want %q", got, c.dangers)
 		}
-		if back := policy.ReadAssurances(append(a.AssuranceWords(), "of another version")); back != a {
+		var back policy.Assurances
+		if said, _ := json.Marshal(append(a.AssuranceWords(), "of another version")); json.Unmarshal(said, &back) != nil || back != a {
 			t.Errorf("%v is read as %v", a.AssuranceWords(), back.AssuranceWords())
 		}
 		h := a.AnnotationHints()
@@ -48,7 +50,7 @@ func TestAnnotationsOnlyTighten(t *testing.T) {
 				without := layered(t, below)
 				with := layered(t, one(action, "*", fmt.Sprintf("annotations = %q", word))+below)
 				for said := range policy.Assurances(16) {
-					call := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Assurances: said}
+					call := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Facts: policy.Facts{Assurances: said}}
 					was, is := without.Decide(&call), with.Decide(&call)
 					if is.Action > was.Action {
 						t.Errorf("%s beside %q opens: %v, not %v\n%s", action, word, is.Action, was.Action, below)
@@ -74,7 +76,7 @@ func TestAnnotationsOfAny(t *testing.T) {
 	for said, want := range map[policy.Assurances]policy.Action{
 		0: policy.Deny, policy.ReadOnly | policy.Additive: policy.Deny, policy.ClosedWorld: policy.Deny, policy.Additive | policy.ClosedWorld: policy.Allow,
 	} {
-		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Assurances: said}
+		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Facts: policy.Facts{Assurances: said}}
 		if d := p.Decide(&call); d.Action != want {
 			t.Errorf("%v: %v", said.AssuranceWords(), d.Action)
 		}
@@ -83,7 +85,7 @@ func TestAnnotationsOfAny(t *testing.T) {
 			t.Errorf("has %q", got)
 		}
 	}
-	all := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Assurances: policy.ReadOnly | policy.Additive | policy.Idempotent | policy.ClosedWorld}
+	all := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Server: "s", Facts: policy.Facts{Assurances: policy.ReadOnly | policy.Additive | policy.Idempotent | policy.ClosedWorld}}
 	tr := p.Trace(&all)
 	if got := tr.Steps[0].At.Got; got != "none of these" {
 		t.Errorf("has %q", got)

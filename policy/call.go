@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"time"
-
 	"github.com/clawai/clawai/policy/reading"
 )
 
@@ -49,21 +47,7 @@ type Call struct {
 	// a mark on one message.
 	Quiet uint64
 
-	// At is the time that rules with a when are asked about; zero when it is not
-	// known, and then such a rule is a maybe.
-	At time.Time
-
-	// Cwd is the folder at which relative paths start, absolute or below ~/: the one that
-	// the server was started in. "" when it is not known; then an absolute glob allows
-	// no relative path. URIs of resources start nowhere.
-	Cwd string
-
-	// Elsewhere says that relative paths may start at other folders than Cwd: the server
-	// was given some as arguments, or as the client's roots.
-	Elsewhere bool
-
-	// Assurances are what the tool's server says to its good; zero where it was not listed.
-	Assurances Assurances
+	Facts
 
 	// Finds are the kinds of what was found in the arguments of a tool or a prompt, or in
 	// the texts of sampling and elicitation (Kinds). Screened says that all was looked for
@@ -74,13 +58,6 @@ type Call struct {
 	// Session is the id of its session that the client put into the message; "" for none.
 	// It lies in the message.
 	Session string
-
-	// Seen is what the call's session has seen before it.
-	Seen Seen
-
-	// OS is Windows where the server is known to run there; then paths are compared as
-	// Windows does. "" for all others: nothing is taken for granted of their system.
-	OS string
 
 	// Malformed, when not empty, says why no rule may allow this call (a name
 	// with invisible characters, params of the wrong shape). It is denied.

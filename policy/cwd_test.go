@@ -158,7 +158,7 @@ func TestPlacesOfCommandsStartInTheFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		args, _ := json.Marshal(map[string]string{"c": c.text})
-		if d := p.Decide(&Call{Subject: ToolSubject, Names: []string{"run"}, Args: args, Cwd: c.cwd}); d.Action != c.want {
+		if d := p.Decide(&Call{Subject: ToolSubject, Names: []string{"run"}, Args: args, Facts: Facts{Cwd: c.cwd}}); d.Action != c.want {
 			t.Errorf("%s: %q in %q: %v %s", c.settings, c.text, c.cwd, d.Action, d.Reason)
 		}
 	}
@@ -189,7 +189,7 @@ func TestRelativePathsElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		args, _ := json.Marshal(map[string]string{"path": c.value})
-		call := Call{Subject: ToolSubject, Names: []string{"t"}, Args: args, Cwd: cwd, Elsewhere: true}
+		call := Call{Subject: ToolSubject, Names: []string{"t"}, Args: args, Facts: Facts{Cwd: cwd, Elsewhere: true}}
 		if d := p.Decide(&call); d.Action != c.want {
 			t.Errorf("%s: %v, want %v", c.name, d.Action, c.want)
 		}
@@ -204,7 +204,7 @@ func TestRelativePathsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]Action{`{"path":"src/x"}`: Deny, `{"path":"/home/u/projects/x"}`: Allow, `{"run":"cat src/x"}`: Deny, `{"run":"cat /home/u/projects/app/x"}`: Deny} {
-		call := Call{Subject: ToolSubject, Names: []string{"t"}, Args: []byte(args), Cwd: cwd, Elsewhere: true}
+		call := Call{Subject: ToolSubject, Names: []string{"t"}, Args: []byte(args), Facts: Facts{Cwd: cwd, Elsewhere: true}}
 		if d := p.Decide(&call); d.Action != want {
 			t.Errorf("%s: %v, want %v", args, d.Action, want)
 		}

@@ -112,7 +112,7 @@ func TestWhatLayersNeed(t *testing.T) {
 		t.Error("the layers are not told apart")
 	}
 	limited := layered(t, one("allow", "x", ""), one("allow", "x", `limit = "2/min"`))
-	c := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, At: time.Now()}
+	c := policy.Call{Subject: policy.ToolSubject, Names: []string{"x"}, Facts: policy.Facts{At: time.Now()}}
 	if d := limited.Decide(&c); d.Action != policy.Allow || len(d.Rates) != 1 {
 		t.Errorf("%v, %d limits", d.Action, len(d.Rates))
 	}

@@ -372,7 +372,7 @@ func TestNarrowKeepsConditions(t *testing.T) {
 		if d := n.Policy.Decide(&later); d.Action != Deny || d.Rule != nil {
 			t.Errorf("%v at another time: %+v", a, d)
 		}
-		if d := n.Policy.Decide(&Call{Subject: ToolSubject, Names: call.Names, Args: []byte(`{"a":"/p/x","n":2}`), At: call.At}); d.Rule != nil {
+		if d := n.Policy.Decide(&Call{Subject: ToolSubject, Names: call.Names, Args: []byte(`{"a":"/p/x","n":2}`), Facts: Facts{At: call.At}}); d.Rule != nil {
 			t.Errorf("%v for other arguments: %+v", a, d)
 		}
 	}

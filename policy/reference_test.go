@@ -484,7 +484,7 @@ func readingsOf(p *Policy, name, v, cwd string) []reading.Reading {
 			return nil
 		}
 	}
-	seen := view{policy: p, call: &Call{Cwd: cwd}, left: effort.Max}
+	seen := view{policy: p, call: &Call{Facts: Facts{Cwd: cwd}}, left: effort.Max}
 	seen.scanArguments([]byte(argsJSON(map[string]string{name: v})), p.args[ToolSubject])
 	for i := range seen.values {
 		if seen.values[i].slot == n.slot {
@@ -581,7 +581,7 @@ func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
 	}
 	var all []verdict
 	for name, text := range c.args {
-		seen := view{policy: p, call: &Call{Cwd: c.cwd}, left: effort.Max}
+		seen := view{policy: p, call: &Call{Facts: Facts{Cwd: c.cwd}}, left: effort.Max}
 		seen.all = true
 		seen.scanArguments([]byte(argsJSON(map[string]string{name: text})), p.args[ToolSubject])
 		for i := range seen.values {

@@ -61,7 +61,7 @@ func TestAnswersAreBoundToTheirFolder(t *testing.T) {
 		{"run_command", `{"command":"python3 -m pytest"}`, "", policy.Exact, ""},
 	} {
 		name := fmt.Sprintf("%s %s in %q, %v", c.tool, c.args, c.cwd, c.scope)
-		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c.tool}, Args: []byte(c.args), Cwd: c.cwd}
+		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{c.tool}, Args: []byte(c.args), Facts: policy.Facts{Cwd: c.cwd}}
 		n, err := p.NarrowRule(rule, &call, c.scope, policy.Allow)
 		if c.want != "" && !strings.HasPrefix(c.want, "cwd") {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -121,7 +121,7 @@ func TestCwd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"x"}, Cwd: c.cwd, Elsewhere: c.elsewhere}
+		call := policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"x"}, Facts: policy.Facts{Cwd: c.cwd, Elsewhere: c.elsewhere}}
 		if d := p.Decide(&call); d.Action != c.want {
 			t.Errorf("%s in %q: %v, want %v", c.rules, c.cwd, d.Action, c.want)
 		}

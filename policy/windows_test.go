@@ -22,7 +22,7 @@ func parseWindows(t testing.TB, rules string) *policy.Policy {
 // onWindows is a call to a server that is known to run there.
 func onWindows(path, cwd string) *policy.Call {
 	arguments, _ := json.Marshal(map[string]string{"path": path}) // a map of texts always marshals
-	return &policy.Call{Subject: policy.ToolSubject, Method: "tools/call", Names: []string{"read"}, Args: arguments, Cwd: cwd, OS: policy.Windows}
+	return &policy.Call{Subject: policy.ToolSubject, Method: "tools/call", Names: []string{"read"}, Args: arguments, Facts: policy.Facts{Cwd: cwd, OS: policy.Windows}}
 }
 
 func allowing(globs string) string {
@@ -163,7 +163,7 @@ func TestFurtherOnWindows(t *testing.T) {
 		"a line\n\\Users\\": {policy.Allow, policy.Allow},
 	} {
 		args, _ := json.Marshal(map[string]string{"path": `C:/p/a`, "x": further})
-		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"t"}, Args: args, OS: policy.Windows}
+		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"t"}, Args: args, Facts: policy.Facts{OS: policy.Windows}}
 		if d := p.Decide(&call); d.Action != want.there {
 			t.Errorf("%q there: %v, want %v", further, d.Action, want.there)
 		}
@@ -196,7 +196,7 @@ func TestTellsOnWindows(t *testing.T) {
 func TestLimitsCountOnWindowsToo(t *testing.T) {
 	p := parseWindows(t, "[[limit]]\nrate = \"9/min\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n")
 	for _, os := range []string{"", policy.Windows} {
-		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(`{"path":"C:\\p\\a"}`), OS: os}
+		call := policy.Call{Subject: policy.ToolSubject, Names: []string{"t"}, Args: []byte(`{"path":"C:\\p\\a"}`), Facts: policy.Facts{OS: os}}
 		if d := p.Decide(&call); d.Action != policy.Allow || len(d.Rates) != 1 {
 			t.Errorf("on %q: %v with %d limits", os, d.Action, len(d.Rates))
 		}

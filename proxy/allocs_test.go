@@ -53,7 +53,7 @@ func allocations(t *testing.T, mode redact.Mode, params string) float64 {
 		t.Fatal(err)
 	}
 	guard, err := gate.New(gate.Options{
-		Policy: rules, Recorder: log, Approver: &person{}, Cwd: "/home/user/projects/app",
+		Policy: rules, Recorder: log, Approver: &person{}, Facts: policy.Facts{Cwd: "/home/user/projects/app"},
 		Concluder: gate.None{}, Principals: gate.None{}, Inspector: gate.None{}, Labels: gate.None{},
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ func TestDeclaredRoots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newHarness(t, func(_ *proxy.Options, g *gate.Options) { g.Policy, g.Cwd = p, "/srv/app" })
+			w := newHarness(t, func(_ *proxy.Options, g *gate.Options) { g.Policy, g.Facts.Cwd = p, "/srv/app" })
 			w.client.send(call("1"))
 			w.server.wants(call("1"))
 			declared(w, root)

@@ -57,7 +57,7 @@ func TestWindowsCalls(t *testing.T) {
 					continue
 				}
 				params := fmt.Sprintf(`{"name":%s,"arguments":%s}`, call.Get("tool").Raw, call.Get("args").Raw)
-				fx := check.Fixture{Server: name, Cwd: cwd, OS: policy.Windows, Method: "tools/call", Params: json.RawMessage(params)}
+				fx := check.Fixture{Server: name, Facts: policy.Facts{Cwd: cwd, OS: policy.Windows}, Method: "tools/call", Params: json.RawMessage(params)}
 				fmt.Fprintf(&sent, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", len(allowed), params)
 				allowed[params] = check.JudgeFixture(p, fx, "").Action == policy.Allow
 			}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"time"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/builtin"
@@ -46,44 +46,48 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	if method == "" || !utf8.Valid(c.Args) {
 		return Composed{}, errNoFixture
 	}
-	fx := struct {
-		Server      string          `json:"server,omitempty"`
-		Cwd         string          `json:"cwd,omitempty"`
-		OS          string          `json:"os,omitempty"`
-		Elsewhere   bool            `json:"elsewhere,omitempty"`
-		Method      string          `json:"method"`
-		Params      any             `json:"params,omitempty"`
-		Result      any             `json:"result,omitempty"`
-		List        any             `json:"list,omitempty"`
-		Annotations map[string]bool `json:"annotations,omitempty"`
-		Session     *[]string       `json:"session,omitempty"`
-		At          string          `json:"at,omitempty"`
-		Finds       *[]string       `json:"finds,omitempty"`
-		Expected    string          `json:"expected"`
-	}{Server: c.Server, Cwd: c.Cwd, OS: c.OS, Elsewhere: c.Elsewhere, Method: method, Params: params, Result: result, List: entry, Expected: expected.String()}
-	if c.Assurances != 0 {
-		fx.Annotations = c.Assurances.AnnotationHints()
+	fx := []member{{"server", textOrNil(c.Server)}}
+	for i := range factMembers {
+		fx = append(fx, member{factMembers[i].name, factMembers[i].write(&c.Facts)})
 	}
-	if c.Seen&policy.Known != 0 {
-		words := append([]string{}, c.Seen.LabelWords()...)
-		fx.Session = &words
-	}
-	if !c.At.IsZero() {
-		fx.At = c.At.Format(time.RFC3339)
-	}
+	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry})
 	var silent Fixture // of what is found: the detectors look
 	if c.Screened && len(c.Finds)+len(silent.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
-		finds := append([]string{}, c.Finds...)
-		fx.Finds = &finds
+		fx = append(fx, member{"finds", append([]string{}, c.Finds...)})
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(fx); err != nil {
+	text, err := encodeMembers(append(fx, member{"expected", expected.String()}))
+	if err != nil {
 		return Composed{}, errNoFixture
 	}
-	return Composed{Text: out.Bytes(), Name: fileName(c, expected)}, nil
+	return Composed{Text: text, Name: fileName(c, expected)}, nil
+}
+
+// member is one of a JSON object. A nil value is left out.
+type member struct {
+	name  string
+	value any
+}
+
+// encodeMembers writes an object whose members stand in this order, a line each.
+func encodeMembers(members []member) ([]byte, error) {
+	var compact, out bytes.Buffer
+	enc := json.NewEncoder(&compact)
+	enc.SetEscapeHTML(false)
+	for _, m := range members {
+		if m.value == nil {
+			continue
+		}
+		fmt.Fprintf(&compact, ",%q:", m.name)
+		if err := enc.Encode(m.value); err != nil {
+			return nil, err
+		}
+	}
+	compact.WriteByte('}')
+	object := compact.Bytes()
+	object[0] = '{'
+	err := json.Indent(&out, object, "", "  ")
+	out.WriteByte('\n')
+	return out.Bytes(), err
 }
 
 // answerOf gives what can come back to a call, with a text around which marks can stand.

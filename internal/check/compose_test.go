@@ -15,7 +15,7 @@ func TestCompose(t *testing.T) {
 	at := time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC)
 	for name, c := range map[string]policy.Call{
 		"tool":        {Subject: policy.ToolSubject, Method: "tools/call", Server: "files", Names: []string{"read & write"}, Args: []byte(`{"path":"</a>"}`)},
-		"bare tool":   {Subject: policy.ToolSubject, Method: "tools/call", Names: []string{"read"}, At: at},
+		"bare tool":   {Subject: policy.ToolSubject, Method: "tools/call", Names: []string{"read"}, Facts: policy.Facts{At: at}},
 		"prompt":      {Subject: policy.PromptSubject, Method: "prompts/get", Names: []string{"p"}, Args: []byte(`{"a":"b"}`)},
 		"resource":    {Subject: policy.ResourceSubject, Method: "resources/read", Names: []string{"file:///a"}},
 		"sampling":    {Subject: policy.SamplingSubject, Method: "sampling/createMessage", Names: []string{"one", "two"}},

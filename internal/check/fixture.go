@@ -16,11 +16,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/clawai/clawai/internal/mcp"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -28,18 +27,15 @@ import (
 // file holds one JSON object with the members method, params, and optionally
 // server, cwd, os, elsewhere, annotations, session, expected, at and those about what came back (docs/policy.md, "Fixtures").
 type Fixture struct {
-	Path      string
-	Server    string // "" when the file names none
-	Cwd       string // at which relative paths start; "" when the file does not say
-	OS        string // that the server is known to run on; "" when the file does not say
-	Method    string
-	Params    []byte // compact JSON; nil when absent
-	Expected  *policy.Action
-	expected  *string
-	Elsewhere bool // relative paths may start elsewhere, too
-	// Assurances are what its server says to the good of the tool; the file has the
-	// annotations as tools/list does.
-	Assurances policy.Assurances
+	Path     string
+	Server   string // "" when the file names none
+	Method   string
+	Params   []byte // compact JSON; nil when absent
+	Expected *policy.Action
+	expected *string
+
+	policy.Facts // those that the file names (factMembers)
+
 	// Result is what came back to the request, and Listed the entries of a list of it; Finds
 	// are the kinds that are found in what is judged, of a request without a result in its
 	// arguments. Without Finds the detectors look. Nil where the file does not say.
@@ -48,8 +44,6 @@ type Fixture struct {
 	// ExpectedResult is what the client is to get of a result or a list's entry, as JSON: an
 	// object, or a string with its very bytes.
 	ExpectedResult []byte
-	Seen           policy.Seen // by the session before the call: labels, as rules name them; zero when the file does not say
-	At             time.Time   // of the call, for rules with a when; zero when the file does not say
 }
 
 // maxFixture bounds a fixture file. A frame may be larger, but a test that
@@ -127,46 +121,21 @@ func ParseFixture(src []byte) (Fixture, error) {
 	return fx, nil
 }
 
-// parseSession reads the labels of the session before the call.
-func (fx *Fixture) parseSession(value gjson.Result) error {
-	var words []string
-	whole := value.IsArray()
-	for _, v := range value.Array() {
-		whole = whole && v.Type == gjson.String
-		words = append(words, v.String())
-	}
-	if whole {
-		fx.Seen, whole = policy.SeenOf(words)
-	}
-	if !whole {
-		return fmt.Errorf(`"session" is no list of labels; write some of %q, or [] for a session that has seen none`, policy.SeenWords())
-	}
-	return nil
-}
+// otherMembers are the members of a fixture that name no fact.
+var otherMembers = []string{"method", "params", "server", "result", "list", "finds", "expected", "expected_result"}
 
 func (fx *Fixture) setMember(name string, value gjson.Result) error {
+	for i := range factMembers {
+		if factMembers[i].name == name {
+			return factMembers[i].read(&fx.Facts, value)
+		}
+	}
 	switch name {
 	case "params":
 		if !value.IsObject() {
 			return errors.New(`"params" is not an object`)
 		}
 		fx.Params = []byte(value.Raw)
-		return nil
-	case "annotations":
-		if !value.IsObject() {
-			return errors.New(`"annotations" is not an object`)
-		}
-		var unread string
-		if fx.Assurances, unread = mcp.ReadAssurances([]byte(value.Raw)); unread != "" {
-			return fmt.Errorf(`"annotations": %q is no hint that is true or false (readOnlyHint, destructiveHint, idempotentHint, openWorldHint)`, unread)
-		}
-		return nil
-	case "session":
-		return fx.parseSession(value)
-	case "elsewhere":
-		if fx.Elsewhere = value.Type == gjson.True; !fx.Elsewhere {
-			return errors.New(`"elsewhere" can be true, or left out`)
-		}
 		return nil
 	case "expected_result":
 		if !value.IsObject() && value.Type != gjson.String {
@@ -176,35 +145,24 @@ func (fx *Fixture) setMember(name string, value gjson.Result) error {
 		return nil
 	case "result", "list", "finds":
 		return fx.cameBack(name, value)
-	case "method", "server", "cwd", "os", "expected", "at":
-		if value.Type != gjson.String {
-			return fmt.Errorf("%q is not a string", name)
-		}
-	default:
-		return fmt.Errorf("unknown member %q (a fixture has method, params, server, cwd, os, elsewhere, annotations, session, result, list, finds, expected, expected_result, at)", name)
 	}
-	switch name {
+	if !slices.Contains(otherMembers, name) {
+		names := slices.Clone(otherMembers)
+		for i := range factMembers {
+			names = append(names, factMembers[i].name)
+		}
+		return fmt.Errorf("unknown member %q (a fixture has %s)", name, strings.Join(names, ", "))
+	}
+	if value.Type != gjson.String {
+		return fmt.Errorf("%q is not a string", name)
+	}
+	switch word := value.String(); name {
 	case "method":
-		fx.Method = value.String()
+		fx.Method = word
 	case "server":
-		fx.Server = value.String()
-	case "cwd":
-		if fx.Cwd = value.String(); !policy.IsFolder(fx.Cwd) {
-			return errors.New(`"cwd" is no folder: write an absolute path, or one below ~/`)
-		}
-	case "os":
-		if fx.OS = value.String(); !policy.IsOS(fx.OS) {
-			return errors.New(`"os" is "windows", "linux" or "darwin"`)
-		}
-	case "expected":
-		word := value.String()
+		fx.Server = word
+	default:
 		fx.expected = &word // what it can be depends on other members
-	case "at":
-		at, err := time.Parse(time.RFC3339, value.String())
-		if err != nil {
-			return errors.New(`"at" is no date and time with its offset, such as 2026-01-31T09:00:00+01:00`)
-		}
-		fx.At = at
 	}
 	return nil
 }

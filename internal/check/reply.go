@@ -177,7 +177,7 @@ func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 		return nil, errors.New("the entry has no name")
 	}
 	c := OfferedCall(fx.Method, name.String())
-	c.Server, c.At, c.OS, c.Assurances = server, fx.At, fx.OS, fx.Assurances
+	c.Server, c.Facts = server, policy.Facts{At: fx.At, OS: fx.OS, Assurances: fx.Assurances} // no call has begun
 	return []policy.Call{c}, nil
 }
 

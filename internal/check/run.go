@@ -149,7 +149,7 @@ func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 		asBuiltin(calls)
 	}
 	for i := range calls {
-		calls[i].At, calls[i].Cwd, calls[i].OS, calls[i].Elsewhere, calls[i].Assurances, calls[i].Seen = fx.At, fx.Cwd, fx.OS, fx.Elsewhere, fx.Assurances, fx.Seen
+		calls[i].Facts = fx.Facts
 	}
 	return calls, err
 }

@@ -1,6 +1,10 @@
 package event
 
-import "time"
+import (
+	"time"
+
+	"github.com/clawai/clawai/policy"
+)
 
 // Kind says what an event reports.
 type Kind string
@@ -42,19 +46,18 @@ type Event struct {
 	ID          []byte // the JSON-RPC id token
 	Subject     string // the rule key that governs it: tool, resource, ...
 	Names       []string
-	Args        []byte   // JSON; redacted by the writer
-	Cwd         string   // of a judged message: the folder at which its relative paths start
-	Elsewhere   bool     // they may start at other folders, too
-	Annotations []string // of a judged call of a tool: what the server says to its good
-	OS          string   // of a judged message: the system whose paths it was judged by; "" for none
-	Extra       []byte   // JSON: what else of its params the sender wants to have across
-	Digest      [32]byte // SHA-256 of the frame's bytes
-	Bytes       int      // length of the frame
-	Folded      int      // of Dropped and Chatter: how many it stands for; 0 for itself
-	Sent        [32]byte // SHA-256 of what went on in its place; zero when it went on as it was
-	Finds       []string // what it carries, "KIND HOW-MANY JSON-POINTER" each: never a value
-	Looked      []string // the kinds that were looked for in what a call carries, or what came back; nil: nothing was, or not in all of it
-	Altered     []string // what was done to it: "redact secret"
+	Args        []byte // JSON; redacted by the writer
+
+	policy.Facts // of a judged message
+
+	Extra   []byte   // JSON: what else of its params the sender wants to have across
+	Digest  [32]byte // SHA-256 of the frame's bytes
+	Bytes   int      // length of the frame
+	Folded  int      // of Dropped and Chatter: how many it stands for; 0 for itself
+	Sent    [32]byte // SHA-256 of what went on in its place; zero when it went on as it was
+	Finds   []string // what it carries, "KIND HOW-MANY JSON-POINTER" each: never a value
+	Looked  []string // the kinds that were looked for in what a call carries, or what came back; nil: nothing was, or not in all of it
+	Altered []string // what was done to it: "redact secret"
 
 	Policy   string // what the rules alone said: allow, deny, prompt
 	Decision string // what was done: allow or deny

@@ -202,7 +202,7 @@ func TestProcessesGrantTogether(t *testing.T) {
 		passes("those of the second are not", one, j, "z", true)
 
 		// A server of the same name that is another, or that relative paths lead elsewhere at.
-		for name, o := range map[string]Options{"another server": {Upstream: "b"}, "another folder": {Cwd: "/b"}} {
+		for name, o := range map[string]Options{"another server": {Upstream: "b"}, "another folder": {Facts: policy.Facts{Cwd: "/b"}}} {
 			o.Granted, o.DenyMemory = b.of("3"), -1
 			apart, l, _ := sessionWithPerson(t, p, o)
 			passes("before "+name, apart, l, "z", false)

@@ -57,7 +57,7 @@ func (s *Session) annotateCalls(x *Exchange) {
 		for i := range cs {
 			if c := &cs[i]; c.Subject == policy.ToolSubject && len(c.Names) == 1 {
 				c.Assurances = l.tools[listedTool{c.Server, c.Names[0]}]
-				x.Event.Annotations = c.Assurances.AssuranceWords()
+				x.Event.Assurances = c.Assurances
 			}
 		}
 	}

@@ -29,8 +29,8 @@ tool = "*"
 			x := j.call(tool)
 			s.Do(context.Background(), x)
 			synctest.Wait()
-			if got := j.became(x); got != want || strings.Join(x.Event.Annotations, " ") != recorded {
-				t.Errorf("%s became %s, recorded as %q", tool, got, x.Event.Annotations)
+			if got := j.became(x); got != want || strings.Join(x.Event.Assurances.AssuranceWords(), " ") != recorded {
+				t.Errorf("%s became %s, recorded as %q", tool, got, x.Event.Assurances.AssuranceWords())
 			}
 		}
 		call("read", CodeDeniedByRule, "")

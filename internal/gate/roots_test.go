@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+
+	"github.com/clawai/clawai/policy"
 )
 
 // TestRoots: a root that is not the folder of the server leaves open where relative
@@ -22,7 +24,7 @@ func TestRoots(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			j := newJournal()
-			s := sessionOf(t, j, ruleText(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.path = \"/srv/**\"\n"), Options{Cwd: "/srv/app", Elsewhere: c.given})
+			s := sessionOf(t, j, ruleText(t, "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.path = \"/srv/**\"\n"), Options{Facts: policy.Facts{Cwd: "/srv/app", Elsewhere: c.given}})
 			for _, roots := range c.roots {
 				s.NoteRoots(roots)
 			}

@@ -79,14 +79,15 @@ func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 
 // setWorkFolder says where the relative paths of an exchange start, and on which system.
 func (s *Session) setWorkFolder(x *Exchange) {
-	if s.o.Cwd == "" && s.o.OS == "" || !x.isGoverned() {
+	if s.o.Facts == (policy.Facts{}) || !x.isGoverned() {
 		return
 	}
-	elsewhere := s.o.Elsewhere || s.rooted.Load()
-	x.Event.Cwd, x.Event.OS, x.Event.Elsewhere = s.o.Cwd, s.o.OS, elsewhere
+	facts := s.o.Facts
+	facts.Elsewhere = facts.Elsewhere || s.rooted.Load()
+	x.Event.Facts = facts
 	for _, cs := range [][]policy.Call{x.Calls, x.Work} {
 		for i := range cs {
-			cs[i].Cwd, cs[i].OS, cs[i].Elsewhere = s.o.Cwd, s.o.OS, elsewhere
+			cs[i].Facts = facts
 		}
 	}
 }
@@ -95,7 +96,7 @@ func (s *Session) setWorkFolder(x *Exchange) {
 // may have relative paths start there, for as long as the session lasts. Call it before the
 // server sees them.
 func (s *Session) NoteRoots(roots []string) {
-	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Cwd }) {
+	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Facts.Cwd }) {
 		s.rooted.Store(true)
 	}
 }

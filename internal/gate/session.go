@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/clawai/clawai/policy"
+
 	"github.com/clawai/clawai/internal/event"
 )
 
@@ -40,17 +42,12 @@ type Options struct {
 	// person was asked, and what was allowed until the session ends. nil is for this one alone.
 	Asked, Granted Ledger
 	// Upstream tells the server from others that may have its name: what starts it, or its
-	// address. What was allowed holds there, and in Cwd.
+	// address. What was allowed holds there, and in Facts.Cwd.
 	Upstream string
 
-	// Cwd is the folder that the server was started in, at which the relative paths of
-	// calls start; "" when it is not known.
-	Cwd string
-	// Elsewhere says that relative paths may start at other folders, those that the
-	// server was given as arguments.
-	Elsewhere bool
-	// OS is the system that the server is known to run on, as policy.Call has it.
-	OS string
+	// Facts are those of every call of the session. Elsewhere is also true once the client
+	// declared roots.
+	Facts policy.Facts
 
 	// OnGrants is called when Grants has changed, perhaps from several
 	// goroutines at once, with no lock held and after the call it is about.
@@ -109,7 +106,7 @@ func New(o Options) (*Session, error) {
 	s.o.DenyMemory = cmp.Or(o.DenyMemory, time.Minute)
 	s.pace = pace{limit: cmp.Or(o.AskPerMinute, 30), most: max(s.o.MaxWaiting, atOnce), shared: o.Asked}
 	s.paces = make(map[string]*pace)
-	s.granted.shared, s.granted.server = o.Granted, fmt.Sprintf("%q %q", o.Cwd, o.Upstream)
+	s.granted.shared, s.granted.server = o.Granted, fmt.Sprintf("%q %q", o.Facts.Cwd, o.Upstream)
 	if s.o.Limits == nil {
 		s.o.Limits = &Meter{}
 	}

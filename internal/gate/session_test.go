@@ -259,7 +259,7 @@ func TestWhereRelativePathsStart(t *testing.T) {
 	s := sessionOf(t, j, hinting{func(cs []policy.Call) policy.Decision {
 		seen = cs[0].Cwd + cs[0].OS
 		return policy.Decision{}
-	}}, Options{Cwd: "/srv", OS: "windows"})
+	}}, Options{Facts: policy.Facts{Cwd: "/srv", OS: "windows"}})
 	x := j.call("deny")
 	s.Do(t.Context(), x)
 	if seen != "/srvwindows" || x.Event.Cwd != "/srv" || x.Event.OS != "windows" {

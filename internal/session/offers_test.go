@@ -87,7 +87,7 @@ func offersOf(t *testing.T, src string) *offered {
 	o := &offered{}
 	o.answer = func(gate.Question) gate.Answer { return gate.Answer{Reply: gate.AllowOnce} }
 	s, _, _ := sessions(t, src, func(with *Options) {
-		with.Folders.Home, with.Cwd = "/home/user", "/home/user/projects/app" // where a proxy starts its server
+		with.Folders.Home, with.Facts.Cwd = "/home/user", "/home/user/projects/app" // where a proxy starts its server
 		var err error
 		if with.Policy, err = config.LoadPolicyFor(with.Folders.PolicyFile(), policy.Options{Home: "/home/user"}); err != nil {
 			t.Fatal(err)

@@ -44,8 +44,8 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 				continue
 			}
 			call := policy.Call{
-				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args, Cwd: e.Cwd, OS: e.OS, Elsewhere: e.Elsewhere, At: e.Time, Assurances: policy.ReadAssurances(e.Annotations),
-				Finds: e.FoundKinds(),
+				Server: e.Server, Method: e.Method, Subject: policy.SubjectOf(e.Subject), Names: e.Names, Args: e.Args,
+				Facts: e.Facts, Finds: e.FoundKinds(),
 			}
 			if !yield(remember.DeniedCall{Call: call, Cut: e.ArgsCut, Looked: e.Looked}, err) || err != nil {
 				return

@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/internal/state/memory"
+	"github.com/clawai/clawai/policy"
 )
 
 // Options of New. Policy, Recorder and State are required.
@@ -36,12 +37,7 @@ type Options struct {
 	// there is none.
 	Stderr *os.File
 
-	// Cwd is the folder that servers are started in; "" when it is not known, as that of
-	// a remote one.
-	Cwd string
-	// Elsewhere says that a server was given other folders as arguments.
-	Elsewhere bool
-	OS        string // the system that they are known to run on; see gate.Options
+	Facts policy.Facts // as gate.Options has them
 
 	ObserveOnly bool // as gate.Options has it
 
@@ -190,7 +186,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Sessio
 		Policy: under.Policy, Recorder: in.makeRecorder(s.o.Recorder), Approver: approver, Concluder: concluder,
 		Principals: gate.None{}, Inspector: screening.New(shown, p.serverURL, one.pins), Labels: labels,
 		AskTimeout: s.o.Ask.Timeout.Is, AskPerMinute: s.o.Ask.PerMinute.Is, MaxWaiting: s.o.Ask.AtOnce.Is, OnGrants: a.signalGrants, OnMuted: a.notifyMuted,
-		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Cwd: s.o.Cwd, OS: s.o.OS, Elsewhere: s.o.Elsewhere,
+		ObserveOnly: s.o.ObserveOnly, Limits: in.Limits, Asked: asked, Granted: granted, Upstream: p.upstreamKey(), Facts: s.o.Facts,
 	})
 	if err != nil {
 		one.release()

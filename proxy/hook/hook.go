@@ -206,7 +206,7 @@ func (h *held) projectFolder() string {
 func (h *held) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{
-		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.RuleKey(), Names: c.Names, Args: c.Args, Cwd: c.Cwd, OS: c.OS,
+		Kind: event.Decision, Server: c.Server, Direction: "client", Method: c.Method, Subject: c.Subject.RuleKey(), Names: c.Names, Args: c.Args, Facts: c.Facts,
 		Bytes: len(h.payload), Detail: h.renderOrigin(),
 	}
 	if h.req.Call != "" {

@@ -112,7 +112,7 @@ func TestRules(t *testing.T) {
 
 func decide(p *policy.Policy, a advisory, args string) policy.Action {
 	params := `{"name":` + quote(a.tool) + `,"arguments":` + args + `}`
-	fx := check.Fixture{Server: a.server, Cwd: app, Method: "tools/call", Params: []byte(params)}
+	fx := check.Fixture{Server: a.server, Facts: policy.Facts{Cwd: app}, Method: "tools/call", Params: []byte(params)}
 	if a.rules == "coding-agent" {
 		fx.Method = "builtin/call"
 	}

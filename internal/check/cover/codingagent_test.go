@@ -552,7 +552,7 @@ func agentFixture(t *testing.T, server, method, tool string, answer policy.Actio
 	if err != nil {
 		t.Fatal(err)
 	}
-	return check.Fixture{Path: server + " " + string(params), Server: server, Cwd: "/home/user/projects/app", Method: method, Params: params, Expected: &answer}
+	return check.Fixture{Path: server + " " + string(params), Server: server, Facts: policy.Facts{Cwd: "/home/user/projects/app"}, Method: method, Params: params, Expected: &answer}
 }
 
 // TestCodingAgentStarter holds the starter for coding agents to its table, and the table to

@@ -13,7 +13,7 @@ import (
 func TestWithoutTheGlobThatReadsPaths(t *testing.T) {
 	const rule = "[[rule]]\naction = \"prompt\"\ntool = \"*\"\nargs.p = \"?*a\"\n"
 	before, after := parse(t, rule+"[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.p = \"?/\"\n"), parse(t, rule)
-	call := policy.Call{Subject: policy.ToolSubject, Names: []string{"a"}, Server: "x", Args: []byte(`{"p":"../a"}`), Cwd: "/a"}
+	call := policy.Call{Subject: policy.ToolSubject, Names: []string{"a"}, Server: "x", Args: []byte(`{"p":"../a"}`), Facts: policy.Facts{Cwd: "/a"}}
 	if a, b := before.Decide(&call).Action, after.Decide(&call).Action; a == b {
 		t.Fatalf("both answer %v", a)
 	}

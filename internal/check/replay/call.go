@@ -111,7 +111,7 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 		return c, Several
 	}
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
-	c.At, c.Cwd, c.OS, c.Elsewhere, c.Assurances = e.Time, e.Cwd, e.OS, e.Elsewhere, policy.ReadAssurances(e.Annotations)
+	c.Facts = e.Facts
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
 	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // rules about others are left out (doubtful)
 	c.empty = len(c.RequestTexts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && isEmptyArgs(e.Args)

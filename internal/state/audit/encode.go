@@ -76,7 +76,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	if ev.Elsewhere {
 		dst = append(dst, `,"elsewhere":true`...)
 	}
-	dst = e.appendList(dst, "annotations", ev.Annotations, 0)
+	dst = e.appendList(dst, "annotations", ev.Assurances.AssuranceWords(), 0)
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/policy"
 )
 
 // stored mirrors a line of a segment.
@@ -29,38 +30,35 @@ type stored struct {
 	Names       []string        `json:"names"`
 	Args        json.RawMessage `json:"args"`
 	ArgsBytes   int64           `json:"args_bytes"`
-	Cwd         string          `json:"cwd"`
-	Elsewhere   bool            `json:"elsewhere"`
-	Annotations []string        `json:"annotations"`
-	OS          string          `json:"os"`
-	Extra       json.RawMessage `json:"extra"`
-	Digest      string          `json:"digest"`
-	Bytes       int             `json:"bytes"`
-	Folded      int             `json:"folded"`
-	Sent        string          `json:"sent"`
-	Finds       []string        `json:"finds"`
-	Looked      []string        `json:"looked"`
-	Altered     []string        `json:"altered"`
-	Policy      string          `json:"policy"`
-	Decision    string          `json:"decision"`
-	Stage       string          `json:"stage"`
-	Code        string          `json:"code"`
-	Reason      string          `json:"reason"`
-	RuleFile    string          `json:"rule_file"`
-	RuleLine    int             `json:"rule_line"`
-	Rule        string          `json:"rule"`
-	Ref         string          `json:"ref"`
-	Channel     string          `json:"rung"`
-	Answer      string          `json:"answer"`
-	By          string          `json:"by"`
-	Words       string          `json:"words"`
-	WaitedMS    int64           `json:"waited_ms"`
-	IsError     bool            `json:"is_error"`
-	Declared    []string        `json:"declared"`
-	Detail      string          `json:"detail"`
-	Format      int             `json:"format"`
-	File        string          `json:"file"`
-	Redaction   string          `json:"redaction"`
+	policy.Facts
+	Extra     json.RawMessage `json:"extra"`
+	Digest    string          `json:"digest"`
+	Bytes     int             `json:"bytes"`
+	Folded    int             `json:"folded"`
+	Sent      string          `json:"sent"`
+	Finds     []string        `json:"finds"`
+	Looked    []string        `json:"looked"`
+	Altered   []string        `json:"altered"`
+	Policy    string          `json:"policy"`
+	Decision  string          `json:"decision"`
+	Stage     string          `json:"stage"`
+	Code      string          `json:"code"`
+	Reason    string          `json:"reason"`
+	RuleFile  string          `json:"rule_file"`
+	RuleLine  int             `json:"rule_line"`
+	Rule      string          `json:"rule"`
+	Ref       string          `json:"ref"`
+	Channel   string          `json:"rung"`
+	Answer    string          `json:"answer"`
+	By        string          `json:"by"`
+	Words     string          `json:"words"`
+	WaitedMS  int64           `json:"waited_ms"`
+	IsError   bool            `json:"is_error"`
+	Declared  []string        `json:"declared"`
+	Detail    string          `json:"detail"`
+	Format    int             `json:"format"`
+	File      string          `json:"file"`
+	Redaction string          `json:"redaction"`
 }
 
 // parseEntry reads a line of a segment, which it copies.
@@ -73,13 +71,14 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	e := event.Entry{
 		Event: event.Event{
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation,
-			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Cwd: w.Cwd, OS: w.OS, Elsewhere: w.Elsewhere, Annotations: w.Annotations, Extra: w.Extra,
+			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Facts: w.Facts, Extra: w.Extra,
 			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
 			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
 		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,
 	}
+	e.At = w.Time
 	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
 		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // what is no digest stays zero
 	}

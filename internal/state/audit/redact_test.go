@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/policy"
 )
 
 // testKey is the key of every redactor in these tests.
@@ -237,7 +238,7 @@ func TestALineSaysWhatItsEventSays(t *testing.T) {
 			s := func(name string) string { return word.Draw(rt, name) }
 			ev := event.Event{
 				Record: "abcdefghij-1", Kind: event.Decision, Server: s("server"), ServerGuess: s("guess"), Direction: s("direction"),
-				Method: s("method"), Subject: s("subject"), Names: []string{s("name")}, Cwd: s("cwd"), Policy: s("policy"), Decision: s("decision"),
+				Method: s("method"), Subject: s("subject"), Names: []string{s("name")}, Facts: policy.Facts{Cwd: s("cwd")}, Policy: s("policy"), Decision: s("decision"),
 				Stage: s("stage"), Code: s("code"), Reason: s("reason"), RuleFile: s("file"), RuleText: s("rule"), Ref: s("ref"),
 				Channel: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"), Detail: s("detail"),
 			}

@@ -16,7 +16,7 @@ func ownCall(tool, args string) policy.Call {
 	if err != nil {
 		panic(err)
 	}
-	return policy.Call{Method: builtin.Method, Server: "claude-code", Subject: policy.ToolSubject, Names: []string{tool, "class"}, Args: done, Cwd: "/srv/p"}
+	return policy.Call{Method: builtin.Method, Server: "claude-code", Subject: policy.ToolSubject, Names: []string{tool, "class"}, Args: done, Facts: policy.Facts{Cwd: "/srv/p"}}
 }
 
 // What an agent's own tools have to do with others, in the order source, data, sink, danger.

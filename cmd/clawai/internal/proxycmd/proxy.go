@@ -235,11 +235,11 @@ func (p *proxyRun) checkCommand() error {
 func (p *proxyRun) newSessions(record gate.Recorder, stderr *os.File) (*session.Sessions, error) {
 	seen := cmdline.ViewOptions(p.folders)
 	seen.Project, _ = os.Getwd()
-	policy := p.policy
+	loaded := p.policy
 	p.policy = nil // the sessions let go of it when another takes its place
 	return session.New(session.Options{
-		Program: "clawai " + cmdline.Version, Policy: policy, Recorder: record, State: p.sharedState(), Ask: p.settings, Folders: p.folders,
-		View: seen, By: cmdline.AccountName(), Stderr: stderr, Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command), ObserveOnly: p.observe,
+		Program: "clawai " + cmdline.Version, Policy: loaded, Recorder: record, State: p.sharedState(), Ask: p.settings, Folders: p.folders,
+		View: seen, By: cmdline.AccountName(), Stderr: stderr, Facts: policy.Facts{Cwd: p.serverFolder(), OS: p.serverSystem(), Elsewhere: stdio.NamesFolder(p.command)}, ObserveOnly: p.observe,
 	})
 }
 

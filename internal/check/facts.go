@@ -1,0 +1,121 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/clawai/clawai/internal/mcp"
+	"github.com/clawai/clawai/policy"
+)
+
+// factMember is the member of a fixture that names a fact.
+type factMember struct {
+	name  string
+	read  func(*policy.Facts, gjson.Result) error
+	write func(*policy.Facts) any // nil leaves the member out
+}
+
+// factMembers has a row for each member of policy.Facts.
+var factMembers = []factMember{
+	{"cwd", readCwd, func(f *policy.Facts) any { return textOrNil(f.Cwd) }},
+	{"os", readOS, func(f *policy.Facts) any { return textOrNil(f.OS) }},
+	{"elsewhere", readElsewhere, writeElsewhere},
+	{"annotations", readAnnotations, writeAnnotations},
+	{"session", readSeen, writeSeen},
+	{"at", readAt, writeAt},
+}
+
+func textOrNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func readCwd(f *policy.Facts, value gjson.Result) error {
+	if f.Cwd = value.Str; !policy.IsFolder(f.Cwd) {
+		return errors.New(`"cwd" is no folder: write an absolute path, or one below ~/`)
+	}
+	return nil
+}
+
+func readOS(f *policy.Facts, value gjson.Result) error {
+	if f.OS = value.Str; !policy.IsOS(f.OS) {
+		return errors.New(`"os" is "windows", "linux" or "darwin"`)
+	}
+	return nil
+}
+
+func readElsewhere(f *policy.Facts, value gjson.Result) error {
+	if f.Elsewhere = value.Type == gjson.True; !f.Elsewhere {
+		return errors.New(`"elsewhere" can be true, or left out`)
+	}
+	return nil
+}
+
+func writeElsewhere(f *policy.Facts) any {
+	if !f.Elsewhere {
+		return nil
+	}
+	return true
+}
+
+// readAnnotations reads the hints of the tool as tools/list has them.
+func readAnnotations(f *policy.Facts, value gjson.Result) (err error) {
+	if !value.IsObject() {
+		return errors.New(`"annotations" is not an object`)
+	}
+	var unread string
+	if f.Assurances, unread = mcp.ReadAssurances([]byte(value.Raw)); unread != "" {
+		return fmt.Errorf(`"annotations": %q is no hint that is true or false (readOnlyHint, destructiveHint, idempotentHint, openWorldHint)`, unread)
+	}
+	return nil
+}
+
+func writeAnnotations(f *policy.Facts) any {
+	if f.Assurances == 0 {
+		return nil
+	}
+	return f.Assurances.AnnotationHints()
+}
+
+// readSeen reads the labels of the session before the call.
+func readSeen(f *policy.Facts, value gjson.Result) error {
+	var words []string
+	known := value.IsArray()
+	for _, v := range value.Array() {
+		known = known && v.Type == gjson.String
+		words = append(words, v.String())
+	}
+	if known {
+		f.Seen, known = policy.SeenOf(words)
+	}
+	if !known {
+		return fmt.Errorf(`"session" is no list of labels; write some of %q, or [] for a session that has seen none`, policy.SeenWords())
+	}
+	return nil
+}
+
+func writeSeen(f *policy.Facts) any {
+	if f.Seen&policy.Known == 0 {
+		return nil
+	}
+	return append([]string{}, f.Seen.LabelWords()...)
+}
+
+func readAt(f *policy.Facts, value gjson.Result) (err error) {
+	if f.At, err = time.Parse(time.RFC3339, value.Str); err != nil {
+		return errors.New(`"at" is no date and time with its offset, such as 2026-01-31T09:00:00+01:00`)
+	}
+	return nil
+}
+
+func writeAt(f *policy.Facts) any {
+	if f.At.IsZero() {
+		return nil
+	}
+	return f.At.Format(time.RFC3339)
+}
