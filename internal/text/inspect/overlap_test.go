@@ -157,7 +157,7 @@ func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 			}
 			return least
 		}
-		if short, long := took(8<<10), took(128<<10); long > 64*short+50*time.Millisecond || long > time.Second {
+		if short, long := took(8<<10), took(128<<10); long > 64*short+50*time.Millisecond {
 			t.Errorf("%q: %v for 8 KiB, %v for 128 KiB", unit, short, long)
 		}
 	}
