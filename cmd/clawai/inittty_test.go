@@ -152,7 +152,7 @@ func TestInitAsksServersAtATerminal(t *testing.T) {
 			t.Error("a server was started before anybody said so")
 		}
 		w.types("y\r")
-		w.shows(cols, "These say that they only read. Which may run without a question?", "",
+		w.shows(cols, "These say that they only read. Which may run without a question?",
 			"> [ ] weather  get_forecast",
 			"  [ ] weather  list_alerts",
 			"0 of 2 chosen ─", chooserKeys)

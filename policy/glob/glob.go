@@ -12,7 +12,10 @@ package glob
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/gobwas/glob"
 )
 
 // Reasons why a text is no pattern.
@@ -35,6 +38,8 @@ type Pattern struct {
 	core   core   // what stands between them
 	chunks []string
 	auto   *automaton
+
+	compiled atomic.Pointer[glob.Pattern] // of one run of stars, from its first use on
 }
 
 // core says how the text between prefix and suffix is matched.
@@ -43,7 +48,7 @@ type core uint8
 const (
 	never     core = iota // the zero Pattern
 	nothing               // no wildcard: prefix is the whole pattern
-	oneStar               // a single `*`
+	oneRun                // one run of stars, on which gobwas cannot backtrack
 	deepRuns              // runs of `**`, with literal chunks between
 	mixedRuns             // several runs, some of them `*`, and no `?`
 	general               // a `?` somewhere
@@ -86,8 +91,8 @@ func (p *Pattern) compileCore(middle string) {
 	p.chunks = strings.FieldsFunc(middle, func(r rune) bool { return r == '*' })
 	deep, shallow := countRuns(middle)
 	switch {
-	case shallow == 1 && deep == 0:
-		p.core = oneStar
+	case shallow+deep == 1:
+		p.core = oneRun
 	case shallow == 0:
 		p.core = deepRuns
 	default:
@@ -121,12 +126,13 @@ func (p *Pattern) Match(s string) bool {
 		s[:len(p.prefix)] != p.prefix || s[len(s)-len(p.suffix):] != p.suffix {
 		return false
 	}
+	if p.core == oneRun {
+		return p.compileRun().Match(s)
+	}
 	s = s[len(p.prefix) : len(s)-len(p.suffix)]
 	switch p.core {
 	case nothing:
 		return s == ""
-	case oneStar:
-		return strings.IndexByte(s, separator) < 0
 	case deepRuns:
 		return p.holdsChunks(s)
 	case mixedRuns:
@@ -138,6 +144,21 @@ func (p *Pattern) Match(s string) bool {
 	default:
 		return false
 	}
+}
+
+// compileRun gives gobwas's matcher of a pattern with one run of stars. Most patterns of a
+// policy never meet a text with both their ends, so none is compiled before.
+func (p *Pattern) compileRun() *glob.Pattern {
+	if g := p.compiled.Load(); g != nil {
+		return g
+	}
+	run := p.source[len(p.prefix) : len(p.source)-len(p.suffix)]
+	if len(run) > 2 {
+		run = "**"
+	}
+	g := glob.MustCompile(glob.QuoteMeta(p.prefix)+run+glob.QuoteMeta(p.suffix), separator)
+	p.compiled.Store(g)
+	return g
 }
 
 // holdsChunks reports whether the literal chunks follow one another in s. Each is
@@ -183,7 +204,7 @@ func (p *Pattern) MatchCost(s string) int {
 	switch {
 	case p.core == general, p.core == mixedRuns && strings.IndexByte(s, separator) >= 0:
 		return len(s) * (4 + p.auto.words)
-	case p.core == deepRuns && len(p.chunks) == 0:
+	case p.core == oneRun && strings.HasPrefix(p.source[len(p.prefix):], "**"):
 		return 0
 	}
 	return len(s) / 4

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -35,32 +34,32 @@ func HasTerminal(in, out *os.File) bool {
 // PickSeveral asks and returns the indices that were chosen, in order; none is an
 // answer too.
 func PickSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
-	l := &list{title: title, options: slices.Clone(options), several: true}
-	if err := runList(ctx, in, out, l); err != nil {
-		return nil, err
-	}
+	width, height := screenSize(out)
 	picked := []int{}
-	for i, o := range l.options {
-		if o.Chosen {
-			picked = append(picked, i)
-		}
+	if err := runForm(ctx, in, out, newSeveralForm(title, options, width, height, &picked)); err != nil {
+		return nil, err
 	}
 	return picked, nil
 }
 
 // PickAnswer asks and returns the index of one answer; the first is preset. The
 // description may have several lines.
-func PickAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (int, error) {
-	l := &list{title: title, description: description}
-	for _, a := range answers {
-		l.options = append(l.options, Option{Label: a})
-	}
-	err := runList(ctx, in, out, l)
-	return l.at, err
+func PickAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (answer int, err error) {
+	width, _ := screenSize(out)
+	err = runForm(ctx, in, out, newAnswerForm(title, description, answers, width, &answer))
+	return answer, err
 }
 
-// runList shows the list until it is answered or left.
-func runList(ctx context.Context, in, out *os.File, l *list) error {
+// screenSize gives the columns and rows of a terminal, or those of the smallest usual one.
+func screenSize(out *os.File) (width, height int) {
+	if width, height, err := term.GetSize(int(out.Fd())); err == nil && width > 0 && height > 0 {
+		return width, height
+	}
+	return 80, 24
+}
+
+// runForm shows the form until it is answered or left.
+func runForm(ctx context.Context, in, out *os.File, f *form) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	profile := colorprofile.Ascii
@@ -69,9 +68,9 @@ func runList(ctx context.Context, in, out *os.File, l *list) error {
 	}
 	keyboard := newKeys(in)
 	defer keyboard.stop()
-	_, err := tea.NewProgram(l, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithoutSignalHandler(),
+	_, err := tea.NewProgram(f, tea.WithContext(ctx), tea.WithInput(keyboard), tea.WithOutput(screen{out}), tea.WithoutSignalHandler(),
 		tea.WithColorProfile(profile), tea.WithEnvironment([]string{"TERM=vt100"})).Run()
-	if ctx.Err() != nil || err == nil && !l.answered {
+	if ctx.Err() != nil || err == nil && !f.answered {
 		return ErrLeft
 	}
 	return err

@@ -1,0 +1,202 @@
+package choose
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/huh/v2"
+	"charm.land/lipgloss/v2"
+)
+
+// footRows are the rows below the options: a rule, and what the keys do.
+const footRows = 2
+
+// form is one field of huh on the whole screen.
+type form struct {
+	field       huh.Field
+	describe    func(string)
+	title       string
+	description string
+	rows        int // of options
+	chosen      func() int
+	filters     bool
+	filtering   func() bool // letters go to the filter
+
+	width, height  int
+	answered, left bool
+}
+
+// newSeveralForm asks for any number of the options; chosen keeps the indices.
+func newSeveralForm(title string, options []Option, width, height int, chosen *[]int) *form {
+	var all []huh.Option[int]
+	for i, label := range cutLabels(options, width) {
+		all = append(all, huh.NewOption(label, i))
+		if options[i].Chosen {
+			*chosen = append(*chosen, i)
+		}
+	}
+	field := huh.NewMultiSelect[int]().Title(title).Value(chosen).Options(all...).Filterable(len(options) > height-footRows-1)
+	f := &form{
+		field: field, describe: func(s string) { field.Description(s) }, title: title, rows: len(options), chosen: func() int { return len(*chosen) },
+		filters: len(options) > height-footRows-1, filtering: field.GetFiltering,
+	}
+	f.setUp()
+	field.Update(tea.KeyPressMsg{Code: tea.KeyHome}) // huh begins at the first option that is chosen
+	return f
+}
+
+// newAnswerForm asks for one of the answers.
+func newAnswerForm(title, description string, answers []string, width int, answer *int) *form {
+	var all []huh.Option[int]
+	for i, label := range answers {
+		all = append(all, huh.NewOption(cutMiddle(label, width-2), i))
+	}
+	field := huh.NewSelect[int]().Title(title).Options(all...).Value(answer)
+	f := &form{
+		field: field, describe: func(s string) { field.Description(s) }, title: title, description: description, rows: len(answers),
+		filtering: func() bool { return false },
+	}
+	f.setUp()
+	return f
+}
+
+// setUp gives the field its look and its keys. Escape leaves, so no other key is on it.
+func (f *form) setUp() {
+	plain := lipgloss.NewStyle()
+	marked := plain.Foreground(lipgloss.Cyan)
+	f.field.WithTheme(huh.ThemeFunc(func(bool) *huh.Styles {
+		s := huh.ThemeBase(false)
+		s.Focused.Base, s.Focused.Title = plain, plain.Bold(true)
+		s.Focused.SelectSelector, s.Focused.MultiSelectSelector = marked.SetString("> "), marked.SetString("> ")
+		s.Focused.SelectedPrefix = plain.SetString("[x] ")
+		return s
+	}))
+	keys := huh.NewDefaultKeyMap()
+	keys.MultiSelect.SetFilter = key.NewBinding(key.WithKeys("enter"), key.WithDisabled())
+	keys.MultiSelect.ClearFilter = key.NewBinding(key.WithDisabled())
+	keys.MultiSelect.Submit.SetKeys("enter", "tab")
+	keys.Select.Submit.SetKeys("enter", "tab")
+	keys.Select.Filter.SetEnabled(false)
+	f.field.WithKeyMap(keys)
+	f.field.WithPosition(huh.FieldPosition{Group: 0, GroupCount: 1, Field: 0, FirstField: 0, LastField: 0})
+	f.field.Focus()
+}
+
+func (f *form) Init() tea.Cmd { return f.field.Init() }
+
+func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if f.answered || f.left { // what was typed behind the answer changes nothing
+		return f, nil
+	}
+	if msg == huh.NextField() {
+		f.answered = true
+		return f, tea.Quit
+	}
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		f.resize(msg.Width, msg.Height)
+		return f, nil
+	case tea.KeyPressMsg:
+		switch name := msg.String(); {
+		case name == "esc", name == "ctrl+c":
+			f.left = true
+			return f, tea.Quit
+		case f.filtering() && (name == "up" || name == "down"): // huh's cursor leaves a list that the filter has emptied
+			return f, nil
+		case name == "/" && f.filters && !f.filtering(): // else what the filter leaves is drawn above the screen
+			f.field.Update(tea.KeyPressMsg{Code: tea.KeyHome})
+		}
+	}
+	_, cmd := f.field.Update(msg)
+	return f, cmd
+}
+
+// resize gives the field the screen but for the foot. Where it is low the description gives
+// way, so that the answers stay in sight.
+func (f *form) resize(width, height int) {
+	f.width, f.height = width, height
+	head := lipgloss.Height(lipgloss.Wrap(f.title, width, ",.-; "))
+	if f.description != "" {
+		lines := strings.Split(lipgloss.Wrap(f.description, width, ",.-; "), "\n")
+		if room := max(1, height-footRows-head-f.rows); len(lines) > room {
+			lines = append(lines[:room-1], "…")
+		}
+		f.describe(strings.Join(lines, "\n"))
+		head += len(lines)
+	}
+	f.field.WithWidth(width).WithHeight(max(head+1, min(head+f.rows, height-footRows)))
+	f.field.View()
+	f.field.Update(tea.KeyPressMsg{}) // no key, but huh then has the cursor in sight
+}
+
+func (f *form) View() tea.View {
+	if f.answered || f.left || f.width == 0 {
+		return tea.View{AltScreen: true}
+	}
+	return tea.View{AltScreen: true, Content: f.field.View() + "\n" + f.ruleLine() + "\n" + f.helpLine()}
+}
+
+// ruleLine ends the options, and says how many are chosen.
+func (f *form) ruleLine() string {
+	text := ""
+	if f.chosen != nil {
+		text = fmt.Sprintf("%d of %d chosen ", f.chosen(), f.rows)
+	}
+	return cutMiddle(text+strings.Repeat("─", max(0, f.width-lipgloss.Width(text))), f.width)
+}
+
+// helpLine gives what keys do, the needed ones first: as many as there is room for.
+func (f *form) helpLine() string {
+	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
+	switch {
+	case f.filtering():
+		keys = []string{"Return sets the filter", "Esc leaves"}
+	case f.chosen != nil:
+		keys = append([]string{"Space chooses"}, append(keys, "Ctrl-A all")...)
+		if f.filters {
+			keys = append(keys, "/ filter")
+		}
+	}
+	for len(keys) > 1 && lipgloss.Width(strings.Join(keys, " · ")) > f.width {
+		keys = keys[:len(keys)-1]
+	}
+	return strings.Join(keys, " · ")
+}
+
+// cutLabels cuts labels to the screen. Each stays another: huh knows an option by its label.
+func cutLabels(options []Option, width int) []string {
+	labels, used := make([]string, len(options)), map[string]int{}
+	for i, o := range options {
+		label := cutMiddle(o.Label, width-len("> [ ] "))
+		if used[label]++; used[label] > 1 {
+			mark := fmt.Sprintf(" (%d)", used[label])
+			label = cutMiddle(o.Label, width-len("> [ ] ")-len(mark)) + mark
+		}
+		labels[i] = label
+	}
+	return labels
+}
+
+// cutMiddle takes out the middle of what is too wide: a path is known by its end.
+func cutMiddle(s string, width int) string {
+	if lipgloss.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	head, tail := 0, len(runes)
+	for room := width - 1; head < tail; {
+		w := lipgloss.Width(string(runes[tail-1]))
+		if room -= w; room < 0 {
+			break
+		}
+		tail--
+		w = lipgloss.Width(string(runes[head]))
+		if room -= w; room < 0 {
+			break
+		}
+		head++
+	}
+	return string(runes[:head]) + "…" + string(runes[tail:])
+}
