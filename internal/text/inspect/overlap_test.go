@@ -64,6 +64,10 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\n" + keyBody + "\n" + "-----END PRIVATE KEY-----": keyBody,
 		"1:" + pemStart + "\n2:" + keyBody + "\n3:" + pemEnd:                                                        keyBody,
 		"id-" + pemStart + "\nid-2-" + keyBody + "\nid-3-" + pemEnd:                                                 keyBody,
+		pemStart + "\n12:" + keyBody[:32] + "\n13:" + keyBody[32:] + "\n14:" + pemEnd:                               keyBody[:32],
+		pemStart + "\n|" + keyBody[:32] + "\n|" + keyBody[32:] + "\n|" + pemEnd:                                     keyBody[:32],
+		"-" + pemStart + "\n-" + keyBody[:38] + "\n-" + pemEnd:                                                      keyBody[:38],
+		pemStart + "' +\n'" + keyBody[:24] + "' +\n'" + pemEnd:                                                      keyBody[:24],
 		"sk-ssh-" + antKey:                 antKey,
 		"sk-ecdsa-sha2-nistp256-" + antKey: antKey,
 		"kind: Secret\ndata:\n  a: example\n  x: xxxx\nurl: postgres://app:" + loginPW + "@db/x": loginPW,
@@ -91,6 +95,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 	for _, text := range []string{
 		"sk-ssh-ed25519-cert-v01@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com,webauthn-sk-ecdsa-sha2-nistp256@openssh.com", "array[0mghp_x", "\x1b[32mpath\x1b[0m",
 		"SSL_PRIVATE_KEY=-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "token: Bearer <your token>", "password: machine h login u password example",
+		"-----BEGIN PRIVATE KEY-----\n(/usr/local/share/certificates/private.key)\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n<insert-your-base64-private-key-here>\n-----END PRIVATE KEY-----",
 		"postgres://token:secret@localhost/db", "secret: curl -u user:password https://h",
 	} {
 		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {

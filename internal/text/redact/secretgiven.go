@@ -38,7 +38,7 @@ func isPair(s []byte) bool {
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName gives the name in base64 of a name, which may be empty, a colon and a password.
+// pairName gives the name in base64 of a name, a colon and a password; one of the two may be empty.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
 	if len(s) < 3 || !ofClass(s, alnum|slashes) {
@@ -46,8 +46,14 @@ func pairName(s []byte) (name []byte, is bool) {
 	}
 	said, err := base64.RawStdEncoding.DecodeString(string(s))
 	colon := bytes.IndexByte(said, ':')
-	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || colon == len(said)-1 || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
+	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
 		return nil, false
+	}
+	if colon == len(said)-1 { // the name may be a key
+		alone := reading{s: said}
+		if _, is = alone.search(0, colon, false); !is {
+			return nil, false
+		}
 	}
 	return said[:colon], true
 }
