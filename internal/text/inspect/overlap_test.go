@@ -141,6 +141,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"kind: Secret\ndata: &d\n  z: " + value:                                                                          value,
 		"kind: Secret\ndata: !!map\n  z: " + value:                                                                       value,
 		"kind: Secret\ndata: !!map &d {z: " + value + "}":                                                                value,
+		"kind: Secret\ndata: !" + long + " {z: " + value + "}":                                                           "",
 		"kind: Secret\ndata : \n  z: " + value:                                                                           value,
 		"kind: Secret\ndata: {z: " + value + "}":                                                                         value,
 		"kind: Secret\ndata:\n  {z: " + value + "}":                                                                      value,
@@ -177,7 +178,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 // Whatever a text is made of, what begins within another is looked for in linear time.
 func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{
-		"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ", "sk-exampleexample1example-", "eyJ-", "eyJ.", "auth=", "a:b", "a:@", "a:@tcp(", "jdbc:oracle:thin:a/", "jdbc:&password=", "kind: ", "kind    Secret data: {'", "kind: Secret\n\"data\":\n\n", "kind: Secret data \" ", "kind: Secret data: &a", "kind: Secret\ndata:!", "data: #\n kind: Secret\n", `"data":{`, "data:\n", "data:\n kind: Secret\n data: x\n", "stringData\":{\"kind\":\"Secret\"",
+		"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ", "sk-exampleexample1example-", "eyJ-", "eyJ.", "auth=", "a:b", "a:@", "a:@tcp(", "jdbc:oracle:thin:a/", "jdbc:&password=", "kind: ", "kind    Secret data: {'", "kind: Secret\n\"data\":\n\n", "kind: Secret data \" ", "kind: Secret data: &a", "kind: Secret data:!", "data: !kind:Secret! ", "data: #\n kind: Secret\n", `"data":{`, "data:\n", "data:\n kind: Secret\n data: x\n", "stringData\":{\"kind\":\"Secret\"",
 		";password=x", " password=x", "Basic ", "machine h ", "Bearer a1-", "\x1b[", "[0;", "password=ghp_exampleexampleexample1-", "https://a:b@", "Bearer example1-----BEGIN PRIVATE KEY-----\n", "curl -u \"",
 		"kind: Secret\ndata:\n  a: xxxx\n", "sk-Zq8Lw2Rk5Tn9Vb3Xm7Yp1Hd6-",
 	} {

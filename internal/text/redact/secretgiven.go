@@ -322,10 +322,7 @@ func (r *reading) dataAt(i, from int) span {
 			n = len(key)
 		}
 	}
-	behind := i + n // the colon
-	for behind < len(s) && bytes.IndexByte(quotesAndBlanks, s[behind]) >= 0 {
-		behind++
-	}
+	behind := skipBytes(s, i+n, quotesAndBlanks) // the colon
 	if n == 0 || behind == len(s) || s[behind] != ':' {
 		return span{}
 	}
@@ -336,14 +333,19 @@ func (r *reading) dataAt(i, from int) span {
 		return span{}
 	}
 	behind++
-	value := behind
-	for value < len(s) && (bytes.IndexByte(quotesAndBlanks, s[value]) >= 0 || bytes.IndexByte([]byte("\r\n&!"), s[value]) >= 0) {
-		if s[value] == '&' || s[value] == '!' { // an anchor, or a tag
-			for value+1 < len(s) && s[value+1] > ' ' {
-				value++
-			}
+	value := skipBytes(s, behind, beforeValue)
+	for range 2 { // a tag and an anchor
+		if value == len(s) || s[value] != '!' && s[value] != '&' {
+			break
 		}
-		value++
+		name := s[value:min(len(s), value+maxLook)]
+		if n = bytes.IndexAny(name, " \t\r\n"); n < 0 {
+			if len(name) == maxLook {
+				r.giveUp(i)
+			}
+			return span{}
+		}
+		value = skipBytes(s, value+n, beforeValue)
 	}
 	start, end := 0, 0
 	if value < len(s) && s[value] == '{' {
@@ -357,8 +359,19 @@ func (r *reading) dataAt(i, from int) span {
 	return span{start, end, "kubernetes"}
 }
 
-// quotesAndBlanks stand between a key, its colon and what it says.
-var quotesAndBlanks = []byte("\"'\\ \t")
+// What stands between a key, its colon and what it says.
+const (
+	quotesAndBlanks = "\"'\\ \t"
+	beforeValue     = quotesAndBlanks + "\r\n"
+)
+
+// skipBytes gives where the first byte stands at or behind s[at] that is none of some.
+func skipBytes(s []byte, at int, some string) int {
+	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
+		at++
+	}
+	return at
+}
 
 // kindWords are the places in a text that say of which kind an object is.
 type kindWords struct {
