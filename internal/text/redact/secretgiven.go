@@ -339,13 +339,14 @@ func (r *reading) dataAt(i, from int) span {
 			break
 		}
 		name := s[value:min(len(s), value+maxLook)]
-		if n = bytes.IndexAny(name, " \t\r\n"); n < 0 {
+		length := bytes.IndexAny(name, " \t\r\n")
+		if length < 0 {
 			if len(name) == maxLook {
 				r.giveUp(i)
 			}
 			return span{}
 		}
-		value = skipBytes(s, value+n, beforeValue)
+		value = skipBytes(s, value+length, beforeValue)
 	}
 	start, end := 0, 0
 	if value < len(s) && s[value] == '{' {
