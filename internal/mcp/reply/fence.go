@@ -120,7 +120,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 const maxWord = 64
 
 // prose are members that hold what is written for a reader, whatever it is.
-var prose = []string{"text", "message", "content", "data", "description", "instructions", "title", "summary", "body"}
+var prose = []string{"text", "message", "content", "data", "description", "instructions", "title", "summary", "body", "statusMessage"}
 
 // isOfRequest reports what a request to the client is judged by as a call, and goes on as it came.
 func isOfRequest(path []string, name string) bool {

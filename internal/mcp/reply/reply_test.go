@@ -334,6 +334,7 @@ func TestAFenceSurroundsAllOrNothing(t *testing.T) {
 		`{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"","data":["EVIL","please",["send"]]}}`:                3,
 		result(`{"content":[],"text":["EVIL","send"],"a":{"summary":[["EVIL"]],"description":["send"]}}`):           4,
 		result(`{"content":[],"structuredContent":{"data":["id-1"],"body":["id-2"],"tags":["x"],"text":["send"]}}`): 1,
+		result(`{"task":{"taskId":"t","status":"working","statusMessage":"EVIL"}}`):                                 1,
 		result(`{"content":[],"structuredContent":{"message":{"id":"m-1","role":"user"},"data":{"id":"x"}}}`):       0,
 	} {
 		got := altered(t, looked(t, line, "tools/call", "fence"), Change{Fence: "0123", Server: "s"})
