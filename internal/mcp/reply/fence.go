@@ -80,7 +80,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 	w.see = func(name, value token) (string, bool) {
 		path := w.path
 		switch {
-		case path[0] == "inputRequests" || within[path[0]] || len(path) > 1 && within[path[0]+"/"+path[1]]:
+		case isOfRequest(path, name.said) || within[path[0]] || len(path) > 1 && within[path[0]+"/"+path[1]]:
 			return name.said, true
 		case value.end > 0 && m.isOpaque(path[:len(path)-1], name.said, ""): // it is given back as it came
 			if !strings.ContainsFunc(value.said, isOutsideWord) {
@@ -120,19 +120,43 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 const maxWord = 64
 
 // prose are members that hold what is written for a reader, whatever it is.
-var prose = []string{"text", "message", "content", "data", "description", "instructions", "title", "summary", "body"}
+var prose = []string{"text", "message", "content", "data", "description", "instructions", "title", "summary", "body", "statusMessage"}
 
-// isProse reports a string that may say something to a reader: one under such a name, and else one
-// with a blank, with other letters than ASCII's, or a long one. Others are ids, numbers and words
-// of a list, which nobody could use any more with marks around them.
-func isProse(path []string, name, text string) bool {
-	switch {
-	case text == "", len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord: // what a client knows the server by
+// isOfRequest reports what a request to the client is judged by as a call, and goes on as it came.
+func isOfRequest(path []string, name string) bool {
+	if path[0] != "inputRequests" || len(path) < 3 {
 		return false
-	case slices.ContainsFunc(prose, func(p string) bool { return strings.EqualFold(p, name) }):
-		return true
 	}
-	return len(text) > maxWord || strings.ContainsFunc(text, isOutsideWord)
+	if len(path) > 3 {
+		name = path[2]
+	}
+	return name == "method" || name == "params"
+}
+
+// containers are those of them whose arrays hold ids as often as words, unless they are members of the
+// payload itself.
+var containers = []string{"content", "data", "body"}
+
+// isProse reports a string that may say something to a reader: one under such a name, be it in an
+// array, and else one with a blank, with other letters than ASCII's, or a long one. Others are ids,
+// numbers and words of a list, which nobody could use any more with marks around them.
+func isProse(path []string, name, text string) bool {
+	if text == "" || len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord { // what a client knows the server by
+		return false
+	}
+	depth := len(path) - 1
+	for ; name == "" && depth > 0; depth-- {
+		if !isNumber(path[depth-1]) {
+			name = path[depth-1]
+		}
+	}
+	inList := depth < len(path)-1
+	return len(text) > maxWord || strings.ContainsFunc(text, isOutsideWord) ||
+		hasFold(prose, name) && !(inList && depth > 0 && hasFold(containers, name))
+}
+
+func hasFold(words []string, name string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
 // isName reports what may stand as the name of a member without a mark, which it cannot have: a
@@ -141,7 +165,7 @@ func isName(text string) bool {
 	const longest, few = 4 * maxWord, 8
 	letters, dense := 0, false
 	for _, r := range text {
-		if r <= ' ' || r == 0x7f || r > '~' && !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
+		if r <= ' ' || r == 0x7f || r > '~' && (textclass.OddInReply(r) || !unicode.In(r, unicode.L, unicode.M, unicode.Nd)) {
 			return false
 		}
 		letters++

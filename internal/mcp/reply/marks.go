@@ -2,11 +2,14 @@ package reply
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/clawai/clawai/internal/text/inspect"
 	"github.com/clawai/clawai/internal/text/textclass"
@@ -16,7 +19,6 @@ import (
 const (
 	withheld  = "clawai:withheld"
 	untrusted = "clawai:untrusted"
-	ours      = "clawai"
 )
 
 // Numbers gives equal values equal numbers, for one session. The zero value is not ready:
@@ -87,29 +89,15 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 }
 
 // findMarks finds what is, or imitates, one of our marks: whatever is drawn like it, with
-// anything that is not drawn in between.
+// anything in between that is no letter.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
-	const wide = "［"
-	nextWide := 0
 	for at := 0; at < len(text); {
-		if nextWide >= 0 && nextWide <= at {
-			if n := strings.Index(text[at:], wide); n >= 0 {
-				nextWide = at + n
-			} else {
-				nextWide = -1
-			}
+		size := openerAt(text, at)
+		if size == 0 {
+			at++
+			continue
 		}
-		until := len(text)
-		if nextWide >= 0 {
-			until = nextWide
-		}
-		if n := strings.IndexByte(text[at:until], '['); n >= 0 {
-			at += n
-		} else if at = until; at == len(text) {
-			break
-		}
-		_, size := utf8.DecodeRuneInString(text[at:])
 		word, end := markAt(text, at+size)
 		if end == 0 {
 			at += size
@@ -126,6 +114,31 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
+// openerAt gives how long the bracket is that stands at text[at], be it written as a reference of
+// HTML; 0 for none. Few bytes begin one, and most texts have few of these.
+func openerAt(text string, at int) (size int) {
+	switch c := text[at]; {
+	case c == '[':
+		return 1
+	case c == '&':
+		const longest = len("&#0000091;")
+		reference := text[at:min(len(text), at+longest)]
+		n := strings.IndexByte(reference, ';') + 1
+		if r, _ := utf8.DecodeRuneInString(html.UnescapeString(reference[:n])); n > 0 && isOpener(r) {
+			return n
+		}
+	case c == 0xef, c >= 0xe0 && c <= 0xe3 && !strings.HasPrefix(text[at:], "\xe2\x80"): // what begins otherwise is none, or a quotation mark
+		if r, n := utf8.DecodeRuneInString(text[at:]); isOpener(r) {
+			return n
+		}
+	}
+	return 0
+}
+
+func isOpener(r rune) bool { return r == '[' || r >= utf8.RuneSelf && unicode.Is(unicode.Ps, r) }
+
+func isCloser(r rune) bool { return r == ']' || r >= utf8.RuneSelf && unicode.Is(unicode.Pe, r) }
+
 // bounded are findings of one kind, and that there are more.
 type bounded []inspect.Found
 
@@ -141,68 +154,124 @@ func (b *bounded) takeFound(f inspect.Found, end int) {
 // maxMark is how far the end of a mark is looked for.
 const maxMark = 400
 
+// spellings are the letters that our marks begin with. I, l and 1 are one letter.
+var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
+
 // markAt reads the mark behind a bracket: which it is, and where it ends; 0 for none. A
 // mark that stands for a value has a word and a number.
 func markAt(text string, at int) (word string, end int) {
 	stop := min(len(text), at+maxMark)
-	var said strings.Builder
-	for i := at; i < stop; {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		i += size
-		switch r = foldRune(r); {
-		case r == ']':
-			fields := strings.Fields(said.String())
-			switch {
-			case len(fields) == 3 && fields[0] == withheld && isNumber(fields[2]):
-				return withheld, i
-			case len(fields) > 1 && fields[0] == untrusted:
-				return untrusted, i
-			}
+	var letters [len("clawaluntrusted")]byte
+	n, i := 0, at
+	for ; i < stop && word == ""; i += sizeAt(text, i) {
+		drawn, _ := utf8.DecodeRuneInString(text[i:])
+		if isOpener(drawn) || isCloser(drawn) { // another begins, or this one is over
 			return "", 0
-		case r == '[': // another begins
-			return "", 0
-		case r >= 0:
-			said.WriteRune(r)
 		}
-		if n := said.Len(); n >= len(ours) && said.String()[:len(ours)] != ours {
+		r := foldRune(text[i:])
+		if r == 'i' || r == '1' {
+			r = 'l'
+		}
+		if r >= 0 && r < utf8.RuneSelf {
+			letters[n] = byte(r)
+			if fits, whole := spellsMark(letters[:n+1]); fits {
+				n, word = n+1, whole
+				continue
+			}
+		}
+		if unicode.IsLetter(drawn) || unicode.IsDigit(drawn) {
 			return "", 0
 		}
 	}
-	if fields := strings.Fields(said.String()); len(fields) > 0 && fields[0] == untrusted {
-		return untrusted, stop
+	if word == "" {
+		return "", 0
+	}
+	var behind strings.Builder
+	for depth := 0; i < stop; i += sizeAt(text, i) {
+		drawn, _ := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case isOpener(drawn):
+			depth++
+		case !isCloser(drawn):
+		case depth > 0:
+			depth--
+		default:
+			if fields := strings.Fields(behind.String()); word == withheld && (len(fields) != 2 || !isNumber(fields[1])) {
+				return "", 0
+			}
+			return word, i + utf8.RuneLen(drawn)
+		}
+		if r := foldRune(text[i:]); r >= 0 {
+			behind.WriteRune(r)
+		}
+	}
+	if word == untrusted {
+		return word, stop
 	}
 	return "", 0
+}
+
+// spellsMark reports letters that one of our marks begins with, and which it is once they are all.
+func spellsMark(letters []byte) (fits bool, whole string) {
+	for _, s := range spellings {
+		if strings.HasPrefix(s.letters, string(letters)) {
+			if len(s.letters) == len(letters) {
+				return true, s.word
+			}
+			fits = true
+		}
+	}
+	return fits, ""
+}
+
+func sizeAt(text string, i int) int {
+	_, size := utf8.DecodeRuneInString(text[i:])
+	return size
 }
 
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune gives the letter that r is drawn as, in lower case; -1 where nothing is drawn.
-func foldRune(r rune) rune {
-	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
+// foldRune gives the letter that the first character of s is drawn as, in lower case; -1 where nothing
+// is drawn.
+func foldRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	switch {
+	case r < utf8.RuneSelf && unicode.IsLetter(r):
+		return unicode.ToLower(r)
+	case textclass.OddInReply(r), r == 0xad, unicode.Is(unicode.Mn, r):
 		return -1
-	}
-	r = unicode.ToLower(textclass.NarrowRune(r))
-	if unicode.IsSpace(r) {
+	case unicode.IsSpace(r):
 		return ' '
 	}
-	if as, ok := imitations[r]; ok {
+	if as, ok := imitations[unicode.ToLower(r)]; ok {
 		return as
 	}
-	return r
+	for d := norm.NFKC.PropertiesString(s).Decomposition(); len(d) > 0; { // in bold, in a circle, with an accent
+		letter, size := utf8.DecodeRune(d)
+		if unicode.IsLetter(letter) || unicode.IsDigit(letter) {
+			r = letter
+			break
+		}
+		d = d[size:]
+	}
+	return unicode.ToLower(r)
 }
 
 // imitations are drawn like the letters of our marks.
 var imitations = func() map[rune]rune {
 	like := map[rune]rune{}
 	for latin, all := range map[rune]string{
-		'c': "сϲⅽᴄ", 'l': "ӏⅼǀ|", 'a': "аɑαꭺ", 'w': "ԝѡᴡ", 'i': "іⅰıɩι", 'h': "һհ", 't': "тτᴛ", 'e': "еҽ℮", 'd': "ԁⅾꓒ",
-		'u': "υսᴜ", 'n': "ոո", 'r': "гᴦ", 's': "ѕꜱ", ':': "∶ː꞉˸", ']': "⁆］",
+		'c': "сϲⅽᴄⲥꮯꓚ", 'l': "ӏⅼǀ|ʟꓡꮮ", 'a': "аɑαꭺᴀꓮ⍺", 'w': "ԝѡᴡꮃꮤꓪ", 'i': "іⅰıɩιɪꓲ", 'h': "һհʜ", 't': "тτᴛ", 'e': "еҽ℮ᴇ", 'd': "ԁⅾꓒᴅ",
+		'u': "υսᴜ", 'n': "ոɴ", 'r': "гᴦʀ", 's': "ѕꜱ",
 	} {
 		for _, r := range all {
 			like[r] = latin
 		}
+	}
+	for n := range rune(26) { // white letters in a circle and in a square, and those of flags
+		like[0x1f150+n], like[0x1f170+n], like[0x1f1e6+n] = 'a'+n, 'a'+n, 'a'+n
 	}
 	return like
 }()

@@ -64,6 +64,10 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\n" + keyBody + "\n" + "-----END PRIVATE KEY-----": keyBody,
 		"1:" + pemStart + "\n2:" + keyBody + "\n3:" + pemEnd:                                                        keyBody,
 		"id-" + pemStart + "\nid-2-" + keyBody + "\nid-3-" + pemEnd:                                                 keyBody,
+		pemStart + "\n12:" + keyBody[:32] + "\n13:" + keyBody[32:] + "\n14:" + pemEnd:                               keyBody[:32],
+		pemStart + "\n|" + keyBody[:32] + "\n|" + keyBody[32:] + "\n|" + pemEnd:                                     keyBody[:32],
+		"-" + pemStart + "\n-" + keyBody[:38] + "\n-" + pemEnd:                                                      keyBody[:38],
+		pemStart + "' +\n'" + keyBody[:24] + "' +\n'" + pemEnd:                                                      keyBody[:24],
 		"sk-ssh-" + antKey:                 antKey,
 		"sk-ecdsa-sha2-nistp256-" + antKey: antKey,
 		"kind: Secret\ndata:\n  a: example\n  x: xxxx\nurl: postgres://app:" + loginPW + "@db/x": loginPW,
@@ -91,6 +95,7 @@ func TestSecretsThatBeginWithinOthers(t *testing.T) {
 	for _, text := range []string{
 		"sk-ssh-ed25519-cert-v01@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com,webauthn-sk-ecdsa-sha2-nistp256@openssh.com", "array[0mghp_x", "\x1b[32mpath\x1b[0m",
 		"SSL_PRIVATE_KEY=-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "token: Bearer <your token>", "password: machine h login u password example",
+		"-----BEGIN PRIVATE KEY-----\n(/usr/local/share/certificates/private.key)\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n<insert-your-base64-private-key-here>\n-----END PRIVATE KEY-----",
 		"postgres://token:secret@localhost/db", "secret: curl -u user:password https://h",
 	} {
 		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
@@ -123,6 +128,34 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"eyJ" + strings.Repeat("hbGciOiJIUzI1NiJ9", 4000) + jwtBody:                                                      jwtBody,
 		"-----BEGIN " + strings.Repeat("A", 70) + " PRIVATE" + " KEY-----\n" + keyBody:                                   keyBody,
 		"-----BEGIN " + strings.Repeat("A", 7000) + " PRIVATE" + " KEY-----\n" + keyBody:                                 "",
+		"ana:" + strings.Repeat(loginPW, 100) + "@tcp(db:3306)/app":                                                      strings.Repeat(loginPW, 100),
+		"ana:" + strings.Repeat(loginPW, 9000) + "@unix(/run/x)/app":                                                     strings.Repeat(loginPW, 9000),
+		"jdbc:oracle:thin:ana/" + strings.Repeat(loginPW, 30) + "@db":                                                    strings.Repeat(loginPW, 30),
+		"jdbc:oracle:thin:ana/" + strings.Repeat(loginPW, 900) + "@db":                                                   "",
+		"jdbc:postgresql://db/app?application_name=" + long + "&password=" + loginPW:                                     loginPW,
+		"jdbc:postgresql://db/app?application_name=" + strings.Repeat(long, 40) + "&password=" + loginPW:                 "",
+		"kind:" + strings.Repeat(" ", 40) + "Secret\ndata:\n  z: " + value:                                               value,
+		"\"kind\":\n  " + strings.Repeat(" ", 40) + "\"Secret\", \"data\": {\"z\": \"" + value + "\"}":                   value,
+		"kind: SecretList\nitems:\n- data:\n    z: " + value:                                                             value,
+		"kind: Secret\ndata: # x\n  z: " + value:                                                                         value,
+		"kind: Secret\ndata: &d\n  z: " + value:                                                                          value,
+		"kind: Secret\ndata: !!map\n  z: " + value:                                                                       value,
+		"kind: Secret\ndata: !!map &d {z: " + value + "}":                                                                value,
+		"kind: Secret\ndata: !" + long + " {z: " + value + "}":                                                           "",
+		"kind: Secret\ndata : \n  z: " + value:                                                                           value,
+		"kind: Secret\ndata: {z: " + value + "}":                                                                         value,
+		"kind: Secret\ndata:\n  {z: " + value + "}":                                                                      value,
+		"kind: Secret\nstringData: {a: '}', b: it's, z: " + loginPW + "}":                                                loginPW,
+		"kind: Secret\n\"data\":\n  z: " + value:                                                                         value,
+		"kind: Secret\n'data':\n  z: " + value:                                                                           value,
+		"kind: Secret\n'stringData': {'z': '" + loginPW + "'}":                                                           loginPW,
+		"kind: Secret\ndata:\n\n  a: x\n\n# more\n\r\n  z: " + value:                                                     value,
+		"kind: Secret\ndata:\n" + strings.Repeat("\n", 70_000) + "  z: " + value:                                         value,
+		"kind: Secret\ndata:\n  a: x\n" + strings.Repeat("# more\n", 10_000) + "  z: " + value:                           value,
+		`{"kind":"Secret","stringData":{"a.json":"{\"x\":1}","z":"` + loginPW + `"}}`:                                    loginPW,
+		`{"kind":"Secret","stringData":{"a":"}\\","z":"` + loginPW + `"}}`:                                               loginPW,
+		`{"kind":"Secret","stringData":` + strings.Repeat(" ", 600) + `{"z":"` + loginPW + `"}}`:                         loginPW,
+		`"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"{\\\"x\\\":1}\",\"z\":\"` + loginPW + `\"}}"`:                     loginPW,
 		"machine h login u password " + strings.Repeat(loginPW, 60):                                                      strings.Repeat(loginPW, 60),
 	} {
 		found := SearchText(text, Kinds{only: []Kind{Secret}})
@@ -134,6 +167,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 	for _, text := range []string{
 		"data:\n  a: " + big + "\nkind: ConfigMap\n" + strings.Repeat("# a line\n", 300) + "---\nkind: Secret\n", `{"data":{"image":"` + big + `"}}`, "token=" + strings.Repeat("word ", 5000) + " password=x y",
 		"-----BEGIN CERTIFICATE-----\n" + keyBody, "`-----BEGIN X509 CRL`)\n" + strings.Repeat("a line\n", 1000), strings.Repeat("var a = f(b); ", 500) + "o.password = x; y = z;",
+		"src=\"data:image/png;base64," + big + "\"", "a:" + big + "@", "kind: Secret\ndata: a list\n  of words and more words", "kind of\n\nSecret: x\ndata: y\n", "kind: ConfigMap\ndata: {image: " + big + "}\n", "kind: SecretStore\ndata:\n  z: " + value,
 	} {
 		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			t.Errorf("%.60q: found %v", text, f)
@@ -144,7 +178,7 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 // Whatever a text is made of, what begins within another is looked for in linear time.
 func TestSecretsWithinOthersTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{
-		"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ", "sk-exampleexample1example-", "eyJ-", "eyJ.", "auth=", `"data":{`, "data:\n", "data:\n kind: Secret\n data: x\n", "stringData\":{\"kind\":\"Secret\"",
+		"-----BEGIN PRIVATE KEY-----\n", "-----BEGIN ", "sk-exampleexample1example-", "eyJ-", "eyJ.", "auth=", "a:b", "a:@", "a:@tcp(", "jdbc:oracle:thin:a/", "jdbc:&password=", "kind: ", "kind    Secret data: {'", "kind: Secret\n\"data\":\n\n", "kind: Secret data \" ", "kind: Secret data: &a", "kind: Secret data:!", "data: !kind:Secret! ", "data: #\n kind: Secret\n", `"data":{`, "data:\n", "data:\n kind: Secret\n data: x\n", "stringData\":{\"kind\":\"Secret\"",
 		";password=x", " password=x", "Basic ", "machine h ", "Bearer a1-", "\x1b[", "[0;", "password=ghp_exampleexampleexample1-", "https://a:b@", "Bearer example1-----BEGIN PRIVATE KEY-----\n", "curl -u \"",
 		"kind: Secret\ndata:\n  a: xxxx\n", "sk-Zq8Lw2Rk5Tn9Vb3Xm7Yp1Hd6-",
 	} {

@@ -57,6 +57,22 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 		"//registry.example.net/:_auth=" + pair:                          pair,
 		"_auth = \"" + pair + "\"":                                       pair,
 		"-H 'Authorization: Basic " + strings.TrimRight(pair, "=") + "'": strings.TrimRight(pair, "="),
+		// A key within it, whatever stands around it, and as the name alone.
+		"Authorization: Basic " + b64([]byte("ana:<"+key+">")):                 b64([]byte("ana:<" + key + ">")),
+		"Authorization: Basic " + b64([]byte("ana:your_"+key)):                 b64([]byte("ana:your_" + key)),
+		"Authorization: Basic " + b64([]byte("ana:example"+key)):               b64([]byte("ana:example" + key)),
+		"Authorization: Basic " + b64([]byte("ana:"+key+" xxxx")):              b64([]byte("ana:" + key + " xxxx")),
+		"Authorization: Basic " + b64([]byte(key+":password")):                 b64([]byte(key + ":password")),
+		"Authorization: Basic " + b64([]byte(key+":xxxx")):                     b64([]byte(key + ":xxxx")),
+		"Authorization: Basic " + b64([]byte(key+":")):                         b64([]byte(key + ":")),
+		"Authorization: Basic " + b64([]byte("example:"+key)):                  b64([]byte("example:" + key)),
+		`{"auths":{"r.example.net":{"auth":"` + b64([]byte(key+":x")) + `"}}}`: b64([]byte(key + ":x")),
+		`{"auths":{"r.example.net":{"auth":"` + b64([]byte(key+":")) + `"}}}`:  b64([]byte(key + ":")),
+		"//registry.example.net/:_auth=" + b64([]byte("example:<"+key+">")):    b64([]byte("example:<" + key + ">")),
+		// Signs of a template within a password.
+		"curl -u 'ana:R7x<qKvLmTz' https://h": "R7x<qKvLmTz", "curl -u 'ana:Ab$cdEfGhIjKl' https://h": "Ab$cdEfGhIjKl", "postgres://ana:Kq*xTzWvBnM@h/x": "Kq*xTzWvBnM",
+		"postgres://ana:Kq%xTzWvBnM@h/x": "Kq%xTzWvBnM", "Server=db;Password=Kq<xTzWvBnM;": "Kq<xTzWvBnM", "ana:Kq$xTzWvBnM@tcp(db:3306)/app": "Kq$xTzWvBnM",
+		"Authorization: Basic " + b64([]byte("ana:R7x<qKvLmTz")): b64([]byte("ana:R7x<qKvLmTz")),
 		// Connection strings.
 		"Server=db;Database=app;User Id=ana;Password=" + pass + ";":                            pass,
 		"Data Source=db;Initial Catalog=app;UID=ana;PWD=" + pass:                               pass,
@@ -85,6 +101,7 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 
 // What stands in such a place for a secret, or only looks like one, is none.
 func TestPlacesWithoutSecrets(t *testing.T) {
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, text := range []string{
 		"psycopg2.connect(host=settings.host, user=settings.user, password=settings.password)", "connect(host=db, user=u, password=load_pass1())",
 		"Server=myServerAddress;Database=myDataBase;User Id=myUsername;Password=myPassword;", "host=%s user=%s password=%s", "Server=db;Password=${DB_PASSWORD};",
@@ -93,6 +110,10 @@ func TestPlacesWithoutSecrets(t *testing.T) {
 		"curl -su user:password https://h", "curl -sSLu $USER:$PASS https://h", "curl -fsSLO https://h/x", "my_sk_test", "task_SKILL_0123", "wget --password $PASS h",
 		"get_ghp_token()", "rename foo_AKIA to x", "jdbc:mysql://h/db?user=root&password=secret", "docker login --password-stdin r.example.net",
 		"host=db port=5432 user=app password=password", "the_data: 1", `machine HOSTNAME login USERID password "PASSWORD"`, "x_default: y", "e.g. a:b@tcp is MySQL's",
+		"Authorization: Basic " + b64("user:"), "Authorization: Basic " + b64("user:<password>"), "Authorization: Basic " + b64("user:your_password"), `"auth": "` + b64("username:") + `"`,
+		"curl -u 'user:<the password>' https://h", "curl -u 'ana:$PASSWORD' https://h", "curl -u user:prefix-${PASSWORD} https://h", "postgres://ana:$(cat_it)@h/x", "Server=db;Password=<your password>;",
+		"postgres://ana:%DBPASSWORD%@h/x", "postgres://ana:%(password)s@h/x", "postgres://%s:%s@h/x", "postgres://u:pass%s-word@h/x", "postgres://user:secret**word@h/x", "postgres://{user}:{password}@h/x",
+		"postgres://[user]:[password]@h/x", "https://user:quote(password)@h/x", "Server=db;Password=Settings[", "://[^:]+:([^@]+)@", "curl -u user:password</code> x", "Server=db;Uid=a;Pwd=myPassword<br/>",
 	} {
 		for _, f := range SearchText(text, Kinds{only: []Kind{Secret}}) {
 			t.Errorf("%q: found %v", text, f)

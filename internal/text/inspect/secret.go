@@ -139,7 +139,13 @@ func indexFold(text, word string) int {
 // isGenuine reports whether what is known by its form or its place is no example.
 func isGenuine(value string, s redact.Span) bool {
 	if s.Placed {
-		return shapeIn(value) != "" /* a key as the name in an address */ || !isPlaceholder(value) && !standsIn(value, s.Kind)
+		given := value
+		if s.Kind == "basic" {
+			said, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
+			value = string(said)
+			_, given, _ = strings.Cut(value, ":")
+		}
+		return shapeIn(value) != "" /* a key as the name in an address */ || !standsIn(given)
 	}
 	return !isExample(value, s.Kind)
 }
@@ -186,7 +192,7 @@ func armoredKeyText(key string) string {
 			continue
 		}
 		for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return r > 'z' || !base64Letters[r] || r == '-' || r == '_' }) {
-			if len(run) >= encodedLine { // behind the number of its line
+			if len(run) >= encodedLine || len(run) >= gluedLine && strings.ContainsAny(run, "0123456789") { // behind the number of its line
 				body.WriteString(run)
 			}
 		}
@@ -216,21 +222,34 @@ func madeUp(text string) string {
 // standins are what documents write for a password in an address or behind an option.
 var standins = []string{"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "mypassword", "dbpassword", "postgres", "mysql", "admin", "guest", "hostname"}
 
-// standsIn reports that a value stands for a secret in its place.
-func standsIn(value, kind string) bool {
-	if kind == "basic" {
-		said, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
-		_, value, _ = strings.Cut(string(said), ":")
-		if isPlaceholder(value) {
-			return true
-		}
+// standsIn reports that a value stands for a secret in its place: a word, or what a program or a
+// reader fills in. Of a template there is more than one sign, or it begins or ends the value: a
+// password may have one, too.
+func standsIn(value string) bool {
+	before, tag, isTag := strings.Cut(value, "<")
+	switch {
+	case isFilled(value), isTag && (before == "" || strings.Contains(tag, ">")):
+		return true
+	case slices.Contains(standins, strings.ToLower(before)):
+		return true
+	case strings.ContainsAny(value, "0123456789"):
+		return false
 	}
-	return slices.Contains(standins, strings.ToLower(value)) || strings.ContainsAny(value, "${}[]%()*") && !strings.ContainsAny(value, "0123456789")
+	return strings.ContainsAny(value, "{}[]()") || strings.HasPrefix(value, "$") || strings.Contains(value, "**") || isFormat(value)
 }
 
-// isPlaceholder says that a value is written where a secret would stand: an example, a
-// variable, a run of one letter.
-func isPlaceholder(value string) bool {
+// isFormat reports a text with %NAME%, several verbs such as %s, or one that ends a word.
+func isFormat(text string) bool {
+	_, behind, found := strings.Cut(text, "%")
+	return found && (len(behind) < 2 || !unicode.IsLetter(rune(behind[1])) || strings.Contains(behind, "%"))
+}
+
+// isPlaceholder says that the value of a name is written where a secret would stand. In source
+// code a name has types as well.
+func isPlaceholder(value string) bool { return strings.Contains(value, "<") || isFilled(value) }
+
+// isFilled reports an example, a variable, a run of one letter.
+func isFilled(value string) bool {
 	var room [256]byte
 	lower := append(room[:0], value...)
 	for i, c := range lower {
@@ -238,7 +257,7 @@ func isPlaceholder(value string) bool {
 			lower[i] = c | 0x20
 		}
 	}
-	for _, word := range []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "<", "${", "{{", "****", "....", "1234567890abc"} {
+	for _, word := range []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{", "****", "....", "1234567890abc"} {
 		if bytes.Contains(lower, []byte(word)) {
 			return true
 		}
@@ -261,6 +280,7 @@ func countDistinct(text string) (n int) {
 const (
 	encodedRun  = 80 // letters of base64 that are worth a look
 	encodedLine = 40 // of one line of several: PEM has 64, base64(1) 76
+	gluedLine   = 24 // of one in a private key that a sign stands before; a folder's name has no digit as a rule
 )
 
 // common are kinds that pictures and style sheets in base64 have as often as pages do.

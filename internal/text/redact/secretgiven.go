@@ -38,7 +38,7 @@ func isPair(s []byte) bool {
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName gives the name in base64 of a name, which may be empty, a colon and a password.
+// pairName gives the name in base64 of a name, a colon and a password; one of the two may be empty.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
 	if len(s) < 3 || !ofClass(s, alnum|slashes) {
@@ -46,8 +46,14 @@ func pairName(s []byte) (name []byte, is bool) {
 	}
 	said, err := base64.RawStdEncoding.DecodeString(string(s))
 	colon := bytes.IndexByte(said, ':')
-	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || colon == len(said)-1 || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
+	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
 		return nil, false
+	}
+	if colon == len(said)-1 { // the name may be a key
+		alone := reading{s: said}
+		if _, is = alone.search(0, colon, false); !is {
+			return nil, false
+		}
 	}
 	return said[:colon], true
 }
@@ -94,41 +100,47 @@ func netrcAt(s []byte, i, from int) span {
 }
 
 // dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go), with the
-// first colon at s[i].
-func dsnAt(s []byte, i int) span {
-	const longest = 512
+// first colon at s[i]. What stands between two blanks is read once for all of its colons.
+func (r *reading) dsnAt(i int) span {
+	s, d := r.s, &r.dsn
 	if i == 0 || !isWord[s[i-1]] {
 		return span{}
 	}
-	for at := i + 1; ; at++ {
-		n := bytes.IndexByte(s[at:min(len(s), i+longest)], '@')
-		if n < 0 {
-			return span{}
-		}
-		if at += n; at > i+1 && (bytes.HasPrefix(s[at:], []byte("@tcp(")) || bytes.HasPrefix(s[at:], []byte("@unix("))) {
-			if bytes.ContainsFunc(s[i+1:at], func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' }) {
-				return span{}
+	if i < d.from || i >= d.to {
+		d.from, d.to, d.host = i, i, false
+		for ; d.to < len(s) && s[d.to] > ' ' && s[d.to] != '"' && s[d.to] != '\''; d.to++ {
+			if d.host = s[d.to] == '@' && (bytes.HasPrefix(s[d.to:], []byte("@tcp(")) || bytes.HasPrefix(s[d.to:], []byte("@unix("))); d.host {
+				break
 			}
-			return span{i + 1, at, placedKind}
-		}
-		if at+1 >= min(len(s), i+longest) {
-			return span{}
 		}
 	}
+	if !d.host || d.to == i+1 {
+		return span{}
+	}
+	return span{i + 1, d.to, placedKind}
 }
 
 // oracleAt reads jdbc:oracle:thin:user/password@.
-func oracleAt(s []byte, i int) span {
-	const scheme, longest = "jdbc:oracle:thin:", 128
+func (r *reading) oracleAt(i int) span {
+	const scheme = "jdbc:oracle:thin:"
+	s := r.s
 	if !bytes.HasPrefix(s[i:], []byte(scheme)) {
 		return span{}
 	}
-	rest := s[i+len(scheme) : min(len(s), i+len(scheme)+longest)]
-	slash, end := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
-	if slash <= 0 || end <= slash+1 || bytes.ContainsAny(rest[:end], " \t\r\n\"'") {
+	from := i + len(scheme)
+	rest := s[from:min(len(s), from+maxConnection)]
+	end := bytes.IndexAny(rest, "@ \t\r\n\"'")
+	if end < 0 && len(rest) == maxConnection {
+		r.giveUp(i)
+	}
+	if end < 0 || rest[end] != '@' {
 		return span{}
 	}
-	return span{i + len(scheme) + slash + 1, i + len(scheme) + end, placedKind}
+	slash := bytes.IndexByte(rest[:end], '/')
+	if slash <= 0 || end == slash+1 {
+		return span{}
+	}
+	return span{from + slash + 1, from + end, placedKind}
 }
 
 // servers are the settings of a connection that say where it leads.
@@ -146,9 +158,7 @@ const (
 // between blanks, as libpq has them. In a program's call there are commas.
 func (r *reading) connects(start, to int) bool {
 	s := r.s
-	word := s[max(0, start-maxLook):start]
-	word = word[bytes.LastIndexAny(word, endSettings+" ")+1:]
-	if bytes.HasPrefix(word, []byte("jdbc:")) || bytes.Contains(word, []byte("=jdbc:")) {
+	if r.isBehindJDBC(start) {
 		return true
 	}
 	blanks := start
@@ -200,6 +210,29 @@ func (r *reading) connects(start, to int) bool {
 		r.giveUp(start)
 	}
 	return false
+}
+
+// isBehindJDBC reports whether the word that goes on at s[start] is an address of JDBC, or one's value.
+// Asked in order it reads the text once, else, and from one name to the next, no more than its bound.
+func (r *reading) isBehindJDBC(start int) bool {
+	const scheme = "jdbc:"
+	s, w := r.s, &r.address
+	if least := max(0, start-maxConnection); start < w.read || least > w.read {
+		w.read, w.begin, w.jdbc, w.cut = least, least, false, least > 0
+	}
+	for ; w.read < start; w.read++ {
+		switch c := s[w.read]; {
+		case c == ' ', strings.IndexByte(endSettings, c) >= 0:
+			w.begin, w.jdbc, w.cut = w.read+1, false, false
+		case c == ':' && bytes.HasSuffix(s[w.begin:w.read+1], []byte(scheme)):
+			at := w.read + 1 - len(scheme)
+			w.jdbc = w.jdbc || at == w.begin || s[at-1] == '='
+		}
+	}
+	if w.cut && !w.jdbc {
+		r.giveUp(start)
+	}
+	return w.jdbc
 }
 
 const endSettings = "\"'`<>\r\n\t"
@@ -283,14 +316,14 @@ const (
 // dataAt reads the values of a Kubernetes Secret, in YAML or JSON, as one: its key, "data" or
 // "stringData", begins at s[i].
 func (r *reading) dataAt(i, from int) span {
-	s := r.s
-	rest, n := s[i:], 0
+	s, n := r.s, 0
 	for _, key := range []string{"data", "stringData"} {
-		if bytes.HasPrefix(rest, []byte(key)) && len(rest) > len(key) && (rest[len(key)] == ':' || rest[len(key)] == '"') {
+		if bytes.HasPrefix(s[i:], []byte(key)) {
 			n = len(key)
 		}
 	}
-	if n == 0 {
+	behind := skipBytes(s, i+n, quotesAndBlanks) // the colon
+	if n == 0 || behind == len(s) || s[behind] != ':' {
 		return span{}
 	}
 	if r.kinds == nil {
@@ -299,26 +332,46 @@ func (r *reading) dataAt(i, from int) span {
 	if !r.kinds.secret {
 		return span{}
 	}
-	start, size := 0, 0
-	inJSON := rest[n] == '"'
-	if inJSON {
-		start, size = r.jsonBlock(i + n)
-	} else {
-		start, size = yamlBlock(s, i, rest[n:min(len(rest), n+maxData)])
-	}
-	start += i + n
-	if size > 0 && !inJSON && start+size+1 >= i+n+maxData {
-		if r.blocks += len(rest); r.blocks > maxBlocks*len(s) {
-			r.giveUp(i)
+	behind++
+	value := skipBytes(s, behind, beforeValue)
+	for range 2 { // a tag and an anchor
+		if value == len(s) || s[value] != '!' && s[value] != '&' {
+			break
+		}
+		name := s[value:min(len(s), value+maxLook)]
+		length := bytes.IndexAny(name, " \t\r\n")
+		if length < 0 {
+			if len(name) == maxLook {
+				r.giveUp(i)
+			}
 			return span{}
 		}
-		start, size = yamlBlock(s, i, rest[n:])
-		start += i + n
+		value = skipBytes(s, value+length, beforeValue)
 	}
-	if size == 0 || start < from || !r.ofSecret(i, start+size) {
+	start, end := 0, 0
+	if value < len(s) && s[value] == '{' {
+		start, end = r.bracesAt(i+n, value)
+	} else {
+		start, end = r.blockAt(i, behind)
+	}
+	if start == end || start < from || !r.ofSecret(i, end) {
 		return span{}
 	}
-	return span{start, start + size, "kubernetes"}
+	return span{start, end, "kubernetes"}
+}
+
+// What stands between a key, its colon and what it says.
+const (
+	quotesAndBlanks = "\"'\\ \t"
+	beforeValue     = quotesAndBlanks + "\r\n"
+)
+
+// skipBytes gives where the first byte stands at or behind s[at] that is none of some.
+func skipBytes(s []byte, at int, some string) int {
+	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
+		at++
+	}
+	return at
 }
 
 // kindWords are the places in a text that say of which kind an object is.
@@ -356,57 +409,116 @@ func findKinds(s []byte) *kindWords {
 			return k
 		}
 		at += n + len("kind")
-		word := bytes.TrimLeft(s[at:min(len(s), at+16)], `\":'`+" \t")
-		if len(word) == 0 || len(word) == 16 || word[0] < 'A' || word[0] > 'Z' {
+		word := bytes.TrimLeft(s[at:], `\":'`+" \t\r\n")
+		if len(word) == 0 || len(word) == len(s)-at || word[0] < 'A' || word[0] > 'Z' {
 			continue
 		}
-		secret := bytes.HasPrefix(word, []byte("Secret")) && (len(word) == len("Secret") || !isAlnum[word[len("Secret")]])
+		secret := false
+		if rest, is := bytes.CutPrefix(word, []byte("Secret")); is {
+			rest = bytes.TrimPrefix(rest, []byte("List"))
+			secret = len(rest) == 0 || !isAlnum[rest[0]]
+		}
 		k.all, k.secret = append(k.all, kindWord{at, secret}), k.secret || secret
 	}
 }
 
-// yamlBlock gives the lines behind "data:" that are indented more than it.
-func yamlBlock(s []byte, i int, rest []byte) (start, size int) {
+// blockAt gives where the lines stand that are indented more than the key at s[i], whose colon ends
+// at s[behind]. Of many long blocks not all are read to their end.
+func (r *reading) blockAt(i, behind int) (start, end int) {
+	rest := r.s[behind:]
+	start, end, open := yamlBlock(r.s, i, rest[:min(len(rest), maxData)])
+	if open && len(rest) > maxData {
+		if r.blocks += len(rest); r.blocks > maxBlocks*len(r.s) {
+			r.giveUp(i)
+			return 0, 0
+		}
+		start, end, _ = yamlBlock(r.s, i, rest)
+	}
+	return behind + start, behind + end
+}
+
+// yamlBlock gives the lines of rest that are indented more than the key at s[i]; open is whether none
+// ends them. What stands behind the key's colon is a comment, a tag or an anchor.
+func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
+	if i > 0 && s[i-1] == '\'' { // its quote
+		i--
+	} else if i > 0 && s[i-1] == '"' && bytes.IndexByte(s[i:min(len(s), i+len(`stringData"`))], '"') > 0 {
+		i--
+	}
 	indent := 0
 	for i-indent > 0 && (s[i-indent-1] == ' ' || s[i-indent-1] == '-') {
 		indent++
 	}
 	line := bytes.IndexByte(rest, '\n')
-	if i-indent > 0 && s[i-indent-1] != '\n' && s[i-indent-1] != '"' /* of a member */ || line < 0 || len(bytes.TrimSpace(rest[1:line])) > 0 {
-		return 0, 0
+	if i-indent > 0 && s[i-indent-1] != '\n' && s[i-indent-1] != '"' /* of a member */ || line < 0 {
+		return 0, 0, false
 	}
-	end := line + 1
-	for end < len(rest) {
-		next := bytes.IndexByte(rest[end:], '\n')
+	if said := bytes.TrimSpace(rest[:line]); len(said) > 0 && bytes.IndexByte([]byte("#&!"), said[0]) < 0 {
+		return 0, 0, false
+	}
+	open = true
+	for at := line + 1; at < len(rest) && open; {
+		next := bytes.IndexByte(rest[at:], '\n')
 		if next < 0 {
-			next = len(rest) - end
+			next = len(rest) - at
 		}
-		text := rest[end : end+next]
-		if deep := len(text) - len(bytes.TrimLeft(text, " ")); deep <= indent {
-			break
+		text := rest[at : at+next]
+		deep := len(text) - len(bytes.TrimLeft(text, " "))
+		at += next + 1
+		if said := bytes.TrimSpace(text); len(said) == 0 || said[0] == '#' {
+			continue
 		}
-		end = min(len(rest), end+next+1)
+		if open = deep > indent; open {
+			end = min(len(rest), at)
+		}
 	}
-	block := bytes.TrimSpace(rest[line:end])
-	return bytes.Index(rest, block), len(block)
+	if end == 0 {
+		return 0, 0, open
+	}
+	block := bytes.TrimLeft(rest[line:end], " \t\r\n")
+	start = end - len(block)
+	return start, start + len(bytes.TrimRight(block, " \t\r\n")), open
 }
 
-// jsonBlock gives what stands between the braces behind `data"`, whose quote is s[i].
-func (r *reading) jsonBlock(i int) (start, size int) {
-	rest := r.s[i:]
-	open := bytes.IndexByte(rest[:min(len(rest), maxLook)], '{')
-	if open < 0 || len(bytes.Trim(rest[:open], `":`+" \t\r\n\\")) > 0 {
-		return 0, 0
+// bracesAt gives what stands within the braces at s[at], behind a key that ends at s[key]. What begins
+// within others ends with them.
+func (r *reading) bracesAt(key, at int) (start, end int) {
+	s := r.s
+	if at < r.brace.from || at >= r.brace.to {
+		r.brace.from, r.brace.to = at, closingBrace(s, key, at+1)
 	}
-	if i < r.brace.from || i+open >= r.brace.to {
-		r.brace.from, r.brace.to = i, len(r.s)
-		if n := bytes.IndexByte(rest[open+1:], '}'); n >= 0 {
-			r.brace.to = i + open + 1 + n
-		}
-	}
-	inside := r.s[i+open+1 : r.brace.to]
+	inside := s[at+1 : r.brace.to]
 	block := bytes.TrimLeft(inside, " \t\r\n")
-	return open + 1 + len(inside) - len(block), len(bytes.TrimRight(block, " \t\r\n"))
+	start = r.brace.to - len(block)
+	return start, start + len(bytes.TrimRight(block, " \t\r\n"))
+}
+
+// closingBrace gives where the next brace closes at or behind s[at] that stands within no quotes, else
+// the end of s. Quotes have as many backslashes as at s[key], or more where they are a part of a text.
+func closingBrace(s []byte, key, at int) int {
+	level := 0
+	for key+level < len(s) && s[key+level] == '\\' {
+		level++
+	}
+	quote, backslashes := byte(0), 0
+	for ; at < len(s); at++ {
+		c := s[at]
+		switch {
+		case c == '\\':
+			backslashes++
+			continue
+		case c == '}' && quote == 0:
+			return at
+		case c == '"' && backslashes < level: // of the text that holds all of this
+			return at
+		case c == quote && (c == '\'' || (backslashes-level)/(level+1)%2 == 0):
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\'' && bytes.IndexByte([]byte(" :,{["), s[at-1]) >= 0):
+			quote = c
+		}
+		backslashes = 0
+	}
+	return at
 }
 
 // isSignature is that of a shared access signature (Azure Storage), in a query.

@@ -73,7 +73,7 @@ func (r *reading) startAt(i, from int) span {
 	case s[i] == 'd', s[i] == 's':
 		return r.dataAt(i, from)
 	case s[i] == 'j':
-		return oracleAt(s, i)
+		return r.oracleAt(i)
 	}
 	return span{}
 }

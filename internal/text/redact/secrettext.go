@@ -36,10 +36,18 @@ const maxNested = 8
 // reading is one look at a text, with what was learnt on the way, so that no part of it is read once
 // for each word.
 type reading struct {
-	s      []byte
-	unread int // one more than the first place where a look was given up; 0 for none
-	token  struct{ from, to, end, dots int }
-	brace  struct{ from, to int }
+	s       []byte
+	unread  int // one more than the first place where a look was given up; 0 for none
+	token   struct{ from, to, end, dots int }
+	brace   struct{ from, to int }
+	address struct { // the word that may be one of JDBC
+		read, begin int
+		jdbc, cut   bool // cut: it begins before what was read
+	}
+	dsn struct {
+		from, to int
+		host     bool // it ends with one
+	}
 	blocks int        // bytes of YAML that were read as long blocks
 	kinds  *kindWords // of Kubernetes; nil before they are asked for
 }
@@ -168,7 +176,7 @@ func (r *reading) markAt(i, from int, named bool) (at span) {
 		return r.assigned(i, from, named)
 	case ':':
 		if at = userinfoSpan(s, i); at.to == 0 {
-			at = dsnAt(s, i)
+			at = r.dsnAt(i)
 		}
 		if at.to == 0 {
 			at = r.assigned(i, from, named)
