@@ -260,7 +260,7 @@ func (c *table) code() []byte {
 		b.WriteString("}\n\n")
 	}
 	if len(c.columns) > 0 {
-		fmt.Fprintf(&b, "// %sColumns are the columns of what a function gives, between blanks.\nfunc %sColumns(name string) string {\nswitch name {\n", c.dialect, c.dialect)
+		fmt.Fprintf(&b, "// %sColumns gives the columns of what a function gives, between blanks.\nfunc %sColumns(name string) string {\nswitch name {\n", c.dialect, c.dialect)
 		for _, name := range slices.Sorted(maps.Keys(c.columns)) {
 			fmt.Fprintf(&b, "case %q:\nreturn %q\n", name, " "+c.columns[name]+" ")
 		}
