@@ -118,6 +118,9 @@ func (n *nest) try(t *testing.T, r *row) (trials []trial, versions []string, who
 	return trials, versions, true
 }
 
+// unknownProbe is a complaint that reads the probe as an option, beside others: it was no value.
+var unknownProbe = regexp.MustCompile(`(?i)unknown options:.*clawai-probe`)
+
 // seen tries options behind a command.
 func (n *nest) seen(t *testing.T, command, options []string) []string {
 	with := func(words ...string) []string { return append(slices.Clone(command), words...) }
@@ -174,7 +177,7 @@ func (n *nest) seen(t *testing.T, command, options []string) []string {
 			all[i] = lacks
 		case demands.MatchString(alone[i]):
 			all[i] = takes // even if it would not take the probe, as what is made with clap
-		case strings.Contains(behind[i], mark):
+		case strings.Contains(behind[i], mark), unknownProbe.MatchString(behind[i]):
 			all[i] = leaves
 		case alone[i] == behind[i]:
 			why = "the program says the same with the probe"
