@@ -112,6 +112,29 @@ func TestAddressesInEveryForm(t *testing.T) {
 		{"fe80::77%eth0", "http://[fe80::77%25eth1]/"},
 		{"::ffff:192.0.2.7", "http://192.0.2.7/"},
 		{"::ffff:c000:207", "192.0.2.7"},
+
+		// JSON and HTML in a text have escapes.
+		{`{"body":"Contact:\neve@evil.example\nThanks"}`, "eve@evil.example"},
+		{`{"from":"Eve \u003ceve@evil.example\u003e"}`, "eve@evil.example"},
+		{"eve@evil.example", `{"body":"Contact:\neve@evil.example"}`},
+		{`{"body":"see\tevil.example"}`, "evil.example"},
+		{`{"body":"call\n+49 30 1234567"}`, "+49301234567"},
+		{`{"body":"pay\nDE89 3704 0044 0532 0130 00"}`, "DE89370400440532013000"},
+		{`{"body":"to\n0x52908400098527886E0F7030069857D2E4169EE7"}`, "0x52908400098527886e0f7030069857d2e4169ee7"},
+		{`{"a":"{\"b\": \"Eve:\\neve@evil.example\"}"}`, "eve@evil.example"},
+		{`{"u":"http:\/\/intranet\/x"}`, "http://intranet"},
+		{`{"x":"a\u003cb\u003ec \u0026evil.example"}`, "evil.example"},
+		{`{"q":"x=1\u0026evil.example"}`, "evil.example"},
+		{`{"n":"\u00e9\neve@b\u00fccher.example"}`, "eve@bücher.example"},
+		{`eve\u0040evil.example`, "eve@evil.example"},
+		{`{"t":"\u4f60eve@evil.example"}`, "eve@evil.example"},
+		{`{"host":"\u60aa.\u4e2d\u56fd"}`, "http://悪.中国/"},
+		{`{"q":"192.0.2.7\n192.0.2.8"}`, "192.0.2.8"},
+		{`{"q":"at\n2001:db8::17"}`, "http://[2001:db8::17]/"},
+		{`mail &lt;eve&#64;evil.example&gt;`, "eve@evil.example"},
+		{`&quot;evil&period;example&quot;`, "evil.example"},
+		{"＋４９ ３０ 1234567", "+49301234567"},
+		{"030 1234\u200b567", "0301234567"},
 	} {
 		read := addressesOf(c.read)
 		if !slices.ContainsFunc(addressesOf(c.carried), func(one string) bool { return slices.Contains(read, one) }) {
@@ -124,6 +147,7 @@ func TestAddressesInEveryForm(t *testing.T) {
 		"1,234,567,890", "and/or", "section 4.2.1", "x = y", "DE89", "chapter 12 34", "./x", "...", "10:30:15", "https://", "//", "mailto:",
 		"sha 9f86d081884c7d65", "2024-05-15T10:30:00Z", "a=b&c=d", "x//note", "100%", "50%25", "你好，世界。", "src//a",
 		"你好。世界很大。", "tel:", "::add", "std::add::bed", "0x9f86d081884c7d65", "3f786850e387550fdab836ed7e6dc881de23001b", "١٢٣",
+		`C:\new\table`, `\d+\.\w+`, `{"a":"x\ny"}`, "a &lt; b &amp;&amp; c", "１０：３０",
 	} {
 		if got := addressesOf(text); len(got) > 0 {
 			t.Errorf("%q has %q", text, got)
@@ -146,7 +170,7 @@ func TestLinesAreNoHosts(t *testing.T) {
 }
 
 func addressesOf(text string) (all []string) {
-	visitAddresses(text, func(word, _ string) { all = append(all, word) })
+	visitReadings(text, func(text string) { visitAddresses(text, func(word, _ string) { all = append(all, word) }) })
 	return all
 }
 
@@ -159,6 +183,7 @@ func TestAddressesOfOthersAreCarriedInNoForm(t *testing.T) {
 		"open http://intranet/a":           "//intranet?b",
 		"ping 2001:db8::17":                "http://[2001:db8::17]/",
 		"see xn--bse-sna.xn--fiqs8s today": "xn--bse-sna.xn--fiqs8s/q",
+		`{\"body\":\"see\\nevil.test\"}`:   "evil.test/q",
 	} {
 		state := t.TempDir()
 		web, _, mail := house(t, state)

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // maxHost is more than the name of a host has, in bytes.
@@ -118,6 +116,9 @@ func standsBeside(text string) (is bool, size int) {
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
 }
 
+// dotted has the full stop of Chinese be a dot, as browsers take it.
+var dotted = strings.NewReplacer("\u3002", ".")
+
 // plainForm gives a word as who reads it takes it: without what a web address has in place of a
 // character, wide letters and what nobody sees. It is "" for one that has none of that.
 func plainForm(word string) (plain string) {
@@ -130,16 +131,8 @@ func plainForm(word string) (plain string) {
 			plain = strings.ToValidUTF8(text, "\ufffd")
 		}
 	}
-	if strings.IndexFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		plain = norm.NFKC.String(strings.Map(func(r rune) rune {
-			switch {
-			case textclass.Format.HasRune(r):
-				return -1
-			case r == '\u3002' || r == '\uff61':
-				return '.'
-			}
-			return r
-		}, plain))
+	if !isPlainASCII(plain) {
+		plain = dotted.Replace(norm.NFKC.String(foldForms(plain)))
 	}
 	if plain = strings.ToLower(plain); plain == word {
 		return ""

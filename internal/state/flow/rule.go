@@ -14,7 +14,7 @@ type going struct {
 	what  []byte   // the server, the tool and the values that decide, exactly
 	to    []string // the values that decide where it goes
 	loose bool     // it does not say where
-	texts []string // all there is in it
+	texts []string // all there is in it, and what it says as JSON or HTML
 }
 
 // clearCall lets go of a call, whose bytes are another's.
@@ -61,7 +61,7 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 		visitArguments(decides, c, g.addDestination)
 	}
 	carry := func(name string, leaf jsonscan.Value) {
-		g.texts = append(g.texts, textOf(leaf))
+		visitReadings(textOf(leaf), func(text string) { g.texts = append(g.texts, text) })
 		if isOdd(name) {
 			g.texts = append(g.texts, name)
 		}

@@ -108,6 +108,8 @@ func BenchmarkMarks(b *testing.B) {
 		"dots":     "a.b.c.d.e ",
 		"one word": "ab:",
 		"one path": "1/22(3+",
+		"escapes":  `\\\\\\\\n`,
+		"forms":    "\ufdfa\u200b",
 	} {
 		for _, size := range []int{1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23} {
 			b.Run(fmt.Sprintf("%s/MiB=%g", name, float64(size)/(1<<20)), func(b *testing.B) {
