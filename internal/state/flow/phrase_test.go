@@ -117,6 +117,22 @@ func TestWordForWord(t *testing.T) {
 		{"to alma@corp.test", `["alma@corp.test",{"members":true}]`, false},
 		{"to all members", `{"members":true}`, true},
 
+		// A deciding argument that holds anything must be named, and one that is empty names nobody.
+		{"to alma@corp.test", `true`, false},
+		{"to alma@corp.test", `false`, false},
+		{"to alma@corp.test", `[]`, false},
+		{"to alma@corp.test", `{}`, false},
+		{"to alma@corp.test", `[[]]`, false},
+		{"to alma@corp.test", `[true]`, false},
+		{"to alma@corp.test", `[null]`, false},
+		{"to alma@corp.test", `["alma@corp.test",true]`, false},
+		{"to alma@corp.test", `{"team":null}`, false},
+		{"to alma@corp.test", `{"email":"alma@corp.test","name":null}`, true},
+		{"to alma@corp.test", `"alma@corp.test","TO":true`, false},
+		{"to alma@corp.test", `"alma@corp.test","TO":[]`, true},
+		{"to alma@corp.test", `"alma@corp.test","TO":null`, true},
+		{"to alma@corp.test", `"alma@corp.test","TO":{"team":null}`, false},
+
 		{"to alma@corp.test", `"alma@corp.test"`, true},
 		{"to Alma@Corp.test!", `"alma@corp.test"`, true},
 		{"to Alma <alma@corp.test>", `"alma@corp.test"`, true},
