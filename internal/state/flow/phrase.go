@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -397,7 +398,7 @@ func webForms(typed string, visit func(phrase string)) {
 	if strings.Contains(host, "@") || by == noLead && !isDotted(strings.TrimRight(host, "0123456789:")) || by == schemeOf || host == "" {
 		return
 	}
-	if dot := strings.LastIndexByte(host, '.'); by == noLead && fileHosts[host[dot+1:]] {
+	if name, _, _ := strings.Cut(host, ":"); by == noLead && !strings.HasPrefix(name, "www.") && !isNumbered(name) && !bareHosts()[name[strings.LastIndexByte(name, '.')+1:]] {
 		return // "install.sh" is a file, until he says otherwise
 	}
 	// The host is in lower case, what stands behind it as it was typed.
@@ -412,10 +413,13 @@ func webForms(typed string, visit func(phrase string)) {
 	}
 }
 
-// fileHosts are endings of hosts that are more often those of files.
-var fileHosts = map[string]bool{
-	"md": true, "mk": true, "mov": true, "pl": true, "ps": true, "py": true, "rs": true, "sh": true, "zip": true,
-}
+// bareHosts are endings by which a name without a scheme is a host's. Other domains are
+// endings of files, too: main.tf, main.cc, Photo.app, Dockerfile.dev.
+var bareHosts = sync.OnceValue(func() map[string]bool {
+	return setOf(`com org net edu gov mil int biz io cloud tech online shop blog test example
+	at au be ca ch cn cz de dk ee es eu fi fr gr hk hu ie il it jp kr lt lv mx nl no nz ph ru se sg sk th tw ua uk us vn za
+	рф 中国 香港 台湾`)
+})
 
 // foldPhrase gives a phrase as it is compared: in lower case, unless it has a path, of which
 // other letters are another one, or a letter that would become a plain one ("K", the sign
