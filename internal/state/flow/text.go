@@ -122,8 +122,11 @@ func isSeparator(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == 0x7f || strings.IndexByte("\"`,;|<>()[]{}", byte(r)) >= 0
 	}
-	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("“”«»…", r)
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(longMarks, r)
 }
+
+// longMarks are quotes and other marks between words that are no plain characters.
+const longMarks = "“”„‚«»‹›「」『』《》…"
 
 // plainWord gives a word without the marks around it, and what led it.
 func plainWord(word string) (plain string, by lead) {
