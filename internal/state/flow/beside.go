@@ -28,6 +28,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 			i += n - 1
 		}
 	}
+	numbersBeside(word, func(number string) { visit(number, false) })
 	for from := 0; from < len(word); {
 		end, size := from, 0
 		for end < len(word) {
@@ -52,6 +53,28 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 		}
 	}
 }
+
+// numbersBeside visits accounts and wallets that stand in a word beside something else: behind
+// "iban-" or "to_", or before a path.
+func numbersBeside(word string, visit func(address string)) {
+	if _, account, named := strings.Cut(word, "iban"); named {
+		account = strings.TrimLeft(account, "-_./:#")
+		if end := strings.IndexFunc(account, isOther); end >= 0 {
+			account = account[:end]
+		}
+		if isAccount(account) {
+			visit(account)
+		}
+	}
+	for part := range strings.FieldsFuncSeq(word, isOther) {
+		if isWallet(part) {
+			visit(part)
+		}
+	}
+}
+
+// isOther reports whether a character is no plain letter or digit.
+func isOther(r rune) bool { return r >= utf8.RuneSelf || !isAlphanumeric(byte(r)) }
 
 // mailAt visits the address of mail around an @ in a word.
 func mailAt(word string, at int, visit func(address string)) {
