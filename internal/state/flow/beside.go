@@ -132,7 +132,7 @@ func plainEnd(host string) string {
 // one, and how long that is.
 func standsBeside(text string) (is bool, size int) {
 	if c := text[0]; c < utf8.RuneSelf {
-		return c == '=' || c == '&', 1
+		return strings.IndexByte("=&+~^", c) >= 0, 1
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	return !unicode.In(r, unicode.L, unicode.M, unicode.N) ||

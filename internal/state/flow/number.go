@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDigits is more than a telephone's or an account's number has.
@@ -125,11 +126,11 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 }
 
 // endsWithin reports whether the last of some groups of digits is a part of a word or of a time, by
-// what stands behind it. Behind several a letter is what is dialled later: "555 123 4567x89".
+// what stands behind it. Behind several, and before an x, a letter is what is dialled later: "555 123 4567x89".
 func endsWithin(behind string, groups int) bool {
 	switch c := behind[0]; {
 	case c >= 'a' && c <= 'z':
-		return groups == 1
+		return groups == 1 && c != 'x' && !strings.HasPrefix(behind, "ext")
 	case c == ':':
 		return len(behind) > 1 && behind[1] >= '0' && behind[1] <= '9'
 	case c == '_':
@@ -165,7 +166,7 @@ func separatorLength(text string) int {
 	if strings.IndexByte(" \t-./()[]", text[0]) >= 0 {
 		return 1
 	}
-	for _, one := range [...]string{"\u00a0", "\u2009", "\u202f", "\u2010", "\u2011", "\u2013"} {
+	for _, one := range [...]string{"\u00a0", "\u00b7", "\u2007", "\u2009", "\u202f", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212", "\u2022", "\u3000"} {
 		if strings.HasPrefix(text, one) {
 			return len(one)
 		}
@@ -178,7 +179,7 @@ func isDate(digits []byte, sizes []int, between []byte) bool {
 	switch len(sizes) {
 	case 2:
 		return sizes[0] == 4 && sizes[1] == 4 &&
-			(isYear(digits[:4]) && isYear(digits[4:]) || strings.IndexByte("-\x93", between[1]) >= 0 && string(digits[:4]) < string(digits[4:]))
+			(isYear(digits[:4]) && isYear(digits[4:]) || (between[1] == '-' || between[1] >= utf8.RuneSelf) && string(digits[:4]) < string(digits[4:]))
 	case 3:
 		if between[1] != between[2] || strings.IndexByte("-./", between[1]) < 0 {
 			return false

@@ -53,7 +53,7 @@ func gluePaths(text string, all []piece) {
 	for i := range len(all) - 1 {
 		p, next := &all[i], &all[i+1]
 		word := text[p.from:p.end]
-		closing = closing.readWord(word)
+		closing = closing.readWord(word, text[p.end:])
 		inQuotes := closing.by != "" && closing.findEnd(text[next.from:]) >= 0 && !isPathLead(text[next.from:next.end])
 		escaped := strings.HasSuffix(word, `\`) && (strings.Contains(word, "/") || strings.Count(word, `\`) == 1)
 		if inQuotes || escaped {
@@ -68,8 +68,8 @@ type openQuote struct {
 	escapes bool   // a backslash before one has it stay open; in a path of Windows it does not
 }
 
-// readWord gives the quote that is open behind a word.
-func (q openQuote) readWord(word string) openQuote {
+// readWord gives the quote that is open behind a word; more is the text behind it.
+func (q openQuote) readWord(word, more string) openQuote {
 	at := 0
 	if q.by != "" {
 		if at = q.findEnd(word); at < 0 {
@@ -89,16 +89,29 @@ func (q openQuote) readWord(word string) openQuote {
 			at += end
 		} else if strings.ContainsAny(rest, `/\~`) || strings.ContainsAny(before, `/\~`) && (rest == "" || by != "'" && by != "’") { // "Bob's"
 			return opened
+		} else if (before == "" || !isAlphanumeric(before[len(before)-1]|0x20)) && by != "`" && opened.holdsPath(more) {
+			return opened
 		}
 	}
 	return openQuote{}
+}
+
+// holdsPath reports whether a text up to the end of the quote is the rest of a path whose first name has a
+// blank: "old stuff/tmp". One with an address or the beginning of another path in it is a sentence, and
+// what is in backticks is rather a command.
+func (q openQuote) holdsPath(text string) bool {
+	end := q.findEnd(text)
+	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Fields(text[:end]), isPathLead)
 }
 
 // findEnd gives where a text goes on behind the end of the quote, -1 where it has none.
 func (q openQuote) findEnd(text string) int {
 	for i, r := range text {
 		if strings.ContainsRune(q.by, r) && !(q.escapes && i > 0 && text[i-1] == '\\') {
-			return i + utf8.RuneLen(r)
+			return i + markLength(text[i:])
 		}
 	}
 	return -1
@@ -115,10 +128,19 @@ var quotePairs = [...][2]string{
 func closingQuotes(text string) (by string, size int) {
 	for _, pair := range quotePairs {
 		if strings.HasPrefix(text, pair[0]) {
-			return pair[1], len(pair[0])
+			return pair[1], markLength(text)
 		}
 	}
 	return "", 0
+}
+
+// markLength gives how long the quote is with which a text begins: Markdown has some backticks in a row.
+func markLength(text string) int {
+	if less := strings.TrimLeft(text, "`"); less != text {
+		return len(text) - len(less)
+	}
+	_, size := utf8.DecodeRuneInString(text)
+	return size
 }
 
 // isPathLead reports whether a text begins as a path does that says where it begins, or as
