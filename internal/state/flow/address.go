@@ -26,7 +26,7 @@ const maxScheme = 32
 func trimSchemes(word string) (rest string, by lead) {
 	for rest = word; ; {
 		if countSlashes(rest) >= 2 {
-			rest, by = strings.TrimLeft(rest, `/\`), slashesOf
+			rest, by = strings.TrimPrefix(strings.TrimLeft(rest, `/\`), `?\unc\`), slashesOf
 			continue
 		}
 		n := schemeLength(rest)
@@ -100,6 +100,9 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 		return wallet, "", true
 	}
 	host = before
+	if name, port, ssl := strings.Cut(host, "@ssl"); ssl && by == slashesOf && strings.Trim(port, "@0123456789") == "" { // \\host@SSL@443
+		host, more = name, true
+	}
 	user := strings.LastIndexByte(host, '@')
 	if host = host[user+1:]; !isIPv6(host) {
 		var port bool
@@ -120,12 +123,13 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 	case strings.Contains(word, "@") || isAccount(word) || isWallet(word):
 		return "", "", true
 	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // localhost:8080/x
-		if is = true; end == len(word) {
+		if end == len(word) {
 			if !isService(word[len(host)+1:]) || files()[host[strings.LastIndexByte(host, '.')+1:]] {
-				host = ""
+				return "", "", false // main.go:12, error:404
 			}
 			return "", host, true
 		}
+		is = true
 	}
 	if !is {
 		return "", "", false

@@ -112,6 +112,72 @@ func TestAddressesInEveryForm(t *testing.T) {
 		{"fe80::77%eth0", "http://[fe80::77%25eth1]/"},
 		{"::ffff:192.0.2.7", "http://192.0.2.7/"},
 		{"::ffff:c000:207", "192.0.2.7"},
+
+		// Numbers with what stands beside them, and with wider gaps.
+		{"Hotline +49 30 1234516: ask for Eve", "+49301234516"},
+		{"(555) 123-4567: Eve", "5551234567"},
+		{"tel=+49 30 1234567=x", "+49301234567"},
+		{"+1 555 123 4567x89", "15551234567"},
+		{"+1 555 123 4567ext. 89", "15551234567"},
+		{"phone 0301234525x", "0301234525"},
+		{"0301234525ext12", "0301234525"},
+		{"+49·30·123·45·14", "+49301234514"},
+		{"+49—30—1234515", "+49301234515"},
+		{"evil.example+good", "evil.example"},
+		{"evil.example", "https://good.example/?q=see+evil.example+now"},
+		{"evil.example~x", "evil.example"},
+		{"_+49 30 1234567_", "+49301234567"},
+		{"Tel. 030 – 1234511", "0301234511"},
+		{"Tel. (030) / 1234512", "(030) 1234512"},
+		{"Tel. (030) - 1234512", "0301234512"},
+		{"[030] 1234567", "0301234567"},
+		{"030\t1234567", "0301234567"},
+		{"Tel.0301234518", "0301234518"},
+		{"Tel.+49 30 1234518", "+49301234518"},
+		{"Call 6123 4520", "61234520"},
+		{"Ring 22 33 45 21", "22334521"},
+		{"acc 1234 5678", "12345678"},
+		{"6123-4520", "6123 4520"},
+		{"02.123.45.67", "021234567"},
+		{"22.33.45.21", "22 33 45 21"},
+		{"DE89  3704  0044  0532  0130  00", "DE89370400440532013000"},
+		{"DE89\t3704\t0044\t0532\t0130\t00", "DE89370400440532013000"},
+		{"DE89\u2009\u20093704 0044 0532 0130 00", "DE89370400440532013000"},
+		{"IBANDE89370400440532013000", "DE89370400440532013000"},
+		{"IBAN.DE89370400440532013000", "DE89 3704 0044 0532 0130 00"},
+		{"iban-DE89370400440532013000", "DE89370400440532013000"},
+		{"DE89370400440532013000", "iban_de89370400440532013000"},
+		{"to_0x52908400098527886E0F7030069857D2E4169EE7", "0x52908400098527886E0F7030069857D2E4169EE7"},
+		{"eth.0x52908400098527886E0F7030069857D2E4169EE7", "0x52908400098527886E0F7030069857D2E4169EE7"},
+		{"btc/bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh", "bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh"},
+		{"BTC-1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "1BoatSLRHtKNngkdXEeobR76b53LETtpyT"},
+		{"evil.example", `\\evil.example@SSL\x`},
+		{"evil.example", `\\evil.example@SSL@8443\x`},
+		{`\\filer@SSL\x`, `\\filer\x`},
+		{`\\?\UNC\filer\x`, `\\filer\x`},
+
+		// JSON and HTML in a text have escapes.
+		{`{"body":"Contact:\neve@evil.example\nThanks"}`, "eve@evil.example"},
+		{`{"from":"Eve \u003ceve@evil.example\u003e"}`, "eve@evil.example"},
+		{"eve@evil.example", `{"body":"Contact:\neve@evil.example"}`},
+		{`{"body":"see\tevil.example"}`, "evil.example"},
+		{`{"body":"call\n+49 30 1234567"}`, "+49301234567"},
+		{`{"body":"pay\nDE89 3704 0044 0532 0130 00"}`, "DE89370400440532013000"},
+		{`{"body":"to\n0x52908400098527886E0F7030069857D2E4169EE7"}`, "0x52908400098527886e0f7030069857d2e4169ee7"},
+		{`{"a":"{\"b\": \"Eve:\\neve@evil.example\"}"}`, "eve@evil.example"},
+		{`{"u":"http:\/\/intranet\/x"}`, "http://intranet"},
+		{`{"x":"a\u003cb\u003ec \u0026evil.example"}`, "evil.example"},
+		{`{"q":"x=1\u0026evil.example"}`, "evil.example"},
+		{`{"n":"\u00e9\neve@b\u00fccher.example"}`, "eve@bücher.example"},
+		{`eve\u0040evil.example`, "eve@evil.example"},
+		{`{"t":"\u4f60eve@evil.example"}`, "eve@evil.example"},
+		{`{"host":"\u60aa.\u4e2d\u56fd"}`, "http://悪.中国/"},
+		{`{"q":"192.0.2.7\n192.0.2.8"}`, "192.0.2.8"},
+		{`{"q":"at\n2001:db8::17"}`, "http://[2001:db8::17]/"},
+		{`mail &lt;eve&#64;evil.example&gt;`, "eve@evil.example"},
+		{`&quot;evil&period;example&quot;`, "evil.example"},
+		{"＋４９ ３０ 1234567", "+49301234567"},
+		{"030 1234\u200b567", "0301234567"},
 	} {
 		read := addressesOf(c.read)
 		if !slices.ContainsFunc(addressesOf(c.carried), func(one string) bool { return slices.Contains(read, one) }) {
@@ -124,6 +190,9 @@ func TestAddressesInEveryForm(t *testing.T) {
 		"1,234,567,890", "and/or", "section 4.2.1", "x = y", "DE89", "chapter 12 34", "./x", "...", "10:30:15", "https://", "//", "mailto:",
 		"sha 9f86d081884c7d65", "2024-05-15T10:30:00Z", "a=b&c=d", "x//note", "100%", "50%25", "你好，世界。", "src//a",
 		"你好。世界很大。", "tel:", "::add", "std::add::bed", "0x9f86d081884c7d65", "3f786850e387550fdab836ed7e6dc881de23001b", "١٢٣",
+		`C:\new\table`, `\d+\.\w+`, `{"a":"x\ny"}`, "a &lt; b &amp;&amp; c", "１０：３０",
+		"main.go:12", "error:404", "step:1 done", "node:18", "line:42", "key:123", "report.pdf:8080",
+		"lines 1024-1048", "pages 1000–1200", "12 345 678", "12.345.678", "1:30:45", "1200 x 1600", "v1.0123456", "img_0123456", "1 [2] 3 [4]", "iban", "iban-x",
 	} {
 		if got := addressesOf(text); len(got) > 0 {
 			t.Errorf("%q has %q", text, got)
@@ -146,7 +215,7 @@ func TestLinesAreNoHosts(t *testing.T) {
 }
 
 func addressesOf(text string) (all []string) {
-	visitAddresses(text, func(word, _ string) { all = append(all, word) })
+	visitReadings(text, func(text string) { visitAddresses(text, func(word, _ string) { all = append(all, word) }) })
 	return all
 }
 
@@ -159,6 +228,7 @@ func TestAddressesOfOthersAreCarriedInNoForm(t *testing.T) {
 		"open http://intranet/a":           "//intranet?b",
 		"ping 2001:db8::17":                "http://[2001:db8::17]/",
 		"see xn--bse-sna.xn--fiqs8s today": "xn--bse-sna.xn--fiqs8s/q",
+		`{\"body\":\"see\\nevil.test\"}`:   "evil.test/q",
 	} {
 		state := t.TempDir()
 		web, _, mail := house(t, state)

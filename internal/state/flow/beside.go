@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/clawai/clawai/internal/text/textclass"
 )
 
 // maxHost is more than the name of a host has, in bytes.
@@ -30,6 +28,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 			i += n - 1
 		}
 	}
+	numbersBeside(word, func(number string) { visit(number, false) })
 	for from := 0; from < len(word); {
 		end, size := from, 0
 		for end < len(word) {
@@ -54,6 +53,28 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 		}
 	}
 }
+
+// numbersBeside visits accounts and wallets that stand in a word beside something else: behind
+// "iban-" or "to_", or before a path.
+func numbersBeside(word string, visit func(address string)) {
+	if _, account, named := strings.Cut(word, "iban"); named {
+		account = strings.TrimLeft(account, "-_./:#")
+		if end := strings.IndexFunc(account, isOther); end >= 0 {
+			account = account[:end]
+		}
+		if isAccount(account) {
+			visit(account)
+		}
+	}
+	for part := range strings.FieldsFuncSeq(word, isOther) {
+		if isWallet(part) {
+			visit(part)
+		}
+	}
+}
+
+// isOther reports whether a character is no plain letter or digit.
+func isOther(r rune) bool { return r >= utf8.RuneSelf || !isAlphanumeric(byte(r)) }
 
 // mailAt visits the address of mail around an @ in a word.
 func mailAt(word string, at int, visit func(address string)) {
@@ -111,12 +132,15 @@ func plainEnd(host string) string {
 // one, and how long that is.
 func standsBeside(text string) (is bool, size int) {
 	if c := text[0]; c < utf8.RuneSelf {
-		return c == '=' || c == '&', 1
+		return strings.IndexByte("=&+~^", c) >= 0, 1
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	return !unicode.In(r, unicode.L, unicode.M, unicode.N) ||
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
 }
+
+// dotted has the full stop of Chinese be a dot, as browsers take it.
+var dotted = strings.NewReplacer("\u3002", ".")
 
 // plainForm gives a word as who reads it takes it: without what a web address has in place of a
 // character, wide letters and what nobody sees. It is "" for one that has none of that.
@@ -130,16 +154,8 @@ func plainForm(word string) (plain string) {
 			plain = strings.ToValidUTF8(text, "\ufffd")
 		}
 	}
-	if strings.IndexFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		plain = norm.NFKC.String(strings.Map(func(r rune) rune {
-			switch {
-			case textclass.Format.HasRune(r):
-				return -1
-			case r == '\u3002' || r == '\uff61':
-				return '.'
-			}
-			return r
-		}, plain))
+	if !isPlainASCII(plain) {
+		plain = dotted.Replace(norm.NFKC.String(foldForms(plain)))
 	}
 	if plain = strings.ToLower(plain); plain == word {
 		return ""

@@ -143,7 +143,8 @@ func textBeginning(text string) string {
 	return text
 }
 
-// visitTexts visits every string in a message, the names of members too.
+// visitTexts visits every string in a message, the names of members too, and what each says as
+// JSON or HTML.
 func visitTexts(message string, visit func(text string)) {
 	c := jsonscan.Cursor{Src: message}
 	for {
@@ -156,7 +157,7 @@ func visitTexts(message string, visit func(text string)) {
 		if !ok {
 			return
 		}
-		visit(text)
+		visitReadings(text, visit)
 	}
 }
 

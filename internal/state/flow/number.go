@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDigits is more than a telephone's or an account's number has.
@@ -57,8 +58,20 @@ func numberStart(text string, i int) int {
 	for from > 0 && (text[from-1] == '+' || text[from-1] == '(') {
 		from--
 	}
-	if from > 0 && (isAlphanumeric(text[from-1]) || strings.IndexByte("-._%@+", text[from-1]) >= 0) {
+	if from == 0 {
+		return from
+	}
+	switch before := text[from-1]; {
+	case isAlphanumeric(before) || strings.IndexByte("-%@+", before) >= 0:
 		return -1
+	case before == '.': // "tel.030", and no "1.030"
+		if i+1 >= len(text) || text[i] != '0' && from == i || from < 2 || text[from-2] <= '9' {
+			return -1
+		}
+	case before == '_': // "_030_"
+		if from > 1 && isAlphanumeric(text[from-2]) {
+			return -1
+		}
 	}
 	return from
 }
@@ -75,14 +88,7 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 	n, groups, i := 0, 0, len(text)-len(strings.TrimLeft(text, "+("))
 	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // a telephone's
 	for {
-		gap := i
-		for i < len(text) && i-gap <= 2 {
-			size := separatorLength(text[i:])
-			if size == 0 {
-				break
-			}
-			i += size
-		}
+		i += gapLength(text[i:])
 		from := i
 		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 			if n == maxDigits {
@@ -97,8 +103,8 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 		}
 		sizes[groups], between[groups] = i-from, text[max(from-1, 0)]
 		groups++
-		if i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || strings.IndexByte("_@%:=", text[i]) >= 0) {
-			return end // the last group is a part of a word, or of a time
+		if i < len(text) && endsWithin(text[i:], groups) {
+			return end
 		}
 		end = i
 		if !called && isDate(digits[:n], sizes[:groups], between[:groups]) && (i+1 >= len(text) || text[i] != between[groups-1] || text[i+1] < '0' || text[i+1] > '9') {
@@ -107,9 +113,8 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 		switch {
 		case called && n >= leastCalled:
 		case groups == 1 && n < 8 && (n < 7 || text[0] != '+'),
-			groups > 1 && n < 9 && (n < 7 || !told),
-			groups == 2 && between[1] == '.',                                           // a decimal number
-			groups == 4 && string(between[1:4]) == "..." && slices.Max(sizes[:4]) <= 3: // an address of IPv4
+			groups > 1 && n < 9 && (n < 7 || !told) && !(n == 8 && isEven(sizes[:groups])),
+			groups == 2 && between[1] == '.': // a decimal number
 			continue
 		}
 		number := digits[:n]
@@ -120,13 +125,48 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 	}
 }
 
+// endsWithin reports whether the last of some groups of digits is a part of a word or of a time, by
+// what stands behind it. Behind several, and before an x, a letter is what is dialled later: "555 123 4567x89".
+func endsWithin(behind string, groups int) bool {
+	switch c := behind[0]; {
+	case c >= 'a' && c <= 'z':
+		return groups == 1 && c != 'x' && !strings.HasPrefix(behind, "ext")
+	case c == ':':
+		return len(behind) > 1 && behind[1] >= '0' && behind[1] <= '9'
+	case c == '_':
+		return len(behind) > 1 && isAlphanumeric(behind[1])
+	}
+	return behind[0] == '@' || behind[0] == '%'
+}
+
+// isEven reports whether all groups are of one size, as in "6123 4520" and not in "12 345 678".
+func isEven(sizes []int) bool { return slices.Min(sizes) == slices.Max(sizes) }
+
+// maxGap is how many characters stand between two groups at most: "(030) - 12".
+const maxGap = 4
+
+// gapLength gives how long the gap between two groups is with which a text begins.
+func gapLength(text string) (n int) {
+	for range maxGap {
+		if n == len(text) {
+			break
+		}
+		size := separatorLength(text[n:])
+		if size == 0 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
 // separatorLength gives how long the character is that stands between groups of digits, with which
 // a text begins; 0 where it begins with another.
 func separatorLength(text string) int {
-	if strings.IndexByte(" -./()", text[0]) >= 0 {
+	if strings.IndexByte(" \t-./()[]", text[0]) >= 0 {
 		return 1
 	}
-	for _, one := range [...]string{"\u00a0", "\u2009", "\u202f", "\u2010", "\u2011", "\u2013"} {
+	for _, one := range [...]string{"\u00a0", "\u00b7", "\u2007", "\u2009", "\u202f", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212", "\u2022", "\u3000"} {
 		if strings.HasPrefix(text, one) {
 			return len(one)
 		}
@@ -134,11 +174,12 @@ func separatorLength(text string) int {
 	return 0
 }
 
-// isDate reports whether groups of digits are a date, or two years.
+// isDate reports whether groups of digits are a date, two years, or lines from one to another.
 func isDate(digits []byte, sizes []int, between []byte) bool {
 	switch len(sizes) {
 	case 2:
-		return sizes[0] == 4 && sizes[1] == 4 && isYear(digits[:4]) && isYear(digits[4:])
+		return sizes[0] == 4 && sizes[1] == 4 &&
+			(isYear(digits[:4]) && isYear(digits[4:]) || (between[1] == '-' || between[1] >= utf8.RuneSelf) && string(digits[:4]) < string(digits[4:]))
 	case 3:
 		if between[1] != between[2] || strings.IndexByte("-./", between[1]) < 0 {
 			return false
@@ -210,8 +251,6 @@ func spacedAccount(text string, visit func(number string)) {
 		if number = append(number, text[from:i]...); len(number) >= 14 && !whole {
 			visit(string(number))
 		}
-		if i < len(text) {
-			i += separatorLength(text[i:])
-		}
+		i += gapLength(text[i:])
 	}
 }

@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -48,22 +49,12 @@ func splitPieces(text string, places bool, all []piece) []piece {
 // gluePaths has a path with blanks in it, between quotes or with a backslash before each
 // blank, begin and end nowhere else: who names "/a/b (old)" has not named "/a/b".
 func gluePaths(text string, all []piece) {
-	closing, relative := "", false
+	closing := openQuote{}
 	for i := range len(all) - 1 {
 		p, next := &all[i], &all[i+1]
 		word := text[p.from:p.end]
-		if closing == "" {
-			for j := range len(word) {
-				if quote := closingQuote(word[j:]); quote != "" && strings.ContainsAny(word[j+len(quote):], `/\~`) && !strings.Contains(word[j+len(quote):], quote) {
-					closing, relative = quote, !isPathLead(word[j+len(quote):])
-					break
-				}
-			}
-		} else if strings.Contains(word, closing) {
-			closing = ""
-		}
-		inQuotes := closing != "" && strings.Contains(text[next.from:], closing) && !isPathLead(text[next.from:next.end]) &&
-			!(relative && strings.ContainsAny(text[next.from:next.end], `/\`))
+		closing = closing.readWord(word, text[p.end:])
+		inQuotes := closing.by != "" && closing.findEnd(text[next.from:]) >= 0 && !isPathLead(text[next.from:next.end])
 		escaped := strings.HasSuffix(word, `\`) && (strings.Contains(word, "/") || strings.Count(word, `\`) == 1)
 		if inQuotes || escaped {
 			p.glued, p.ends, next.starts = true, nil, nil
@@ -71,20 +62,93 @@ func gluePaths(text string, all []piece) {
 	}
 }
 
-// closingQuote gives the quote that closes the one with which a text begins, "" where it
-// begins with none. Both are of the same length.
-func closingQuote(text string) string {
-	for _, pair := range [...][2]string{{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"“", "”"}, {"‘", "’"}, {"«", "»"}} {
-		if strings.HasPrefix(text, pair[0]) {
-			return pair[1]
+// openQuote is a quote with a path in it, or behind one, that no word has closed yet; the zero value is none.
+type openQuote struct {
+	by      string // the characters that close it
+	escapes bool   // a backslash before one has it stay open; in a path of Windows it does not
+}
+
+// readWord gives the quote that is open behind a word; more is the text behind it.
+func (q openQuote) readWord(word, more string) openQuote {
+	at := 0
+	if q.by != "" {
+		if at = q.findEnd(word); at < 0 {
+			return q
 		}
 	}
-	return ""
+	for at < len(word) {
+		by, size := closingQuotes(word[at:])
+		if by == "" {
+			at++
+			continue
+		}
+		before, rest := word[:at], word[at+size:]
+		opened := openQuote{by, !strings.Contains(rest, `:\`)}
+		at += size
+		if end := opened.findEnd(rest); end >= 0 {
+			at += end
+		} else if strings.ContainsAny(rest, `/\~`) || strings.ContainsAny(before, `/\~`) && (rest == "" || by != "'" && by != "’") { // "Bob's"
+			return opened
+		} else if (before == "" || !isAlphanumeric(before[len(before)-1]|0x20)) && by != "`" && opened.holdsPath(more) {
+			return opened
+		}
+	}
+	return openQuote{}
+}
+
+// holdsPath reports whether a text up to the end of the quote is the rest of a path whose first name has a
+// blank: "old stuff/tmp". One with an address or the beginning of another path in it is a sentence, and
+// what is in backticks is rather a command.
+func (q openQuote) holdsPath(text string) bool {
+	end := q.findEnd(text)
+	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Fields(text[:end]), isPathLead)
+}
+
+// findEnd gives where a text goes on behind the end of the quote, -1 where it has none.
+func (q openQuote) findEnd(text string) int {
+	for i, r := range text {
+		if strings.ContainsRune(q.by, r) && !(q.escapes && i > 0 && text[i-1] == '\\') {
+			return i + markLength(text[i:])
+		}
+	}
+	return -1
+}
+
+// quotePairs are quotes, and the characters that close each of them.
+var quotePairs = [...][2]string{
+	{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"“", "”"}, {"”", "”"}, {"„", "“”"}, {"‘", "’"}, {"’", "’"}, {"‚", "‘’"},
+	{"«", "»"}, {"»", "«»"}, {"‹", "›"}, {"›", "‹›"}, {"「", "」"}, {"『", "』"}, {"《", "》"},
+}
+
+// closingQuotes gives the characters that close the quote with which a text begins, and how long that is; "" where it
+// begins with none.
+func closingQuotes(text string) (by string, size int) {
+	for _, pair := range quotePairs {
+		if strings.HasPrefix(text, pair[0]) {
+			return pair[1], markLength(text)
+		}
+	}
+	return "", 0
+}
+
+// markLength gives how long the quote is with which a text begins: Markdown has some backticks in a row.
+func markLength(text string) int {
+	if less := strings.TrimLeft(text, "`"); less != text {
+		return len(text) - len(less)
+	}
+	_, size := utf8.DecodeRuneInString(text)
+	return size
 }
 
 // isPathLead reports whether a text begins as a path does that says where it begins, or as
 // an address.
 func isPathLead(text string) bool {
+	if strings.HasPrefix(text, `\"`) {
+		return false // a quote within quotes
+	}
 	for _, lead := range [...]string{"/", `\`, "~", "./", `.\`, "../", `..\`} {
 		if strings.HasPrefix(text, lead) {
 			return true
@@ -102,7 +166,7 @@ func blankLength(text string) int {
 		}
 		return 0
 	}
-	if ends, size := startsSeparator(text); ends && !strings.ContainsRune("“”«»…", firstRune(text)) {
+	if ends, size := startsSeparator(text); ends && !strings.ContainsRune(longMarks, firstRune(text)) {
 		return size
 	}
 	return 0
@@ -159,11 +223,12 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	if next[0] == '@' && len(next) > 1 && strings.IndexByte(",;|([{", text[end]) < 0 {
 		return true // the name of a mailbox: "a"@host
 	}
+	if mark := text[end : end+size]; strings.Contains("\"`“”„«»‹›「」『』《》", mark) && (p.isPattern(text, next) || joinsQuote(next)) ||
+		strings.Contains(">)]}", mark) && next[0] == '.' && joinsQuote(next) {
+		return true
+	}
 	if !strings.ContainsAny(word, `/\`) {
 		return false
-	}
-	if strings.IndexByte("\"`", text[end]) >= 0 && p.isPattern(text, next) {
-		return true
 	}
 	if filter := next[:len(next)-len(strings.TrimLeft(next, "abcdefghijklmnopqrstuvwxyz"))]; text[end] == '|' && filters[filter] && (len(filter) == len(next) || next[len(filter)] == '|') {
 		return false // "cat /a|grep x"
@@ -181,6 +246,23 @@ func (p *piece) goesOn(text string, from, end int) bool {
 		return false
 	}
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
+}
+
+// joinsQuote reports whether what stands directly behind a closing quote belongs to what is in it. The end
+// of a sentence does not, nor does the next of a list or a tag, an "s", or a word of a language without blanks.
+func joinsQuote(next string) bool {
+	if next[0] == ':' {
+		return len(next) > 1 && next[1] >= '0' && next[1] <= '9' // a port
+	}
+	rest := strings.TrimLeft(next, "'’‘“”„«»‹›「」『』《》…\"`!?.:*_~")
+	if less, is := strings.CutPrefix(rest, "s"); is && (less == "" || !isAlphanumeric(less[0]|0x20)) {
+		return false
+	}
+	if rest == "" || strings.IndexByte(",;|<>&)]}", rest[0]) >= 0 {
+		return false
+	}
+	stands, _ := standsBeside(rest)
+	return !stands || rest[0] < utf8.RuneSelf
 }
 
 // isPattern reports whether the characters behind a closing quote make a pattern of the text in
@@ -202,7 +284,8 @@ var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less m
 // continuesPath reports whether what stands from one place of the text to another is the rest of
 // a path, as behind the quote or bracket in "<a>/b", and not the next of a list or a value.
 func (p *piece) continuesPath(text string, before, from, end int) bool {
-	if before == p.from || text[from] != '/' && text[from] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
+	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is another machine's
+	if before == p.from || place == "" || place[0] != '/' && place[0] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
 		return false
 	}
 	between := text[before:from]
@@ -259,7 +342,7 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	if rest, by := trimSchemes(strings.ToLower(plain)); by != noLead && len(rest) < len(plain) && countSlashes(rest) == 0 {
 		p.starts = addPlace(p.starts, end-len(rest))
 	}
-	for _, marks := range [...]string{"'’:!?.", "/\\"} {
+	for _, marks := range [...]string{"'’‘:!?.", "/\\"} {
 		less := strings.TrimRight(plain, marks)
 		less = plain[:len(less)+ownSegment(less, plain[len(less):])]
 		if marks == "/\\" && len(plain)-len(less) > 1 || less == "" {
@@ -366,7 +449,7 @@ func visitPhrases(text string, visit func(phrase string)) {
 			}
 		}
 		for j := i + 1; j < len(all) && j < i+maxPhrase; j++ {
-			ends, escaped := all[j].ends, slices.ContainsFunc(all[i:j], func(one piece) bool { return one.glued })
+			ends, glued := all[j].ends, slices.ContainsFunc(all[i:j], func(one piece) bool { return one.glued })
 			starts := p.starts
 			if j == i+maxPhrase-1 { // of a longer value
 				starts, ends = addPlace(slices.Clip(starts), p.from), addPlace(slices.Clip(ends), all[j].end)
@@ -375,10 +458,10 @@ func visitPhrases(text string, visit func(phrase string)) {
 				for _, end := range ends[:min(len(ends), edges)] {
 					phrase := text[from:end]
 					visit(phrase)
-					if plain := strings.ReplaceAll(phrase, `\ `, " "); escaped && plain != phrase {
+					if plain := strings.ReplaceAll(phrase, `\ `, " "); glued && plain != phrase {
 						visit(plain)
 					}
-					if even := strings.Join(strings.Fields(phrase), " "); even != phrase {
+					if even := strings.Join(strings.Fields(phrase), " "); !glued && even != phrase {
 						visit(even)
 					}
 				}
@@ -397,7 +480,7 @@ func webForms(typed string, visit func(phrase string)) {
 	if strings.Contains(host, "@") || by == noLead && !isDotted(strings.TrimRight(host, "0123456789:")) || by == schemeOf || host == "" {
 		return
 	}
-	if dot := strings.LastIndexByte(host, '.'); by == noLead && fileHosts[host[dot+1:]] {
+	if name, _, _ := strings.Cut(host, ":"); by == noLead && !strings.HasPrefix(name, "www.") && !isNumbered(name) && !bareHosts()[name[strings.LastIndexByte(name, '.')+1:]] {
 		return // "install.sh" is a file, until he says otherwise
 	}
 	// The host is in lower case, what stands behind it as it was typed.
@@ -412,10 +495,13 @@ func webForms(typed string, visit func(phrase string)) {
 	}
 }
 
-// fileHosts are endings of hosts that are more often those of files.
-var fileHosts = map[string]bool{
-	"md": true, "mk": true, "mov": true, "pl": true, "ps": true, "py": true, "rs": true, "sh": true, "zip": true,
-}
+// bareHosts are endings by which a name without a scheme is a host's. Other domains are
+// endings of files, too: main.tf, main.cc, Photo.app, Dockerfile.dev.
+var bareHosts = sync.OnceValue(func() map[string]bool {
+	return setOf(`com org net edu gov mil int biz io cloud tech online shop blog test example
+	at au be ca ch cn cz de dk ee es eu fi fr gr hk hu ie il it jp kr lt lv mx nl no nz ph ru se sg sk th tw ua uk us vn za
+	рф 中国 香港 台湾`)
+})
 
 // foldPhrase gives a phrase as it is compared: in lower case, unless it has a path, of which
 // other letters are another one, or a letter that would become a plain one ("K", the sign

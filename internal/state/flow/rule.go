@@ -14,7 +14,7 @@ type going struct {
 	what  []byte   // the server, the tool and the values that decide, exactly
 	to    []string // the values that decide where it goes
 	loose bool     // it does not say where
-	texts []string // all there is in it
+	texts []string // all there is in it, and what it says as JSON or HTML
 }
 
 // clearCall lets go of a call, whose bytes are another's.
@@ -32,7 +32,8 @@ func (g *going) addExact(text string) {
 }
 
 // readCall reads a call. Of what is no tool and no resource nothing says where it goes. A tool
-// without any of the arguments that decide goes where it always goes.
+// without any of the arguments that decide goes where it always goes; one whose arguments that
+// decide are all empty does not say where.
 func (g *going) readCall(server string, decides []string, c *policy.Call) {
 	g.clearCall()
 	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // of these the others are its class's
@@ -58,16 +59,41 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 		}
 		g.loose = g.loose || len(g.to) == 0
 	default:
-		visitArguments(decides, c, g.addDestination)
+		given := false
+		visitArguments(decides, c, func(name string, value jsonscan.Value) {
+			known := len(g.to)
+			g.addDestination(name, value)
+			given = given || value.Kind() != jsonscan.Null // which clients send for what is not given
+			if len(g.to) == known && !isEmpty(value) {
+				g.to = append(g.to, string(value)) // true, or a record that names nobody
+			}
+		})
+		g.loose = g.loose || given && len(g.to) == 0
 	}
 	carry := func(name string, leaf jsonscan.Value) {
-		g.texts = append(g.texts, textOf(leaf))
+		visitReadings(textOf(leaf), func(text string) { g.texts = append(g.texts, text) })
 		if isOdd(name) {
 			g.texts = append(g.texts, name)
 		}
 	}
 	args.VisitLeaves(carry)
 	extra.VisitLeaves(carry)
+}
+
+// isEmpty reports whether a value holds nothing.
+func isEmpty(value jsonscan.Value) bool {
+	for range value.Members() {
+		return false
+	}
+	for range value.Elements() {
+		return false
+	}
+	switch value.Kind() {
+	case jsonscan.Object, jsonscan.Array, jsonscan.Null, jsonscan.Absent:
+		return true
+	case jsonscan.Boolean, jsonscan.Number, jsonscan.String:
+	}
+	return false
 }
 
 // visitArguments visits arguments of some names, in whatever letters.
@@ -98,6 +124,9 @@ func (g *going) addDestination(name string, value jsonscan.Value) {
 	case jsonscan.Array:
 		g.addExact("[")
 		for inner := range value.Elements() {
+			if inner.Kind() == jsonscan.Boolean {
+				g.to = append(g.to, string(inner))
+			}
 			g.addDestination("", inner)
 		}
 		g.addExact("]")

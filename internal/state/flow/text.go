@@ -1,12 +1,71 @@
 package flow
 
 import (
+	"html"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/escape"
 )
+
+// maxReadings bounds how often escapes within escapes are decoded: four levels of JSON in JSON.
+const maxReadings = 5
+
+// visitReadings visits a text and what who reads it may take it for: JSON or HTML in a text has
+// escapes, which hide where a word begins.
+func visitReadings(text string, visit func(text string)) {
+	for range maxReadings {
+		visit(text)
+		plain := decodeText(text)
+		if plain == text {
+			return
+		}
+		text = plain
+	}
+}
+
+// decodeText gives a text without one level of the escapes of JSON and HTML, and without wide
+// letters and what nobody sees.
+func decodeText(text string) string {
+	if strings.IndexByte(text, '\\') >= 0 {
+		text = string(escape.UndoEscapes(nil, []byte(text)))
+	}
+	if text = html.UnescapeString(text); isPlainASCII(text) {
+		return text
+	}
+	return foldForms(text)
+}
+
+// foldForms gives a text with plain characters in place of their wide and other forms, and
+// without what nobody sees. It is never longer.
+func foldForms(text string) string {
+	var room [utf8.UTFMax]byte
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return r
+		}
+		if textclass.Format.HasRune(r) {
+			return -1
+		}
+		if plain := norm.NFKD.Properties(utf8.AppendRune(room[:0], r)).Decomposition(); len(plain) == 1 {
+			return rune(plain[0])
+		}
+		return r
+	}, text)
+}
+
+func isPlainASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // words are what stands in a text between blanks, commas, quotes and brackets, as it is
 // compared: in lower case, without the marks around it and the scheme of an address.
@@ -63,8 +122,11 @@ func isSeparator(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == 0x7f || strings.IndexByte("\"`,;|<>()[]{}", byte(r)) >= 0
 	}
-	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("“”«»…", r)
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(longMarks, r)
 }
+
+// longMarks are quotes and other marks between words that are no plain characters.
+const longMarks = "“”„‚«»‹›「」『』《》…"
 
 // plainWord gives a word without the marks around it, and what led it.
 func plainWord(word string) (plain string, by lead) {
