@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/textclass"
@@ -30,30 +31,76 @@ const (
 // For a rule that denies or asks, a text with line breaks may also be what one of
 // its lines is, or several, or a line without the breaks: a maybe.
 func NewRegex(expr string) (where.Constraint, error) {
+	row, found := findKnown(expr)
+	if !found {
+		var err error
+		if row, err = parseExpression(expr); err != nil {
+			return nil, err
+		}
+	}
+	return &regex{
+		expr: expr, size: row.steps, free: row.free,
+		re:    sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)\z`) }),
+		lines: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(LinesExpression(expr)) }),
+	}, nil
+}
+
+// parseExpression checks an expression and gives what parsing it tells.
+func parseExpression(expr string) (row knownExpression, err error) {
 	if len(expr) > maxExpr {
-		return nil, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
+		return row, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
 	}
 	parsed, err := syntax.Parse(expr, syntax.Perl) // alone: it must not close our group
 	if err != nil {
-		return nil, err
+		return row, err
 	}
 	if strings.Contains(expr, `\Q`) { // what no \E ends would take in the group's end
 		if _, err := syntax.Parse("(?:"+expr+")", syntax.Perl); err != nil {
-			return nil, err
+			return row, err
 		}
 	}
 	size, deep := countSteps(parsed, maxDepth)
 	switch {
 	case deep:
-		return nil, fmt.Errorf("an expression that nests more than %d deep", maxDepth)
+		return row, fmt.Errorf("an expression that nests more than %d deep", maxDepth)
 	case size > maxProgram:
-		return nil, fmt.Errorf("an expression that unfolds to %d steps (at most %d)", size, maxProgram)
+		return row, fmt.Errorf("an expression that unfolds to %d steps (at most %d)", size, maxProgram)
 	}
-	return &regex{
-		expr: expr, size: size,
-		re:    sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)\z`) }),
-		lines: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(LinesExpression(expr)) }),
-	}, nil
+	return knownExpression{steps: size, free: freeCharacters(parsed)}, nil
+}
+
+// asciiSet is a set of ASCII characters, a bit each.
+type asciiSet [2]uint64
+
+// containsAll reports whether every character of a text is in the set.
+func (s asciiSet) containsAll(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || s[c/64]>>(c%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// freeCharacters gives the ASCII characters of which, in any order and number, every text
+// matches: of (?:[ab]|c.*)* these are a and b. Such a text is judged without the program,
+// which a hook would have to compile for one call.
+func freeCharacters(re *syntax.Regexp) (free asciiSet) {
+	if re.Op != syntax.OpStar {
+		return free
+	}
+	choices := re.Sub
+	if choices[0].Op == syntax.OpAlternate {
+		choices = choices[0].Sub
+	}
+	for _, sub := range choices {
+		for i := 0; sub.Op == syntax.OpCharClass && i < len(sub.Rune); i += 2 {
+			for r := sub.Rune[i]; r <= min(sub.Rune[i+1], unicode.MaxASCII); r++ {
+				free[r/64] |= 1 << (r % 64)
+			}
+		}
+	}
+	return free
 }
 
 // countSteps bounds the steps of the program that an expression unfolds to. To count them
@@ -88,6 +135,7 @@ func LinesExpression(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?
 type regex struct {
 	expr      string
 	size      int
+	free      asciiSet
 	re, lines func() *regexp.Regexp // compiled when a value is judged
 }
 
@@ -98,7 +146,7 @@ func (c *regex) JudgeValue(v where.Value, opens bool) where.Verdict {
 	switch {
 	case !hasText(v):
 		return where.No
-	case c.re().MatchString(v.Text):
+	case c.free != (asciiSet{}) && c.free.containsAll(v.Text), c.re().MatchString(v.Text):
 		return where.Yes
 	case !opens && strings.ContainsAny(v.Text, textclass.LineBreaks) && c.lines().MatchString(plainBreaks.Replace(v.Text)):
 		return where.Maybe
