@@ -82,7 +82,7 @@ func TestLadderKeepsTheContract(t *testing.T) {
 			gatetest.Run(t, gatetest.Approver{
 				New: func(t testing.TB) (gate.Approver, gatetest.Person) {
 					s := newFakeChannel("terminal")
-					l := NewChain(o(ChainOptions{Channels: []Channel{NewBatcher(s, func(gate.Question) bool { return false })}}))
+					l := NewChain(o(ChainOptions{Channels: []Channel{s}}))
 					t.Cleanup(l.Close)
 					return l, s
 				},

@@ -25,7 +25,7 @@ import (
 func many(ctx context.Context, o order) int {
 	others := goleak.IgnoreCurrent()
 	lo := ChainOptions{Risk: func(q gate.Question) bool { return IsDangerous(q, o.Options.View) }}
-	lo.Channels = []Channel{NewBatcher(NewTerminal(o.options()), lo.Risk)}
+	lo.Channels = []Channel{NewTerminal(o.options())}
 	if o.Queue != "" {
 		q, err := queue.Open(o.Queue, queue.Options{Patience: time.Minute})
 		if err != nil {
@@ -97,59 +97,12 @@ func replies(outs []outcome) (words []string) {
 	return words
 }
 
-// Calls made at once are one list on the terminal, each in full; what needs care
-// is no part of it, and is not let through by it.
-func TestAListOnTheTerminal(t *testing.T) {
+// Calls made at once are asked one after the other on the terminal, each in full.
+func TestQuestionsTakeTurnsOnTheTerminal(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
-		say := map[string]func(s *session, keys, word string){
-			"TERM=xterm": func(s *session, keys, _ string) { s.answer(keys) },
-			"TERM=dumb":  func(s *session, _, word string) { s.prompt(); s.press(word + "\n") },
-		}[env]
-		list := []string{"files wants 5 things at once", "1 of 5  wants to write /p/", "5 of 5  wants to write /p/", `path = "/p/0"`, `path = "/p/4"`, "let all 5 calls through?", "Deny all", "Ask one by one"}
-		alone := []string{`path = "/home/user/.ssh/authorized_keys"`, "DANGEROUS. clawai asks: let it through?"}
-		t.Run("deny "+env, func(t *testing.T) {
-			s := start(t, several(), 60, 80, env)
-			listFirst(s, func() { s.see(list...); say(s, enter, "deny") }, func() { s.see(alone...); say(s, enter, "deny") })
-			if got := strings.Join(replies(s.outcomes()), ","); got != "deny,deny,deny,deny,deny,deny" {
-				t.Error(got)
-			}
-		})
-		t.Run("allow "+env, func(t *testing.T) {
-			s := start(t, several(), 60, 80, env)
-			listFirst(s, func() { s.see(list...); say(s, down+enter, "allow") }, func() { s.see(alone...); say(s, enter, "deny") })
-			if got := strings.Join(replies(s.outcomes()), ","); got != "once,once,once,once,once,deny" {
-				t.Error(got)
-			}
-		})
-	}
-}
-
-// listFirst takes the pages in the order in which they come.
-func listFirst(s *session, list, alone func()) {
-	s.t.Helper()
-	s.screen.Wait(20*time.Second, func(shown string) bool {
-		return strings.Contains(shown, "let all 5 calls through?") || strings.Contains(shown, "DANGEROUS")
-	})
-	if strings.Contains(s.screen.Text(), "DANGEROUS") {
-		alone()
-		list()
-		return
-	}
-	list()
-	alone()
-}
-
-func TestAListOneByOneOnTheTerminal(t *testing.T) {
-	slow.Test(t)
-	t.Parallel()
-	o := several()
-	o.More = o.More[:2]
-	s := start(t, o, 60, 80)
-	s.see("let all 3 calls through?")
-	s.answer(down + down + enter)
-	left := []string{"/p/0", "/p/1", "/p/2"}
+	s := start(t, several(), 60, 80)
+	left := []string{"/p/0", "/p/1", "/p/2", "/p/3", "/p/4", "/home/user/.ssh/authorized_keys"}
 	for len(left) > 0 {
 		var path string
 		s.screen.Wait(20*time.Second, func(shown string) bool {
@@ -167,7 +120,7 @@ func TestAListOneByOneOnTheTerminal(t *testing.T) {
 		}
 		s.press(enter)
 	}
-	if got := strings.Join(replies(s.outcomes()), ","); got != "deny,once,deny" {
+	if got := strings.Join(replies(s.outcomes()), ","); got != "deny,once,deny,deny,deny,deny" {
 		t.Error(got)
 	}
 }

@@ -1,8 +1,6 @@
 package ask
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -10,12 +8,6 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gate"
 )
-
-// wordEach asks about several questions one by one.
-const wordEach = "each"
-
-// errTooMany says that questions do not fit on one page together.
-var errTooMany = errors.New("together the calls are too many to show")
 
 // questionPage gives the page of a question. Without offers "always" is no answer, and
 // whyNot, when not empty, says why.
@@ -42,36 +34,6 @@ func denyChoice(label string) dialog.Choice {
 
 func allowChoice(word, label string) dialog.Choice {
 	return dialog.Choice{Word: word, Label: label, Lets: true}
-}
-
-// batchPage gives the page of several questions.
-func batchPage(qs []gate.Question, vs []view.Question) (dialog.Page, error) {
-	head := fmt.Sprintf("%s wants %d things at once", vs[0].HeadlineServer(), len(qs))
-	first := qs[0].Deadline
-	for i, q := range qs {
-		if q.Deadline.Before(first) {
-			first = q.Deadline
-		}
-		if vs[i].Server != vs[0].Server {
-			head = fmt.Sprintf("%d calls from several servers", len(qs))
-		}
-	}
-	all := func(width int) ([]string, int) {
-		rows := append(view.Wrap([]string{head, ""}, width), view.RenderSeveral(vs, width)...)
-		return rows, len(rows)
-	}
-	if _, n := all(0); n > dialog.MaxRows {
-		return dialog.Page{}, errTooMany
-	}
-	return dialog.Page{
-		Facts:    all,
-		Decision: fmt.Sprintf("clawai asks: let all %d calls through?", len(qs)),
-		Choices: []dialog.Choice{
-			denyChoice("Deny all"), allowChoice(dialog.Allow, "Allow all, each once"), {Word: wordEach, Label: "Ask one by one"},
-		},
-		Hints:  deadlineFooter(first),
-		Headed: true,
-	}, nil
 }
 
 func deadlineFooter(deadline time.Time) []string {

@@ -47,13 +47,7 @@ func questions() map[string]order {
 	sampling := asking("research", "", `{}`)
 	sampling.Question.Calls = []policy.Call{{Server: "research", Method: "sampling/createMessage", Subject: policy.SamplingSubject, Names: []string{"Summarise the page in one sentence."}}}
 	sampling.Question.Session = false
-	list := asking("filesystem", "read_text_file", `{"path":"/home/ada/projects/app/main.go"}`)
-	for i := range byte(2) { // all alike, for they come in any order
-		q := list.Question
-		q.Digest[3] = i + 1
-		list.More = append(list.More, q)
-	}
-	return map[string]order{"edit": edit, "dangerous": danger, "outside": outside, "read": read, "sql": sql, "missing": missing, "sampling": sampling, "list": list}
+	return map[string]order{"edit": edit, "dangerous": danger, "outside": outside, "read": read, "sql": sql, "missing": missing, "sampling": sampling}
 }
 
 // byStarter is the question as the filesystem starter asks it.

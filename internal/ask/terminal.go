@@ -42,8 +42,6 @@ type Terminal struct {
 	turn  chan struct{} // one question at a time
 }
 
-var _ BatchChannel = (*Terminal)(nil)
-
 // NewTerminal gives an approver that opens the terminal for each question only.
 func NewTerminal(o Options) *Terminal {
 	o.TTY = cmp.Or(o.TTY, "/dev/tty")
@@ -91,32 +89,6 @@ func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error
 	return answer, nil
 }
 
-// AskAll shows every question on one page.
-func (t *Terminal) AskAll(ctx context.Context, qs []gate.Question) (a gate.Answer, oneByOne bool, err error) {
-	a, err = t.withTerminal(ctx, func(ctx context.Context, tty *term.Tty) (a gate.Answer, err error) {
-		vs := make([]view.Question, len(qs))
-		for i, q := range qs {
-			if vs[i], err = t.viewQuestion(q); err != nil {
-				return a, errors.Join(errTooMany, err) // the one that cannot be shown is refused alone
-			}
-		}
-		p, err := batchPage(qs, vs)
-		if err != nil {
-			return a, err
-		}
-		word, err := t.showPage(ctx, tty, p)
-		oneByOne = word == wordEach
-		if word == dialog.Allow {
-			a.Reply = gate.AllowOnce
-		}
-		return a, err
-	})
-	if err != nil {
-		a, err = denyWithNote(a, err)
-	}
-	return a, oneByOne, err
-}
-
 // denyWithNote gives a deny that nobody decided. The note goes to the agent and names no
 // path; the error goes to the owner's record and says what would help.
 func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
@@ -126,7 +98,7 @@ func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 		return a, fmt.Errorf("nobody could be asked; to allow such a call, add a rule for it above the rule that asks, "+
 			"or run the client where its terminal is free: %w", err)
 	}
-	for _, known := range []error{errUnanswered, errTooSmall, errTooMany, view.ErrTooMany, view.ErrUnreadable, term.ErrHungUp} {
+	for _, known := range []error{errUnanswered, errTooSmall, view.ErrTooMany, view.ErrUnreadable, term.ErrHungUp} {
 		if errors.Is(err, known) {
 			a.Note = known.Error()
 		}

@@ -331,16 +331,12 @@ func TestLabelsFitTheSmallestWindow(t *testing.T) {
 	t.Parallel()
 	q := writeCall(`{}`).Question
 	offers := []view.Offer{{Scope: "exact", Deny: "x"}, {Scope: "folder", Deny: "x"}, {Scope: "tool", Deny: "x"}}
-	pages := []dialog.Page{refusalPage(errTooMany, nil)}
+	pages := []dialog.Page{refusalPage(view.ErrTooMany, nil)}
 	for _, r := range []gate.Reply{gate.AllowAlways, gate.DenyAlways} {
 		pages = append(pages, scopePage(offers, r, nil), confirmationPage("", offers[0], r, nil))
 	}
 	v := view.Question{Dangers: []string{"It writes outside the folder of the work."}}
-	many, err := batchPage(make([]gate.Question, 300), make([]view.Question, 300))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range append(pages, many, questionPage(q, view.Question{}, offers, ""), questionPage(q, v, offers, ""), dialog.DangerPage("", v.Dangers, dialog.SureSession)) {
+	for _, p := range append(pages, questionPage(q, view.Question{}, offers, ""), questionPage(q, v, offers, ""), dialog.DangerPage("", v.Dangers, dialog.SureSession)) {
 		for _, c := range p.Choices {
 			if n := lipgloss.Width(c.Label); n > dialog.MinWidth-6 {
 				t.Errorf("%q is %d wide", c.Label, n)

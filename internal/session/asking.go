@@ -75,13 +75,12 @@ func (a *asking) queueClient() *ask.QueueClient {
 	return ask.NewQueueClient(a.newEnqueuer)
 }
 
-// makeChannels gives the ways of asking, in their order. Who can show one question at a
-// time gets them as a list.
+// makeChannels gives the ways of asking, in their order.
 func (a *asking) makeChannels() (all []ask.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
 		case "terminal":
-			all = append(all, ask.NewBatcher(a.newTerminal(), a.isRisky))
+			all = append(all, a.newTerminal())
 		case "console", "web":
 			all = append(all, ask.NewQueueChannel(name, a.listAnswerers))
 		case "elicitation":
