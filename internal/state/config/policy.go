@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +30,6 @@ type Loaded struct {
 
 	options policy.Options // with the layers above
 	layers  Layers
-	sum     [sha256.Size]byte // of Source
 	packs   packTexts
 	above   layerStack // the layers in force
 }
@@ -72,7 +70,7 @@ func (l Layers) parsePolicy(path string, o policy.Options, src []byte, above lay
 	}
 	return &Loaded{
 		Policy: p, Path: path, Source: src, Notes: above.notes,
-		options: o, layers: l, sum: sha256.Sum256(src), packs: packs, above: above,
+		options: o, layers: l, packs: packs, above: above,
 	}, nil
 }
 

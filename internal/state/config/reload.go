@@ -76,7 +76,8 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 	}
 	sum := sha256.Sum256(src)
 	packs, _ := readPacks(l.Path, src)
-	if sum == l.sum && packs == l.packs && above.layersDigest() == l.above.layersDigest() {
+	was := sha256.Sum256(l.Source)
+	if sum == was && packs == l.packs && above.layersDigest() == l.above.layersDigest() {
 		same := *l
 		same.Notes, same.above = above.notes, above
 		return &same, false, nil
@@ -84,7 +85,7 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 	if next, err = l.layers.parsePolicy(l.Path, l.options, src, above); err != nil {
 		return nil, false, err
 	}
-	if sum != l.sum && !hasEndMark(src) && !above.confirmed.isConfirmed(l.Path, src) && !own.explainsChange(l.sum, sum) {
+	if sum != was && !hasEndMark(src) && !above.confirmed.isConfirmed(l.Path, src) && !own.explainsChange(was, sum) {
 		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
 	}
 	loosens = loosens || packs != l.packs // it may find less
