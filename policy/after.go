@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Seen is what the session of a call has seen before it. The zero value is that this is
@@ -61,16 +62,16 @@ type afterSeen struct {
 	prompts bool
 }
 
-func (t *afterSeen) matchCall(c *Call) verdict {
+func (t *afterSeen) matchCall(c *Call) where.Match {
 	switch {
 	case c.Seen&Known == 0:
-		return maybe
+		return where.Maybe
 	case t.kinds&^c.Seen != 0:
-		return no
+		return where.No
 	case t.prompts:
-		return maybe
+		return where.Maybe
 	}
-	return yes
+	return where.Yes
 }
 
 func (t *afterSeen) meet(c *Call) { c.Seen |= t.kinds }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 )
 
 func TestAfter(t *testing.T) {
@@ -92,7 +93,7 @@ func TestAfterWritten(t *testing.T) {
 	p := parsed(t, "[[rule]]\naction = 'prompt'\ntool = 'send'\nafter = 'secret'\n[[rule]]\naction = 'allow'\ntool = '*'\n")
 	call := policy.Call{Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"send"}, Facts: policy.Facts{Seen: policy.Known | policy.PrivateData | policy.Secret}}
 	trace := p.Trace(&call)
-	if got := trace.Steps[0]; got.Match != policy.Perhaps {
+	if got := trace.Steps[0]; got.Match != where.Maybe {
 		t.Errorf("%+v", got)
 	}
 	if k, _ := policy.CallKeyOf("after"); k.Recorded || k.Proof != policy.Tightening || k.Hint == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Assurances are what a server says to the good of a tool of its own, by annotations
@@ -111,14 +112,14 @@ type annotated struct {
 	prompts bool
 }
 
-func (t *annotated) matchCall(c *Call) verdict {
+func (t *annotated) matchCall(c *Call) where.Match {
 	switch {
 	case t.dangers&^c.Assurances == 0:
-		return no
+		return where.No
 	case t.prompts:
-		return maybe
+		return where.Maybe
 	}
-	return yes
+	return where.Yes
 }
 
 func (t *annotated) meet(c *Call) { c.Assurances &^= t.dangers }

@@ -7,6 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // CallKey is what is known of a key of a rule that is a condition on the call as a
@@ -52,7 +53,7 @@ type Stated struct {
 }
 
 // callTest is such a condition as the walk asks it; maybe where the call does not say.
-type callTest interface{ matchCall(c *Call) verdict }
+type callTest interface{ matchCall(c *Call) where.Match }
 
 // example is a callTest that can say what would meet it.
 type example interface{ meet(c *Call) }
@@ -137,14 +138,14 @@ func (a anyOf) matchText(s string) bool {
 	return false
 }
 
-func (g *callGlob) matchCall(c *Call) verdict {
+func (g *callGlob) matchCall(c *Call) where.Match {
 	switch s := g.text(c); {
 	case s == "":
-		return maybe
+		return where.Maybe
 	case g.globs.matchText(s):
-		return yes
+		return where.Yes
 	}
-	return no
+	return where.No
 }
 
 // setCondition gives the rule a condition in place of what it said by that key.
@@ -167,14 +168,14 @@ func (r *ruleSource) conditionFor(name string) *Stated {
 }
 
 // matchCall reports whether the time of a call lies in it.
-func (w *When) matchCall(c *Call) verdict {
+func (w *When) matchCall(c *Call) where.Match {
 	switch {
 	case c.At.IsZero():
-		return maybe
+		return where.Maybe
 	case w.ContainsTime(c.At):
-		return yes
+		return where.Yes
 	}
-	return no
+	return where.No
 }
 
 // meet finds a time that lies in it, within the first days.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/policy/glob"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // A hook reads the whole policy to judge one call, and most rules are about other tools. The
@@ -31,7 +32,7 @@ func (r *ruleSource) mayMatchCalls(calls []Call) bool {
 // mayServe reports whether the rule leaves the call's server open, or is about it.
 func (r *ruleSource) mayServe(c *Call) bool {
 	for i := range r.calls {
-		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.matchCall(c) == no {
+		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.matchCall(c) == where.No {
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ type constraint struct {
 
 // matchReading judges one reading. A constraint is never asked when its answer would
 // take longer than there is left: the walk then refuses the call.
-func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Left) verdict {
+func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	base := r.Base
 	if r.DoubtfulBase && a == Allow {
 		base = ""
@@ -28,7 +28,7 @@ func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Lef
 	case c.whole && r.Whole != r.Type:
 		return c.askConstraint(where.Value{Kind: r.Whole}, a, left)
 	case r.Kind == reading.Absent && !c.whole:
-		return no
+		return where.No
 	case c.path:
 		return c.askConstraint(where.Value{Kind: r.Type, Text: r.DiskPath(), Raw: r.Raw, Base: base}, a, left)
 	case r.Type == where.Number:
@@ -36,7 +36,7 @@ func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Lef
 	}
 	m := c.askConstraint(where.Value{Kind: r.Type, Text: r.Raw, Base: base}, a, left)
 	if line := trimBreaks(r.Raw); line != r.Raw && c.askConstraint(where.Value{Kind: r.Type, Text: line, Raw: r.Raw, Base: base}, a, left) != m {
-		return maybe
+		return where.Maybe
 	}
 	return m
 }
@@ -55,11 +55,11 @@ func trimBreaks(s string) string {
 }
 
 // askConstraint pays for an answer and gets it.
-func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) verdict {
+func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) where.Match {
 	if left.Spend(c.JudgeCost(len(v.Text))); *left <= 0 {
-		return maybe
+		return where.Maybe
 	}
-	return verdict(c.JudgeValue(v, a == Allow))
+	return c.JudgeValue(v, a == Allow)
 }
 
 // asked is a question to a constraint, for which there is one answer.
@@ -78,10 +78,10 @@ const askEffort = 64
 
 // judgeReading judges one reading. An exception of an allow is judged as a deny is, and one
 // of a deny or a prompt as an allow: in doubt the rule is the stricter for it.
-func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) verdict {
+func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Match {
 	switch {
 	case c.not:
-		return yes - v.matchOnce(c, r, oppositeAction(a))
+		return where.Yes - v.matchOnce(c, r, oppositeAction(a))
 	case c.typed == nil && r.Within == "":
 		return c.matchReading(r, a, &v.left)
 	}
@@ -90,9 +90,9 @@ func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) verdict 
 
 // matchOnce gives match, once for all readings that a constraint cannot tell apart:
 // values are read in up to 64 ways and combined with those of other arguments.
-func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) verdict {
+func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) where.Match {
 	if r.Within != "" && !(c.not && a == Allow) && v.matchesJSONText(c, r.Within) {
-		return yes
+		return where.Yes
 	}
 	if c.typed == nil || r.Kind == reading.Refused {
 		return c.matchReading(r, a, &v.left)
@@ -105,14 +105,14 @@ func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) verdict {
 		q.text = r.Text
 	}
 	if v.left.Spend(askEffort + len(q.text)/8); v.left <= 0 {
-		return maybe
+		return where.Maybe
 	}
 	if m, known := v.answers[q]; known {
 		return m
 	}
 	m := c.matchReading(r, a, &v.left)
 	if v.answers == nil {
-		v.answers = map[asked]verdict{}
+		v.answers = map[asked]where.Match{}
 	}
 	if len(v.answers) < maxAsked {
 		v.answers[q] = m

@@ -89,7 +89,7 @@ func (v *view) matchesJSONText(c *condition, text string) bool {
 		return answer
 	}
 	if c.typed != nil {
-		answer = c.typed.spells && c.typed.askConstraint(where.Value{Kind: where.String, Text: text}, Allow, &v.left) == yes
+		answer = c.typed.spells && c.typed.askConstraint(where.Value{Kind: where.String, Text: text}, Allow, &v.left) == where.Yes
 	}
 	for _, p := range c.patterns {
 		answer = answer || p.spells && p.asWritten.matchText(text, &v.left)

@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/clawai/clawai/policy/where"
+)
 
 // everyName stands for the arguments at any depth where a rule names one: for every
 // text, number and boolean in them.
@@ -26,8 +30,8 @@ func (sc *scanner) readAllValues(slot int32) bool {
 // judgeEvery judges a condition on any argument: to an allow it is about each of the
 // values, to a deny about one that there is. So it is to a prompt, which is a maybe
 // where others do not meet it: they may meet a deny below.
-func (v *view) judgeEvery(c *condition, s *span, a Action) verdict {
-	least, most := yes, no
+func (v *view) judgeEvery(c *condition, s *span, a Action) where.Match {
+	least, most := where.Yes, where.No
 	for _, u := range v.units[s.units[0]:s.units[1]] {
 		m := v.judgeUnit(c, u, a)
 		least, most = min(least, m), max(most, m)
@@ -38,5 +42,5 @@ func (v *view) judgeEvery(c *condition, s *span, a Action) verdict {
 	case a == Deny || least == most:
 		return most
 	}
-	return maybe
+	return where.Maybe
 }

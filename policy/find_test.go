@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/policy/where"
 )
 
 func sampled(texts ...string) Call {
@@ -96,18 +98,18 @@ func TestTraceOfReplies(t *testing.T) {
 		}
 	}
 	c.Server, c.Finds = "t", []string{"secret"}
-	if s := p.PolicyFor(OnReply).Trace(&c).Steps[2]; s.Match != NoMatch || !s.At.Not || s.At.Key != "server" {
+	if s := p.PolicyFor(OnReply).Trace(&c).Steps[2]; s.Match != where.No || !s.At.Not || s.At.Key != "server" {
 		t.Errorf("an exception: %+v", s)
 	}
 	c.Screened = false
-	if s := p.Trace(&c).Steps[3]; s.Match != Perhaps || s.At.Got != "" {
+	if s := p.Trace(&c).Steps[3]; s.Match != where.Maybe || s.At.Got != "" {
 		t.Errorf("not looked: %+v", s)
 	}
 	for _, s := range p.Sources()[3].Calls {
-		if s.MeetCondition(&c); p.Trace(&c).Steps[3].Match != Matches {
+		if s.MeetCondition(&c); p.Trace(&c).Steps[3].Match != where.Yes {
 			t.Errorf("not met by %+v", c)
 		}
-		if s.MissCondition(&c); p.Trace(&c).Steps[3].Match != NoMatch {
+		if s.MissCondition(&c); p.Trace(&c).Steps[3].Match != where.No {
 			t.Errorf("not missed by %+v", c)
 		}
 	}

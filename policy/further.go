@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Further is what a rule says of the arguments that it does not name. A condition
@@ -83,17 +84,17 @@ func (f *further) namesDescendant(n *argNames) bool {
 func (n *argNames) isSameNode(m *argNames) bool { return n.id == m.id }
 
 // judgeBeyond judges what a call has at one place.
-func (v *view) judgeBeyond(f *further, b *beyond) verdict {
+func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
 	if f.namesArgument(b.node) || b.twin != nil && f.namesArgument(b.twin) || b.there && !b.any && f.only && f.namesDescendant(b.node) && !v.isSuspicious(b) {
-		return yes
+		return where.Yes
 	}
 	switch {
 	case f.only:
-		return no
+		return where.No
 	case v.isSuspicious(b):
-		return maybe
+		return where.Maybe
 	}
-	return yes
+	return where.Yes
 }
 
 // isSuspicious looks at the value of an argument when a rule asks that does not name it.
@@ -109,8 +110,8 @@ func (v *view) isSuspicious(b *beyond) bool {
 
 // judgeFurther judges all that a call has and a rule does not name, and gives what was
 // held against the call.
-func (v *view) judgeFurther(r *rule) (m verdict, at *beyond) {
-	m = yes
+func (v *view) judgeFurther(r *rule) (m where.Match, at *beyond) {
+	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
 	for i := range v.found {
 		if s := v.judgeBeyond(&r.further, &v.found[i]); s < m {

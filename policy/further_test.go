@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -176,16 +177,16 @@ func TestTraceFurther(t *testing.T) {
 	const beside = "[[rule]]\naction='allow'\ntool='read'\nargs.path='/p/**'\nargs.o.n='1'\n"
 	for _, c := range []struct {
 		more, args string
-		match      Match
+		match      where.Match
 		path, got  string
 		want       string
 	}{
-		{"", `{"path":"/p/a","o":{"n":1,"q":1,"url":"x","dir":"y"}}`, Perhaps, "o.url", reading.ByName.String(), ""},
-		{"", `{"path":"/p/a","o":{"n":1},"q":1,"x":"/y"}`, Perhaps, "x", reading.AsPath.String(), ""},
-		{"args_only=true\n", `{"path":"/p/a","o":{"n":1},"q":1}`, NoMatch, "q", "", "true"},
-		{"args_only=['x','y']\n", `{"path":"/p/a","o":{"n":1,"q":1}}`, NoMatch, "o.q", "", `["x", "y"]`},
-		{"[[rule]]\naction='deny'\ntool='x'\nargs.z='1'\n", `{"path":"/p/a","o":{"n":1},"z":"rm -r x"}`, Perhaps, "z", reading.AsCommand.String(), ""},
-		{"", `{"path":"/p/a","o":{"n":2},"x":"/y"}`, NoMatch, "o.n", "", ""},
+		{"", `{"path":"/p/a","o":{"n":1,"q":1,"url":"x","dir":"y"}}`, where.Maybe, "o.url", reading.ByName.String(), ""},
+		{"", `{"path":"/p/a","o":{"n":1},"q":1,"x":"/y"}`, where.Maybe, "x", reading.AsPath.String(), ""},
+		{"args_only=true\n", `{"path":"/p/a","o":{"n":1},"q":1}`, where.No, "q", "", "true"},
+		{"args_only=['x','y']\n", `{"path":"/p/a","o":{"n":1,"q":1}}`, where.No, "o.q", "", `["x", "y"]`},
+		{"[[rule]]\naction='deny'\ntool='x'\nargs.z='1'\n", `{"path":"/p/a","o":{"n":1},"z":"rm -r x"}`, where.Maybe, "z", reading.AsCommand.String(), ""},
+		{"", `{"path":"/p/a","o":{"n":2},"x":"/y"}`, where.No, "o.n", "", ""},
 	} {
 		p := mustLoad(t, beside+c.more)
 		s := p.Trace(toolCall("read", c.args)).Steps[0]

@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // heldFor says in which reading of a value p, which holds q, does not match
@@ -20,7 +21,7 @@ func heldFor(p, q *pattern, value string) string {
 	outer, inner := condition{patterns: []*pattern{p}}, condition{patterns: []*pattern{q}}
 	left := effort.Max
 	for _, r := range rd.Read(nil, value, new(reading.CaseFolder), &left) {
-		if inner.matchReading(&r, Allow, &left) == yes && outer.matchReading(&r, Prompt, &left) != yes {
+		if inner.matchReading(&r, Allow, &left) == where.Yes && outer.matchReading(&r, Prompt, &left) != where.Yes {
 			return fmt.Sprintf("%q made by %08b of %q", r.Text, r.Transforms, r.Raw)
 		}
 	}

@@ -3,9 +3,10 @@ package policy_test
 import (
 	"testing"
 
-	"github.com/clawai/clawai/policy"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/clawai/clawai/policy"
 )
 
 func TestSources(t *testing.T) {

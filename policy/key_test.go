@@ -25,6 +25,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // A condition that only this test has is known to all that reads, judges, compares
@@ -114,11 +115,11 @@ func clientMatch(t *testing.T, _ bool) {
 
 func clientTrace(t *testing.T, _ bool) {
 	p := clientPolicy(t, forClient("deny", "write", "cursor*"))
-	for server, match := range map[string]policy.Match{"files@cursor": policy.Matches, "files@zed": policy.NoMatch, "files": policy.Perhaps} {
+	for server, match := range map[string]where.Match{"files@cursor": where.Yes, "files@zed": where.No, "files": where.Maybe} {
 		call := writeFrom(server)
 		trace := p.Trace(&call)
 		s := trace.Steps[0]
-		if s.Match != match || match != policy.Matches && (s.At.Kind != policy.CallCondition || s.At.Key != "client" ||
+		if s.Match != match || match != where.Yes && (s.At.Kind != policy.CallCondition || s.At.Key != "client" ||
 			strings.Trim(s.At.Want[0], `"`) != "cursor*" || s.At.Got != strings.TrimPrefix(strings.TrimPrefix(server, "files"), "@")) {
 			t.Errorf("%s: %+v", server, s)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // findKinds are the kinds of findings that rules can name: those that something looks for.
@@ -46,16 +47,16 @@ func (t *found) hasKind(kind string) bool {
 	return slices.Contains(t.words, kind) || slices.Contains(t.words, anyKind)
 }
 
-func (t *found) matchCall(c *Call) verdict {
+func (t *found) matchCall(c *Call) where.Match {
 	switch {
 	case !c.Screened:
-		return maybe
+		return where.Maybe
 	case !slices.ContainsFunc(c.Finds, t.hasKind):
-		return no
+		return where.No
 	case t.alters:
-		return maybe
+		return where.Maybe
 	}
-	return yes
+	return where.Yes
 }
 
 func (t *found) meet(c *Call) {
@@ -75,7 +76,7 @@ type asWhole struct{}
 
 var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
 
-func (asWhole) matchCall(c *Call) verdict { return verdictOf(len(c.Finds) == 0) }
+func (asWhole) matchCall(c *Call) where.Match { return verdictOf(len(c.Finds) == 0) }
 
 // callConditions gives those on the call as a whole, with the one that goes without saying.
 func (r *ruleSource) callConditions() []Stated {

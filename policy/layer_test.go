@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/clawai/clawai/policy"
 	"pgregory.net/rapid"
+
+	"github.com/clawai/clawai/policy"
 )
 
 func layered(t testing.TB, user string, layers ...string) *policy.Policy {

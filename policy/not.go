@@ -6,6 +6,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // exceptions are what a rule does not match although its conditions hold: calls that
@@ -23,7 +24,7 @@ func (e *exceptions) hasExceptions() bool { return len(e.patterns)+len(e.calls)+
 // except is a callTest that holds where another does not.
 type except struct{ callTest }
 
-func (e except) matchCall(c *Call) verdict { return yes - e.callTest.matchCall(c) }
+func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
 // oppositeAction gives an action on the other side of what may be doubted.
 func oppositeAction(a Action) Action {

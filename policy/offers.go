@@ -5,6 +5,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // OffersEntry reports whether some call of what an entry of a list names could be allowed, or asked
@@ -35,7 +36,7 @@ func (p *Policy) offersEntry(c *Call) bool {
 			continue
 		}
 		sure := r.matchEveryCall(c)
-		if sure == no {
+		if sure == where.No {
 			continue
 		}
 		hit, perhaps := uint64(1)<<len(all)-1, uint64(0)
@@ -43,13 +44,13 @@ func (p *Policy) offersEntry(c *Call) bool {
 			if known {
 				hit, perhaps = v.narrowReadings(&r.conditions[i], all, hit, perhaps, r.action)
 			} else {
-				sure = maybe
+				sure = where.Maybe
 			}
 		}
 		switch {
 		case v.left <= 0, r.action != Deny && hit|perhaps != 0:
 			return true
-		case hit != 0 && sure == yes && !r.further.watches:
+		case hit != 0 && sure == where.Yes && !r.further.watches:
 			return false
 		}
 	}
@@ -68,8 +69,8 @@ func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 
 // matchEveryCall reports whether the conditions on a call as a whole hold of every call to a server:
 // of all that they ask about, its name alone is known.
-func (r *rule) matchEveryCall(c *Call) verdict {
-	all := yes
+func (r *rule) matchEveryCall(c *Call) where.Match {
+	all := where.Yes
 	for _, t := range r.calls {
 		about := t
 		if e, not := t.(except); not {
@@ -78,7 +79,7 @@ func (r *rule) matchEveryCall(c *Call) verdict {
 		if _, server := about.(*callGlob); server {
 			all = min(all, t.matchCall(c))
 		} else {
-			all = min(all, maybe)
+			all = min(all, where.Maybe)
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // pattern is a glob on an argument or a URI, with the forms it takes when it is
@@ -144,20 +145,11 @@ func (f *guise) mayMean(s string, left *effort.Left) bool {
 	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.MatchGlob(g, s) })
 }
 
-// verdict is what a condition says of a reading, or of all readings of a value.
-type verdict uint8
-
-const (
-	no verdict = iota
-	maybe
-	yes
-)
-
 // patternEffort is the work to look at one pattern of a condition.
 const patternEffort = 8
 
 // matchReading compares one reading with the pattern.
-func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) verdict {
+func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) where.Match {
 	if r.Recast && !p.pathLike {
 		return p.matchRecast(*r, left)
 	}
@@ -167,57 +159,57 @@ func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) verdict {
 	f, placed := p.guiseFor(r.Transforms), p.matchPlaces(r, left)
 	switch {
 	case p.local && (r.Base == "" || r.UnknownBase && len(r.Places) == 0):
-		return maybe
-	case p.local, placed == yes:
+		return where.Maybe
+	case p.local, placed == where.Yes:
 		return placed
 	case f.matchText(r.Text, left), r.Unslashed != "" && f.matchText(r.Unslashed, left), r.Normal != "" && p.guiseFor(r.Transforms|reading.Located).matchText(r.Normal, left):
-		return yes
-	case placed == maybe, r.UnknownBase && p.absolute && len(r.Places) == 0, p.homeless && (r.Rooted || len(r.Places) > 0):
-		return maybe
+		return where.Yes
+	case placed == where.Maybe, r.UnknownBase && p.absolute && len(r.Places) == 0, p.homeless && (r.Rooted || len(r.Places) > 0):
+		return where.Maybe
 	case p.aliased && p.mayMean(r, left):
-		return maybe
+		return where.Maybe
 	case p.boolean && reading.ParseBoolean(r.Text) == p.asWritten.glob.String():
-		return maybe
+		return where.Maybe
 	case r.Relative && f.rest != nil && (left.MatchGlob(f.rest, r.Text) || r.Unslashed != "" && left.MatchGlob(f.rest, r.Unslashed)):
-		return maybe
+		return where.Maybe
 	}
-	return no
+	return where.No
 }
 
 // matchPlaces compares the places to which a relative path or a file: URI leads with the
 // pattern: in all spellings of the folder that it starts at.
-func (p *pattern) matchPlaces(r *reading.Reading, left *effort.Left) verdict {
+func (p *pattern) matchPlaces(r *reading.Reading, left *effort.Left) where.Match {
 	if len(r.Places) == 0 || !p.pathLike && !p.closes || r.Places[0].Own && !p.local {
-		return no
+		return where.No
 	}
-	least, most := yes, no
+	least, most := where.Yes, where.No
 	for i := range r.Places {
 		m := p.matchPlace(&r.Places[i], left)
 		least, most = min(least, m), max(most, m)
 	}
 	if least < most {
-		return maybe
+		return where.Maybe
 	}
 	return least
 }
 
-func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) verdict {
+func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) where.Match {
 	f, text := p.guiseFor(place.Transforms), place.Text
 	if p.local {
 		text = place.Local
 	}
 	switch {
 	case text == "":
-		return no
+		return where.No
 	case f.matchText(text, left), place.Slashed && f.matchText(text+"/", left):
 		if place.Doubtful {
-			return maybe
+			return where.Maybe
 		}
-		return yes
+		return where.Yes
 	case p.aliased && f.mayMean(text, left):
-		return maybe
+		return where.Maybe
 	}
-	return no
+	return where.No
 }
 
 // mayMean reports whether a reading may be what the pattern means by another name.
@@ -226,11 +218,11 @@ func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
 	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.guiseFor(r.Transforms|reading.Located).mayMean(r.Normal, left)
 }
 
-func verdictOf(b bool) verdict {
+func verdictOf(b bool) where.Match {
 	if b {
-		return yes
+		return where.Yes
 	}
-	return no
+	return where.No
 }
 
 // condition is one args.<name> matcher, or the URI glob of a resource rule: one
@@ -245,19 +237,19 @@ type condition struct {
 // matchReading judges one reading for a rule with the given action. A refused reading
 // opens nothing and trips everything; one that was read out of a text (a document,
 // perhaps, with an odd URL in it) does so under path patterns alone.
-func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left) verdict {
+func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
 		return verdictOf(a != Allow)
 	case c.typed != nil:
 		return c.typed.matchReading(r, a, left)
 	case r.Kind == reading.Absent:
-		return no
+		return where.No
 	}
 	left.Spend(patternEffort * len(c.patterns))
-	best := no
+	best := where.No
 	for _, p := range c.patterns {
-		if best = max(best, p.matchReading(r, left)); best == yes {
+		if best = max(best, p.matchReading(r, left)); best == where.Yes {
 			break
 		}
 	}

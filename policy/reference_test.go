@@ -15,6 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // The reference: plain first match, no index, own matcher. It knows calls whose
@@ -147,9 +148,9 @@ func drawTyped(patterns []string) *rapid.Generator[[]ruleSource] {
 }
 
 // refFurther says what a rule makes of the arguments that it does not name.
-func refFurther(r *ruleSource, c refCall) verdict {
+func refFurther(r *ruleSource, c refCall) where.Match {
 	if r.further.Open || !r.further.Only && (r.Action != Allow || len(r.conditioned()) == 0 || slices.Contains(r.conditioned(), "*")) {
-		return yes
+		return where.Yes
 	}
 	for name, v := range c.args {
 		first, last, nested := strings.Cut(name, ".")
@@ -163,14 +164,14 @@ func refFurther(r *ruleSource, c refCall) verdict {
 		switch {
 		case named:
 		case r.further.Only:
-			return no
+			return where.No
 		case last == "path" && v != "", reading.SuspectReason("x", v) != "":
-			return maybe
+			return where.Maybe
 		case holdsJSON(v) && refSuspicious(last, v):
-			return maybe
+			return where.Maybe
 		}
 	}
-	return yes
+	return where.Yes
 }
 
 // refSuspicious looks into JSON that a text holds.
@@ -217,13 +218,13 @@ func refDecide(rules []ruleSource, c refCall) (Action, int) {
 	worst, at := none, -1
 	for i := range rules {
 		further := refFurther(&rules[i], c)
-		if further == no || !refMatches(&rules[i], c) {
+		if further == where.No || !refMatches(&rules[i], c) {
 			continue
 		}
 		if rank := rules[i].rank(); rank < worst {
 			worst, at = rank, i
 		}
-		if further == yes {
+		if further == where.Yes {
 			return worst.toAction(), at
 		}
 	}
@@ -534,21 +535,21 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 		if !refAny(p.sources[i].patterns, c.name) || refAny(not.patterns, c.name) {
 			continue
 		}
-		v := yes
+		v := where.Yes
 		for _, s := range not.calls {
 			switch {
 			case c.server == "":
-				v = min(v, maybe)
+				v = min(v, where.Maybe)
 			case refAny(s.Globs, c.server):
-				v = no
+				v = where.No
 			}
 		}
 		if server := p.sources[i].conditionFor("server"); server != nil {
 			switch {
 			case c.server == "":
-				v = min(v, maybe)
+				v = min(v, where.Maybe)
 			case !refAny(server.Globs, c.server):
-				v = no
+				v = where.No
 			}
 		}
 		for _, cond := range r.conditions {
@@ -565,9 +566,9 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 		}
 		v = min(v, refFurther(&p.sources[i], c))
 		switch v {
-		case yes:
+		case where.Yes:
 			return min(worst, r.action)
-		case maybe:
+		case where.Maybe:
 			worst = min(worst, r.action)
 		}
 	}
@@ -575,11 +576,11 @@ func loopOne(p *Policy, c refCall, readings map[int32]*reading.Reading) Action {
 }
 
 // loopAll judges a condition on any argument by each of its values, as every does.
-func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
+func loopAll(p *Policy, c refCall, cond *condition, a Action) where.Match {
 	if len(c.args) == 0 {
 		return (&view{policy: p, left: effort.Max}).judgeReading(cond, &missing, a)
 	}
-	var all []verdict
+	var all []where.Match
 	for name, text := range c.args {
 		seen := view{policy: p, call: &Call{Facts: Facts{Cwd: c.cwd}}, left: effort.Max}
 		seen.all = true
@@ -590,13 +591,13 @@ func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
 			}
 			seen.readings = nil
 			seen.readValue(&seen.values[i])
-			var each []verdict
+			var each []where.Match
 			for j := range seen.readings {
 				each = append(each, seen.judgeReading(cond, &seen.readings[j], a))
 			}
 			m := slices.Min(each)
 			if m != slices.Max(each) {
-				m = maybe
+				m = where.Maybe
 			}
 			all = append(all, m)
 		}
@@ -607,7 +608,7 @@ func loopAll(p *Policy, c refCall, cond *condition, a Action) verdict {
 	case a == Deny || least == most:
 		return most
 	}
-	return maybe
+	return where.Maybe
 }
 
 // A deny put anywhere never weakens a decision.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Rules about what comes back (on = "reply", "list") are lists of their own: those that
@@ -196,7 +197,7 @@ func (p *Policy) decideUnknown(c *Call) Decision {
 
 // mayConcern reports whether nothing that is known of a call rules the rule out.
 func (r *rule) mayConcern(c *Call) bool {
-	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == no })
+	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
 // addAlterations notes what rules change of what goes on. Where nothing has looked for what is to

@@ -5,6 +5,7 @@ import (
 
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Trace is what every rule says of a call, and why. It is for people and
@@ -23,7 +24,7 @@ type Step struct {
 	Rule int // index of the rule
 	// Match says whether the rule matched an undecided reading; where there was
 	// none, whether it matches any.
-	Match Match
+	Match where.Match
 	// Reached says that the rule's name fits and that some reading was still
 	// undecided when the walk came to the rule. A rule that matches and
 	// is not reached decides nothing here: rules above it did.
@@ -36,20 +37,6 @@ type Step struct {
 	// rule has no condition on an argument that was read in more than one way.
 	Took *Reading
 }
-
-// Match says whether a rule matches a call. The zero value is no.
-type Match uint8
-
-// The three answers. Perhaps is that of a condition that cannot be decided; such
-// a rule tightens and opens nothing.
-const (
-	NoMatch Match = iota
-	Perhaps
-	Matches
-)
-
-// String gives "no", "maybe" or "yes".
-func (m Match) String() string { return [...]string{"no", "maybe", "yes"}[min(m, Matches)] }
 
 // ConditionKind is a kind of condition of a rule.
 type ConditionKind uint8
@@ -86,7 +73,7 @@ type Condition struct {
 func (t *Trace) ReachedRules() []int {
 	var rules []int
 	for i := range t.Steps {
-		if s := &t.Steps[i]; s.Reached && s.Match != NoMatch {
+		if s := &t.Steps[i]; s.Reached && s.Match != where.No {
 			rules = append(rules, s.Rule)
 		}
 	}
@@ -189,17 +176,17 @@ func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Rea
 	}
 	switch {
 	case sure != 0:
-		n.Match = Matches
+		n.Match = where.Yes
 	case perhaps != 0:
-		n.Match = Perhaps
+		n.Match = where.Maybe
 	}
-	if n.Match == Perhaps {
+	if n.Match == where.Maybe {
 		pending = perhaps & -perhaps
 	}
 	fail := v.findObstacle(r, main, readings, pending, n.Match)
 	if old := t.depth[id]; old == 0 || isCloser(&n, fail.depth, s, old) {
 		n.At, t.depth[id] = t.describeCondition(int(id), fail), fail.depth
-		if n.Match != NoMatch && main != nil && r.readsSlot(main.slot) {
+		if n.Match != where.No && main != nil && r.readsSlot(main.slot) {
 			n.Took = t.policy.copyReading(&readings[bits.TrailingZeros64(sure|perhaps)])
 		}
 		*s = n
@@ -214,7 +201,7 @@ func isCloser(a *Step, depth int, b *Step, than int) bool {
 	case a.Match != b.Match:
 		return a.Match > b.Match
 	}
-	return a.Match != Matches && depth > than
+	return a.Match != where.Yes && depth > than
 }
 
 func (r *rule) readsSlot(slot int32) bool {
@@ -236,35 +223,35 @@ type obstacle struct {
 }
 
 // findObstacle finds the condition that a rule failed at, or that left it a maybe.
-func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pending uint64, m Match) obstacle {
+func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pending uint64, m where.Match) obstacle {
 	at := obstacle{depth: 1}
-	if m == Matches {
+	if m == where.Yes {
 		return at
 	}
 	for i, t := range r.calls {
-		if holds := t.matchCall(v.call); holds == no || holds == maybe && m == Perhaps {
+		if holds := t.matchCall(v.call); holds == where.No || holds == where.Maybe && m == where.Maybe {
 			at.kind, at.index = CallCondition, i
 			return at
 		}
 	}
 	sure, perhaps := pending, uint64(0)
 	for i := range r.conditions {
-		c, holds := &r.conditions[i], yes
+		c, holds := &r.conditions[i], where.Yes
 		at.kind, at.index, at.depth = ArgumentGlob, i, at.depth+1
 		if main != nil && c.slot == main.slot {
 			at.got = &readings[bits.TrailingZeros64(sure|perhaps)]
 			if sure, perhaps = v.narrowReadings(c, readings, sure, perhaps, r.action); sure == 0 {
-				holds = verdict(min(perhaps, uint64(maybe)))
+				holds = where.Match(min(perhaps, uint64(where.Maybe)))
 			}
 		} else {
 			holds, at.got = v.judgeWhole(c, r.action), v.pickReading(c, r.action)
 		}
-		if holds == no || holds == maybe && m == Perhaps {
+		if holds == where.No || holds == where.Maybe && m == where.Maybe {
 			return at
 		}
 	}
 	if r.further.watches {
-		if m, found := v.judgeFurther(r); m != yes {
+		if m, found := v.judgeFurther(r); m != where.Yes {
 			at = obstacle{kind: FurtherArgument, found: found, depth: at.depth + 1}
 		}
 	}
@@ -280,7 +267,7 @@ func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	}
 	if s.at < 0 {
 		for i := s.lo; i < s.hi; i++ {
-			if v.judgeReading(c, &v.readings[i], a) != yes {
+			if v.judgeReading(c, &v.readings[i], a) != where.Yes {
 				return &v.readings[i]
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy/internal/effort"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // sameAnswer says whether two decisions are one: action, rule, reading, reason.
@@ -38,10 +39,10 @@ func checkTrace(t rapid.TB, p *Policy, c *Call) Trace {
 		t.Fatalf("rule %d decided and is not among those reached, %v", want.Rule.Index, got.ReachedRules())
 	}
 	for _, s := range got.Steps {
-		if asked := s.At.Kind != SubjectKind && s.At.Kind != NameGlob; s.Match == NoMatch && s.Reached && asked && s.At.Kind == Unasked {
+		if asked := s.At.Kind != SubjectKind && s.At.Kind != NameGlob; s.Match == where.No && s.Reached && asked && s.At.Kind == Unasked {
 			t.Fatalf("rule %d does not match and nothing says why", s.Rule)
 		}
-		if s.Match == Matches && s.At.Kind != Unasked || s.Match == Perhaps && s.At.Kind == Unasked {
+		if s.Match == where.Yes && s.At.Kind != Unasked || s.Match == where.Maybe && s.At.Kind == Unasked {
 			t.Fatalf("rule %d: %v at %+v", s.Rule, s.Match, s.At)
 		}
 	}
@@ -133,7 +134,7 @@ tool = "**"
 // shown is a step in one line.
 func (s Step) shown() string {
 	words := []string{s.Match.String()}
-	if s.Match != NoMatch && !s.Reached {
+	if s.Match != where.No && !s.Reached {
 		words = append(words, "unreached")
 	}
 	if s.Took != nil && s.Took.How != nil {
@@ -253,7 +254,7 @@ server = "s"
 			t.Errorf("%s: %s\nwant %s", c.call.Names, got, c.want)
 		}
 	}
-	if s := (Match(9)).String(); s != "yes" {
+	if s := (where.Match(9)).String(); s != "yes" {
 		t.Error(s)
 	}
 }
@@ -306,7 +307,7 @@ func TestTraceIsCut(t *testing.T) {
 	p := mustCompile(t, 200, func(i int) ruleSource { return toolRule(Allow, "read", arg("path", fmt.Sprintf("/a/%d", i))) })
 	c := toolCall("read", `{"path":["/a/1","/a/2","/a/b"]}`)
 	tr, walked := p.traceWithDecision(c, 10_000)
-	if !tr.Cut || walked.Action != Deny || walked.Reason != effort.TooMuch || tr.Steps[1].Match != Matches {
+	if !tr.Cut || walked.Action != Deny || walked.Reason != effort.TooMuch || tr.Steps[1].Match != where.Yes {
 		t.Errorf("%v, %+v, %v", tr.Cut, walked, tr.ReachedRules())
 	}
 	if tr := checkTrace(t, p, c); tr.Cut || len(tr.ReachedRules()) != 2 {

@@ -29,9 +29,9 @@ type view struct {
 	os       string        // and of its server
 	room     []byte        // of the texts that had escapes
 	left     effort.Left
-	answers  map[asked]verdict  // of constraints
-	spelled  map[textAsked]bool // of conditions, about texts that hold JSON
-	noted    []int32            // rules whose limits count the call, or which alter what goes on
+	answers  map[asked]where.Match // of constraints
+	spelled  map[textAsked]bool    // of conditions, about texts that hold JSON
+	noted    []int32               // rules whose limits count the call, or which alter what goes on
 	// everySlot is that of the conditions on any argument; 0 when none is in reach.
 	everySlot int32
 	trace     *tracer // nil: nobody listens
@@ -393,9 +393,9 @@ func builtinOf(c *Call, name string) builtin.Tool {
 
 // matchRule says which of the pending readings a rule matches, and which it may.
 func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pending uint64) (sure, perhaps uint64) {
-	whole := yes
+	whole := where.Yes
 	for _, t := range r.calls {
-		if whole = min(whole, t.matchCall(v.call)); whole == no {
+		if whole = min(whole, t.matchCall(v.call)); whole == where.No {
 			return 0, 0
 		}
 	}
@@ -404,7 +404,7 @@ func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pendin
 		c := &r.conditions[i]
 		if main != nil && c.slot == main.slot {
 			sure, perhaps = v.narrowReadings(c, readings, sure, perhaps, r.action)
-		} else if whole = min(whole, v.judgeWhole(c, r.action)); whole == no {
+		} else if whole = min(whole, v.judgeWhole(c, r.action)); whole == where.No {
 			return 0, 0
 		}
 		if sure|perhaps == 0 {
@@ -413,11 +413,11 @@ func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pendin
 	}
 	if r.further.watches {
 		m, _ := v.judgeFurther(r)
-		if whole = min(whole, m); whole == no {
+		if whole = min(whole, m); whole == where.No {
 			return 0, 0
 		}
 	}
-	if whole == maybe {
+	if whole == where.Maybe {
 		return 0, sure | perhaps
 	}
 	return sure, perhaps
@@ -430,9 +430,9 @@ func (v *view) narrowReadings(c *condition, readings []reading.Reading, sure, pe
 		i := bits.TrailingZeros64(left)
 		bit := uint64(1) << i
 		switch v.judgeReading(c, &readings[i], a) {
-		case no:
+		case where.No:
 			sure, perhaps = sure&^bit, perhaps&^bit
-		case maybe:
+		case where.Maybe:
 			sure, perhaps = sure&^bit, perhaps|bit
 		}
 	}

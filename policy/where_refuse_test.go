@@ -203,7 +203,7 @@ type costly struct{ cost int }
 
 func (c costly) JudgeCost(int) int { return c.cost }
 
-func (c costly) JudgeValue(where.Value, bool) where.Verdict {
+func (c costly) JudgeValue(where.Value, bool) where.Match {
 	if c.cost > int(effort.Max) {
 		panic("asked all the same")
 	}

@@ -1,10 +1,13 @@
 package policy
 
-import "github.com/clawai/clawai/policy/reading"
+import (
+	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
+)
 
 // judgeWhole judges a condition on an argument other than the main one, by the
 // reading this walk is about, or by all.
-func (v *view) judgeWhole(c *condition, a Action) verdict {
+func (v *view) judgeWhole(c *condition, a Action) where.Match {
 	s := v.findSpan(c.slot)
 	switch {
 	case s == nil:
@@ -19,12 +22,12 @@ func (v *view) judgeWhole(c *condition, a Action) verdict {
 
 // judgeUnit judges a condition by several readings at once: it is yes when every one
 // matches and no when none does.
-func (v *view) judgeUnit(c *condition, u unit, a Action) verdict {
-	least, most := yes, no
+func (v *view) judgeUnit(c *condition, u unit, a Action) where.Match {
+	least, most := where.Yes, where.No
 	for i := u.lo; i < u.hi; i++ {
 		m := v.judgeReading(c, &v.readings[i], a)
 		if least, most = min(least, m), max(most, m); least < most {
-			return maybe
+			return where.Maybe
 		}
 	}
 	return least

@@ -7,6 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 	"github.com/clawai/clawai/policy/internal/effort"
 	"github.com/clawai/clawai/policy/reading"
+	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -70,11 +71,11 @@ func (f *guise) onAnyDrive() {
 
 // matchRecast compares a value that may be a path of Windows, and may be a text, with a
 // pattern that is not about paths: where it is not the same as both, that is a maybe.
-func (p *pattern) matchRecast(r reading.Reading, left *effort.Left) verdict {
+func (p *pattern) matchRecast(r reading.Reading, left *effort.Left) where.Match {
 	r.Recast = false
 	path, text := p.matchReading(&r, left), verdictOf(p.asWritten.matchText(r.Raw, left))
 	if path != text {
-		return maybe
+		return where.Maybe
 	}
 	return path
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Result is what the policy says of one fixture.
@@ -113,7 +114,7 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	for i := range calls {
 		trace := p.Trace(&calls[i])
 		for _, s := range trace.Steps {
-			if !s.Reached || s.Match != policy.Perhaps {
+			if !s.Reached || s.Match != where.Maybe {
 				continue
 			}
 			what := ""

@@ -1,17 +1,22 @@
 package where
 
-// Verdict is what a constraint says of a value. The zero value is No.
-type Verdict uint8
+// Match says whether a value, a reading or a call meets a constraint, a condition or a rule. The
+// zero value is No.
+type Match uint8
 
-// The three answers, in the order in which "all of them" is a minimum.
+// The three answers, in the order in which "all of them" is a minimum. Maybe is that of a
+// condition that cannot be decided: such a rule tightens and opens nothing.
 const (
-	No Verdict = iota
+	No Match = iota
 	Maybe
 	Yes
 )
 
-// VerdictOf gives the verdict of what could be decided.
-func VerdictOf(holds bool) Verdict {
+// String gives "no", "maybe" or "yes".
+func (m Match) String() string { return [...]string{"no", "maybe", "yes"}[min(m, Yes)] }
+
+// MatchOf gives the answer of what could be decided.
+func MatchOf(holds bool) Match {
 	if holds {
 		return Yes
 	}
@@ -52,7 +57,7 @@ type Constraint interface {
 	// Holds judges one value. opens says that the rule would allow: where a value
 	// stands for several things at once (the commands of a pipe), a rule that
 	// opens needs all of them, and one that denies or asks needs any.
-	JudgeValue(v Value, opens bool) Verdict
+	JudgeValue(v Value, opens bool) Match
 	// Cost bounds the work of Holds for a text of n bytes, in nanoseconds.
 	JudgeCost(n int) int
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/check/prove"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Point is something about a rule that fixtures should show.
@@ -93,7 +94,7 @@ func (m *meter) traceCases() {
 			call := &readings[j]
 			var matched []int32
 			for _, s := range p.Trace(call).Steps {
-				matches := s.Match != policy.NoMatch
+				matches := s.Match != where.No
 				if s.Reached {
 					m.came[s.Rule] = append(m.came[s.Rule], reachingCall{k, call, matches, matched[:len(matched):len(matched)]})
 				}
@@ -255,7 +256,7 @@ func (m *meter) findCase(i int, such func(reachingCall) bool, edits ...policytex
 		if !such(v) {
 			continue
 		}
-		if s := p.PolicyFor(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != policy.NoMatch {
+		if s := p.PolicyFor(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != where.No {
 			return m.cases[v.in].path
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/policytext"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // printFolded is one line for a run of rules, indented as what is said of single rules.
@@ -20,11 +21,11 @@ func (t *printer) printFolded(steps []policy.Step, subject string) {
 			subjects++
 		case isOtherSubject(s):
 			names++
-		case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+		case s.At.Kind == policy.Unasked && s.Match == where.No:
 			unasked++
 		default:
 			after++
-			if s.Match == policy.NoMatch {
+			if s.Match == where.No {
 				continue
 			}
 			if hits++; first == nil {
@@ -91,9 +92,9 @@ func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []strin
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	switch {
 	case s.Reached || isOtherSubject(s):
-	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+	case s.At.Kind == policy.Unasked && s.Match == where.No:
 		add("was not asked")
-	case s.Match == policy.NoMatch:
+	case s.Match == where.No:
 		add("nothing was left to decide; it would not match")
 	default:
 		add("nothing was left to decide; it would match")
@@ -101,10 +102,10 @@ func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []strin
 	if s.At.Kind != policy.Unasked {
 		add("%s", t.formatCondition(&s.At, s.Match, src))
 	}
-	if s.Reached && s.Match != policy.NoMatch && src.Rate.HasLimit() {
+	if s.Reached && s.Match != where.No && src.Rate.HasLimit() {
 		add("limit: %s; what was counted is not looked at", formatRate(&src.Rate))
 	}
-	if r := s.Took; r != nil && s.Match == policy.Matches && (len(r.How) > 0 || r.Refused != "") {
+	if r := s.Took; r != nil && s.Match == where.Yes && (len(r.How) > 0 || r.Refused != "") {
 		add("it matches %s", formatReading(r))
 	}
 	return lines
@@ -124,7 +125,7 @@ func formatRate(r *policy.Rate) string {
 
 // formatCondition says what a condition wants and what the call has instead, or why it
 // cannot be decided.
-func (t *printer) formatCondition(c *policy.Condition, m policy.Match, src *policy.Source) string {
+func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
 		return formatFurther(c)
 	}
@@ -133,7 +134,7 @@ func (t *printer) formatCondition(c *policy.Condition, m policy.Match, src *poli
 		verb = "excepts"
 	}
 	wants := fmt.Sprintf("%s %s %s", conditionKey(c, src.Subject), verb, t.formatGlobs(c))
-	maybe := m == policy.Perhaps
+	maybe := m == where.Maybe
 	switch c.Kind {
 	case policy.SubjectKind:
 		return fmt.Sprintf("is about %s", plural[c.Want[0]])
@@ -273,7 +274,7 @@ func (e *Explanation) explainNoRule() string {
 func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
 		for _, rule := range e.Calls[i].ReachedRules() {
-			if e.Calls[i].Steps[rule].Match == policy.Matches {
+			if e.Calls[i].Steps[rule].Match == where.Yes {
 				return "no rule matches all of it"
 			}
 			why = "no rule matches for certain, and one that may match opens nothing"
@@ -286,9 +287,9 @@ func (e *Explanation) maybeMatches(rule int) bool {
 	found := false
 	for i := range e.Calls {
 		switch s := &e.Calls[i].Steps[rule]; {
-		case s.Match == policy.Matches && s.Reached:
+		case s.Match == where.Yes && s.Reached:
 			return false
-		case s.Match == policy.Perhaps:
+		case s.Match == where.Maybe:
 			k, _ := policy.CallKeyOf(s.At.Key)
 			found = found || k.Proof != policy.Tightening // of which it is said above
 		}

@@ -1,6 +1,9 @@
 package prove
 
-import "github.com/clawai/clawai/policy"
+import (
+	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
+)
 
 // Analysis answers questions about the rules of one policy. It is not safe for
 // concurrent use.
@@ -45,7 +48,7 @@ func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 			for _, call := range q.listCalls(c) {
 				t := a.policy.Trace(&call)
 				d, i, j := t.Decision, first.src.Index, second.src.Index
-				if d.Rule != nil && d.Rule.Index == i && t.Steps[i].Match == policy.Matches && t.Steps[j].Match == policy.Matches {
+				if d.Rule != nil && d.Rule.Index == i && t.Steps[i].Match == where.Yes && t.Steps[j].Match == where.Yes {
 					witness = &call
 					return true
 				}

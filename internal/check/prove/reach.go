@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Options bounds the work.
@@ -100,7 +101,7 @@ func (pr *prover) reachRule(p *policy.Policy, rules []rule, i int) Finding {
 		return func(c candidate) bool {
 			for _, call := range q.listCalls(c) {
 				if t := p.Trace(&call); slices.Contains(t.ReachedRules(), i) {
-					f = Finding{Rule: i, Status: Reached, Witness: &call, Perhaps: t.Steps[i].Match != policy.Matches}
+					f = Finding{Rule: i, Status: Reached, Witness: &call, Perhaps: t.Steps[i].Match != where.Yes}
 					return true
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/check/prove"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -34,7 +35,7 @@ func TestBothUnderAFolder(t *testing.T) {
 				t.Errorf("no call found that is under %s and matches %s", folder, glob)
 				continue
 			}
-			if tr := p.Trace(c); tr.Decision.Action != policy.Allow || tr.Steps[1].Match != policy.Matches {
+			if tr := p.Trace(c); tr.Decision.Action != policy.Allow || tr.Steps[1].Match != where.Yes {
 				t.Errorf("%s under %s, matching %s: %+v", c.Args, folder, glob, tr)
 			}
 		}
@@ -81,7 +82,7 @@ func TestWitnessesUnderFolders(t *testing.T) {
 				}
 				shown++
 				tr := p.Trace(c)
-				if d := tr.Decision; d.Rule == nil || d.Rule.Index != i || tr.Steps[i].Match != policy.Matches || tr.Steps[j].Match != policy.Matches {
+				if d := tr.Decision; d.Rule == nil || d.Rule.Index != i || tr.Steps[i].Match != where.Yes || tr.Steps[j].Match != where.Yes {
 					rt.Errorf("%s is not taken by rule %d from %d of\n%s", c.Args, i, j, text)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 )
 
 // Judge answers what a policy says of recorded calls.
@@ -170,12 +171,12 @@ func (c *Call) openSteps(p *policy.Policy) []policy.Step {
 // it is about or, where all arguments are there, others decide it first.
 func (c *Call) isSpared(s *policy.Step) bool {
 	switch {
-	case s.Match == policy.NoMatch && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
+	case s.Match == where.No && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
 		return true
-	case s.At.Kind == policy.Unasked && s.Match == policy.NoMatch:
+	case s.At.Kind == policy.Unasked && s.Match == where.No:
 		return false
 	}
-	return c.Missing.IsComplete() && (s.Match == policy.NoMatch || !s.Reached)
+	return c.Missing.IsComplete() && (s.Match == where.No || !s.Reached)
 }
 
 // CertainPolicy gives the policy without the rules that look at what the record does not

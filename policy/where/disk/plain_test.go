@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-func onPlain(t testing.TB, dir, path string) where.Verdict {
+func onPlain(t testing.TB, dir, path string) where.Match {
 	t.Helper()
 	c, err := disk.NewUnder([]string{dir}, "/home/u", disk.PlainDisk())
 	if err != nil {
@@ -23,7 +23,7 @@ func onPlain(t testing.TB, dir, path string) where.Verdict {
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		dir, path string
-		want      where.Verdict
+		want      where.Match
 	}{
 		{"~/p", "~/p", where.Yes},
 		{"~/p", "~/p/", where.Yes},
@@ -78,7 +78,7 @@ func TestPlainIsTextual(t *testing.T) {
 			return path
 		}
 		dir, path := at(names.Draw(rt, "dir")), at(names.Draw(rt, "path"))
-		want := where.VerdictOf(inside(filepath.ToSlash(filepath.Clean(dir)), filepath.ToSlash(filepath.Clean(path))))
+		want := where.MatchOf(inside(filepath.ToSlash(filepath.Clean(dir)), filepath.ToSlash(filepath.Clean(path))))
 		if got := onPlain(t, dir, path); got != want {
 			rt.Errorf("%s under %s: %v, want %v", path, dir, got, want)
 		}

@@ -57,7 +57,7 @@ type under struct {
 	syntax syntax
 }
 
-func (c under) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c under) JudgeValue(v where.Value, _ bool) where.Match {
 	if v.Kind != where.String || v.Text == "" {
 		return where.No
 	}
@@ -127,7 +127,7 @@ func (c under) cleanPath(path string) string {
 
 // judgePath walks a path and compares both of its ends with the directories: where a
 // link leads, and where the link itself stands.
-func (c under) judgePath(path, base string) (verdict where.Verdict, decided bool) {
+func (c under) judgePath(path, base string) (verdict where.Match, decided bool) {
 	end, own, err := walkPath(c.disk, c.syntax, path)
 	if err != nil {
 		return where.Maybe, false
@@ -145,7 +145,7 @@ func (c under) judgePath(path, base string) (verdict where.Verdict, decided bool
 			continue
 		}
 		led = max(led, dir.containsPlace(end))
-		stands = max(stands, dir.containsPlace(own), where.VerdictOf(own.String() == dirOwn.String()))
+		stands = max(stands, dir.containsPlace(own), where.MatchOf(own.String() == dirOwn.String()))
 	}
 	if led != stands {
 		return where.Maybe, true
@@ -173,7 +173,7 @@ const baseWord = "${cwd}"
 // composition alone are one directory's on many systems, and identity says on
 // which; for other differences (a mount, a file system that numbers its files
 // anew) it is not enough.
-func (dir location) containsPlace(p location) where.Verdict {
+func (dir location) containsPlace(p location) where.Match {
 	named := len(p) >= len(dir)
 	alike := named
 	for i := 0; named && i < len(dir); i++ {
@@ -189,7 +189,7 @@ func (dir location) containsPlace(p location) where.Verdict {
 		if alike && !named {
 			return where.Maybe
 		}
-		return where.VerdictOf(named)
+		return where.MatchOf(named)
 	}
 	same := false
 	for _, s := range p {

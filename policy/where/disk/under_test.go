@@ -183,7 +183,7 @@ func TestRooted(t *testing.T) {
 	root := tree(t, "home/u/projects/app/main.go", "etc/passwd", "home/u/projects/out -> /etc", "home/u/projects/in -> /home/u/projects/app",
 		"home/u/projects/up -> ../../../../../../../etc", "p -> /home/u/projects", "escape -> ../../../..")
 	c := under(t, disk.RootedDisk(root), "/home/u", "~/projects")
-	for path, want := range map[string]where.Verdict{
+	for path, want := range map[string]where.Match{
 		"/home/u/projects/app/main.go": where.Yes,
 		"~/projects/new/x":             where.Yes,
 		"/p/app":                       where.Yes,
@@ -219,7 +219,7 @@ func TestVerdicts(t *testing.T) {
 		home string
 		dir  string
 		path string
-		want where.Verdict
+		want where.Match
 	}{
 		{in, home, "~/projects", "main.go", where.Yes},
 		{in, home, "~/projects", "./main.go", where.Yes},

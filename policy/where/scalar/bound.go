@@ -50,7 +50,7 @@ type bound struct {
 	holds func(order int) bool
 }
 
-func (b bound) JudgeValue(v where.Value, opens bool) where.Verdict {
+func (b bound) JudgeValue(v where.Value, opens bool) where.Match {
 	switch {
 	case b.holds == nil:
 		return where.No

@@ -44,10 +44,10 @@ func FuzzBound(f *testing.F) {
 		}
 		order := a.Cmp(b)
 		for _, x := range []struct {
-			got  where.Verdict
+			got  where.Match
 			want bool
 		}{{atLeast, order >= 0}, {atMost, order <= 0}, {equal, order == 0}} {
-			if x.got != where.Maybe && x.got != where.VerdictOf(x.want) {
+			if x.got != where.Maybe && x.got != where.MatchOf(x.want) {
 				t.Fatalf("%s and %s (%d): %d %d %d", s, limit, order, atLeast, atMost, equal)
 			}
 		}

@@ -35,7 +35,7 @@ type ofType struct {
 	integer bool
 }
 
-func (c ofType) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 	if v.Kind != c.kind || v.Kind == where.Absent {
 		return where.No
 	}
@@ -62,11 +62,11 @@ func NewPresent(want bool) where.Constraint { return present(want) }
 
 type present bool
 
-func (c present) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c present) JudgeValue(v where.Value, _ bool) where.Match {
 	if v.Kind == where.Null {
 		return where.Maybe
 	}
-	return where.VerdictOf((v.Kind != where.Absent) == bool(c))
+	return where.MatchOf((v.Kind != where.Absent) == bool(c))
 }
 
 func (present) JudgeCost(int) int { return 1 }

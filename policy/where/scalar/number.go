@@ -110,12 +110,12 @@ func (n number) sign() int {
 
 // judgeAgainst judges n by a comparison with m: Maybe where double precision would
 // see another order.
-func (n number) judgeAgainst(m number, holds func(order int) bool) where.Verdict {
+func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	exact := holds(n.compareTo(m))
 	if exact != holds(cmp.Compare(n.double, m.double)) {
 		return where.Maybe
 	}
-	return where.VerdictOf(exact)
+	return where.MatchOf(exact)
 }
 
 // fromFloat gives the shortest decimal that stands for f, which is what the author

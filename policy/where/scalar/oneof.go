@@ -43,13 +43,13 @@ type oneOf struct {
 	numbers  []number
 }
 
-func (c oneOf) JudgeValue(v where.Value, opens bool) where.Verdict {
+func (c oneOf) JudgeValue(v where.Value, opens bool) where.Match {
 	best := where.No
 	switch v.Kind {
 	case where.String:
-		best = where.VerdictOf(c.texts[v.Text])
+		best = where.MatchOf(c.texts[v.Text])
 	case where.Boolean:
-		best = where.VerdictOf(c.booleans[v.Text])
+		best = where.MatchOf(c.booleans[v.Text])
 	case where.Number:
 		n, ok := parseNumber(v.Text)
 		if !ok {
@@ -63,7 +63,7 @@ func (c oneOf) JudgeValue(v where.Value, opens bool) where.Verdict {
 	return best
 }
 
-func (c oneOf) matchNumber(n number) where.Verdict {
+func (c oneOf) matchNumber(n number) where.Match {
 	best := where.No
 	for _, m := range c.numbers {
 		best = max(best, n.judgeAgainst(m, func(order int) bool { return order == 0 }))

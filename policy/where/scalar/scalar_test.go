@@ -30,7 +30,7 @@ func must(t testing.TB) func(where.Constraint, error) where.Constraint {
 
 // check holds a constraint to what it says to a rule that opens and to one that
 // does not.
-func check(t *testing.T, name string, c where.Constraint, v where.Value, opens, tightens where.Verdict) {
+func check(t *testing.T, name string, c where.Constraint, v where.Value, opens, tightens where.Match) {
 	t.Helper()
 	if got := c.JudgeValue(v, true); got != opens {
 		t.Errorf("%s of %+v, opening: %d, want %d", name, v, got, opens)
@@ -49,7 +49,7 @@ func TestRegex(t *testing.T) {
 	for _, c := range []struct {
 		expr string
 		v    where.Value
-		want where.Verdict
+		want where.Match
 	}{
 		{`[a-z]+`, text("abc"), yes},
 		{`[a-z]+`, text("abc; rm"), no},
@@ -88,7 +88,7 @@ func TestRegex(t *testing.T) {
 func TestRegexOfLines(t *testing.T) {
 	for _, c := range []struct {
 		expr, text string
-		closes     where.Verdict
+		closes     where.Match
 	}{
 		{`[a-z]+`, "abc\n", maybe},
 		{`(?m)^[a-z]+$`, "abc\nx;y", maybe},
@@ -116,7 +116,7 @@ func TestOneOf(t *testing.T) {
 	c := must(t)(scalar.OneOf([]any{"a", "5", int64(1), 0.1, true, json.Number("123456789012345678901234567890"), int64(math.MaxInt64), json.Number("1e-3")}))
 	for _, x := range []struct {
 		v               where.Value
-		opens, tightens where.Verdict
+		opens, tightens where.Match
 	}{
 		{text("a"), yes, yes},
 		{text("A"), no, no},
@@ -173,7 +173,7 @@ func TestBounds(t *testing.T) {
 	for _, x := range []struct {
 		limit    any
 		v        string
-		min, max where.Verdict
+		min, max where.Match
 	}{
 		{int64(10), "10", yes, yes},
 		{int64(10), "10.0", yes, yes},
@@ -259,13 +259,13 @@ func TestType(t *testing.T) {
 	for name := range values {
 		c := must(t)(scalar.NewType(name))
 		for other, v := range values {
-			want := where.VerdictOf(name == other)
+			want := where.MatchOf(name == other)
 			check(t, "type "+name, c, v, want, want)
 		}
 		check(t, "type "+name, c, where.Value{}, no, no)
 	}
 	integer := must(t)(scalar.NewType("integer"))
-	for s, want := range map[string]where.Verdict{
+	for s, want := range map[string]where.Match{
 		"1": yes, "-1": yes, "0": yes, "-0": yes, "1.0": yes, "1e2": yes, "1.50e1": yes, "15e-1": no, "100e-2": yes, "1.5": no, "0.1": no, "1e400": yes, "1e-1": no,
 		"1e99999999999999999999": yes, "1e-400": maybe, "1.00000000000000000000001": maybe, "123456789012345678901234567890": yes, "x": maybe,
 	} {

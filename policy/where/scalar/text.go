@@ -142,7 +142,7 @@ type regex struct {
 // Expression is the expression as it was written.
 func (c *regex) Expression() string { return c.expr }
 
-func (c *regex) JudgeValue(v where.Value, opens bool) where.Verdict {
+func (c *regex) JudgeValue(v where.Value, opens bool) where.Match {
 	switch {
 	case !hasText(v):
 		return where.No
@@ -175,7 +175,7 @@ func MaxLength(n int) (where.Constraint, error) {
 
 type maxLength int
 
-func (c maxLength) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c maxLength) JudgeValue(v where.Value, _ bool) where.Match {
 	if !hasText(v) {
 		return where.No
 	}
@@ -183,7 +183,7 @@ func (c maxLength) JudgeValue(v where.Value, _ bool) where.Verdict {
 	if v.Raw != "" {
 		text = v.Raw
 	}
-	return where.VerdictOf(utf8.RuneCountInString(text) <= int(c))
+	return where.MatchOf(utf8.RuneCountInString(text) <= int(c))
 }
 
 func (maxLength) JudgeCost(n int) int { return 20 + 2*n }

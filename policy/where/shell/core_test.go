@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-func holds(t testing.TB, text string, opens bool, patterns ...string) where.Verdict {
+func holds(t testing.TB, text string, opens bool, patterns ...string) where.Match {
 	t.Helper()
 	c, err := New([]Setting{{"run", patterns}}, Ports{})
 	if err != nil {

@@ -76,7 +76,7 @@ func (w *word) isValue() bool {
 
 // judgeFolders reports whether the folders that a command is sent to are among those of
 // the rule. One after another, the second is relative to the first.
-func (j *judge) judgeFolders(dirs []word) where.Verdict {
+func (j *judge) judgeFolders(dirs []word) where.Match {
 	switch {
 	case len(dirs) == 0:
 		return where.Yes

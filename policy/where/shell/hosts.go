@@ -46,7 +46,7 @@ func contactOf(called word) *contact {
 
 // judgeHosts reports whether the hosts in a command are those of the rule: all that
 // may be one for a rule that opens, any for another.
-func (j *judge) judgeHosts(words []word) where.Verdict {
+func (j *judge) judgeHosts(words []word) where.Match {
 	switch {
 	case j.hosts == nil:
 		return where.Yes
@@ -93,7 +93,7 @@ func mayDial(called string, w *word) bool {
 
 // judgeOption judges an option of a program that contacts hosts, and says whether the
 // next word is a value that is none.
-func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Verdict, next bool) {
+func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, next bool) {
 	text := words[i].text
 	name, value, attached := strings.Cut(text, "=")
 	follows := listedIn(c.follows, name) || !strings.HasPrefix(text, "--") && strings.Contains(c.follows, "-L") && strings.Contains(text, "L")
@@ -120,7 +120,7 @@ func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Verdict, n
 }
 
 // judgeOperand judges a word of a program that contacts hosts.
-func (j *judge) judgeOperand(c *contact, text string, first bool) where.Verdict {
+func (j *judge) judgeOperand(c *contact, text string, first bool) where.Match {
 	switch {
 	case text == "--", c.remote && !first, c.first && !first && strings.Trim(text, "0123456789") == "":
 		return where.Yes
@@ -134,7 +134,7 @@ func (j *judge) judgeOperand(c *contact, text string, first bool) where.Verdict 
 
 // judgeRemoteWord judges a word of a program that is not known to contact hosts by its
 // operands: a URL, user@host, host:path. bare says that a name with a dot is one.
-func (j *judge) judgeRemoteWord(text string, bare bool) where.Verdict {
+func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	if at := strings.Index(text, "://"); at >= 0 {
 		if strings.Contains(text[at+3:], "://") {
 			return where.Maybe
@@ -158,7 +158,7 @@ func (j *judge) judgeRemoteWord(text string, bare bool) where.Verdict {
 
 // judgeURLHost judges the host of a URL with or without a scheme: one that programs read
 // alike, and is in the list.
-func (j *judge) judgeURLHost(text string) where.Verdict {
+func (j *judge) judgeURLHost(text string) where.Match {
 	if _, after, found := strings.Cut(text, "://"); found {
 		text = after
 	}
@@ -177,7 +177,7 @@ func (j *judge) judgeURLHost(text string) where.Verdict {
 
 // listedBehind reports whether a part of a word is a host of the list, or the letters of
 // options with one behind them: -xproxy.example.
-func (j *judge) listedBehind(part string) where.Verdict {
+func (j *judge) listedBehind(part string) where.Match {
 	v, option := where.No, strings.HasPrefix(part, "-")
 	for n := 0; n <= maxBundle && part != ""; n++ {
 		if _, doubt := authority.Parse(part); doubt == authority.Sure {
@@ -194,13 +194,13 @@ func (j *judge) listedBehind(part string) where.Verdict {
 // maxBundle is how many letters may stand before the value of an option.
 const maxBundle = 32
 
-func (j *judge) judgeListedHost(host string) where.Verdict {
+func (j *judge) judgeListedHost(host string) where.Match {
 	url := "https://" + host + "/"
 	return j.hosts.JudgeValue(where.Value{Kind: where.String, Text: url, Raw: url}, j.opens)
 }
 
 // judgeMentions reports whether any part of a command's words could be one of the hosts.
-func (j *judge) judgeMentions(words []word) where.Verdict {
+func (j *judge) judgeMentions(words []word) where.Match {
 	v := where.No
 	for i := 1; i < len(words); i++ {
 		w := &words[i]

@@ -10,7 +10,7 @@ import (
 )
 
 // JudgeValue implements where.Constraint.
-func (c *commands) JudgeValue(v where.Value, opens bool) where.Verdict {
+func (c *commands) JudgeValue(v where.Value, opens bool) where.Match {
 	if v.Kind != where.String {
 		return where.No
 	}
@@ -26,7 +26,7 @@ func (c *commands) JudgeValue(v where.Value, opens bool) where.Verdict {
 	return verdict
 }
 
-func (c *commands) judgeCommands(v where.Value, opens bool) where.Verdict {
+func (c *commands) judgeCommands(v where.Value, opens bool) where.Match {
 	text := v.Text
 	j := judge{commands: c, base: v.Base, opens: opens, budget: 3*len(text) + 256, moves: moves{starts: []string{""}},
 		expands: strings.ContainsAny(text, "$`"), loops: strings.Contains(text, "done")}
@@ -56,7 +56,7 @@ type moves struct {
 // the core, and, where that would decide, by a parser of bash too. Where the two
 // do not find the same commands, or the core does not know the text, some shell
 // may find others: then the parser's only say whether it is worse than a Maybe.
-func (j *judge) judgeText(text string, depth int) where.Verdict {
+func (j *judge) judgeText(text string, depth int) where.Match {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {
 		return where.Maybe
@@ -92,7 +92,7 @@ func (j *judge) judgeText(text string, depth int) where.Verdict {
 	return v
 }
 
-func (j *judge) judgeProgram(p *program, depth int) where.Verdict {
+func (j *judge) judgeProgram(p *program, depth int) where.Match {
 	before := j.moves
 	j.redirects = append(j.redirects, p.files...)
 	j.enterFolders(p)
@@ -105,13 +105,13 @@ func (j *judge) judgeProgram(p *program, depth int) where.Verdict {
 
 // judgeAll reports whether every command of a program is certainly one of the patterns.
 // A program without commands is none of them.
-func (j *judge) judgeAll(p *program, depth int) where.Verdict {
+func (j *judge) judgeAll(p *program, depth int) where.Match {
 	v := where.Yes
 	if p.doubt || !j.allowsAssigned(p) || j.judgeRedirects() != where.Yes {
 		v = where.Maybe
 	}
 	if len(p.commands) == 0 {
-		return min(v, where.VerdictOf(v != where.Yes))
+		return min(v, where.MatchOf(v != where.Yes))
 	}
 	for i := range p.commands {
 		v = min(v, j.judgeAllowed(p.commands[i].words, depth))
@@ -120,7 +120,7 @@ func (j *judge) judgeAll(p *program, depth int) where.Verdict {
 }
 
 // judgeAllowed judges one command, and every command it would run.
-func (j *judge) judgeAllowed(words []word, depth int) where.Verdict {
+func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	if depth > maxDepth {
 		return where.Maybe
 	}
@@ -148,7 +148,7 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Verdict {
 
 // matchPatterns reports whether a command is certainly one of the patterns, and no more
 // than they were written for.
-func (j *judge) matchPatterns(words []word) where.Verdict {
+func (j *judge) matchPatterns(words []word) where.Match {
 	e := commandEffects(words)
 	v := where.No
 	for _, p := range j.patterns {
@@ -177,7 +177,7 @@ func (j *judge) coversEffect(e *effect, p *pattern, words []word) bool {
 }
 
 // judgeSettings reports whether a command has the options and the hosts of the rule.
-func (j *judge) judgeSettings(words []word) where.Verdict {
+func (j *judge) judgeSettings(words []word) where.Match {
 	v := min(j.judgeHosts(words), j.judgeFiles(words), j.judgeSearch(words))
 	if j.options != nil {
 		v = min(v, hasOption(words, j.options))
@@ -189,7 +189,7 @@ func (j *judge) judgeSettings(words []word) where.Verdict {
 }
 
 // judgeSome reports whether any command of a program is one of the patterns.
-func (j *judge) judgeSome(p *program, depth int) where.Verdict {
+func (j *judge) judgeSome(p *program, depth int) where.Match {
 	v := where.No
 	if p.steered {
 		v = where.Maybe
@@ -202,7 +202,7 @@ func (j *judge) judgeSome(p *program, depth int) where.Verdict {
 
 // mayMatch judges one command, and every command it would run, generously: by the
 // name of a program wherever it is kept, and with options in between.
-func (j *judge) mayMatch(words []word, depth int) where.Verdict {
+func (j *judge) mayMatch(words []word, depth int) where.Match {
 	if depth > maxDepth || !words[0].known {
 		return where.Maybe
 	}
@@ -234,7 +234,7 @@ func (j *judge) mayMatch(words []word, depth int) where.Verdict {
 
 // judgeExcepted reports whether a command is certainly one that a rule which denies
 // leaves alone.
-func (j *judge) judgeExcepted(words []word) where.Verdict {
+func (j *judge) judgeExcepted(words []word) where.Match {
 	if j.not == nil {
 		return where.No
 	}

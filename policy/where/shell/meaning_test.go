@@ -51,7 +51,7 @@ func TestMeaning(t *testing.T) {
 	const no, maybe, yes = where.No, where.Maybe, where.Yes
 	for _, c := range []struct {
 		patterns, text string
-		opens, denies  where.Verdict
+		opens, denies  where.Match
 	}{
 		// Words.
 		{"git status", "git status", yes, yes},

@@ -11,7 +11,7 @@ import (
 // when every way to read its words finds one, No when none does. Behind "--" are
 // operands; what may be the value of another option may be one itself. An operand
 // that acts as an option does counts as that option.
-func hasOption(words []word, names []string) where.Verdict {
+func hasOption(words []word, names []string) where.Match {
 	v := where.No
 	r := rowOf(words)
 	doubt, ended := false, false
@@ -55,7 +55,7 @@ func takesNext(option string, r *row) bool {
 
 // spellsOption reports whether a word is one of the options: with a value, in a bundle of
 // short ones, or shortened.
-func spellsOption(text string, names []string, r *row) where.Verdict {
+func spellsOption(text string, names []string, r *row) where.Match {
 	v := where.No
 	option, _, _ := strings.Cut(text, "=")
 	for _, name := range names {
@@ -81,7 +81,7 @@ func spellsOption(text string, names []string, r *row) where.Verdict {
 }
 
 // bundlesOption reports whether a word is a bundle with a short option in it. r may be nil.
-func (r *row) bundlesOption(text, name string) where.Verdict {
+func (r *row) bundlesOption(text, name string) where.Match {
 	v := where.Yes
 	for i := 1; i < len(text); i++ {
 		letter := "-" + text[i:i+1]

@@ -122,7 +122,7 @@ func removeQuotes(word string) string {
 
 // matchWords reports whether the pattern is about these words: Yes whatever the shell
 // puts in place of what it expands, No whatever it does.
-func (p *pattern) matchWords(words []word) where.Verdict {
+func (p *pattern) matchWords(words []word) where.Match {
 	certain := true
 	for i, g := range p.words {
 		if i == len(words) {

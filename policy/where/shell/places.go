@@ -84,11 +84,11 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 
 // judgePaths reports whether paths lie in places: all of them for a rule that opens, any
 // for another. None is a doubt, and so is what cannot be resolved.
-func (j *judge) judgePaths(paths []string, p *places) where.Verdict {
+func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	if len(paths) == 0 {
 		return where.Maybe
 	}
-	v := where.VerdictOf(j.opens)
+	v := where.MatchOf(j.opens)
 	for _, path := range paths {
 		if j.asked++; j.asked > maxPaths {
 			return where.Maybe
@@ -114,7 +114,7 @@ func (j *judge) judgePaths(paths []string, p *places) where.Verdict {
 
 // matchPath reports whether a resolved path is one of the places. One that differs in
 // case alone is on some disks.
-func (p *places) matchPath(path, base string) where.Verdict {
+func (p *places) matchPath(path, base string) where.Match {
 	v, shut := where.No, where.No
 	for _, e := range p.list {
 		one := e.matchPath(path, base, p.place)
@@ -127,7 +127,7 @@ func (p *places) matchPath(path, base string) where.Verdict {
 	return min(v, where.Yes-shut)
 }
 
-func (e *place) matchPath(path, base string, resolve func(path, base string) (string, string, bool)) where.Verdict {
+func (e *place) matchPath(path, base string, resolve func(path, base string) (string, string, bool)) where.Match {
 	if e.folder == "/" {
 		return compareGlob("/"+e.rest, path)
 	}
@@ -146,7 +146,7 @@ func (e *place) matchPath(path, base string, resolve func(path, base string) (st
 	return v
 }
 
-func compareGlob(pattern, path string) where.Verdict {
+func compareGlob(pattern, path string) where.Match {
 	g, err := glob.Compile(pattern)
 	switch {
 	case err != nil:
@@ -193,11 +193,11 @@ func (j *judge) wordPaths(w *word) []string {
 
 // judgeFiles reports whether the words of a command that may be paths lie in the places
 // of the rule: all of them for a rule that opens, any for another.
-func (j *judge) judgeFiles(words []word) where.Verdict {
+func (j *judge) judgeFiles(words []word) where.Match {
 	if j.files == nil {
 		return where.Yes
 	}
-	v, r, readNames := where.VerdictOf(j.opens), rowOf(words), scriptReader(words[0].text)
+	v, r, readNames := where.MatchOf(j.opens), rowOf(words), scriptReader(words[0].text)
 	if expandsWildcard(words) {
 		v = where.Maybe
 	}
@@ -331,7 +331,7 @@ func cdDestination(words []word) (word, bool) {
 
 // judgeWorkFolder reports whether a program may work in one of the folders of a rule that
 // denies: that in which it starts, or one to which it goes.
-func (j *judge) judgeWorkFolder(p *program) where.Verdict {
+func (j *judge) judgeWorkFolder(p *program) where.Match {
 	if j.dir == nil {
 		return where.Yes
 	}
@@ -356,11 +356,11 @@ func (j *judge) judgeWorkFolder(p *program) where.Verdict {
 
 // judgeRedirects reports whether the files that a text reads or writes are among those
 // of the rule: all of them for a rule that opens, any for another.
-func (j *judge) judgeRedirects() where.Verdict {
+func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
-		return where.VerdictOf(len(j.redirects) == 0 || !j.opens)
+		return where.MatchOf(len(j.redirects) == 0 || !j.opens)
 	}
-	v := where.VerdictOf(j.opens)
+	v := where.MatchOf(j.opens)
 	for i := range j.redirects {
 		one := j.judgePaths(j.wordPaths(&j.redirects[i].to), j.redirect)
 		if j.opens {

@@ -28,7 +28,7 @@ func isSafeFetch(text string) bool {
 // actsAsOption reports whether an operand of git push, git fetch or git pull does what one
 // of the options does: +main forces, :main deletes. A deletion may be what a rule
 // about --force means.
-func (r *row) actsAsOption(w *word, names []string) where.Verdict {
+func (r *row) actsAsOption(w *word, names []string) where.Match {
 	if r == nil || r.operands != "refspec" && r.operands != "into" {
 		return where.No
 	}

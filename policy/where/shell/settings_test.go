@@ -516,7 +516,7 @@ func TestDeniedFolders(t *testing.T) {
 
 // Where the server was not started in a folder of its own, "./" names nothing.
 func TestFolderOfTheServer(t *testing.T) {
-	for folder, want := range map[string]where.Verdict{"/": where.Maybe, "/home/u": where.Maybe, "/home": where.Maybe, "/home/u/x": where.Yes, "/srv": where.Yes, "": where.Maybe} {
+	for folder, want := range map[string]where.Match{"/": where.Maybe, "/home/u": where.Maybe, "/home": where.Maybe, "/home/u/x": where.Yes, "/srv": where.Yes, "": where.Maybe} {
 		c, err := shell.New(settings("cat **; paths: ./**"), shell.Ports{Place: func(p, base string) (string, string, bool) {
 			switch {
 			case p[0] == '~':

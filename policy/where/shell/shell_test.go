@@ -25,7 +25,7 @@ func newConstraint(pattern string) (where.Constraint, error) {
 
 func text(s string) where.Value { return where.Value{Kind: where.String, Text: s, Raw: s} }
 
-var verdicts = map[where.Verdict]string{where.No: "no", where.Maybe: "maybe", where.Yes: "yes"}
+var verdicts = map[where.Match]string{where.No: "no", where.Maybe: "maybe", where.Yes: "yes"}
 
 // entry is one case of a corpus: comment lines above it say where it is from.
 type entry struct {

@@ -185,7 +185,7 @@ func parseSearch(list []string) (string, error) {
 }
 
 // judgeSearch reports whether a command looks as wide as the rule says.
-func (j *judge) judgeSearch(words []word) where.Verdict {
+func (j *judge) judgeSearch(words []word) where.Match {
 	if j.search == "" {
 		return where.Yes
 	}
@@ -201,7 +201,7 @@ func (j *judge) judgeSearch(words []word) where.Verdict {
 
 // looksWide reports whether a program shows what is in every file of the folder, in those too
 // that hold secrets: as grep -r . does, and rg --hidden.
-func (r *reader) looksWide() where.Verdict {
+func (r *reader) looksWide() where.Match {
 	sub := r.gitSubcommand()
 	switch {
 	case sub == "cat-file":
@@ -209,7 +209,7 @@ func (r *reader) looksWide() where.Verdict {
 	case r.name == "diff", listedIn(archiving, r.name):
 		// diff compares the files of two folders, of the same names, without an option too.
 		named, _ := r.findRoots(sub)
-		return max(where.VerdictOf(named), r.looksAround(recurses, sub))
+		return max(where.MatchOf(named), r.looksAround(recurses, sub))
 	case strings.HasSuffix(r.name, "grep"):
 		return r.looksAround(recurses, sub)
 	case r.name == "rg":
@@ -224,7 +224,7 @@ func (r *reader) looksWide() where.Verdict {
 
 // hasOption reports whether a command has one of the options. Files that the shell finds by a wildcard
 // are none.
-func (r *reader) hasOption(options []string) where.Verdict {
+func (r *reader) hasOption(options []string) where.Match {
 	v := where.No
 	row := rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
@@ -240,7 +240,7 @@ func (r *reader) hasOption(options []string) where.Verdict {
 
 // looksAround reports whether a command has one of the options, and looks with it into what has
 // no name in the command.
-func (r *reader) looksAround(options []string, sub string) where.Verdict {
+func (r *reader) looksAround(options []string, sub string) where.Match {
 	v := r.hasOption(options)
 	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {
 		return where.No

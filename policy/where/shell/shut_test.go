@@ -58,7 +58,7 @@ func TestSearch(t *testing.T) {
 		return c
 	}
 	narrow, wide := made("narrow"), made("wide")
-	holds := func(c where.Constraint, s string, opens bool) where.Verdict {
+	holds := func(c where.Constraint, s string, opens bool) where.Match {
 		v := text(s)
 		v.Base = "/home/user/projects/app"
 		return c.JudgeValue(v, opens)

@@ -19,7 +19,7 @@ func TestShellsOfWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge := func(c where.Constraint, text string, opens bool) where.Verdict {
+	judge := func(c where.Constraint, text string, opens bool) where.Match {
 		return c.JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, opens)
 	}
 	for _, text := range []string{

@@ -45,7 +45,7 @@ type constraint struct{ d *dialect }
 // JudgeValue gives Yes for a text whose every statement certainly only reads, No for one
 // that certainly does not or is no SQL at all, and Maybe otherwise. Where opens
 // is false one reading statement is enough, and what cannot be parsed is a Maybe.
-func (c constraint) JudgeValue(v where.Value, opens bool) where.Verdict {
+func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	if v.Kind != where.String {
 		return where.No
 	}
@@ -87,7 +87,7 @@ const nanosPerByte = 100
 // outcome is what one reading makes of a text. Readings agree when theirs are
 // equal.
 type outcome struct {
-	verdict where.Verdict
+	verdict where.Match
 	// cuts stands for where strings, quoted identifiers and statements end.
 	cuts uint64
 	// refused says that the server takes what is before the flaw for reading, and
@@ -137,7 +137,7 @@ func hashCuts(src string, toks []token) uint64 {
 
 // toVerdict of a text that has the flaw f: one that no server takes does not hold,
 // yet a rule that denies or asks had better not rely on that.
-func (f flaw) toVerdict(opens bool) where.Verdict {
+func (f flaw) toVerdict(opens bool) where.Match {
 	if f == broken && opens {
 		return where.No
 	}

@@ -147,7 +147,7 @@ func TestUndeclaredDialectIsEveryDialect(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	for _, test := range []struct {
 		dialect, text string
-		opens, other  where.Verdict
+		opens, other  where.Match
 	}{
 		{"postgres", "DELETE FROM t", where.No, where.No},
 		{"", "DELETE FROM t", where.No, where.No},
@@ -186,7 +186,7 @@ func TestDocumentedAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := map[string]where.Verdict{"yes": where.Yes, "no": where.No, "maybe": where.Maybe}
+	answers := map[string]where.Match{"yes": where.Yes, "no": where.No, "maybe": where.Maybe}
 	shown := regexp.MustCompile("(?m)^\\| (\\w+) \\| `(.*)` \\| (\\w+) \\|$").FindAllStringSubmatch(string(page), -1)
 	if len(shown) < 25 {
 		t.Fatalf("only %d answers", len(shown))
@@ -205,7 +205,7 @@ func TestDocumentedAnswers(t *testing.T) {
 func TestOnlyStringsAreSQL(t *testing.T) {
 	c := constraint(t, "")
 	for k := where.Absent; k <= where.List; k++ {
-		want := where.VerdictOf(k == where.String)
+		want := where.MatchOf(k == where.String)
 		if got := c.JudgeValue(where.Value{Kind: k, Text: "SELECT 1"}, true); got != want {
 			t.Errorf("kind %d: %d", k, got)
 		}
@@ -216,7 +216,7 @@ func TestLimits(t *testing.T) {
 	c := constraint(t, "")
 	for _, test := range []struct {
 		text string
-		want where.Verdict
+		want where.Match
 	}{
 		{"SELECT " + strings.Repeat("1, ", 80_000) + "1", where.Yes},
 		{"SELECT '" + strings.Repeat("x", 256<<10) + "'", where.Maybe},

@@ -12,7 +12,7 @@ type statement struct {
 	src  string
 	toks []token
 	// worst is the least verdict of what was seen so far.
-	worst where.Verdict
+	worst where.Match
 	// postgres is set where what looks like a column may call a function.
 	postgres *catalog
 	// aliases are the names that functions in a FROM may have, once hashed; scans are
@@ -25,7 +25,7 @@ type statement struct {
 }
 
 // judgeStatement judges the tokens of one statement.
-func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool) where.Verdict {
+func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool) where.Match {
 	if f := pairParens(src, toks); f != sound {
 		return f.toVerdict(opens)
 	}
@@ -42,7 +42,7 @@ func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool)
 }
 
 // lowerVerdict limits the verdict to v.
-func (s *statement) lowerVerdict(v where.Verdict) { s.worst = min(s.worst, v) }
+func (s *statement) lowerVerdict(v where.Match) { s.worst = min(s.worst, v) }
 
 // wordAt gives the bare word at i in lower case, empty where there is none.
 func (s *statement) wordAt(i int) string {

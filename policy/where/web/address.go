@@ -68,11 +68,11 @@ func containsAddr(blocks []netip.Prefix, a netip.Addr) bool {
 }
 
 // publicAddr reports whether an address belongs to the public internet.
-func publicAddr(a netip.Addr) where.Verdict {
+func publicAddr(a netip.Addr) where.Match {
 	a = a.Unmap()
 	switch {
 	case a.Is4():
-		return where.VerdictOf(!containsAddr(closed4(), a))
+		return where.MatchOf(!containsAddr(closed4(), a))
 	case containsAddr(translated6(), a):
 		if inner := embeddedIPv4(a); inner.IsValid() {
 			return min(publicAddr(inner), where.Maybe)

@@ -20,7 +20,7 @@ type host struct {
 
 func newHost(h authority.Host) host { return host{h, embeddedIPv4(h.Addr)} }
 
-func (h host) judgePublic() where.Verdict {
+func (h host) judgePublic() where.Match {
 	if h.Addr.IsValid() {
 		return publicAddr(h.Addr)
 	}

@@ -92,7 +92,7 @@ func TestHost(t *testing.T) {
 func TestHostVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		glob, url string
-		want      where.Verdict
+		want      where.Match
 	}{
 		{"*.example.com", "https://example.com/", where.No},
 		{"example.com", "https://a.example.com/", where.No},
@@ -151,7 +151,7 @@ func TestScheme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for url, want := range map[string]where.Verdict{
+	for url, want := range map[string]where.Match{
 		"https://example.com/":       where.Yes,
 		"HttpS://example.com/":       where.Yes,
 		"git+ssh://example.com/":     where.Yes,

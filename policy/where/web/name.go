@@ -12,7 +12,7 @@ import (
 // name can only mean something on a network of one's own (reserved, or no
 // top-level domain at all), Maybe where public name servers answer with an
 // address that is not, or with whatever the name says.
-func judgeReserved(name string) (v where.Verdict, listed bool) {
+func judgeReserved(name string) (v where.Match, listed bool) {
 	switch name {
 	// Special-use domain names (IANA registry; RFC 6761, 6762, 7686, 8375, 9476).
 	case
@@ -98,7 +98,7 @@ func judgeReserved(name string) (v where.Verdict, listed bool) {
 // publicName reports whether a name belongs to the public internet. A single label
 // means what the machine's search list makes of it, and so does a domain that the
 // internet does not have.
-func publicName(name string) where.Verdict {
+func publicName(name string) where.Match {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
 		if v, listed := judgeReserved(rest); listed {
 			return v

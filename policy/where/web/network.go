@@ -47,7 +47,7 @@ var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
 // match reports whether a host lies in the block. No name server is asked, so a name lies
 // in none for certain; one that only means something on a network of one's own, or that
 // spells out an address, may.
-func (n network) match(h host) where.Verdict {
+func (n network) match(h host) where.Match {
 	switch {
 	case h.Addr.IsValid() && n.Contains(h.Addr):
 		return where.Yes
@@ -56,7 +56,7 @@ func (n network) match(h host) where.Verdict {
 	case h.Addr.IsValid() || !n.own || publicName(h.Name) == where.Yes:
 		return where.No
 	case h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost"): // RFC 6761, section 6.3
-		return min(where.Maybe, where.VerdictOf(overlapsAny(loopback(), n.Prefix)))
+		return min(where.Maybe, where.MatchOf(overlapsAny(loopback(), n.Prefix)))
 	}
 	return where.Maybe
 }

@@ -14,7 +14,7 @@ import (
 func TestNetwork(t *testing.T) {
 	for _, c := range []struct {
 		network, url string
-		want         where.Verdict
+		want         where.Match
 	}{
 		{"10.0.0.0/8", "http://10.0.0.0/", where.Yes},
 		{"10.0.0.0/8", "http://10.255.255.255:8080/x", where.Yes},

@@ -321,7 +321,7 @@ func TestPublic(t *testing.T) {
 
 // TestPublicFalse holds that only what is certainly private is called so.
 func TestPublicFalse(t *testing.T) {
-	for url, want := range map[string]where.Verdict{
+	for url, want := range map[string]where.Match{
 		"http://127.0.0.1/":                where.Yes,
 		"http://[::1]/":                    where.Yes,
 		"http://169.254.169.254/":          where.Yes,

@@ -32,7 +32,7 @@ type url struct {
 }
 
 // limitVerdict takes the certainty from a verdict on a URL that only some programs see.
-func (u url) limitVerdict(v where.Verdict) where.Verdict {
+func (u url) limitVerdict(v where.Match) where.Match {
 	if u.guessed {
 		return min(v, where.Maybe)
 	}

@@ -30,7 +30,7 @@ func NewScheme(names []string) (where.Constraint, error) {
 
 type scheme []string
 
-func (c scheme) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c scheme) JudgeValue(v where.Value, _ bool) where.Match {
 	u := parseURL(v)
 	switch {
 	case u.hostKind == none:
@@ -38,7 +38,7 @@ func (c scheme) JudgeValue(v where.Value, _ bool) where.Verdict {
 	case u.hostKind == doubtful, u.guessed:
 		return where.Maybe
 	}
-	return where.VerdictOf(slices.Contains(c, u.scheme))
+	return where.MatchOf(slices.Contains(c, u.scheme))
 }
 
 func (c scheme) JudgeCost(n int) int { return parseCost(n) + 20*len(c) }
@@ -50,9 +50,9 @@ func NewPublic(want bool) where.Constraint { return public(want) }
 
 type public bool
 
-func (c public) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c public) JudgeValue(v where.Value, _ bool) where.Match {
 	u := parseURL(v)
-	var verdict where.Verdict
+	var verdict where.Match
 	switch u.hostKind {
 	case none, hostless:
 		return where.No
@@ -102,14 +102,14 @@ func NewHosts(globs []string) (where.Constraint, error) {
 	return c, nil
 }
 
-type hosts []interface{ match(h host) where.Verdict }
+type hosts []interface{ match(h host) where.Match }
 
 type pattern struct {
 	glob            *glob.Pattern
 	ascii, punycode bool
 }
 
-func (c hosts) JudgeValue(v where.Value, _ bool) where.Verdict {
+func (c hosts) JudgeValue(v where.Value, _ bool) where.Match {
 	u := parseURL(v)
 	switch u.hostKind {
 	case none, hostless:
@@ -126,7 +126,7 @@ func (c hosts) JudgeValue(v where.Value, _ bool) where.Verdict {
 
 // match compares a host. That a name is written in Unicode on one side and in
 // Punycode on the other is not resolved here: a maybe.
-func (p pattern) match(h host) where.Verdict {
+func (p pattern) match(h host) where.Match {
 	switch {
 	case p.glob.Match(h.Name):
 		return where.Yes

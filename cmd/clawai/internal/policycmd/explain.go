@@ -19,6 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/check/explain"
 	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
+	"github.com/clawai/clawai/policy/where"
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
@@ -125,7 +126,7 @@ func runExplain(c *cli.Context) error {
 func asksDisk(e *explain.Explanation) bool {
 	for i := range e.Calls {
 		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
-			return s.Reached && s.Match == policy.Perhaps && s.At.Kind == policy.Constraint && strings.HasPrefix(s.At.Want[0], "under = ")
+			return s.Reached && s.Match == where.Maybe && s.At.Kind == policy.Constraint && strings.HasPrefix(s.At.Want[0], "under = ")
 		}) {
 			return true
 		}
