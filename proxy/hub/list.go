@@ -7,10 +7,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/upstream"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
-	"github.com/tidwall/gjson"
 )
 
 // kind is what servers list.
@@ -110,6 +112,9 @@ func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool
 
 // finishFetch keeps what a fetch has brought; after a failure, what was known before.
 func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
+	if err != nil {
+		_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "absent", Detail: words[k].method + ": " + err.Error()})
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.storeEntries(s, k, entries, err)

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/proxy/hub"
-	"github.com/tidwall/gjson"
 )
 
 // holder is a toy with one resource and two tools.
@@ -168,5 +169,10 @@ func TestLongListHidesNoOther(t *testing.T) {
 	list := w.ask("1", "tools/list", "{}")
 	if got := fmt.Sprint(names(list)); got != "[a__read]" || gjson.Get(list, "result._meta.clawai/absent.long").String() != "its list is too long: more than 4096 KiB" {
 		t.Errorf("%.300s", list)
+	}
+	if _, found := w.record.find(func(ev event.Event) bool {
+		return ev.Server == "long" && ev.Code == "absent" && ev.Detail == "tools/list: its list is too long: more than 4096 KiB"
+	}); !found {
+		t.Error("the record does not say why a list is absent")
 	}
 }
