@@ -249,11 +249,11 @@ func (j *judge) judgeExcepted(words []word) where.Match {
 // matchesPastOptions reports whether the pattern is met when options, each with a value or
 // without, are left out: git -C /srv push is a git push.
 func (p *pattern) matchesPastOptions(words []word) bool {
-	if len(p.words) == 0 || !p.words[0].Match(words[0].text) {
+	if !p.mayBegin(words[0].text) {
 		return false
 	}
 	at, skipped := 1, false
-	for _, g := range p.words[1:] {
+	for _, g := range p.words()[1:] {
 		for {
 			if at == len(words) {
 				return false

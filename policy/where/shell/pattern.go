@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/text/textclass"
@@ -23,8 +24,28 @@ const (
 // pattern is a simple command as words, each a glob.
 type pattern struct {
 	source string
-	words  []*glob.Pattern
-	rest   bool // any further words, none included
+	texts  []string // of the words
+	rest   bool     // any further words, none included
+	globs  atomic.Pointer[[]*glob.Pattern]
+}
+
+// words returns the globs. They are compiled at the first use: most patterns of a policy
+// never meet a command that begins as they do.
+func (p *pattern) words() []*glob.Pattern {
+	if globs := p.globs.Load(); globs != nil {
+		return *globs
+	}
+	globs := make([]*glob.Pattern, len(p.texts))
+	for i, text := range p.texts {
+		globs[i], _ = glob.Compile(text) // it fails for no text that splitPattern returns
+	}
+	p.globs.Store(&globs)
+	return globs
+}
+
+// mayBegin reports whether a command that begins with this word may match.
+func (p *pattern) mayBegin(text string) bool {
+	return len(p.texts) > 0 && (p.texts[0] == text || strings.ContainsAny(p.texts[0], "*?") && p.words()[0].Match(text))
 }
 
 func parsePattern(source string) (*pattern, error) {
@@ -41,18 +62,9 @@ func parsePattern(source string) (*pattern, error) {
 	if len(words) == 0 {
 		return nil, errors.New("is empty; write a command such as \"git status\"")
 	}
-	p := &pattern{source: source}
+	p := &pattern{source: source, texts: words}
 	if words[len(words)-1] == "**" {
-		p.rest = true
-		words = words[:len(words)-1]
-	}
-	p.words = make([]*glob.Pattern, 0, len(words))
-	for _, w := range words {
-		g, err := glob.Compile(w)
-		if err != nil {
-			return nil, err
-		}
-		p.words = append(p.words, g)
+		p.rest, p.texts = true, words[:len(words)-1]
 	}
 	return p, nil
 }
@@ -123,8 +135,11 @@ func removeQuotes(word string) string {
 // matchWords reports whether the pattern is about these words: Yes whatever the shell
 // puts in place of what it expands, No whatever it does.
 func (p *pattern) matchWords(words []word) where.Match {
+	if first := len(words) > 0 && len(p.texts) > 0; first && words[0].known && !words[0].many && !p.mayBegin(words[0].text) && !goesUp(words[0].text) {
+		return where.No
+	}
 	certain := true
-	for i, g := range p.words {
+	for i, g := range p.words() {
 		if i == len(words) {
 			return where.No
 		}
@@ -135,14 +150,14 @@ func (p *pattern) matchWords(words []word) where.Match {
 		case !w.known:
 			certain = certain && matchesAll(g)
 		case g.Match(w.text):
-			certain = certain && (!g.HasWildcard() || isBareGlob(g) || !goesUp(w.text))
+			certain = certain && (!g.HasWildcard() || isBareGlob(g.String()) || !goesUp(w.text))
 		case g.HasWildcard() && goesUp(w.text):
 			certain = false
 		default:
 			return where.No
 		}
 	}
-	more := words[len(p.words):]
+	more := words[len(p.texts):]
 	switch {
 	case !p.rest && slices.ContainsFunc(more, func(w word) bool { return !w.many }):
 		return where.No
@@ -155,10 +170,10 @@ func (p *pattern) matchWords(words []word) where.Match {
 // opensOption reports whether word i of a command met a word of the pattern that names
 // it: one without a wildcard, or --output=*, which names the option.
 func (p *pattern) opensOption(i int, text string) bool {
-	if i >= len(p.words) || !p.words[i].HasWildcard() {
-		return i < len(p.words)
+	if i >= len(p.texts) || !p.words()[i].HasWildcard() {
+		return i < len(p.texts)
 	}
-	name, _, _ := strings.Cut(p.words[i].String(), "*")
+	name, _, _ := strings.Cut(p.texts[i], "*")
 	option, _, ok := strings.Cut(name, "=")
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
@@ -177,15 +192,15 @@ func (p *pattern) spellsWords(words []word) bool {
 }
 
 // namesWord reports whether the pattern holds at least a part of word i.
-func (p *pattern) namesWord(i int) bool { return i < len(p.words) && !isBareGlob(p.words[i]) }
+func (p *pattern) namesWord(i int) bool { return i < len(p.texts) && !isBareGlob(p.texts[i]) }
 
 // isExact reports whether the pattern has no wildcard at all.
 func (p *pattern) isExact() bool {
-	return !p.rest && !slices.ContainsFunc(p.words, (*glob.Pattern).HasWildcard)
+	return !p.rest && !slices.ContainsFunc(p.words(), (*glob.Pattern).HasWildcard)
 }
 
 // isBareGlob reports whether a glob holds nothing but wildcards.
-func isBareGlob(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
+func isBareGlob(text string) bool { return strings.Trim(text, "*?") == "" }
 
 // matchesAll reports whether a glob matches every text.
 func matchesAll(g *glob.Pattern) bool {

@@ -50,11 +50,11 @@ func (j *judge) shownAt(words []word) bool {
 	}
 	for _, name := range deniedNames(words[0].text) {
 		for _, p := range j.patterns {
-			if len(p.words) == 0 || isBareGlob(p.words[0]) || !p.words[0].Match(name) {
+			if len(p.texts) == 0 || isBareGlob(p.texts[0]) || !p.mayBegin(name) {
 				continue
 			}
 			// A pattern says nothing of words far behind its own.
-			named := append([]word{{text: name, known: true}}, words[1:min(len(words), len(p.words)+maxPast)]...)
+			named := append([]word{{text: name, known: true}}, words[1:min(len(words), len(p.texts)+maxPast)]...)
 			if p.matchWords(named) != where.No || p.matchesPastOptions(named) {
 				return true
 			}

@@ -29,14 +29,14 @@ func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 // meansShut reports whether word i of the pattern names a place of secrets itself, and not
 // by wildcards alone: .env*, .ssh/**.
 func (p *pattern) meansShut(i int) bool {
-	if i >= len(p.words) {
+	if i >= len(p.texts) {
 		return false
 	}
-	text := strings.TrimRight(p.words[i].String(), "*")
+	text := strings.TrimRight(p.texts[i], "*")
 	if text = strings.TrimSuffix(text, "/"); text == "" || baseName(text) == "" {
 		return false
 	}
-	return textclass.NamesShut(text) || !strings.HasSuffix(p.words[i].String(), "/*") && textclass.NamesShut(p.words[i].String())
+	return textclass.NamesShut(text) || !strings.HasSuffix(p.texts[i], "/*") && textclass.NamesShut(p.texts[i])
 }
 
 // reader is a command that may show what is in files.

@@ -29,7 +29,7 @@ func UnseenBy(c where.Constraint) (list []Unseen) {
 
 func (p *pattern) findUnseen() (Unseen, bool) {
 	var words []word // those before the first wildcard
-	for _, g := range p.words {
+	for _, g := range p.words() {
 		if g.HasWildcard() {
 			break
 		}
@@ -45,8 +45,8 @@ func (p *pattern) findUnseen() (Unseen, bool) {
 	e := commandEffects(words)
 	u.Known = !e.strange
 	bareRest := p.rest
-	for _, g := range p.words[len(words):] {
-		bareRest = bareRest || isBareGlob(g)
+	for _, g := range p.words()[len(words):] {
+		bareRest = bareRest || isBareGlob(g.String())
 	}
 	return u, bareRest && (e.hidden || e.strange)
 }
