@@ -62,7 +62,7 @@ func readHidden(f *findings, s *sparse) {
 					s.variants.addVariant(r, i)
 				}
 			case count < denseRun && !f.wanted.closely && !strings.ContainsFunc(t[i:end], isLoud):
-				s.takeRun(r, i, end, what)
+				s.takeRun(count, i, end, what)
 			case !s.rest:
 				f.addFinding(Hidden, what, i, end)
 			}

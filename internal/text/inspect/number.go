@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func findCards(f *findings) {
 }
 
 // asCard reports digits that are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at
-// all. Of digits in one group, those that are longer or shorter than nearly all cards are
+// all. A row of a table is none without a word of cards beside it. Of digits in one group, those that are longer or shorter than nearly all cards are
 // numbers of something else, unless a word beside them says otherwise.
 func (f *findings) asCard(start, end, n int) bool {
 	var sizes [20]int
@@ -77,7 +78,35 @@ func (f *findings) asCard(start, end, n int) bool {
 	for _, size := range sizes[:groups] {
 		fours = fours && size == 4
 	}
+	if fours && (f.isRow(end) || countsUp(f.text[start:end])) {
+		return f.hasWordNear(start, end, cardWords)
+	}
 	return fours || groups == 2 && sizes[0] == 4 && sizes[1] == 6 && last >= 4 && last <= 5 || groups == 1 && sizes[0] == 6 && last == 13
+}
+
+// isRow reports whether two more numbers of four digits follow: those before are of a table.
+func (f *findings) isRow(end int) bool {
+	rest := f.text[end:]
+	for range 2 {
+		if len(rest) < 5 || rest[0] != ' ' || groupEnd(rest, &digitsOnly, 1) != 5 {
+			return false
+		}
+		rest = rest[5:]
+	}
+	return true
+}
+
+// countsUp reports numbers of four digits of which each is as much more than the one before.
+func countsUp(groups string) bool {
+	step, before := 0, 0
+	for i := 0; i+4 <= len(groups); i += 5 {
+		n, _ := strconv.Atoi(groups[i : i+4])
+		if i > 5 && n-before != step {
+			return false
+		}
+		step, before = n-before, n
+	}
+	return true
 }
 
 // cardWords stand beside numbers of cards, otherNumbers beside those of devices, parcels and

@@ -105,6 +105,41 @@ func TestOtherNumbersAreNoCards(t *testing.T) {
 	}
 }
 
+// Rows of numbers of four digits are no cards, unless a word says so; a number or two behind a card
+// is none of a row.
+func TestRowsOfNumbersAreNoCards(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	rows := func(step func(row, column int) int) string {
+		var b strings.Builder
+		for row := range 600 {
+			for column := range 6 {
+				fmt.Fprintf(&b, "%d ", step(row, column))
+			}
+			b.WriteString("\n")
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"a matrix": rows(func(int, int) int { return 1000 + r.IntN(9000) }), "running": rows(func(row, column int) int { return 4000 + row*6 + column }),
+		"by tens": "4000 4010 4020 4030\n4080 4090 4100 4110\n4160 4170 4180 4190\n4240 4250 4260 4270\n4320 4330 4340 4350",
+		"four of each": func() (lines string) {
+			for n := 4000; n < 6000; n += 4 {
+				lines += fmt.Sprintln(n, n+1, n+2, n+3)
+			}
+			return lines
+		}(),
+	} {
+		if got := SearchText(text, Kinds{only: []Kind{Card}}); len(got) > 0 {
+			t.Errorf("%s: %v %q", name, got[0], text[got[0].Start:got[0].End])
+		}
+	}
+	for _, text := range []string{"4539 1488 0343 6467 1226", "4539 1488 0343 6467 1226 123", "4539 1488 0343 6467\n4539 1488 0343 6467", "card 4539 1488 0343 6467 1226 0123", "4539-1488-0343-6467 1226 012"} {
+		if got := SearchText(text, Kinds{only: []Kind{Card}}); len(got) == 0 {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // A number stands behind a word or another number as often as not.
 func TestNumbersBehindOthers(t *testing.T) {
 	for text, want := range map[string]Kind{

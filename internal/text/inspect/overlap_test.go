@@ -153,10 +153,11 @@ func TestBoundsOfSecretsAreSaid(t *testing.T) {
 		"kind: Secret\ndata:\n" + strings.Repeat("\n", 70_000) + "  z: " + value:                                         value,
 		"kind: Secret\ndata:\n  a: x\n" + strings.Repeat("# more\n", 10_000) + "  z: " + value:                           value,
 		`{"kind":"Secret","stringData":{"a.json":"{\"x\":1}","z":"` + loginPW + `"}}`:                                    loginPW,
-		`{"kind":"Secret","stringData":{"a":"}\\","z":"` + loginPW + `"}}`:                                               loginPW,
-		`{"kind":"Secret","stringData":` + strings.Repeat(" ", 600) + `{"z":"` + loginPW + `"}}`:                         loginPW,
-		`"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"{\\\"x\\\":1}\",\"z\":\"` + loginPW + `\"}}"`:                     loginPW,
-		"machine h login u password " + strings.Repeat(loginPW, 60):                                                      strings.Repeat(loginPW, 60),
+		"+kind: Secret\n+data:\n+  a: x\n+\n+  z: " + loginPW + "\n":                                                     loginPW, "-kind: Secret\n-data:\n-  z: " + loginPW + "\n": loginPW, " kind: Secret\n data:\n-  z: x\n+  z: " + loginPW: loginPW,
+		`{"kind":"Secret","stringData":{"a":"}\\","z":"` + loginPW + `"}}`:                           loginPW,
+		`{"kind":"Secret","stringData":` + strings.Repeat(" ", 600) + `{"z":"` + loginPW + `"}}`:     loginPW,
+		`"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"{\\\"x\\\":1}\",\"z\":\"` + loginPW + `\"}}"`: loginPW,
+		"machine h login u password " + strings.Repeat(loginPW, 60):                                  strings.Repeat(loginPW, 60),
 	} {
 		found := SearchText(text, Kinds{only: []Kind{Secret}})
 		unscreened := slices.ContainsFunc(found, func(f Found) bool { return f.Kind == Unscreened && f.Of == Secret })

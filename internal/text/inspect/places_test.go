@@ -12,6 +12,7 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 	const pass = "tr0ub4dor-3x"
 	b64 := base64.StdEncoding.EncodeToString
 	pair := b64([]byte("ana:" + pass))
+	azure, signature := "Zk3q9w7VtB1nXy0LrTs5uPd8hJm2cEaGf4iKo6vQxYA+Bz/k3q9w7VtB1nXy0LrTs5uPd8hJm2cEaGf4iKo6vQ==", "CzBVep%2FE6Q4zWH2ix%2BwRNluApcrvFDleg6jN8hc8YYo%3D"
 	for text, want := range map[string]string{
 		// Keys behind and between words of examples.
 		"example_" + key: key, "my_" + key: key, "export EXAMPLE_" + key: key, "your-" + key + "-here": key, "placeholder." + key: key,
@@ -42,7 +43,14 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 		"sqlcmd -S db -U sa -P " + pass + " -Q x":           pass,
 		"ldapsearch -D cn=admin -w " + pass + " -b dc=x":    pass,
 		"smbclient //h/x -U ana%" + pass:                    pass,
+		// Commands over lines, in quotes, as lists.
+		"curl https://h \\\n  -X POST \\\n  -u ana:" + pass: pass, "curl https://h \\\r\n-u ana:" + pass: pass, "curl.exe https://h ^\n  -u ana:" + pass: pass, "curl.exe https://h `\n  -u ana:" + pass: pass,
+		"curl 'https://h/x?y=1&z=2' -u ana:" + pass: pass, "curl https://h/x?y=1&z=2 -u ana:" + pass: pass, "curl -A 'Mozilla/5.0 (X11; Linux | x)' -u ana:" + pass: pass, "curl -d '{\n \"a\": 1\n}' -u ana:" + pass: pass,
+		"curl https://h 2>&1 -u ana:" + pass: pass, `C:\Windows\System32\curl.exe -u ana:` + pass: pass, "$(which curl) -u ana:" + pass: pass, "curl -u \\\n ana:" + pass: pass, "curl\t-u ana:" + pass: pass,
+		"curl -u $'ana:" + pass + "' https://h": pass, "curl -u ana:'" + pass + "' https://h": pass, `curl "-u" "ana:` + pass + `"`: pass, `{"run":"curl -u \"ana:` + pass + `\" https://h"}`: pass,
+		`["curl","-u","ana:` + pass + `","https://h"]`: pass, `['curl', '-u', 'ana:` + pass + `']`: pass, `"[\"curl\",\"-u\",\"ana:` + pass + `\"]"`: pass, "[\n \"curl\",\n \"-u\",\n \"ana:" + pass + "\"\n]": pass, `["mysql","-p` + pass + `"]`: pass,
 		// netrc.
+		"machine h login ana port 993 password " + pass:                pass,
 		"machine h login ana password " + pass:                         pass,
 		"default login ana password " + pass:                           pass,
 		"machine h password " + pass + " login ana":                    pass,
@@ -57,6 +65,9 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 		"//registry.example.net/:_auth=" + pair:                          pair,
 		"_auth = \"" + pair + "\"":                                       pair,
 		"-H 'Authorization: Basic " + strings.TrimRight(pair, "=") + "'": strings.TrimRight(pair, "="),
+		"Authorization: Basic   " + pair:                                 pair,
+		"Authorization: Basic " + b64([]byte("ana:p\xe4ssw\xf6rd9K")):    b64([]byte("ana:p\xe4ssw\xf6rd9K")),
+		"Authorization: Bearer   Qm9vZ2xlcHJlc3M3":                       "Qm9vZ2xlcHJlc3M3",
 		// A key within it, whatever stands around it, and as the name alone.
 		"Authorization: Basic " + b64([]byte("ana:<"+key+">")):                 b64([]byte("ana:<" + key + ">")),
 		"Authorization: Basic " + b64([]byte("ana:your_"+key)):                 b64([]byte("ana:your_" + key)),
@@ -73,6 +84,10 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 		"curl -u 'ana:R7x<qKvLmTz' https://h": "R7x<qKvLmTz", "curl -u 'ana:Ab$cdEfGhIjKl' https://h": "Ab$cdEfGhIjKl", "postgres://ana:Kq*xTzWvBnM@h/x": "Kq*xTzWvBnM",
 		"postgres://ana:Kq%xTzWvBnM@h/x": "Kq%xTzWvBnM", "Server=db;Password=Kq<xTzWvBnM;": "Kq<xTzWvBnM", "ana:Kq$xTzWvBnM@tcp(db:3306)/app": "Kq$xTzWvBnM",
 		"Authorization: Basic " + b64([]byte("ana:R7x<qKvLmTz")): b64([]byte("ana:R7x<qKvLmTz")),
+		// Keys of accounts, and signatures.
+		`{"AccountName":"x","AccountKey":"` + azure + `"}`: azure, "AccountName: x\nAccountKey: " + azure + "\n": azure, "AccountName = x; AccountKey = " + azure + "; EndpointSuffix=y": azure, "AccountKey='" + azure + "'": azure,
+		`account_key="` + azure + `"`: azure, "AZURE_STORAGE_ACCOUNT_KEY=" + azure: azure, "AccountKey%3D" + azure + "%3BEndpointSuffix": azure, "az storage blob list --account-key " + azure: azure, `"SharedAccessKey": "` + azure + `"`: azure,
+		"<a href='https://x.blob.core.windows.net/c?sv=2022-11-02&amp;sp=r&amp;sig=" + signature + "'>": signature, `{"u":"https://x.blob.core.windows.net/c?sv=1\u0026sig=` + signature + `"}`: signature,
 		// Connection strings.
 		"Server=db;Database=app;User Id=ana;Password=" + pass + ";":                            pass,
 		"Data Source=db;Initial Catalog=app;UID=ana;PWD=" + pass:                               pass,
@@ -103,6 +118,9 @@ func TestSecretsAreOfTheFirstGrade(t *testing.T) {
 func TestPlacesWithoutSecrets(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, text := range []string{
+		"install curl; docker run -u ana:tr0ub4dor x", "curl https://h\ndocker run -u ana:tr0ub4dor x", "curl x && docker run -u ana:tr0ub4dor x", "curl x | docker run -u ana:tr0ub4dor x", "apt-get install -y curl \\\n && docker run -u ana:tr0ub4dor x", "it's curl; that's docker -u ana:tr0ub4dor",
+		"curl -u ana:\"$PASS\" h", `["curl","-u","user:password"]`, `["curl","-u","$USER:$PASS"]`, "AccountKey: your-storage-account-key-placeholder-1", "AccountKey: ReadTheAccountKeyFromTheSettings()", `AccountKey="<the key of the storage account, in base64>"`, "AccountKey=${STORAGE_ACCOUNT_KEY_OF_THE_ENVIRONMENT}",
+		"Basic authentication", "basic  knowledge", "a basic  understanding", "Bearer  authentication", "curl -u ana: h", "curl -u ana:\n-x", `["docker","run","-u","ana:tr0ub4dor"]`,
 		"psycopg2.connect(host=settings.host, user=settings.user, password=settings.password)", "connect(host=db, user=u, password=load_pass1())",
 		"Server=myServerAddress;Database=myDataBase;User Id=myUsername;Password=myPassword;", "host=%s user=%s password=%s", "Server=db;Password=${DB_PASSWORD};",
 		"the default login form has password fields", "default login admin password policy", "machine learning needs login and password data",

@@ -108,7 +108,7 @@ func TestHiddenInstructions(t *testing.T) {
 // A text that is made of names, or of options, is read in a time that grows with its length: the
 // values of names may reach to its end, each of them.
 func TestNamesAndOptionsTakeLinearTime(t *testing.T) {
-	for _, unit := range []string{"password=", "example_token=", " -p", " -u", "mysql -p ", " -px", "mysqlx -u a:b "} {
+	for _, unit := range []string{"password=", "example_token=", " -p", " -u", "mysql -p ", " -px", "mysqlx -u a:b ", `"-u" "a:b" `, `' -u "a:b' `, "\" -u 'a:b", " -u \\\n", "-u\\\n", "'\n-u a:b \\\n"} {
 		took := func(size int) time.Duration {
 			text, least := `token="`+strings.Repeat(unit, size/len(unit)), time.Hour
 			for range 5 { // a machine that is busy now is not so all the time

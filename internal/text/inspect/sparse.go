@@ -22,47 +22,57 @@ type sparse struct {
 	f     *findings
 	rest  bool // those are found that the first reading has left
 	ring  [denseMany]run
-	n     int
-	zero  int  // of them that are no private use
+	n     int  // runs
+	zero  int  // characters that are no private use
 	first rune // of these
 	mixed bool // there is another
 
 	variants variants
 
-	private, spelled int // of private use, and those of them whose last bits are a small letter or a blank
+	private, spelled, letters int // of private use, and those of them whose last bits are a small letter or a blank, or one of any case
 }
 
 // run is a place of characters that are not drawn.
 type run struct {
 	start, end int
+	count      int
 	what       string
 	found      bool
 }
 
-// takeRun notes the run of r.
-func (s *sparse) takeRun(r rune, start, end int, what string) {
+// takeRun notes a run of so many characters.
+func (s *sparse) takeRun(count, start, end int, what string) {
 	for _, r := range s.f.text[start:end] {
-		if textclass.Private.HasRune(r) {
-			s.private++
-			if c := r & 0x7f; c == ' ' || 'a' <= c && c <= 'z' {
-				s.spelled++
-			}
+		if !textclass.Private.HasRune(r) {
+			s.zero++
+			s.mixed = s.mixed || s.first != 0 && s.first != r
+			s.first = r
+			continue
 		}
-	}
-	if !textclass.Private.HasRune(r) {
-		s.zero++
-		s.mixed = s.mixed || s.first != 0 && s.first != r
-		s.first = r
+		s.private++
+		c := r & 0x7f
+		if c == ' ' || 'a' <= c && c <= 'z' {
+			s.spelled++
+		}
+		if c == ' ' || 'a' <= c|0x20 && c|0x20 <= 'z' {
+			s.letters++
+		}
 	}
 	at := s.n % denseMany
 	s.leaveRun(&s.ring[at])
-	s.ring[at] = run{start, end, what, false}
+	s.ring[at] = run{start, end, count, what, false}
 	s.n++
-	if s.n < denseMany || end-s.ring[s.n%denseMany].start > denseWithin {
+	near := 0
+	for i := range s.ring {
+		if one := &s.ring[i]; end-one.start <= denseWithin {
+			near += one.count
+		}
+	}
+	if near < denseMany {
 		return
 	}
 	for i := range s.ring {
-		if one := &s.ring[i]; !one.found {
+		if one := &s.ring[i]; !one.found && one.count > 0 && end-one.start <= denseWithin {
 			one.found = true
 			if !s.rest {
 				s.f.addFinding(Hidden, one.what, one.start, one.end)
@@ -83,7 +93,7 @@ func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
 		s.leaveRun(&s.ring[i])
 	}
-	spells := s.private >= spelledMany && s.spelled*10 >= s.private*6
+	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // four of ten icons end like a letter of any case
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 

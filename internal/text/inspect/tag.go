@@ -158,11 +158,25 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // hidesText reports a style that leaves nothing to see.
 func (t tag) hidesText() bool {
-	return t.style != "" && hidingStyle().MatchString(plainStyle(html.UnescapeString(t.style)))
+	if t.style == "" {
+		return false
+	}
+	style, forms := plainStyle(html.UnescapeString(t.style)), hidingStyles()
+	return forms.hides.MatchString(style) || forms.empty.MatchString(style) && forms.cuts.MatchString(style)
 }
 
-var hidingStyle = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*[+-]?(?:0+(?:[^.0-9]|\.0|$)|\.0)|text-indent\s*:\s*-\d{3})`)
+// stylesThatHide are those that hide by one property, and a box of no size that cuts what it holds.
+type stylesThatHide struct{ hides, empty, cuts *regexp.Regexp }
+
+var hidingStyles = sync.OnceValue(func() stylesThatHide {
+	const zero = `(?:calc\(\s*)?(?:[+-]?(?:0+(?:[^.0-9]|\.0|$)|\.0)|[0-9]*\.?[0-9]+e-[0-9])`
+	return stylesThatHide{
+		hides: regexp.MustCompile(`(?i)(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*-|(?:font-size|opacity|[^a-z-]scale|^scale)\s*:\s*` + zero +
+			`|\bfont\s*:\s*(?:[a-z0-9-]+\s+)*` + zero + `|transform\s*:[^;]*\bscale(?:x|y|3d)?\(\s*` + zero + `|filter\s*:[^;]*\bopacity\(\s*` + zero +
+			`|clip-path\s*:\s*(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*` + zero + `)|\bclip\s*:\s*rect\(\s*0[a-z]*[\s,]+0[a-z]*[\s,]+0|(?:text-indent\s*:\s*-\d{3}|(?:left|top)\s*:\s*-\d{4}))`),
+		empty: regexp.MustCompile(`(?i)(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*` + zero),
+		cuts:  regexp.MustCompile(`(?i)overflow(?:-[xy])?\s*:\s*(?:hidden|clip)`),
+	}
 })
 
 // plainStyle gives a style without comments and escapes (CSS Syntax 4.3.7).

@@ -38,6 +38,28 @@ func TestHidingTagsInEveryForm(t *testing.T) {
 	}
 }
 
+// Styles that leave nothing to see hide, in whatever property, and those that leave something do not.
+func TestStylesThatHide(t *testing.T) {
+	for _, style := range []string{
+		"display:none", "visibility: hidden", "visibility:collapse", "font-size:0", "font-size:0px", "font-size:1e-9px", "font-size:1.5E-9px", "font-size:calc(0px)", "font:0/0 a", "font: italic 400 0px serif", "FONT:0 a",
+		"opacity:0", "opacity:0%", "opacity:1e-9", "opacity:-1", "opacity:0.01", "filter:opacity(0)", "transform:scale(0)", "transform:translate(1px) scale(0, 1)", "transform:scaleX(0)", "scale:0", "color:red;scale: 0",
+		"height:0;overflow:hidden", "overflow:hidden;max-height:0", "width:0px;overflow:clip", "overflow-y:hidden;height:.0em", "clip-path:inset(100%)", "clip-path: inset(50%)", "clip-path:circle(0)",
+		"position:absolute;clip:rect(0,0,0,0)", "clip: rect(0 0 0 0)", "text-indent:-999px", "position:absolute;left:-9999px",
+	} {
+		if found := SearchText(`<p style="`+style+`">x</p>`, Kinds{only: []Kind{CSSHidden}}); len(found) != 1 {
+			t.Errorf("%s: %v", style, found)
+		}
+	}
+	for _, style := range []string{
+		"display:block", "visibility:visible", "font-size:10px", "font-size:0.9em", "font:10px/0 a", "font:12px serif", "font:italic 400 10px a", "font-family:a0 b", "opacity:1", "opacity:.9", "transform:scale(0.9)", "transform:rotate(0)", "transform:translate(0) scale(1)",
+		"height:0", "overflow:hidden", "height:100px;overflow:hidden", "height:0.5em;overflow:hidden", "line-height:1.0;overflow:hidden", "clip-path:inset(10%)", "clip:rect(0,10px,10px,0)", "text-indent:-10px", "left:-10px", "grayscale:0", "border-width:0;overflow:hidden", "min-width:0;overflow:hidden", "line-height:0;overflow:hidden", "color:#1e-9",
+	} {
+		if found := SearchText(`<p style="`+style+`">x</p>`, Kinds{only: []Kind{CSSHidden}}); len(found) > 0 {
+			t.Errorf("%s: %v", style, found)
+		}
+	}
+}
+
 // What is made of tags, or of what may become some, is read in a time that grows with its length.
 func TestTagsTakeLinearTime(t *testing.T) {
 	for _, unit := range []string{"<script>", "<textarea>a", "<!--", "<", "<a", "<a ", "<a=", "<a style='", `<a x="`, `<a x="<a y='`, `<b y='" x="`, "<a style=display:none>", "<a style=display:none", `<div style="display:none"><div>`, "<a b ", "</a", "<a style=\"/*", "<!--<a style=display:none>", `<b y='" x="` + strings.Repeat("z", 3000)} {

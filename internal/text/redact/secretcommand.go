@@ -29,7 +29,7 @@ var credentials = []credential{
 	{programs: []string{"wget"}, option: "--ftp-password"}, {programs: []string{"wget"}, option: "--proxy-password"},
 	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin", "mongosh", "mongo", "mongodump", "mongorestore"}, option: "--password"},
 	{programs: []string{"docker", "podman", "helm", "oc", "skopeo", "buildah", "az"}, option: "--password", only: "login"},
-	{programs: []string{"redis-cli"}, option: "--pass"},
+	{programs: []string{"redis-cli"}, option: "--pass"}, {programs: []string{"az", "azcopy"}, option: "--account-key"},
 	{programs: []string{"http", "https", "xh"}, option: "-a", behind: ':'},
 	{programs: []string{"http", "https", "xh"}, option: "--auth", behind: ':'},
 	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin"}, option: "-p", attached: true},
@@ -49,10 +49,15 @@ const (
 	maxWords   = 48
 )
 
-// credentialAt reads an option of a command line whose first byte is s[i].
+// credentialAt reads an option of a command line whose first byte is s[i]. It may stand in quotes, as a
+// word of a shell or an element of a list.
 func credentialAt(s []byte, i int) span {
 	if len(s)-i < 4 || s[i+1] == ' ' {
 		return span{}
+	}
+	quote, begin := byte(0), i
+	if i > 0 && (s[i-1] == '"' || s[i-1] == '\'') {
+		quote, begin = s[i-1], i-1
 	}
 	var command []byte
 	for n := range credentials {
@@ -63,6 +68,9 @@ func credentialAt(s []byte, i int) span {
 		}
 		value := i + letters + len(c.option) - min(letters, 1)
 		separate := value < len(s) && (s[value] == ' ' || s[value] == '=' && len(c.option) > 2)
+		if next := bytes.TrimPrefix(s[value:], []byte{'\\'}); quote != 0 && len(next) > 0 && next[0] == quote {
+			value, separate = skipBytes(s, len(s)-len(next)+1, " \t\r\n,")-1, true
+		}
 		if separate == c.attached || !separate && !c.attached {
 			continue
 		}
@@ -74,7 +82,7 @@ func credentialAt(s []byte, i int) span {
 			continue
 		}
 		if command == nil {
-			command = commandBefore(s, i)
+			command = commandBefore(s, begin)
 		}
 		if c.behindProgram(command) {
 			return at
@@ -94,18 +102,50 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 }
 
 // commandBefore gives what stands of a command before its option at s[i], be it the value of a name.
+// What stands in quotes ends no command, nor does a line end that another line goes on behind, nor a
+// sign in a word, such as that of an address.
 func commandBefore(s []byte, i int) []byte {
-	start, words := i, 0
+	start, words, unclosed := i, 0, byte(0)
 	for start > 0 && i-start < maxCommand && words < maxWords {
-		switch s[start-1] {
-		case ';', '|', '&', '\n':
-			return s[start:i]
+		switch c := s[start-1]; c {
+		case ';', '|', '&':
+			if start == i || isBetween(s[start]) || start > 1 && (isBetween(s[start-2]) || s[start-2] == c) {
+				return s[start:i]
+			}
+		case '\n':
+			if !goesOn(s[max(0, i-maxCommand) : start-1]) {
+				return s[start:i]
+			}
+			words++
+		case '"', '\'':
+			if c == unclosed || start < i && s[start] > ' ' && s[start] != ',' {
+				break
+			}
+			least := max(0, i-maxCommand)
+			open := bytes.LastIndexByte(s[least:start-1], c)
+			if open < 0 {
+				unclosed = c // and none before it is looked for
+				break
+			}
+			if open += least; open == 0 || s[open-1] <= ' ' || strings.IndexByte("=[(,$\\", s[open-1]) >= 0 {
+				start, words = open+1, words+1
+			}
 		case ' ':
 			words++
 		}
 		start--
 	}
 	return s[start:i]
+}
+
+// isBetween reports what stands beside a sign that ends a command.
+func isBetween(c byte) bool { return c <= ' ' || c == '&' || c == '|' }
+
+// goesOn reports whether a command, or a list, goes on behind the line that a text ends with.
+func goesOn(s []byte) bool {
+	s = bytes.TrimRight(s, " \t\r")
+	n := len(s) - 1
+	return n >= 0 && (strings.IndexByte("\\,[", s[n]) >= 0 || strings.IndexByte("^`", s[n]) >= 0 && n > 0 && s[n-1] == ' ')
 }
 
 // behindProgram reports whether a command that goes on with an option is one of the programs. Most
@@ -125,7 +165,7 @@ func (c *credential) hasProgram(texts ...[]byte) bool {
 	found, only := false, c.only == ""
 	for _, text := range texts {
 		for w := range bytes.FieldsFuncSeq(text, betweenWords) {
-			w = w[bytes.LastIndexByte(w, '/')+1:]
+			w = bytes.TrimSuffix(w[bytes.LastIndexByte(w, '/')+1:], []byte(".exe"))
 			for _, program := range c.programs {
 				found = found || string(w) == program
 			}
@@ -136,33 +176,52 @@ func (c *credential) hasProgram(texts ...[]byte) bool {
 }
 
 func betweenWords(r rune) bool {
-	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == '`' || r == ',' || r == '='
+	return r <= ' ' || r == '"' || r == '\'' || r == '(' || r == ')' || r == '\\' || r == '`' || r == ',' || r == '='
 }
 
 // secretSpan gives the part of the value at s[i] that is one.
 func (c *credential) secretSpan(s []byte, i int) span {
-	for i < len(s) && s[i] == ' ' {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' && goesOn(s[max(0, i-maxLook):i]) || strings.IndexByte("\\^`\r", s[i]) >= 0 && isLineEnd(s[i+1:])) {
 		i++
 	}
-	from, to := i, len(s)
-	stop := []byte(" \t\r\n\"'`;|&)")
-	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
-		from, stop = i+1, []byte{s[i]}
+	if i+1 < len(s) && (s[i] == '$' || s[i] == '\\') && (s[i+1] == '"' || s[i+1] == '\'') {
+		i++
 	}
-	if n := bytes.IndexAny(s[from:], string(stop)); n >= 0 {
-		to = from + n
-	}
+	from, to := wordSpan(s, i)
 	if c.behind != 0 {
 		n := bytes.IndexByte(s[from:to], c.behind)
 		if n < 0 {
 			return span{}
 		}
-		from += n + 1
+		if from += n + 1; from == to { // the quotes may begin here
+			from, to = wordSpan(s, from)
+		}
 	}
 	if from < to && s[from] == '$' || from < to && s[from] == '-' { // a variable, or the next option
 		return span{}
 	}
 	return span{from, to, placedKind}
+}
+
+// wordSpan gives the word of a shell that begins at s[i], without its quotes.
+func wordSpan(s []byte, i int) (from, to int) {
+	stop := " \t\r\n\"'`;|&)"
+	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
+		if stop = string(s[i]); i > 0 && s[i-1] == '\\' { // of JSON in a text
+			stop += `\`
+		}
+		i++
+	}
+	n := bytes.IndexAny(s[i:], stop)
+	if n < 0 {
+		return i, len(s)
+	}
+	return i, i + n
+}
+
+// isLineEnd reports whether a line ends where s begins.
+func isLineEnd(s []byte) bool {
+	return bytes.HasPrefix(s, []byte("\n")) || bytes.HasPrefix(s, []byte("\r\n"))
 }
 
 // listedSecrecy judges an element of a list that is a command line: the one before

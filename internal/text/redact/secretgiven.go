@@ -21,7 +21,7 @@ func basicSpan(s []byte, i int) span {
 	if len(s)-i < len(word)+4 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
 		return span{}
 	}
-	from := i + len(word)
+	from := skipBytes(s, i+len(word), " ")
 	to := from
 	for to < len(s) && classes[s[to]]&(wordish|slashes|equals) != 0 {
 		to++
@@ -46,7 +46,7 @@ func pairName(s []byte) (name []byte, is bool) {
 	}
 	said, err := base64.RawStdEncoding.DecodeString(string(s))
 	colon := bytes.IndexByte(said, ':')
-	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || !utf8.Valid(said) || bytes.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
+	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the standard's own */ || !isPrintable(said) {
 		return nil, false
 	}
 	if colon == len(said)-1 { // the name may be a key
@@ -56,6 +56,23 @@ func pairName(s []byte) (name []byte, is bool) {
 		}
 	}
 	return said[:colon], true
+}
+
+// isPrintable reports a text of UTF-8, or of Latin-1 with few letters that ASCII has not.
+func isPrintable(s []byte) bool {
+	if utf8.Valid(s) {
+		return !bytes.ContainsFunc(s, func(r rune) bool { return r < ' ' })
+	}
+	others := 0
+	for _, c := range s {
+		switch {
+		case c < ' ', c >= 0x7f && c < 0xc0:
+			return false
+		case c >= 0xc0:
+			others++
+		}
+	}
+	return others*4 < len(s)
 }
 
 // netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and
@@ -70,13 +87,13 @@ func netrcAt(s []byte, i, from int) span {
 		return span{}
 	}
 	password, login := span{}, false
-	for range 3 {
+	for range 4 {
 		key, next := netrcWord(s, at)
 		value, end := netrcWord(s, next)
 		switch string(key) {
 		case "login":
 			login = len(value) > 0
-		case "account":
+		case "account", "port":
 		case "password":
 			password = span{end - len(value), end, placedKind}
 		default:
@@ -446,9 +463,10 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 		i--
 	}
 	indent := 0
-	for i-indent > 0 && (s[i-indent-1] == ' ' || s[i-indent-1] == '-') {
+	for i-indent > 0 && (s[i-indent-1] == ' ' || s[i-indent-1] == '-' || s[i-indent-1] == '+') {
 		indent++
 	}
+	isDiff := indent == 1 || indent > 0 && s[i-indent] == '+'
 	line := bytes.IndexByte(rest, '\n')
 	if i-indent > 0 && s[i-indent-1] != '\n' && s[i-indent-1] != '"' /* of a member */ || line < 0 {
 		return 0, 0, false
@@ -463,7 +481,11 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 			next = len(rest) - at
 		}
 		text := rest[at : at+next]
-		deep := len(text) - len(bytes.TrimLeft(text, " "))
+		deep := 0
+		if isDiff && len(text) > 0 && (text[0] == '+' || text[0] == '-') {
+			text, deep = text[1:], 1
+		}
+		deep += len(text) - len(bytes.TrimLeft(text, " "))
 		at += next + 1
 		if said := bytes.TrimSpace(text); len(said) == 0 || said[0] == '#' {
 			continue
@@ -519,6 +541,18 @@ func closingBrace(s []byte, key, at int) int {
 		backslashes = 0
 	}
 	return at
+}
+
+// isAccountKey reports a key of an account of Azure under its name.
+func isAccountKey(name, value []byte) bool {
+	var fold [64]byte
+	plain := fold[:0]
+	for _, c := range name[max(0, len(name)-len(fold)):] {
+		if isAlnum[c] {
+			plain = append(plain, c|0x20)
+		}
+	}
+	return (bytes.HasSuffix(plain, []byte("accountkey")) || bytes.HasSuffix(plain, []byte("sharedaccesskey"))) && len(value) >= 40 && ofClass(value, alnum|slashes|equals)
 }
 
 // isSignature is that of a shared access signature (Azure Storage), in a query.

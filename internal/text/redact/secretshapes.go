@@ -99,6 +99,7 @@ var shapes = [...]shape{
 
 	// Of no vendor.
 	{start: "AccountKey=", kind: "azure", min: 40, of: alnum | slashes | equals}, {start: "SharedAccessKey=", kind: "azure", min: 40, of: alnum | slashes | equals},
+	{start: "AccountKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent}, {start: "SharedAccessKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent},
 	{start: "xprv", kind: "wallet", min: 100, digit: true}, {start: "yprv", kind: "wallet", min: 100, digit: true}, {start: "zprv", kind: "wallet", min: 100, digit: true}, {start: "tprv", kind: "wallet", min: 100, digit: true},
 	{start: "AGE-SECRET-KEY-1", kind: "age", min: 20}, {start: "ZXlK", kind: "jwt", min: 60, of: alnum | slashes | equals, digit: true},
 }

@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // span is a secret inside a text.
 type span struct {
@@ -234,7 +237,7 @@ func (r *reading) dashed(i, from int, named bool) span {
 		return innerAt(s, i, from)
 	}
 	at := span{}
-	if i == 0 || s[i-1] == ' ' {
+	if i == 0 || strings.IndexByte(" \t\n\"'", s[i-1]) >= 0 {
 		at = credentialAt(s, i)
 	}
 	if at.to == 0 && named {
@@ -263,7 +266,10 @@ func (r *reading) assigned(i, from int, named bool) span {
 			name = name[n+1:]
 		}
 	}
-	inQuery := s[i] == '=' && start > 0 && (s[start-1] == '?' || s[start-1] == '&' || s[start-1] == '#')
+	inQuery := s[i] == '=' && (start > 0 && strings.IndexByte("?&#", s[start-1]) >= 0 || bytes.HasSuffix(s[:start], []byte("&amp;")))
+	if and := []byte("u0026"); start > 0 && s[start-1] == '\\' && bytes.HasPrefix(name, and) { // of JSON in a text
+		name, inQuery = name[len(and):], s[i] == '='
+	}
 	level := nameSecrecy(name)
 	if level == harmless && (!inQuery || !isQuerySecret(name)) {
 		return span{}
@@ -283,6 +289,8 @@ func (r *reading) assigned(i, from int, named bool) span {
 	switch {
 	case inQuery && isSignature(name, near[from:to]):
 		kind = "sas"
+	case level == secret && isAccountKey(name, near[from:to]):
+		kind = placedKind
 	case level == secret && isAuth(name):
 		if !named && to == len(near) && ofClass(bytes.TrimRight(near[from:to], "="), alnum|slashes) {
 			for near = s; to < len(s) && classes[s[to]]&(alnum|slashes) != 0; to++ {
@@ -393,7 +401,8 @@ func bearerSpan(s []byte, i int) span {
 	if len(s)-i < len(word)+8 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
 		return span{}
 	}
-	from, to, digit := i+len(word), i+len(word), false
+	from := skipBytes(s, i+len(word), " ")
+	to, digit := from, false
 	for to < len(s) && (isAlnum[s[to]] || bytes.IndexByte([]byte("-._~+/=|:%@"), s[to]) >= 0) {
 		digit = digit || s[to] >= '0' && s[to] <= '9'
 		to++

@@ -2,8 +2,10 @@
 package scancmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
 	"os"
@@ -17,7 +19,10 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/session/packs"
 	"github.com/clawai/clawai/internal/text/inspect"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/text/term"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/internal/wire/escape"
 )
 
 // Command is "clawai scan".
@@ -45,7 +50,7 @@ type place struct {
 	End    int          `json:"end"`
 	Kind   inspect.Kind `json:"kind"`
 	What   string       `json:"what"`
-	Shows  string       `json:"shows,omitempty"` // the text, harmless; never of a secret
+	Shows  string       `json:"shows,omitempty"` // the text, harmless; never where a secret stands
 }
 
 func runScan(c *cli.Context) error {
@@ -132,6 +137,7 @@ func readText(name string) (string, error) {
 // findPlaces gives the findings of a text with the lines on which they begin.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
+	hide := secretPlaces{text: text}
 	for _, f := range inspect.SearchDocument(text, wanted) { // in their order
 		before := text[at:f.Start]
 		if n := strings.LastIndexByte(before, '\n'); n >= 0 {
@@ -140,24 +146,74 @@ func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 		}
 		column += utf8.RuneCountInString(before)
 		at = f.Start
-		all = append(all, place{name, line, column, f.Start, f.End, f.Kind, f.What, excerpt(f, text[f.Start:f.End])})
+		all = append(all, place{name, line, column, f.Start, f.End, f.Kind, f.What, hide.excerpt(f)})
 	}
 	return all
 }
 
-// excerpt is what was found, for people: tags as the letters that they stand for. What is
-// a secret, or may be, is not shown.
-func excerpt(f inspect.Found, text string) string {
+// secretPlaces are those of a text that no excerpt shows: with the values of names, and what stands
+// within these. The text is read for them once it is asked.
+type secretPlaces struct {
+	text  string
+	spans [2][]redact.Span // each in order; none lies in another
+	read  bool
+}
+
+// hasAny reports whether a secret, or what may be one, stands in a part of the text.
+func (p *secretPlaces) hasAny(start, end int) bool {
+	if !p.read {
+		read := redact.Read(p.text)
+		for i, find := range []func(int) (redact.Span, bool){read.Find, read.FindUnnamed} {
+			for s, found := find(0); found; s, found = find(max(s.End, s.Start+1)) {
+				p.spans[i] = append(p.spans[i], s)
+			}
+		}
+		p.read = true
+	}
+	for _, spans := range p.spans {
+		n, _ := slices.BinarySearchFunc(spans, start, func(s redact.Span, at int) int { return cmp.Compare(s.End, at+1) })
+		if n < len(spans) && spans[n].Start < end {
+			return true
+		}
+	}
+	return false
+}
+
+// maxExcerpt is how many bytes of what was found are looked at: an excerpt has a line.
+const maxExcerpt = 4 << 10
+
+// excerpt is what was found, for people: tags as the letters that they stand for. Where a secret
+// stands in it, or what may be one, nothing is shown, however it is written.
+func (p *secretPlaces) excerpt(f inspect.Found) string {
+	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	switch f.Kind {
 	case inspect.Hidden:
 		if strings.HasPrefix(text, `"`) { // a whole string of JSON, and what else it says
 			return ""
 		}
-		return decodeTags(text)
+		if said := decodeTags(text); said != "" {
+			text = `"` + said + `"`
+		}
 	case inspect.Control, inspect.TemplateToken, inspect.Comment, inspect.CSSHidden, inspect.ImageLink:
-		return view.Cut(term.VisibleText(text), 60)
+	default:
+		return ""
 	}
-	return ""
+	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
+	drawn := strings.Map(func(r rune) rune {
+		if textclass.OddInReply(r) {
+			return -1
+		}
+		return r
+	}, said)
+	for _, reading := range []string{text, said, drawn, decodeTags(said)} {
+		if _, is := redact.FindSecret(reading, 0); is {
+			return ""
+		}
+	}
+	if p.hasAny(f.Start, f.End) {
+		return ""
+	}
+	return view.Cut(term.VisibleText(text), 60)
 }
 
 // decodeTags gives what tags and variation selectors say to a model that reads them as letters.
@@ -171,10 +227,7 @@ func decodeTags(text string) string {
 			b.WriteRune(r - 0xe0100 + 16)
 		}
 	}
-	if b.Len() > 0 {
-		return view.Cut(`"`+term.VisibleText(b.String())+`"`, 60)
-	}
-	return view.Cut(term.VisibleText(text), 60)
+	return b.String()
 }
 
 // kindMark colors the kind of a finding.

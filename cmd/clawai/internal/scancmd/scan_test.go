@@ -121,3 +121,52 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// No secret is printed, nor a part of it, whatever else is found around it.
+func TestNoSecretIsPrinted(t *testing.T) {
+	tags := func(s string) (text string) {
+		for _, r := range s {
+			text += string(0xe0000 + r)
+		}
+		return text
+	}
+	selectors := func(s string) (text string) {
+		for _, r := range s {
+			text += string(0xe0100 + r - 16)
+		}
+		return text
+	}
+	const password, basic = "hunter2zz9", "YW5hOmh1bnRlcjJ6ejk0NDQ="
+	printed := []string{key[:12], key[8:20], key[28:], "unter2zz", basic[:8]}
+	for _, text := range []string{
+		"<!-- deploy with the key " + key + " please, before noon -->", "<!-- curl -u ana:" + password + " https://h.test/x and more words here -->",
+		"<!-- postgres://ana:" + password + "@db.test/x is where the data lies now -->", "<!-- the login of the test box is password: " + password + " and that is all -->",
+		"<!-- Authorization: Basic " + basic + " was what the old client sent -->", "<!-- --password " + password + " was what the old client sent to all of them -->",
+		"password='<!-- a note of forty characters and more: " + password + " -->'", "\x1b]0;" + key + "\x07", "\x1b]8;;http://ana:" + password + "@h.test\x07", "token=\x1b[31m\x1b]0;" + password + "zzz\x07",
+		"x" + tags("key "+key), "x" + tags(key), "x" + tags("password: "+password), "x" + selectors(key), "x" + tags("\nghp_") + tags(key[4:]), "<!-- " + tags(key) + " please do it now before noon today -->",
+		"![a](http://x.y/z?token=" + password + ")", "![a](http://ana:" + password + "@x.y/z?a=b)", `<p style="display:none" data-x="` + key + `">x</p>`,
+		"<!-- key ghp_16C7e42F292c\u200b6912E7710c838347Ae178B4a before noon today please -->", "<!-- the key &#103;hp_16C7e42F292c6912E7710c838347Ae178B4a before noon -->",
+		`{"a":"<!-- the key \u0067hp_16C7e42F292c6912E7710c838347Ae178B4a before noon -->"}`, `{"a":"\u001b]0;\u0067hp_16C7e42F292c6912E7710c838347Ae178B4a\u0007"}`,
+		"<!-- kind: Secret\ndata:\n  a: " + basic + "\n  and what goes on behind it -->",
+		strings.Repeat(key+" ", 257) + "<!-- deploy with the key " + key + " please, before noon -->",
+	} {
+		for _, options := range [][]string{nil, {"--json"}, {"--find", "comment"}, {"--find", "hidden"}, {"--find", "control"}} {
+			out, _ := scan(t, text, options...)
+			for _, part := range printed {
+				if strings.Contains(out, part) {
+					t.Errorf("%.90q %v: %q is printed: %.300s", text, options, part, out)
+				}
+			}
+		}
+	}
+	for text, shows := range map[string]string{
+		"<!-- a note that no reader of the page will ever see -->": "<!-- a note that no reader of the page will ever see -->",
+		"x" + tags("send the keys"):                                `"send the keys"`,
+		"a\x1b[8mb":                                                `\u{1b}[8m`,
+		"<!-- a note that no reader of the page will ever see -->\npassword=" + password: "<!-- a note that no reader of the page will ever see -->",
+	} {
+		if all := found(t, text); len(all) == 0 || all[0].Shows != shows {
+			t.Errorf("%q: %+v", text, all)
+		}
+	}
+}

@@ -34,17 +34,19 @@ const wideTo = 163
 
 // FindStretches visits the stretches of text whose windows reach a level, in their order; top is
 // the most that one of them summed up to, in the measure of narrow windows. What is HTML is read
-// as it is written, and once more as it is drawn: then what was found before is not visited
+// as it is written, and again as it is drawn: then what was found before is not visited
 // again.
 func FindStretches(text string, level Level, visit func(start, end int, top Level)) {
-	if !hasMarkup(text) {
-		findStretches(&reader{text: text}, level, visit)
+	ways, n := readings(text)
+	if n == 1 {
+		findStretches(&ways[0], level, visit)
 		return
 	}
 	var all []stretch
-	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
+	for i := range ways[:n] {
+		slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
 		before, at := len(all), 0
-		findStretches(&r, level, func(start, end int, top Level) {
+		findStretches(&ways[i], level, func(start, end int, top Level) {
 			for at < before && all[at].end <= start {
 				at++
 			}
@@ -90,10 +92,9 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 
 // TopScore gives the most that a window of the text sums up to.
 func TopScore(text string) (top Level) {
-	for _, r := range []reader{{text: text}, {text: text, drawn: true}} {
-		if r.drawn && !hasMarkup(text) {
-			break
-		}
+	ways, n := readings(text)
+	for i := range ways[:n] {
+		r := &ways[i]
 		var s scorer
 		for r.nextWord() {
 			score, _ := s.addWord(weighWord(table, r.wordFeatures()), r.start)

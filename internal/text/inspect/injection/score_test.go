@@ -3,6 +3,7 @@ package injection
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/testing/wordings"
 )
@@ -16,22 +17,26 @@ func TestFormHidesNothing(t *testing.T) {
 		t.Fatalf("%d is below %d", want, Strict)
 	}
 	for name, text := range map[string]string{
-		"upper case":      strings.ToUpper(attack),
-		"imitations":      strings.NewReplacer("o", "о", "e", "е", "a", "а", "p", "р", "i", "і", "s", "ѕ").Replace(attack),
-		"zero width":      strings.ReplaceAll(attack, "n", "n\u200b"),
-		"soft hyphens":    strings.ReplaceAll(attack, "re", "r\u00ade"),
-		"a word a line":   strings.ReplaceAll(attack, " ", "\n"),
-		"full width":      strings.ReplaceAll(attack, "I", "Ｉ"),
-		"bold of symbols": strings.ReplaceAll(attack, "g", "𝐠"),
-		"full width all":  strings.Map(wide, attack),
-		"wide blanks":     strings.ReplaceAll(attack, " ", "\u3000"),
-		"nbsp":            strings.ReplaceAll(attack, " ", "&nbsp;"),
-		"nbsp, unclosed":  strings.ReplaceAll(attack, " ", "&nbsp "),
-		"entities":        strings.NewReplacer("i", "&#105;", "s", "&#x73;", ".", "&period;").Replace(attack),
-		"tags between":    strings.ReplaceAll(attack, " ", " <b></b> <br> <p class=\"x y\">"),
-		"tags in words":   strings.ReplaceAll(attack, "re", "r<span style=\"color:red\"></span>e"),
-		"paragraphs":      "<p>" + strings.ReplaceAll(attack, " ", "</p><p>") + "</p>",
-		"marks over it":   strings.ReplaceAll(attack, "u", "u\u0301"),
+		"upper case":       strings.ToUpper(attack),
+		"imitations":       strings.NewReplacer("o", "о", "e", "е", "a", "а", "p", "р", "i", "і", "s", "ѕ").Replace(attack),
+		"zero width":       strings.ReplaceAll(attack, "n", "n\u200b"),
+		"soft hyphens":     strings.ReplaceAll(attack, "re", "r\u00ade"),
+		"a word a line":    strings.ReplaceAll(attack, " ", "\n"),
+		"full width":       strings.ReplaceAll(attack, "I", "Ｉ"),
+		"bold of symbols":  strings.ReplaceAll(attack, "g", "𝐠"),
+		"full width all":   strings.Map(wide, attack),
+		"wide blanks":      strings.ReplaceAll(attack, " ", "\u3000"),
+		"nbsp":             strings.ReplaceAll(attack, " ", "&nbsp;"),
+		"nbsp, unclosed":   strings.ReplaceAll(attack, " ", "&nbsp "),
+		"entities":         strings.NewReplacer("i", "&#105;", "s", "&#x73;", ".", "&period;").Replace(attack),
+		"tags between":     strings.ReplaceAll(attack, " ", " <b></b> <br> <p class=\"x y\">"),
+		"tags in words":    strings.ReplaceAll(attack, "re", "r<span style=\"color:red\"></span>e"),
+		"comments between": strings.ReplaceAll(attack, " ", " <!-- a note > of more --> "), "comments in words": strings.ReplaceAll(attack, "re", "r<!---->e"), "comments of other ends": strings.ReplaceAll(attack, "re", "r<!-- x --!><!x><?y></ z>e"),
+		"scripts between": strings.ReplaceAll(attack, " ", " <script>var a=1</script> "), "scripts in words": strings.ReplaceAll(attack, "re", "r<SCRIPT src=x>a<b</Script>e"), "styles between": strings.ReplaceAll(attack, " ", " <style>p{}</style> "),
+		"signs in a tag": strings.ReplaceAll(attack, " ", `<i title="a > b"> </i>`), "words in a tag": strings.ReplaceAll(attack, " ", `<p title="one two three four five six seven" class='`+strings.Repeat("x", 200)+`'>`),
+		"a tag in a tag": strings.ReplaceAll(attack, " ", " <i <b> "), "unknown tags": strings.ReplaceAll(attack, "re", "r<x-y></x-y>e"), "templates": strings.ReplaceAll(attack, " ", " <template>so</template> "),
+		"paragraphs":    "<p>" + strings.ReplaceAll(attack, " ", "</p><p>") + "</p>",
+		"marks over it": strings.ReplaceAll(attack, "u", "u\u0301"),
 	} {
 		if got := TopScore(text); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
@@ -39,9 +44,27 @@ func TestFormHidesNothing(t *testing.T) {
 	}
 }
 
+// A text that is made of starts is read in a time that grows with its length.
+func TestStartsTakeLinearTime(t *testing.T) {
+	for _, unit := range []string{"<!--", "<!-- --!>", "<script>", "<a", "<a =\"", "<a ='x", "</", "<!", "<script></style>", "<a>&", "<" + strings.Repeat("a", 1020) + strings.Repeat("<b", 500) + ">"} {
+		took := func(size int) time.Duration {
+			text, least := strings.Repeat(unit, size/len(unit)), time.Hour
+			for range 3 {
+				began := time.Now()
+				TopScore(text)
+				least = min(least, time.Since(began))
+			}
+			return least
+		}
+		if short, long := took(32<<10), took(512<<10); long > 64*short+100*time.Millisecond {
+			t.Errorf("%.9q: %v for 32 KiB, %v for 512 KiB", unit, short, long)
+		}
+	}
+}
+
 // A sentence in a tag is read, too.
 func TestAttributesAreRead(t *testing.T) {
-	for _, text := range []string{"<img alt=\"" + attack + "\">", "<a title='" + attack + "' href=x>y</a>", "<meta content=\"" + attack, "<!-- " + attack + " -->"} {
+	for _, text := range []string{"<img alt=\"" + attack + "\">", "<a title='" + attack + "' href=x>y</a>", "<meta content=\"" + attack, "<!-- " + attack + " -->", "<!-- " + strings.ReplaceAll(attack, " ", "&nbsp;") + " -->", "<script>" + strings.ReplaceAll(attack, " ", "&nbsp;") + "</script>"} {
 		if got := TopScore(text); got < Strict {
 			t.Errorf("%s: %d", text, got)
 		}

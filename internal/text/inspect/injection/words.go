@@ -18,6 +18,8 @@ import (
 type reader struct {
 	text       string
 	drawn      bool // tags and references of HTML, and signs of full width, are read as they are drawn
+	page       bool // and nothing is that a browser does not draw: comments, scripts, all of a tag
+	seek       seeker
 	at         int
 	start, end int    // of the last word
 	word       uint32 // its hash
@@ -78,6 +80,8 @@ func (r *reader) nextWord() bool {
 		switch {
 		case c >= utf8.RuneSelf:
 			said, size = foldRune(r.text[r.at:], r.drawn)
+		case r.page && c == '<':
+			said, size = r.readPage()
 		case r.drawn && c == '<':
 			said, size = readTag(r.text[r.at:])
 		case r.drawn && c == '&':
@@ -158,29 +162,31 @@ func foldRune(s string, drawn bool) (rune, int) {
 	return unicode.ToLower(r), size
 }
 
-// hasMarkup reports a text with a tag or a reference of HTML in it, or a sign of full width.
-func hasMarkup(text string) bool {
+// readings gives the ways in which a text is read: as it is written, and where it has a tag or a
+// reference of HTML in it, or a sign of full width, as it is drawn with and without what its tags hold.
+func readings(text string) (all [3]reader, n int) {
+	all = [...]reader{{text: text}, {text: text, drawn: true}, {text: text, drawn: true, page: true}}
+	last := strings.LastIndexByte(text, '>')
 	const wide = "\xef\xbc" // U+FF00 to U+FF3F begin so
-	if strings.Contains(text, wide) {
-		return true
-	}
+	some := strings.Contains(text, wide)
 	for i := 0; i < len(text); i++ {
 		n := strings.IndexAny(text[i:], "<&")
 		if n < 0 {
-			return false
+			break
 		}
-		i += n
-		size := 0
-		if text[i] == '<' {
-			_, size = readTag(text[i:])
-		} else {
-			_, size = readEntity(text[i:])
-		}
-		if size > 1 {
-			return true
+		if i += n; text[i] == '&' {
+			if !some {
+				_, size := readEntity(text[i:])
+				some = size > 1
+			}
+		} else if i+1 < len(text) && (text[i+1] == '!' || text[i+1] == '?' || text[i+1] == '/' || kept[text[i+1]&0x7f] >= 'a' && kept[text[i+1]&0x7f] <= 'z') && i < last {
+			return all, 3
 		}
 	}
-	return false
+	if some {
+		return all, 2
+	}
+	return all, 1
 }
 
 // inline are tags of HTML that end no word.
@@ -214,6 +220,130 @@ func readTag(s string) (rune, int) {
 		return -1, at + end + 1
 	}
 	return ' ', at + end + 1
+}
+
+// seeker keeps where the next ends were found, so that a text made of starts is read once for each.
+type seeker struct {
+	ends  [len(unseen) + 2]int // one more than the place; -1 where there is none any more
+	tried int                  // bytes of what begins like a tag and does not end
+}
+
+// unseen are the tags of HTML whose text is not drawn; blocks end a word, and no others do.
+var (
+	unseen = [...]string{"script", "style", "template", "iframe", "noembed", "noframes"}
+	blocks = strings.Fields("address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frameset " +
+		"h1 h2 h3 h4 h5 h6 head header hgroup hr html img input legend li main menu nav object ol optgroup option p pre search section select summary table tbody td textarea tfoot th thead title tr ul video")
+)
+
+// Bounds of a tag as a browser reads it, and of how many times the text may be read for tags that do
+// not end.
+const (
+	longTag  = 1024
+	maxTried = 8
+)
+
+// nextEnd gives where the n-th end stands first at or behind a place: "</" and an unseen tag, or the
+// ends of comments; -1 for nowhere.
+func (r *reader) nextEnd(n, from int) int {
+	at := &r.seek.ends[n]
+	for *at >= 0 && *at <= from {
+		next := -1
+		switch n - len(unseen) {
+		case 0:
+			next = strings.Index(r.text[from:], "-->")
+		case 1:
+			next = strings.Index(r.text[from:], "--!>")
+		default:
+			if next = strings.Index(r.text[from:], "</"); next >= 0 && !hasPrefixFold(r.text[from+next+2:], unseen[n]) {
+				from += next + 2
+				continue
+			}
+		}
+		if *at = -1; next >= 0 {
+			*at = from + next + 1
+		}
+	}
+	return max(*at-1, -1)
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// readPage gives what a browser draws of what begins with the < that comes next.
+func (r *reader) readPage() (rune, int) {
+	at, s := r.at, r.text[r.at:]
+	if strings.HasPrefix(s, "<!--") {
+		end, other := r.nextEnd(len(unseen), at+len("<!")), r.nextEnd(len(unseen)+1, at+len("<!--"))
+		switch {
+		case other >= 0 && (end < 0 || other < end):
+			return -1, other + len("--!>") - at
+		case end >= 0:
+			return -1, end + len("-->") - at
+		}
+		return '<', 1
+	}
+	if r.seek.tried > maxTried*len(r.text) {
+		return readTag(s)
+	}
+	name, size := wholeTag(s[:min(len(s), longTag)])
+	if size == 0 {
+		r.seek.tried += min(len(s), longTag)
+		return readTag(s)
+	}
+	for n, tag := range unseen {
+		if !strings.EqualFold(name, tag) {
+			continue
+		}
+		if end := r.nextEnd(n, at+size); end >= 0 && s[1] != '/' {
+			return -1, end - at
+		}
+		return -1, size
+	}
+	if slices.ContainsFunc(blocks, func(is string) bool { return strings.EqualFold(is, name) }) {
+		return ' ', size
+	}
+	return -1, size
+}
+
+// wholeTag gives the name of the tag that a text begins with, and its length; "" is the name of what
+// browsers take for a comment, and 0 the length of what is none or does not end.
+func wholeTag(s string) (name string, size int) {
+	at := 1
+	if at < len(s) && s[at] == '/' {
+		at++
+	}
+	switch {
+	case at == len(s):
+		return "", 0
+	case s[at]|0x20 < 'a' || s[at]|0x20 > 'z':
+		if s[at] != '!' && s[at] != '?' && at == 1 {
+			return "", 0
+		}
+		return "", strings.IndexByte(s, '>') + 1
+	}
+	n := strings.IndexAny(s[at:], " \t\r\n\f/>")
+	if n < 0 {
+		return "", 0
+	}
+	name = s[at : at+n]
+	for at += n; at < len(s); at++ {
+		switch s[at] {
+		case '>':
+			return name, at + 1
+		case '=':
+			value := strings.TrimLeft(s[at+1:], " \t\r\n\f")
+			if value == "" || value[0] != '"' && value[0] != '\'' {
+				continue
+			}
+			n := strings.IndexByte(value[1:], value[0])
+			if n < 0 {
+				return "", 0
+			}
+			at = len(s) - len(value) + n + 1
+		}
+	}
+	return "", 0
 }
 
 // readEntity gives the character that a reference of HTML, which a text begins with, stands for.
