@@ -272,8 +272,8 @@ func TestRenderedList(t *testing.T) {
 // The pages show the screens as they are.
 func TestThePagesShowTheScreens(t *testing.T) {
 	for screen, page := range map[string]string{
-		"testdata/screens/approve-120x40.txt": "approve.md",
-		"testdata/screens/list-80.txt":        "approve.md",
+		"testdata/screens/approve-120x40.txt": "approvals.md",
+		"testdata/screens/list-80.txt":        "approvals.md",
 	} {
 		want, err := os.ReadFile(screen)
 		if err != nil {

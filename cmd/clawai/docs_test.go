@@ -57,11 +57,15 @@ func TestShownCommandsAreRun(t *testing.T) {
 }
 
 // TestLinksLead: a relative link leads to a file that is there, and to a heading of that page.
+// The CHANGELOG names the pages as they were when it was written.
 func TestLinksLead(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([\w./:-]*)(#[^)\s]*)?[^)]*\)`)
 	pages := map[string]string{}
 	eachFile(t, ".md", func(path, src string) { pages[filepath.Clean(path)] = src })
 	for path, src := range pages {
+		if filepath.Base(path) == "CHANGELOG.md" {
+			continue
+		}
 		for _, m := range link.FindAllStringSubmatch(src, -1) {
 			if strings.Contains(m[1], "://") {
 				continue

@@ -175,7 +175,9 @@ func (b *browser) fits(where string) {
 }
 
 // shot keeps a picture of the screen for the documents, in the folder that
-// CLAWAI_SHOTS names, of the one kind of screen that they show.
+// CLAWAI_SHOTS names, of the one kind of screen that they show:
+//
+//	CLAWAI_SHOTS=$PWD/docs/img go test -tags e2e -run TestPage ./test/e2e
 func (b *browser) shot(screen, only, name string) {
 	b.t.Helper()
 	if dir := os.Getenv("CLAWAI_SHOTS"); dir != "" && screen == only {

@@ -233,14 +233,14 @@ func TestHelp(t *testing.T) {
 
 // The page holds the keys that the help has.
 func TestThePageHasTheKeys(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/approve.md")
+	page, err := os.ReadFile("../../../docs/approvals.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range help {
 		for _, key := range strings.Fields(row.keys) {
 			if !strings.Contains(string(page), "`"+key+"`") {
-				t.Errorf("docs/approve.md does not tell of %s", key)
+				t.Errorf("docs/approvals.md does not tell of %s", key)
 			}
 		}
 	}

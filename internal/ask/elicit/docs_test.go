@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The table of docs/elicitation.md is the data, row for row.
+// The table of docs/approvals.md is the data, row for row.
 func TestTheDocumentedClients(t *testing.T) {
-	raw, err := os.ReadFile("../../../docs/elicitation.md")
+	raw, err := os.ReadFile("../../../docs/approvals.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestTheDocumentedClients(t *testing.T) {
 		fmt.Fprintf(&want, "| %s | `%s` | %s | %s | %s |\n", k.Title, strings.Join(k.Names, "`, `"), versions, k.Use, k.Why)
 	}
 	if !strings.HasPrefix(table, want.String()+"\n") {
-		t.Errorf("docs/elicitation.md has another table; the data says\n%s", want.String())
+		t.Errorf("docs/approvals.md has another table; the data says\n%s", want.String())
 	}
 }
 

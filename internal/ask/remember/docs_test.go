@@ -14,7 +14,7 @@ import (
 
 // What the reference shows is what is written, and what the pages say of it.
 func TestReference(t *testing.T) {
-	b, err := os.ReadFile("../../../docs/remember.md")
+	b, err := os.ReadFile("../../../docs/approvals.md")
 	if err != nil {
 		t.Fatal(err)
 	}

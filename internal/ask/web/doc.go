@@ -8,5 +8,5 @@
 // that another site could have caused. It never answers to another name than the
 // printed one, never serves a file of the disk, and never sends text that
 // package view or term has not made harmless; the page puts text into text
-// nodes and nowhere else. docs/approve-web.md says what this protects from.
+// nodes and nowhere else. docs/approvals.md says what this protects from.
 package web

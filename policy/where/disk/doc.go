@@ -10,5 +10,5 @@
 // to another answer, the answer is a maybe.
 //
 // The look comes before the call. A link can change in between, and nothing here
-// can stop that (docs/where-path.md).
+// can stop that (docs/where.md).
 package disk

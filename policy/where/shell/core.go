@@ -6,7 +6,7 @@ import (
 )
 
 // core reads a text by a grammar of our own, which holds only what every shell
-// of docs/where-command.md reads alike: simple commands in pipes, lists, groups,
+// of docs/where.md reads alike: simple commands in pipes, lists, groups,
 // if, while, for and case, with words of plain quotes, simple variables and
 // substitutions. It takes no word of a parser for it: test/attack/shell runs what
 // it reads in those shells. What it does not know, it does not read.

@@ -19,7 +19,7 @@ func holds(t testing.TB, text string, opens bool, patterns ...string) where.Matc
 	return c.JudgeValue(where.Value{Kind: where.String, Text: text, Raw: text}, opens)
 }
 
-// Each of these runs rm in one of the shells of docs/where-command.md and not in
+// Each of these runs rm in one of the shells of docs/where.md and not in
 // another, or is read by the parser in a way that no shell has. Those marked were
 // found by attacks on the four dialects of one parser, all of which took the rm
 // for text.

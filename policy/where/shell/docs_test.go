@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// TestDocumentedCommands: the tables of docs/where-command.md are true.
+// TestDocumentedCommands: the tables of docs/where.md are true.
 func TestDocumentedCommands(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/where-command.md")
+	data, err := os.ReadFile("../../../docs/where.md")
 	if err != nil {
 		t.Fatal(err)
 	}

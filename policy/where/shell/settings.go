@@ -10,7 +10,7 @@ import (
 )
 
 // Settings are the words of the constraint when it is written as a table; the
-// first is what a plain list stands for. docs/where-command.md says what each
+// first is what a plain list stands for. docs/where.md says what each
 // means.
 var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts", "search"}
 

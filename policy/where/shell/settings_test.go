@@ -579,7 +579,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// harmless are the variables of docs/where-command.md.
+// harmless are the variables of docs/where.md.
 const harmless = "LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM CI COLUMNS LINES"
 
 // removeQuotes is the text of a word of literals and quotes.

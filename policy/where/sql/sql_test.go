@@ -180,9 +180,9 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The answers that docs/where-sql.md shows are those that are given.
+// The answers that docs/where.md shows are those that are given.
 func TestDocumentedAnswers(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/where-sql.md")
+	page, err := os.ReadFile("../../../docs/where.md")
 	if err != nil {
 		t.Fatal(err)
 	}

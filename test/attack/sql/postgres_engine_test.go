@@ -65,7 +65,7 @@ func (e *postgresEngine) restore(t testing.TB) {
 		CREATE TABLE u (id int, t_id int, name text); INSERT INTO u VALUES (1, 1, 'x'), (2, 3, 'y');
 		CREATE VIEW v AS SELECT * FROM t; CREATE SEQUENCE s; CREATE TYPE pair AS (f int, g text)`)
 	// Not each word may name a function; one that is some engine's too is taken at its
-	// word (docs/where-sql.md).
+	// word (docs/where.md).
 	own := e.observer.column(t, "SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace")
 	theirs := slices.DeleteFunc(slices.Clone(keywords), func(w string) bool { return slices.Contains(own, w) || slices.Contains(elsewhere, w) })
 	for line := range strings.Lines(planted(append([]string{"wipe", `"Lower"`, `"wi""pe"`}, theirs...))) {
