@@ -2,12 +2,12 @@
 
 // Command bench measures clawai from outside, beside a bare server and two relays, on
 // loopback pipes: the same ways in turn, round by round, so that a ratio is of one
-// moment of one machine. What it shows stands in docs/benchmarks.md.
+// moment of one machine. What it shows stands in bench/README.md.
 //
 //	go run ./bench                   about two minutes, on a machine that does nothing else
 //	go run ./bench --against REV     the same, with clawai of another commit beside it
 //	go run ./bench --hub --only calls,memory   with the hub beside it
-//	go run ./bench --write           and renew the table of docs/benchmarks.md
+//	go run ./bench --write           and renew the table of bench/README.md
 //	go run ./bench --sizes           which module brings how much of the binary
 //	go run ./bench --rooms           which package executes how many of the instructions
 package main
@@ -62,7 +62,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 20, "how many rounds; each measures every way once")
 	flags.BoolVar(&o.quick, "quick", false, "two small rounds: whether it works, no figure to quote")
 	flags.StringVar(&o.json, "json", "", "write every figure as JSON to this `file`; - is standard output, instead of the table")
-	flags.BoolVar(&o.write, "write", false, "renew the table in docs/benchmarks.md")
+	flags.BoolVar(&o.write, "write", false, "renew the table in bench/README.md")
 	flags.BoolVar(&o.sizes, "sizes", false, "instead of measuring, say which module brings how much of the binary")
 	flags.BoolVar(&o.rooms, "rooms", false, "instead of measuring, say which package executes how many of the instructions (needs valgrind)")
 	flags.BoolVar(&o.hub, "hub", false, "also measure the hub, with ten servers of which one is called; goes with --only calls, results or memory")

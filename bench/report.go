@@ -165,7 +165,7 @@ func writeJSON(path string, stdout io.Writer, r *report) error {
 
 // benchmarksDoc has each table between the mark of the command that writes it and endMark.
 const (
-	benchmarksDoc = "docs/benchmarks.md"
+	benchmarksDoc = "bench/README.md"
 	waysMark      = "<!-- go run ./bench --write -->\n"
 	sizesMark     = "<!-- go run ./bench --sizes --write -->\n"
 	roomsMark     = "<!-- go run ./bench --rooms --write -->\n"

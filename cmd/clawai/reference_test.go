@@ -84,9 +84,13 @@ func TestCodesHaveTheirPage(t *testing.T) {
 	}{
 		{"docs/denials.md", "internal/gate/", `(?m)^\s+\w+ +Code += "(\w+)"`, 20},
 		{"docs/record.md", "internal/event/", `(?m)^\s+\w+ +Kind += "(\w+)"`, 15},
-		{"docs/exit-codes.md", "cmd/clawai/", `\b[eE]xit[A-Z]\w* += (\d+)`, 5},
+		{"docs/commands.md", "cmd/clawai/", `\b[eE]xit[A-Z]\w* += (\d+)`, 5},
 	} {
-		documented, declared := firstCells(t, tt.page), 0
+		page := read(t, tt.page)
+		if tt.folder == "cmd/clawai/" {
+			page = exitCodes(t)
+		}
+		documented, declared := firstCells(page), 0
 		for _, m := range regexp.MustCompile(tt.declared).FindAllStringSubmatch(sourceOf(t, tt.folder), -1) {
 			declared++
 			if !slices.Contains(documented, m[1]) {
@@ -98,18 +102,18 @@ func TestCodesHaveTheirPage(t *testing.T) {
 		}
 	}
 	src := sourceOf(t, "internal/gate/") + sourceOf(t, "proxy/")
-	for _, word := range firstCells(t, "docs/denials.md") {
+	for _, word := range firstCells(read(t, "docs/denials.md")) {
 		if strings.Contains(word, "_") && !strings.Contains(src, `"`+word+`"`) {
 			t.Errorf("docs/denials.md has %s, which is no code", word)
 		}
 	}
 }
 
-// TestExitCodesOfEveryCommand: the page has a row for each command that does something,
+// TestExitCodesOfEveryCommand: the section has a row for each command that does something,
 // and none for another.
 func TestExitCodesOfEveryCommand(t *testing.T) {
 	var documented []string
-	for line := range strings.Lines(read(t, "docs/exit-codes.md")) {
+	for line := range strings.Lines(exitCodes(t)) {
 		if cells := strings.Split(line, "|"); len(cells) > 3 {
 			for _, name := range regexp.MustCompile("`([a-z][a-z ]*)").FindAllStringSubmatch(cells[1], -1) {
 				documented = append(documented, strings.TrimSpace(name[1]))
@@ -130,7 +134,7 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 	walk(listCommands(), "")
 	for _, name := range all {
 		if !slices.Contains(documented, name) {
-			t.Errorf("docs/exit-codes.md has no row for clawai %s", name)
+			t.Errorf("docs/commands.md has no row for clawai %s", name)
 		}
 		code, out, errs := clawai(t, append(strings.Fields(name), "--no-such-option")...)
 		if code != cmdline.ExitUsage || out != "" || !strings.Contains(errs, "unknown option --no-such-option") {
@@ -139,12 +143,22 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 	}
 	for _, name := range documented {
 		if !slices.Contains(all, name) {
-			t.Errorf("docs/exit-codes.md has a row for clawai %s, which there is not", name)
+			t.Errorf("docs/commands.md has a row for clawai %s, which there is not", name)
 		}
 	}
 	if len(all) < 20 {
 		t.Errorf("only %d commands", len(all))
 	}
+}
+
+// exitCodes is the section of docs/commands.md about them, the last one.
+func exitCodes(t *testing.T) string {
+	t.Helper()
+	_, section, found := strings.Cut(read(t, "docs/commands.md"), "\n## Exit codes\n")
+	if !found || strings.Contains(section, "\n## ") {
+		t.Fatal("docs/commands.md does not end with a section about exit codes")
+	}
+	return section
 }
 
 // sourceOf is the files of a folder and those below, without tests.
@@ -160,9 +174,8 @@ func sourceOf(t *testing.T, folder string) string {
 }
 
 // firstCells are the words in the first two cells of a page's tables.
-func firstCells(t *testing.T, page string) (words []string) {
-	t.Helper()
-	for line := range strings.Lines(read(t, page)) {
+func firstCells(page string) (words []string) {
+	for line := range strings.Lines(page) {
 		if cells := strings.Split(line, "|"); cells[0] == "" && len(cells) > 3 {
 			words = append(words, regexp.MustCompile(`\w+`).FindAllString(cells[1]+" "+cells[2], -1)...)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAProxyStartsWithoutOtherCommandsLuggage: what is linked is initialised before main,
-// at every start of every proxy (docs/benchmarks.md).
+// at every start of every proxy (bench/README.md).
 func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 	slow.Test(t)
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 }
 
 // heavy are the packages whose initialisation makes more than most, and how much it may:
-// what is bought with it stands in docs/benchmarks.md.
+// what is bought with it stands in bench/README.md.
 var heavy = map[string]struct{ allocs, bytes int }{
 	"github.com/dustin/go-humanize":           {150, most.bytes},
 	"mvdan.cc/sh/v3/fileutil":                 {130, most.bytes},

@@ -12,7 +12,7 @@ import (
 
 // pipeEnd is our end of a pipe, a blocking descriptor read and written with
 // bare system calls. Mixing it with descriptors in Go's poller costs a factor
-// of twenty on large frames and on one processor (docs/benchmarks.md), so
+// of twenty on large frames and on one processor (bench/README.md), so
 // that neither end of the proxy ever is in the poller.
 type pipeEnd struct {
 	fd     int

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 )
 
-// Document is the report for programs. Its shape is described in docs/diff.md;
+// Document is the report for programs. Its shape is described in docs/policy-ci.md;
 // members are added, never renamed.
 type Document struct {
 	OldRevision string             `json:"old_policy_revision"`

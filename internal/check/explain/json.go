@@ -12,7 +12,7 @@ import (
 )
 
 // Document is the explanation for programs. Its shape is described in
-// docs/explain.md; members are added, never renamed.
+// docs/analysis.md; members are added, never renamed.
 type Document struct {
 	Revision string         `json:"policy_revision"`
 	Decision string         `json:"decision"` // allow, deny, prompt

@@ -4,7 +4,7 @@ package cmdline
 
 import "fmt"
 
-// Exit codes, documented in docs/exit-codes.md. The proxy command adds its own.
+// Exit codes, documented in docs/commands.md. The proxy command adds its own.
 const (
 	ExitOK     = 0
 	ExitFailed = 1 // a check failed, or the work could not be done

@@ -71,7 +71,7 @@ func checkSystem(*machine) []finding {
 	where := fmt.Sprintf("%s/%s, %s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
 	if runtime.GOOS == "windows" {
 		return []finding{{Health: doubtful, Text: where + "; tested under Wine (proxy, queue, console, clients' files), and on no Windows itself",
-			Fix: "see docs/windows.md for what was run where"}}
+			Fix: "see docs/systems.md for what was run where"}}
 	}
 	return healthyFinding("%s", where)
 }

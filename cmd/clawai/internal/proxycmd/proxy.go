@@ -71,7 +71,7 @@ type proxyRun struct {
 
 // fewestProcessors is what two loops in blocking system calls need beside each
 // other: with fewer, each call waits until the runtime's monitor has taken a
-// processor back from the loop that sleeps (docs/benchmarks.md).
+// processor back from the loop that sleeps (bench/README.md).
 const fewestProcessors = 4
 
 // heapGrowth is how far the heap of a proxy grows before it is collected, in
