@@ -16,8 +16,8 @@ const maxWaiting = 4 << 20
 
 // RememberTexts marks the texts of a message so that they are recognized later. It returns when
 // all processes that share the session can see that marking has begun; the marking itself
-// continues in the background. Until it ends, everything counts as known. If all is false, part of
-// the message is missing, and everything counts as known for good.
+// continues in the background. Until it ends, everything counts as known. If all is false, the
+// texts are not marked, and everything counts as known for good.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
 		return nil // no call is recognized by private data

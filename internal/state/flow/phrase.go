@@ -101,7 +101,7 @@ func (q openQuote) readWord(word, more string) openQuote {
 
 // holdsPath reports whether the text up to the end of the quote is the rest of a path whose first
 // name has a blank: "old stuff/tmp". A text that contains an address or the beginning of another
-// path is a sentence.
+// path is a sentence. The caller does not ask for a text in backticks, which is rather a command.
 func (q openQuote) holdsPath(text string) bool {
 	end := q.findEnd(text)
 	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
