@@ -226,7 +226,6 @@ func (s *Sessions) joinSession(one *Session, under *config.Loaded) {
 	}
 }
 
-// noteServerEvents records events of this session's server.
 func (s *Session) noteServerEvents(events ...*event.Event) error {
 	for _, ev := range events {
 		ev.Server = s.server

@@ -124,7 +124,7 @@ func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--sync: %w", err)
 	}
-	turn := rand.IntN(sweeps) //nolint:gosec // the choice is not secret
+	turn := rand.IntN(sweeps) //nolint:gosec // who tidies up is no secret
 	return openRecord(state, audit.Options{Redact: k, Sync: s, Brief: turn > 0, Shared: session})
 }
 

@@ -101,7 +101,6 @@ func mergeInspection(all, one *gate.Inspection) {
 	all.Altered = append(all.Altered, one.Altered...)
 }
 
-// inspectMessage inspects one message.
 func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	on, method := policy.OnReply, x.Event.Method
 	if reply.IsList(method) && f.Result != nil {

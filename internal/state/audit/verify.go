@@ -121,7 +121,6 @@ func (v *verifier) readSnapshot(head string) ([]fs.FileInfo, error) {
 	return listSegments(v.dir)
 }
 
-// checkLedger reads the ledger's lines.
 func (v *verifier) checkLedger(f io.Reader, head string) error {
 	s := newScanner(f)
 	s.expectChain(newChain())

@@ -41,7 +41,6 @@ func LoadAsk(path string, getenv func(string) string) (Ask, error) {
 	return a, nil
 }
 
-// settingsFile is the shape of config.toml.
 type settingsFile struct {
 	List     *string                  `toml:"list"`
 	Hub      hubTable                 `toml:"hub"`

@@ -264,13 +264,11 @@ func isDotted(word string) bool {
 	return true
 }
 
-// isNumbered reports whether a word is a numeric address.
 func isNumbered(word string) bool {
 	n, digits := countLetters(word)
 	return digits && strings.Count(word, ".") == 3 && n >= 4
 }
 
-// isIPv6 reports whether a word is an IPv6 address.
 func isIPv6(word string) bool {
 	const longest = 64 // with a zone
 	if len(word) > longest || strings.Count(word, ":") < 2 {

@@ -132,7 +132,6 @@ func nameTrust(project, place string) policy.Trust {
 	return policy.Private
 }
 
-// hasDrive reports whether a path begins with a Windows drive.
 func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
 
 func isInside(folder, place string) bool {

@@ -80,7 +80,6 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 	extra.VisitLeaves(carry)
 }
 
-// isEmpty reports whether a value holds nothing.
 func isEmpty(value jsonscan.Value) bool {
 	for range value.Members() {
 		return false
@@ -284,7 +283,6 @@ func (k *known) weighAddresses(g *going, o *opinion) {
 	}
 }
 
-// hasWord reports whether a text contains a word.
 func hasWord(text, word string) bool {
 	all := splitWords(text)
 	for one := all.nextWord(); one != ""; one = all.nextWord() {

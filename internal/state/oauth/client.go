@@ -121,7 +121,6 @@ func (c *Client) currentEntry() (StoredSignIn, error) {
 	return e, err
 }
 
-// saveEntry stores a new state of the entry.
 func (c *Client) saveEntry(e StoredSignIn) error {
 	c.mu.Lock()
 	c.entry, c.loaded = e, true
@@ -241,7 +240,6 @@ func (c *Client) withLock(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// lockName returns the name of this server's lock file.
 func (c *Client) lockName() string {
 	sum := sha256.Sum256([]byte(c.key))
 	return c.o.Lock + "." + hex.EncodeToString(sum[:8])

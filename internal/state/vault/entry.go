@@ -35,7 +35,6 @@ type Origin struct {
 	Token  []byte   `json:"token"`  // the value with its quotes and escapes
 }
 
-// isSamePlace reports whether two origins are the same place.
 func (o *Origin) isSamePlace(p *Origin) bool {
 	return o.File == p.File && slices.Equal(o.Server, p.Server) && o.Member == p.Member
 }
