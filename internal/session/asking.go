@@ -23,12 +23,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// asking is how one session asks a person. Nothing of it is opened before the
-// first question.
+// asking is how one session asks a person. It opens nothing before the first question.
 type asking struct {
 	settings config.Ask
 	folders  config.Folders
-	server   string // as people are shown it
+	server   string // the server's name for people
 	view     view.Options
 	by       string
 	session  string
@@ -38,15 +37,15 @@ type asking struct {
 	chain    *ask.Chain // nil: nobody is ever asked
 	guard    *Session   // set once, before the first question
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	queue  *queue.Queue
 	proxy  *queue.Proxy
 	tasks  sync.WaitGroup
-	shared chan struct{} // wakes the goroutine that publishes what holds for the session
+	shared chan struct{} // wakes the goroutine that publishes the session's grants
 	over   chan struct{}
 }
 
-// newAsking builds the chain of the settings.
+// newAsking returns the asking for the settings.
 func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	a := &asking{
 		relay: s.relay, settings: s.o.Ask, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
@@ -66,7 +65,7 @@ func (s *Sessions) newAsking(server string, under *config.Loaded) *asking {
 	return a
 }
 
-// queueClient gives the queue, if anybody could answer there in time.
+// queueClient returns the queue, or nil if nobody could answer there in time.
 func (a *asking) queueClient() *ask.QueueClient {
 	order := a.settings.Order.Is
 	if a.settings.Nobody.Is == "deny" && !slices.Contains(order, "console") && !slices.Contains(order, "web") {
@@ -75,7 +74,7 @@ func (a *asking) queueClient() *ask.QueueClient {
 	return ask.NewQueueClient(a.newEnqueuer)
 }
 
-// makeChannels gives the ways of asking, in their order.
+// makeChannels returns the channels in their order.
 func (a *asking) makeChannels() (all []ask.Channel) {
 	for _, name := range a.settings.Order.Is {
 		switch name {
@@ -90,15 +89,15 @@ func (a *asking) makeChannels() (all []ask.Channel) {
 	return all
 }
 
-// listReach says to the client's form how far an answer for the session can go. Where care
-// is needed that is no further than the call: nobody knows who answers there.
+// listReach tells the client's form how far an answer for the session can reach. For a risky call
+// the answer cannot reach beyond that call, because nobody knows who answers there.
 func (a *asking) listReach(q gate.Question) (all []elicit.Reach) {
 	if a.isRisky(q) {
 		return nil
 	}
 	offers, _ := a.keeper.Offers(q)
 	for _, o := range view.ForSession(offers) {
-		if o.Scope != policy.Exact.String() { // which the form has of its own
+		if o.Scope != policy.Exact.String() { // the form already offers this one
 			all = append(all, elicit.Reach{Scope: o.Scope, Title: o.Session})
 		}
 	}
@@ -113,7 +112,8 @@ func (a *asking) newTerminal() *ask.Terminal {
 	})
 }
 
-// makeApprover gives what the gate asks, and tells what became of an answer.
+// makeApprover returns what the gate asks, and what the gate informs about the result of an
+// answer.
 func (a *asking) makeApprover() (gate.Approver, gate.Concluder) {
 	if a.chain == nil {
 		return ask.Never{Reason: "asking is switched off"}, gate.None{}
@@ -125,26 +125,26 @@ func (a *asking) isRisky(q gate.Question) bool {
 	return ask.IsDangerous(q, a.view)
 }
 
-// notifyQuestion points a person to a question that waits where nobody looks.
+// notifyQuestion tells a person that a question waits and nobody is looking.
 func (a *asking) notifyQuestion(q gate.Question) {
 	if a.settings.Notify.Is {
 		a.desktop.NotifyQuestion(q.Server, q.Calls)
 	}
 }
 
-// onError goes to the record: the question itself has an answer.
+// onError writes an error to the record only, because the question itself has an answer.
 func (a *asking) onError(err error) {
 	_ = a.guard.noteServerEvents(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
-// notifyMuted tells the owner of a server that asks too much.
+// notifyMuted tells the owner that a server asks too much.
 func (a *asking) notifyMuted(int, time.Time) {
 	if a.settings.Notify.Is {
 		a.desktop.NotifyMuted(a.server)
 	}
 }
 
-// openQueue gives the queue, opened at the first use.
+// openQueue returns the queue, and opens it on first use.
 func (a *asking) openQueue() (*queue.Queue, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,7 +172,7 @@ func (a *asking) listAnswerers() ([]string, error) {
 	return q.Answerers()
 }
 
-// newEnqueuer gives this session's side of the queue.
+// newEnqueuer returns this session's side of the queue.
 func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
 	q, err := a.openQueue()
 	if err != nil {
@@ -195,16 +195,15 @@ func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
 	return ask.NewEnqueuer(p), nil
 }
 
-// signalGrants notes that the answers for the session have changed.
+// signalGrants notes that the grants of the session have changed.
 func (a *asking) signalGrants() {
 	select {
 	case a.shared <- struct{}{}:
-	default: // it is going to look anyway
+	default: // a signal is already waiting
 	}
 }
 
-// shareGrants shows the answers that hold for the session to whoever runs clawai
-// approve --granted.
+// shareGrants publishes the grants of the session for clawai approve --granted.
 func (a *asking) shareGrants(grants Grants) {
 	for {
 		select {
@@ -224,7 +223,7 @@ func (a *asking) shareGrants(grants Grants) {
 	}
 }
 
-// close ends what was opened. The gate is closed before: no question is open.
+// close closes what was opened. The gate is closed before, so no question is open.
 func (a *asking) close() {
 	if a.chain != nil {
 		a.chain.Close()

@@ -7,17 +7,17 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// before is an approver for questions that may have an answer without the others.
+// before is an approver that tries to answer a question before the other approver is asked.
 type before struct {
 	first func(gate.Question) (gate.Answer, bool)
 	gate.Approver
 	gate.Concluder
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	answered map[uint64]bool
 }
 
-// Ask asks the others when the first has no answer.
+// Ask asks the other approver if first has no answer.
 func (b *before) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	answer, known := b.first(q)
 	if !known {
@@ -32,7 +32,7 @@ func (b *before) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) 
 	return answer, nil
 }
 
-// Concluded tells those who were asked.
+// Concluded informs the other approver, unless first gave the answer.
 func (b *before) Concluded(q gate.Question, v gate.Verdict) {
 	b.mu.Lock()
 	own := b.answered[q.Number]

@@ -1,7 +1,7 @@
-// Package session builds the gate session of whoever carries messages: it
-// composes the policy and its reloads, the record, the ways to ask a person and
-// what the sessions of a process share.
+// Package session builds the gate session for every program that carries messages. It combines the
+// policy and its reloads, the record, the ways to ask a person and what the sessions of a process
+// share.
 //
-// A transport is handed the *gate.Session and knows nothing of this room. Flags
-// are read, and texts are printed, by the command.
+// A transport gets the *gate.Session and does not depend on this package. The command reads flags
+// and prints texts.
 package session

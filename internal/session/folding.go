@@ -14,9 +14,9 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// What one sender may add to the record with messages that go nowhere: so many one by one,
-// one more each foldEvery, and of what is beyond a count each foldEvery. Without a bound,
-// junk would push the records of calls out of what is kept.
+// Limits of what one sender may add to the record with messages that go nowhere: junkOneByOne
+// single records, one more every foldEvery, and for the rest one count every foldEvery. Without a
+// limit, junk would push the records of calls out of the retained record.
 const (
 	junkOneByOne = 256
 	foldEvery    = 10 * time.Second
@@ -24,30 +24,30 @@ const (
 
 const codeFolded = "folded"
 
-// folding records, and counts what its bounds leave out.
+// folding is a recorder that counts the junk beyond the limits instead of recording it.
 type folding struct {
 	gate.Recorder
 	now func() time.Time
 
-	waits   atomic.Int64 // senders whose count has not been written
-	mu      sync.Mutex   // guards what follows
+	waits   atomic.Int64 // number of senders whose count has not been written
+	mu      sync.Mutex   // guards the fields below
 	senders map[sender]*junk
 	timer   *time.Timer
 }
 
-// sender is who sends, and what becomes of it.
+// sender is a sender of messages, with the kind of event.
 type sender struct {
 	kind                                 event.Kind
 	server, guess, invocation, direction string
 }
 
-// junk is what is known of one sender.
+// junk is the state of one sender.
 type junk struct {
-	left    int       // that may be recorded one by one
-	filled  time.Time // when one was added to that last
-	told    time.Time // when a count was written last
-	record  string    // its id
-	n       int       // not written yet
+	left    int       // how many may still be recorded one by one
+	filled  time.Time // time at which left last grew
+	told    time.Time // time at which a count was last written
+	record  string    // record id of that count
+	n       int       // number not written yet
 	bytes   int
 	content hash.Hash
 }
@@ -56,13 +56,13 @@ func newFolding(all gate.Recorder) *folding {
 	return &folding{Recorder: all, now: time.Now, senders: map[sender]*junk{}}
 }
 
-// isJunk reports whether an event is of something that went nowhere, and ends no call.
-// Chatter with a code is our own.
+// isJunk reports whether an event belongs to a message that went nowhere and ends no call. Chatter
+// with a code is our own.
 func isJunk(ev *event.Event) bool {
 	return ev.Ref == "" && (ev.Kind == event.Dropped || ev.Kind == event.Chatter && ev.Code == "")
 }
 
-// Record is the port's. What is folded gets the id of the count that was written last.
+// Record implements gate.Recorder. A folded event gets the id of the count that was written last.
 func (f *folding) Record(events ...*event.Event) error {
 	few := f.waits.Load() == 0
 	for _, ev := range events {
@@ -94,7 +94,7 @@ func (f *folding) Record(events ...*event.Event) error {
 	return nil
 }
 
-// admitEvent reports whether a line is recorded by itself; if not, it is counted.
+// admitEvent reports whether an event is recorded by itself; if not, it is counted.
 func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.Event]*junk) bool {
 	of := sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}
 	j := f.senders[of]
@@ -119,7 +119,7 @@ func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.E
 	return false
 }
 
-// dueCounts gives the counts to write now.
+// dueCounts returns the counts to write now.
 func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	for of, j := range f.senders {
 		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {
@@ -134,7 +134,7 @@ func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	return counts
 }
 
-// resetCounts begins new counts.
+// resetCounts starts new counts after these were written.
 func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	for _, ev := range counts {
 		j := f.senders[sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}]
@@ -144,7 +144,7 @@ func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	}
 }
 
-// scheduleCounts has counts written that no other event comes after.
+// scheduleCounts makes sure that counts are written even if no other event follows.
 func (f *folding) scheduleCounts() {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(foldEvery, func() { _ = f.Record() })

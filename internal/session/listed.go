@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listed asks a person about what a server lists. No call waits for the answer.
+// listed asks a person about changes in what a server lists. No call waits for the answer.
 type listed struct {
 	asking    *asking
 	approver  gate.Approver
@@ -26,7 +26,7 @@ type listed struct {
 	asked     atomic.Uint64
 }
 
-// ofLists is where the numbers of these questions begin: those of the gate count from 1.
+// ofLists is the first number of these questions; the gate's numbers count from 1.
 const ofLists = 1 << 63
 
 func (l *listed) askDifferences(ctx context.Context, server string, all []pin.Difference) (approved, answered bool) {
@@ -47,7 +47,7 @@ func (l *listed) askDifferences(ctx context.Context, server string, all []pin.Di
 		return false, false
 	}
 	ev.Channel, ev.Answer, ev.By, ev.Words, ev.Detail = answer.Channel, answer.Reply.String(), answer.By, answer.Words, answer.Note
-	if l.asking.guard.noteServerEvents(ev) != nil { // what is not on record does not count
+	if l.asking.guard.noteServerEvents(ev) != nil { // an answer that is not on record does not count
 		return false, false
 	}
 	v := gate.Verdict{Action: policy.Deny, Code: gate.CodeDeniedByPerson}
@@ -58,7 +58,7 @@ func (l *listed) askDifferences(ctx context.Context, server string, all []pin.Di
 	return approved, true
 }
 
-// shownDifferences gives differences as a question shows them.
+// shownDifferences returns differences in the form that a question shows.
 func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 	for _, d := range all {
 		one := view.Listed{Entry: strings.TrimSpace(d.Kind.String() + " " + d.Name), Class: d.Class.String(), Refused: d.Class == pin.Refused}
@@ -75,10 +75,10 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 	return shown
 }
 
-// entryMembers gives the members of an entry that is new.
+// entryMembers returns the members of a new entry.
 func entryMembers(of view.Listed, entry json.RawMessage) (all []view.Listed) {
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(entry, &members) // it is one of ours
+	_ = json.Unmarshal(entry, &members) // we have encoded it ourselves
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name != "name" {
 			of.At, of.Is = name, pin.ValueText(members[name])

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// makeRecorder gives where sessions of this state record.
+// makeRecorder returns the recorder for sessions of this state.
 func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all
@@ -19,13 +19,13 @@ func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	return &ofInvocation{all, s.Invocation}
 }
 
-// ofInvocation records whose events they are.
+// ofInvocation is a recorder that adds the invocation to each event.
 type ofInvocation struct {
 	gate.Recorder
 	name string
 }
 
-// Record is the port's.
+// Record implements gate.Recorder.
 func (r *ofInvocation) Record(events ...*event.Event) error {
 	for _, ev := range events {
 		ev.Invocation = r.name
@@ -33,10 +33,10 @@ func (r *ofInvocation) Record(events ...*event.Event) error {
 	return r.Recorder.Record(events...)
 }
 
-// deniedCalls is what the record knows of calls the rules denied.
+// deniedCalls reads the calls that the rules denied from the record.
 type deniedCalls struct{ dir string }
 
-// Calls yields them, oldest first.
+// Calls yields the denied calls, oldest first.
 func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 	return func(yield func(remember.DeniedCall, error) bool) {
 		for e, err := range audit.Read(d.dir, audit.Filter{Decision: "deny", Kinds: []event.Kind{event.Decision}}) {
@@ -54,5 +54,5 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 	}
 }
 
-// Redacted says that a text of the record may not be what was sent.
+// Redacted reports whether a text of the record may differ from what was sent.
 func (deniedCalls) Redacted(text string) bool { return redact.IsRedacted(text) }

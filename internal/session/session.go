@@ -19,50 +19,50 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Options of New. Policy, Recorder and State are required.
+// Options are the options of New. Policy, Recorder and State are required.
 type Options struct {
-	Program  string // what writes the record: "clawai VERSION"
+	Program  string // the program that writes the record: "clawai VERSION"
 	Policy   *config.Loaded
 	Recorder gate.Recorder
 	State    State
 	Ask      config.Ask
 	Folders  config.Folders
 
-	// View is what is known of this machine when a question is shown. Its Project
-	// is the folder we were started in; without one, every write is one outside.
+	// View is what is known of this machine for showing a question. Its Project is the folder in
+	// which we were started; without it, every write counts as outside the project.
 	View view.Options
-	By   string // who answers at a terminal of ours: an account
+	By   string // who answers at our terminal: an account
 
-	// Stderr is where a server that we start writes beside our questions; nil when
-	// there is none.
+	// Stderr is where a server that we start writes, on the same terminal as our questions; nil
+	// when there is none.
 	Stderr *os.File
 
-	Facts policy.Facts // as gate.Options has them
+	Facts policy.Facts // as in gate.Options
 
-	ObserveOnly bool // as gate.Options has it
+	ObserveOnly bool // as in gate.Options
 
-	// Before is tried before the ways to ask: false leaves the question to them.
+	// Before is tried before the ways to ask; false passes the question on to them.
 	Before func(gate.Question) (gate.Answer, bool)
 }
 
-// sharesTerminal reports whether a server that we start may write where a question
+// sharesTerminal reports whether a server that we start may write to the terminal while a question
 // is open.
 func (o *Options) sharesTerminal() bool {
 	return o.Stderr != nil && !o.ObserveOnly && slices.Contains(o.Ask.Order.Is, "terminal")
 }
 
-// Sessions are those of one process. Its methods are safe for concurrent use.
+// Sessions are the sessions of one process. Its methods are safe for concurrent use.
 type Sessions struct {
 	o     Options
-	edits *config.Edits // of the policy, by answers of a person
+	edits *config.Edits // edits of the policy by answers of a person
 	relay *ask.StderrRelay
 
-	mu     sync.Mutex     // guards what follows
-	policy *config.Loaded // in force; o.Policy is nil, or the first would be kept for good
+	mu     sync.Mutex     // guards the fields below
+	policy *config.Loaded // in force; o.Policy is nil, so that the first policy can be freed
 	open   map[*Session]struct{}
 }
 
-// New prepares for sessions. Close is called when all of them are closed.
+// New returns an empty set of sessions. Close must be called after all sessions are closed.
 func New(o Options) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	s.o.Policy, s.o.Recorder = nil, newFolding(o.Recorder)
@@ -77,8 +77,8 @@ func New(o Options) (*Sessions, error) {
 	return s, nil
 }
 
-// Close lets go of the terminal: nobody asks any more. It lets go of the journals of what the
-// agent's session has seen, too.
+// Close releases the terminal, because nobody asks any more, and closes the journals of what the
+// agent's session has seen.
 func (s *Sessions) Close() {
 	s.relay.Close()
 	if s.o.State.Flow != nil {
@@ -86,8 +86,8 @@ func (s *Sessions) Close() {
 	}
 }
 
-// Stderr is what a server that we start gets: what it writes waits while a
-// question is open. Started says that the server has it, or will not.
+// Stderr returns the standard error for a server that we start: its output waits while a question
+// is open. After the start, or instead of it, call CloseServerEnd.
 func (s *Sessions) Stderr() *os.File {
 	if s.relay != nil {
 		return s.relay.Stderr()
@@ -95,24 +95,24 @@ func (s *Sessions) Stderr() *os.File {
 	return s.o.Stderr
 }
 
-// CloseServerEnd gives up our side of what Stderr gave.
+// CloseServerEnd closes our copy of the file that Stderr returned.
 func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
 
 // Peer is the server of a session.
 type Peer struct {
-	Name  string // what rules call it; "" is none
+	Name  string // its name in rules; "" if it has none
 	Guess string // a name guessed from its command: shown and recorded, never judged
 	Is    string // where it is, for the record: "command ..." or "server ..."
 
-	Command []string // what starts it; nil of one at an address
+	Command []string // the command that starts it; nil for a server at an address
 	URL     string   // the address
 
-	// URLs are the addresses of the servers of a hub, by what rules call them; nil of a
+	// URLs returns the addresses of a hub's servers by their names in rules; nil for a single
 	// server.
 	URLs func(name string) string
 }
 
-// serverURL gives the address of the server that rules call so; "" is none.
+// serverURL returns the address of the server with this name in rules; "" if it has none.
 func (p *Peer) serverURL(name string) string {
 	if p.URLs != nil {
 		return p.URLs(name)
@@ -120,22 +120,22 @@ func (p *Peer) serverURL(name string) string {
 	return p.URL
 }
 
-// upstreamKey tells the server from all others.
+// upstreamKey returns a key that is different for each server.
 func (p *Peer) upstreamKey() string { return fmt.Sprintf("%q %q %q", p.Command, p.URL, p.Is) }
 
 // Session is one connection between a client and a server.
 type Session struct {
 	*gate.Session
-	server  string // what rules call it; "" is none
+	server  string // its name in rules; "" if it has none
 	all     *Sessions
 	asking  *asking
-	pins    *pinning.ClientPins // nil where nobody knows what was approved
-	release func()              // lets go of what it alone has open
-	seen    *flow.ServerLabels  // nil where nobody remembers what the agent's session has seen
+	pins    *pinning.ClientPins // nil if approvals are not kept
+	release func()              // closes what only this session has open
+	seen    *flow.ServerLabels  // nil if nobody remembers what the agent's session has seen
 }
 
-// Open builds a session and records its start. An error says that the record
-// cannot be kept: nothing may be carried. Close ends it, after End.
+// Open builds a session and records its start. An error means that the record cannot be written:
+// then no message may be carried. End and then Close end the session.
 func (s *Sessions) Open(p Peer) (*Session, error) { return s.startSession(p, s.o.State) }
 
 func (s *Sessions) startSession(p Peer, in State) (*Session, error) {
@@ -154,8 +154,8 @@ func (s *Sessions) startSession(p Peer, in State) (*Session, error) {
 	return one, nil
 }
 
-// OpenSingle builds a session for one call. It has no start and no end in the record, and
-// hears of no change. Close ends it.
+// OpenSingle builds a session for one call. It has no start and no end in the record, and gets no
+// policy changes. Close ends it.
 func (s *Sessions) OpenSingle(p Peer) (*Session, error) {
 	return s.buildSession(p, s.inForce(), s.o.State)
 }
@@ -197,7 +197,7 @@ func (s *Sessions) buildSession(p Peer, under *config.Loaded, in State) (*Sessio
 	return one, nil
 }
 
-// serverLabels gives what remembers for a server what the agent's session has seen.
+// serverLabels returns the labels of the agent's session for one server.
 func (s *State) serverLabels(p Peer, shown string, under *config.Loaded) (*flow.ServerLabels, gate.Labels) {
 	if s.Flow == nil {
 		return nil, gate.None{}
@@ -206,7 +206,7 @@ func (s *State) serverLabels(p Peer, shown string, under *config.Loaded) (*flow.
 	return one, one
 }
 
-// Labels are what the agent's session has seen, as this server's rules are told it.
+// Labels returns what the agent's session has seen, in the form for this server's rules.
 func (s *Session) Labels() *flow.ServerLabels { return s.seen }
 
 func (s *Sessions) inForce() *config.Loaded {
@@ -215,8 +215,8 @@ func (s *Sessions) inForce() *config.Loaded {
 	return s.policy
 }
 
-// joinSession has a session, made with the policy under, hear of every change from now
-// on, and of one that came while it was made.
+// joinSession adds a session, built with the policy under, to the sessions that get policy
+// changes. If the policy changed while the session was built, it gets that change now.
 func (s *Sessions) joinSession(one *Session, under *config.Loaded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +226,6 @@ func (s *Sessions) joinSession(one *Session, under *config.Loaded) {
 	}
 }
 
-// noteServerEvents records events of this session's server.
 func (s *Session) noteServerEvents(events ...*event.Event) error {
 	for _, ev := range events {
 		ev.Server = s.server
@@ -234,13 +233,13 @@ func (s *Session) noteServerEvents(events ...*event.Event) error {
 	return s.NoteEvents(events...)
 }
 
-// recordApproval says that a person has approved what a server lists.
+// recordApproval records that a person has approved what a server lists.
 func (s *Session) recordApproval() {
 	_ = s.noteServerEvents(&event.Event{Kind: event.Policy, Code: "approved", Detail: "what the server lists passes as it is; a client that keeps lists sees it when it lists again"})
 	s.Relist()
 }
 
-// End records how a session ended, and with which of our exit codes.
+// End records how a session ended, and our exit code.
 func (s *Session) End(how string, code int) {
 	s.all.mu.Lock()
 	delete(s.all.open, s)
@@ -248,7 +247,7 @@ func (s *Session) End(how string, code int) {
 	_ = s.noteServerEvents(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
 }
 
-// Close refuses what still waits and ends what asked.
+// Close refuses waiting calls and closes everything that was opened for asking.
 func (s *Session) Close() {
 	s.Session.Close()
 	if s.pins != nil {
@@ -258,8 +257,7 @@ func (s *Session) Close() {
 	s.release()
 }
 
-// Watch gives every change of the policy's files to the sessions that are open
-// and to those to come, until ctx ends.
+// Watch passes every change of the policy's files to open and future sessions, until ctx ends.
 func (s *Sessions) Watch(ctx context.Context) {
 	config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
 }
@@ -275,8 +273,7 @@ func (s *Sessions) reloadSessions(next *config.Loaded, err error) {
 	}
 }
 
-// reloadPolicy gives the gate a changed policy; a broken one changes nothing but the
-// record.
+// reloadPolicy passes a changed policy to the gate. A broken policy is only recorded.
 func (s *Session) reloadPolicy(next *config.Loaded, err error) {
 	ev := &event.Event{Kind: event.Policy}
 	events := []*event.Event{ev}
@@ -289,12 +286,12 @@ func (s *Session) reloadPolicy(next *config.Loaded, err error) {
 		s.SetPolicy(next.Policy)
 		ev.Code, ev.Detail = "policy_loaded", "revision "+next.Policy.Revision()
 		events = append(events, noteEvents(next.News)...)
-		memory.ReleaseSoon() // what was in force may be large
+		memory.ReleaseSoon() // the previous policy may be large
 	}
-	_ = s.noteServerEvents(events...) // a record that fails refuses the next call
+	_ = s.noteServerEvents(events...) // if the record fails, the next call is refused
 }
 
-// layerEvents tells of what stands over the policy, and of what does not.
+// layerEvents returns events about the layers above the policy, and about layers that are ignored.
 func layerEvents(l *config.Loaded) (events []*event.Event) {
 	for _, layer := range l.Policy.Layers() {
 		events = append(events, &event.Event{Kind: event.Policy, Code: "layer",
@@ -303,7 +300,7 @@ func layerEvents(l *config.Loaded) (events []*event.Event) {
 	return append(events, noteEvents(l.Notes)...)
 }
 
-// noteEvents gives notes about layers as the record has them.
+// noteEvents returns events for notes about layers.
 func noteEvents(notes []string) (events []*event.Event) {
 	for _, note := range notes {
 		events = append(events, &event.Event{Kind: event.Policy, Code: "layer_kept", Reason: note})

@@ -10,21 +10,23 @@ import (
 	"github.com/clawai/clawai/internal/state/flow"
 )
 
-// State is what sessions share and what outlives each of them.
+// State holds what sessions share and what outlives each of them.
 type State struct {
 	Limits gate.Limits
-	Pins   *pinning.Store // what was approved of servers; nil where nobody keeps that
-	Flow   *flow.Session  // what the agent's session has seen; nil where nobody remembers
+	Pins   *pinning.Store // what was approved of servers; nil if that is not kept
+	Flow   *flow.Session  // what the agent's session has seen; nil if that is not remembered
 
-	// Invocation names whose state it is, for the record: "group/invocation"; "" is nobody's.
+	// Invocation names the invocation of this state, for the record: "group/invocation"; "" for
+	// none.
 	Invocation string
 
-	// Asked and Granted make, for each session, what gate.Options has under these names: each
-	// reads it from the beginning. nil is for a session alone.
+	// Asked and Granted return the ledgers of that name in gate.Options. Each session gets its
+	// own, because each reads the ledger from the beginning. nil means that the session does not
+	// share.
 	Asked, Granted func() gate.Ledger
 }
 
-// makeLedger gives one of these, nil without.
+// makeLedger returns a new ledger; nil if there is no function.
 func makeLedger(of func() gate.Ledger) gate.Ledger {
 	if of == nil {
 		return nil
@@ -32,25 +34,25 @@ func makeLedger(of func() gate.Ledger) gate.Ledger {
 	return of()
 }
 
-// InMemory gives the State of one process, which ends with it.
+// InMemory returns a State that ends with the process.
 func InMemory() State { return State{Limits: &gate.Meter{}} }
 
-// SharedState gives the State of one process of an agent's session, whose others count the same
-// calls and questions, and go by the same grants.
+// SharedState returns the State of one process of an agent's session. The other processes of that
+// session count the same calls and questions, and use the same grants.
 func SharedState(f *flow.Session) State {
 	return State{Limits: &gate.Meter{Ledger: f.CountsLedger()}, Asked: f.AskedLedger, Granted: f.GrantedLedger, Flow: f}
 }
 
-// ListeningState gives the State of one process that serves many clients, who are one agent's session.
-// What a person allowed holds in each of its sessions alone, but whoever begins one after the
-// other asks no more often.
+// ListeningState returns the State of one process that serves many clients, which form one agent's
+// session. A grant holds only in the session in which it was given. The limit of questions is
+// shared, so that opening sessions one after the other allows no more questions.
 func ListeningState(f *flow.Session) State {
 	s := InMemory()
 	s.Flow, s.Asked = f, f.AskedLedger
 	return s
 }
 
-// Invocation is what the sessions of one invocation have in common, within this process.
+// Invocation is what the sessions of one invocation share in this process.
 type Invocation struct {
 	all    *Sessions
 	name   string
@@ -58,13 +60,13 @@ type Invocation struct {
 	limits *gate.Meter
 }
 
-// NewInvocation begins one.
+// NewInvocation begins an invocation.
 func (s *Sessions) NewInvocation(name string) *Invocation {
 	f := flow.NewIsolated(s.o.Folders.State, flow.InvocationKey(name))
 	return &Invocation{all: s, name: name, flow: f, limits: &gate.Meter{Ledger: f.CountsLedger()}}
 }
 
-// Open is Sessions.Open for a session of it.
+// Open is like Sessions.Open, for a session of the invocation.
 func (i *Invocation) Open(p Peer) (*Session, error) {
 	return i.all.startSession(p, State{Invocation: i.name, Limits: i.limits, Pins: i.all.o.State.Pins, Flow: i.flow, Asked: i.flow.AskedLedger, Granted: i.flow.GrantedLedger})
 }
@@ -77,14 +79,15 @@ func closeLedgers(all ...gate.Ledger) {
 	}
 }
 
-// End forgets it, when its sessions are closed.
+// End removes the invocation's state. Its sessions must be closed.
 func (i *Invocation) End() error { return i.flow.ForgetSession() }
 
-// Grants is where the answers that hold for a session are shown to others, who
-// may take them back. The queue is one.
+// Grants shows the answers that hold for a session to other processes, which may revoke them. The
+// queue implements it.
 type Grants interface {
-	// SetGrants says which there are now.
+	// SetGrants replaces the list of current grants.
 	SetGrants(ctx context.Context, all []queue.Grant) error
-	// Revoked gives the ids of those taken back, until the session is over.
+	// Revoked returns a channel of the ids of revoked grants; it is closed when the session is
+	// over.
 	Revoked() <-chan string
 }

@@ -1,6 +1,6 @@
-// Package base is what every session rests on, however a person is asked in it: the
-// policy in force with the layers over it, and the record. internal/session adds the
-// ways to ask; the program that answers agents' hooks does without them.
+// Package base holds what every session needs, however a person is asked: the policy in force with
+// its layers, and the record. internal/session adds the ways to ask. The program that answers
+// agents' hooks uses base without them.
 package base
 
 import (
@@ -20,21 +20,20 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// Files is what a command line says of where things lie. The zero value is where they
-// lie by default.
+// Files holds the paths and options from a command line. The zero value means the default paths.
 type Files struct {
 	Policy  string        // the owner's file
 	State   string        // the folder for the record
 	Layers  []string      // further files, which can only tighten
 	Project string        // the folder that the client works in; "" for none
-	Disk    disk.Disk     // of the program that is judged; nil where it is not known
-	Calls   []policy.Call // those that the policy is read for; nil for any
-	Hide    bool          // what no rule could let be used is left out of lists
-	// Packs reads the packs that policies name; nil where nothing is looked for.
+	Disk    disk.Disk     // of the program that is judged; nil when it is not known
+	Calls   []policy.Call // the calls that the policy is read for; nil means any
+	Hide    bool          // leave out of lists what no rule could allow
+	// Packs reads the packs that policies name; nil means that nothing is searched for.
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
 
-// FindFolders finds the folders.
+// FindFolders returns clawai's folders.
 func (f Files) FindFolders() (config.Folders, error) {
 	folders, err := config.ReadFolders()
 	if err == nil && f.State != "" {
@@ -43,7 +42,7 @@ func (f Files) FindFolders() (config.Folders, error) {
 	return folders, err
 }
 
-// Load reads the policy and the layers over it.
+// Load reads the policy and the layers above it.
 func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 	path := f.Policy
 	if path == "" {
@@ -55,13 +54,13 @@ func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(path, o)
 }
 
-// PolicyOptions says where a policy is read for, as far as its home does.
+// PolicyOptions returns the options that depend on the home folder and the system.
 func PolicyOptions(home string) policy.Options {
 	return policy.Options{Home: home, OS: runtime.GOOS, Extend: ReadExtension}
 }
 
-// ReadExtension gives the text behind an entry of a policy's extends: a starter policy, or
-// a file beside the one that names it, if its text is the one that was pinned.
+// ReadExtension returns the text of an entry in a policy's extends: a starter policy, or a file
+// whose text matches the pinned digest.
 func ReadExtension(x policy.Extension) (name string, src []byte, err error) {
 	if x.Profile != "" {
 		src, err = fixtures.ComposePolicy(x.Profile)
@@ -84,7 +83,8 @@ func ReadExtension(x policy.Extension) (name string, src []byte, err error) {
 	return path, src, nil
 }
 
-// PackText gives the text of a pack that a policy names, which nobody else could have written.
+// PackText returns the text of a pack that a policy names. It returns an error if another user
+// could have written the file.
 func PackText(x policy.PackFile) (path string, src []byte, err error) {
 	if path, err = config.ReferencePath(x.Pos.File, x.File); err != nil {
 		return "", nil, err
@@ -93,8 +93,7 @@ func PackText(x policy.PackFile) (path string, src []byte, err error) {
 	return path, src, err
 }
 
-// OpenRecord begins the record in the state folder; without one nothing is
-// started.
+// OpenRecord begins the record in the state folder. If this fails, nothing may be started.
 func OpenRecord(state string, keep redact.Mode, sync audit.Sync) (*audit.Log, error) {
 	return openRecord(state, audit.Options{Redact: keep, Sync: sync})
 }
@@ -110,12 +109,12 @@ func openRecord(state string, o audit.Options) (*audit.Log, error) {
 	return log, nil
 }
 
-// sweeps is how many records of single calls are begun for each that looks after the old
-// segments: there are many, and each call would pay for all.
+// sweeps: one in this many single-call records also cleans up old segments. There are many
+// segments, and each call would have to read all of them.
 const sweeps = 64
 
-// OpenCallRecord begins the record of a single call, by the words of a command line; ""
-// is the default. The calls of an agent's session share a segment; "" is none.
+// OpenCallRecord begins the record of a single call. keep and sync are words from a command line;
+// "" means the default. The calls of an agent's session share a segment; session "" means none.
 func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	k, err := redact.ParseMode(cmp.Or(keep, "redacted"))
 	if err != nil {
@@ -129,5 +128,5 @@ func OpenCallRecord(state, keep, sync, session string) (*audit.Log, error) {
 	return openRecord(state, audit.Options{Redact: k, Sync: s, Brief: turn > 0, Shared: session})
 }
 
-// RecordDir gives where the record lies in the state folder.
+// RecordDir returns the folder of the record in the state folder.
 func RecordDir(state string) string { return filepath.Join(state, "audit") }

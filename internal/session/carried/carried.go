@@ -1,5 +1,5 @@
-// Package carried finds what goes with a call that rules ask about: keys in its arguments,
-// marks of what was withheld. The proxy's gate asks it, and the hook's.
+// Package carried finds data in a call that rules ask about: keys in its arguments, marks of
+// withheld data. The proxy's gate and the hook's gate use it.
 package carried
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// FindCarried looks into the arguments of a call and what stands beside them, or into the texts of a
-// server's request, for the kinds that the policy's rules about calls name. Wanted says what
-// else of them only the caller can find. shown gives the escapes as which characters were
-// shown in what the session has read; nil where nothing is read.
+// FindCarried searches the arguments of a call and its other data, or the texts of a server's
+// request, for the kinds that the policy's call rules name. The returned Wanted tells the caller
+// which kinds only the caller can find. shown returns the escapes under which characters were
+// shown in what the session has read; nil if nothing is read.
 func FindCarried(c *policy.Call, p gate.Policy, shown func() []string) ([]reply.Finding, reply.Wanted, error) {
 	kinds, _ := p.Screens(policy.OnCall)
 	wanted, err := WantedKinds(kinds, p)
@@ -29,7 +29,7 @@ func FindCarried(c *policy.Call, p gate.Policy, shown func() []string) ([]reply.
 	return all, wanted, err
 }
 
-// WantedKinds reads kinds, those of the policy's packs among them.
+// WantedKinds parses kinds, including those of the policy's packs.
 func WantedKinds(kinds []string, p gate.Policy) (reply.Wanted, error) {
 	var own []*inspect.Pack
 	for _, pack := range p.Packs() {
@@ -42,7 +42,7 @@ func WantedKinds(kinds []string, p gate.Policy) (reply.Wanted, error) {
 	return reply.ParseWanted(kinds, own...)
 }
 
-// SumFindings gives findings by kind and place.
+// SumFindings counts findings by kind and place.
 func SumFindings(all []reply.Finding) (sum []gate.Found) {
 	for i := range all {
 		f := &all[i]

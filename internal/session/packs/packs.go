@@ -1,5 +1,5 @@
-// Package packs reads what an owner wants found beside what is built in: the files that a
-// policy names in packs, as carefully as the policy itself.
+// Package packs reads the packs that a policy names: what an owner wants found in addition to what
+// is built in. It reads them as carefully as the policy itself.
 package packs
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Read is policy.Options.Pack.
+// Read reads a pack; it is for policy.Options.Pack.
 func Read(x policy.PackFile) (policy.Pack, error) {
 	path, src, err := base.PackText(x)
 	if err != nil {
@@ -21,7 +21,7 @@ func Read(x policy.PackFile) (policy.Pack, error) {
 	return Parse(path, src)
 }
 
-// Parse reads a pack, and says of one that does not load where and what to do.
+// Parse parses a pack. The error names the place and says what to do.
 func Parse(path string, src []byte) (*inspect.Pack, error) {
 	p, err := inspect.ParsePack(src)
 	if err == nil {

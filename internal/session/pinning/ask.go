@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// UnseenDifferences gives the differences that a person has not looked at yet, of what a server has
-// listed last; what is refused is among them, for its number.
+// UnseenDifferences returns the differences in what a server has listed last that a person has not
+// yet looked at. Refused entries are included, so that they can be counted.
 func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (all []pin.Difference) {
 	for _, d := range pin.CompareServers(approved, served) {
 		if d.Class.NeedsApproval() && !slices.Contains(kept, differenceDigest(&d, served)) {
@@ -20,7 +20,7 @@ func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (al
 	return all
 }
 
-// differenceDigest names what is asked about: the entry as it is served.
+// differenceDigest returns the digest of what is asked about: the entry as it is served.
 func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	if d.Kind == pin.Itself {
 		sum := sha256.Sum256([]byte(served.Instructions))
@@ -30,8 +30,8 @@ func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	return e.TextDigest()
 }
 
-// ApproveDifferences takes what is served of these differences as approved: what is refused stays as it
-// was.
+// ApproveDifferences marks these differences as approved, and returns how many. Refused entries
+// stay as they were.
 func ApproveDifferences(st *pin.State, served *pin.SelfDescription, all []pin.Difference) (taken int) {
 	for _, d := range all {
 		if d.Class == pin.Refused {
@@ -47,7 +47,7 @@ func ApproveDifferences(st *pin.State, served *pin.SelfDescription, all []pin.Di
 	return taken
 }
 
-// askSafely asks; what falls there has no answer.
+// askSafely asks a person. A panic counts as no answer.
 func (s *ClientPins) askSafely(server string, open []pin.Difference) (approved, answered bool) {
 	defer func() {
 		if recover() != nil {
@@ -57,8 +57,8 @@ func (s *ClientPins) askSafely(server string, open []pin.Difference) (approved, 
 	return s.ask(s.ctx, server, open)
 }
 
-// askDifferences has a person asked about what is different, once: what is asked about already,
-// here or by another proxy, is not asked again. It is called with the sight's lock held.
+// askDifferences asks a person about differences, each only once: it does not ask about what this
+// session or another proxy already asks about. The caller holds the lock of the sight.
 func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) {
 	if one.asking || s.ask == nil || s.ctx.Err() != nil {
 		return
@@ -97,7 +97,7 @@ func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) 
 		done()
 		one.mu.Lock()
 		one.asking = false
-		s.askDifferences(server, mode, one) // what came meanwhile
+		s.askDifferences(server, mode, one) // for changes that came meanwhile
 		one.mu.Unlock()
 		if approved && answered {
 			s.told()

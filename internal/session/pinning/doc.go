@@ -1,6 +1,6 @@
-// Package pinning holds what servers list to what was approved (docs/pins.md): entry by
-// entry of each page, and at each call. What it knows lies in one file for each server,
-// shared by all proxies of a person; a lock of the project that was trusted stands over it.
+// Package pinning compares what servers list with what was approved (docs/pins.md): each entry of
+// each page, and again at each call. Its state is one file per server, shared by all proxies of a
+// person. The project's lock, once trusted, takes precedence.
 //
-// What cannot be read is an error, and an error lets nothing pass.
+// If something cannot be read, that is an error, and after an error nothing passes.
 package pinning

@@ -12,47 +12,47 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Ask puts what is different in a server's lists before a person. answered is false where
-// nobody has said anything.
+// Ask shows a person the differences in a server's lists. answered is false if nobody has
+// answered.
 type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
 
-// ClientPins holds the servers of one client to what was approved. It is safe for concurrent
+// ClientPins compares the servers of one client with what was approved. It is safe for concurrent
 // use.
 type ClientPins struct {
 	store *Store
 	ask   Ask
-	told  func() // lists pass in another way by now
+	told  func() // called when lists pass differently from now on
 	ctx   context.Context
 	end   context.CancelFunc
 	asks  sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows, and nothing is waited for with it
+	mu      sync.Mutex // guards the fields below; nobody waits while holding it
 	servers map[string]*sight
 }
 
-// sight is what one client has been shown of a server. A server that is slow to be read or
-// written holds up no other.
+// sight is what one client has been shown of a server. Each server has its own lock, so that a
+// slow server does not delay the others.
 type sight struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	served pin.SelfDescription
 	unwritten
-	page   [len(pin.Kinds)]map[string]bool // names since a list has begun
-	first  [len(pin.Kinds)]bool            // that list is the first that anybody has seen
+	page   [len(pin.Kinds)]map[string]bool // names of the current list so far
+	first  [len(pin.Kinds)]bool            // the current list is the first that anybody has seen
 	asked  map[string]bool                 // digests that this session has asked about
 	asking bool
 }
 
-// unwritten is what the state does not have yet of a list that comes in pages: after as many
-// pages as it has it is written, so that a list costs what it is long.
+// unwritten is the part of a list in pages that the state does not have yet. It is written when it
+// has as many pages as were written before, so that the cost of a list grows only with its length.
 type unwritten struct {
 	listed   []pin.Entry
-	approved pin.SelfDescription // by being there first
+	approved pin.SelfDescription // approved because the first list had them
 	pages    int
-	written  int // pages of the list that the state has
+	written  int // pages of the list that are in the state
 }
 
-// isDue reports whether a page is written with it: the first, the last, and one after as many
-// as were written.
+// isDue reports whether the state is written with this page: after the first page, the last page,
+// and when as many pages wait as were written.
 func (u *unwritten) isDue(begins, last bool) bool {
 	if begins {
 		u.written = 0
@@ -61,7 +61,7 @@ func (u *unwritten) isDue(begins, last bool) bool {
 	return begins || last || u.pages >= u.written
 }
 
-// mergeInto puts it into a state, which may be another than when it was listed.
+// mergeInto adds the unwritten part to a state, which may have changed since the list was read.
 func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed bool) {
 	for _, e := range u.listed {
 		changed = putEntry(&st.Served, e) || changed
@@ -73,7 +73,7 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 				changed = true
 			}
 		}
-		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // lists without an end, of many sessions
+		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // endless lists of many sessions
 			changed = st.Served.RetainEntries(kind, func(name string) bool {
 				_, shown := kept.FindEntry(kind, name)
 				return shown
@@ -83,7 +83,7 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 	return changed
 }
 
-// hasDifference reports whether a state has anything else than it, or than the whole of a list.
+// hasDifference reports whether a state differs from the unwritten part, or from the whole list.
 func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[string]bool) bool {
 	for _, e := range u.listed {
 		if was, had := st.Served.FindEntry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
@@ -98,17 +98,18 @@ func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[s
 	return whole != nil && st.Served.Len(kind) != len(whole)
 }
 
-// markWritten notes that the state has it.
+// markWritten notes that the state has the unwritten part.
 func (u *unwritten) markWritten() { *u = unwritten{written: u.written + u.pages} }
 
-// NewSession asks by ask; told is called when an answer has changed what passes.
+// NewSession returns the pins of one client. It asks through ask, and calls told when an answer
+// has changed what passes.
 func NewSession(store *Store, ask Ask, told func()) *ClientPins {
 	s := &ClientPins{store: store, ask: ask, told: told, servers: map[string]*sight{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// Close takes back what is asked, and returns when nobody asks any more.
+// Close cancels open questions, and returns when nobody asks any more.
 func (s *ClientPins) Close() {
 	s.end()
 	s.asks.Wait()
@@ -116,37 +117,36 @@ func (s *ClientPins) Close() {
 	defer s.mu.Unlock()
 	for server, one := range s.servers {
 		one.mu.Lock()
-		if one.pages > 0 { // a list that did not come to an end; what cannot be written is new again
+		if one.pages > 0 { // an unfinished list; if it cannot be written, it is new next time
 			_ = s.store.ChangeState(server, func(st *pin.State) (bool, error) { return one.mergeInto(st, &one.served), nil })
 		}
 		one.mu.Unlock()
 	}
 }
 
-// Fate is what becomes of one entry of a list. The zero value passes.
+// Fate is the result for one entry of a list. The zero value passes.
 type Fate struct {
-	Class pin.Class // how it differs from what was approved; 0 for not
-	Out   bool      // it is left out
-	With  []byte    // what goes on in its place; nil for itself
+	Class pin.Class // how it differs from what was approved; 0 if it does not
+	Out   bool      // the entry is left out
+	With  []byte    // text that replaces the entry; nil for no change
 }
 
-// maxServed bounds the entries that are kept of a server, of each kind, and maxBytes those of
-// all kinds.
+// maxServed limits the stored entries of each kind for a server, and maxBytes those of all kinds.
 const (
 	maxServed = 10_000
 	maxBytes  = 8 << 20
 )
 
-// base is what lists are compared with.
+// base is the state with which lists are compared.
 type base struct {
 	mode     policy.Pin
 	approved pin.SelfDescription
-	first    *pin.SelfDescription // approved by being there first, and not in the state yet; nil for nothing
-	lock     bool                 // of a project: nobody is asked
+	first    *pin.SelfDescription // approved because the first list had it, but not in the state yet; nil for none
+	lock     bool                 // approved is from a project's lock: nobody is asked
 	state    *pin.State
 }
 
-// approvedEntry gives an entry as it was approved.
+// approvedEntry returns an entry as it was approved.
 func (b *base) approvedEntry(kind pin.EntryKind, name string) (e pin.Entry, had bool) {
 	if e, had = b.approved.FindEntry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
 		e, had = b.first.FindEntry(kind, name)
@@ -162,10 +162,10 @@ func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
 	return s.makeBase(state, mode)
 }
 
-// makeBase gives what a mode makes of a state.
+// makeBase returns what lists are compared with in a mode.
 func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
-	if mode == policy.PinRecord { // compared with what it was last
+	if mode == policy.PinRecord { // compare with the last list
 		b.approved = state.Served
 		return b, nil
 	}
@@ -175,12 +175,12 @@ func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err er
 	return b, err
 }
 
-// asksPerson reports whether a person is asked about what is different.
+// asksPerson reports whether a person is asked about differences.
 func (b *base) asksPerson() bool {
 	return !b.lock && (b.mode == policy.PinAsk || b.mode == policy.PinFirst)
 }
 
-// entryFate gives what becomes of an entry.
+// entryFate returns the result for an entry.
 func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 	was, had := b.approvedEntry(e.Kind, e.Name)
 	var changes []pin.Change
@@ -203,8 +203,8 @@ func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 	return f
 }
 
-// isFrozen says that what changed is what a model reads, and nothing of what a tool does with
-// arguments: a call means to the server what it meant.
+// isFrozen reports whether only texts for the model have changed, and nothing in how a tool uses
+// its arguments: a call still means the same to the server.
 func isFrozen(changes []pin.Change) bool {
 	return !slices.ContainsFunc(changes, func(c pin.Change) bool { return c.Class.NeedsApproval() && c.Class != pin.Text })
 }
@@ -220,14 +220,15 @@ func (s *ClientPins) serverSight(server string) *sight {
 	return one
 }
 
-// Page is which one of a list it is. The zero value is the first, which others follow.
+// Page is the position of a page in a list. The zero value is the first page, with others to
+// follow.
 type Page struct {
-	Further bool // the client has asked for what follows another
-	Last    bool // none follows
+	Further bool // the client has asked for a page after the first
+	Last    bool // no page follows
 }
 
-// JudgeEntries gives what becomes of the entries of one page of a list, in order. An error lets none
-// of them pass.
+// JudgeEntries returns the results for the entries of one page of a list, in order. After an error
+// none of the entries may pass.
 func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
 	one := s.serverSight(server)
 	one.mu.Lock()
@@ -250,7 +251,7 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 		return nil, err
 	}
 	var whole map[string]bool
-	known := slices.Contains(st.Sighted, kind) // else this may be the first list, which one process alone can tell
+	known := slices.Contains(st.Sighted, kind) // otherwise this may be the first list, which must be decided under the store's lock
 	if known {
 		if whole, err = read(st); err != nil {
 			return nil, err
@@ -282,7 +283,7 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 	return fates, nil
 }
 
-// markSighted notes that a kind has been seen once.
+// markSighted notes that a kind has been seen. It returns true the first time.
 func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 	if slices.Contains(st.Sighted, kind) {
 		return false
@@ -291,18 +292,18 @@ func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 	return true
 }
 
-// readPage gives what becomes of the entries of a page, and those that can be read. What counts as
-// approved by being there first is noted.
+// readPage returns the results for the entries of a page, and the names of the readable ones. It
+// notes entries that are approved because the first list has them.
 func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
 	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
 	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
-	var all []pin.Entry // of a further page, which is short
+	var all []pin.Entry // entries of a later page, which is short
 	if begun := one.page[kind]; begun != nil {
 		for i := range raw {
 			e, _ := pin.Read(kind, raw[i])
 			all, further = append(all, e), further && !begun[e.Name]
 		}
-		if !further { // it begins again, and what comes now is not the first any more
+		if !further { // the list begins again, so it is not the first any more
 			one.page[kind], one.first[kind] = nil, false
 		}
 	}
@@ -319,7 +320,7 @@ func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bo
 		}
 		names[e.Name] = true
 		if was, had := b.state.Served.FindEntry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
-			e = was // it is in memory once
+			e = was // keep only one copy in memory
 		}
 		one.served.PutEntry(e)
 		one.listed = append(one.listed, e)
@@ -333,7 +334,7 @@ func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bo
 	return fates, names
 }
 
-// turnPage notes the names of a page. With the last one it gives all of the list.
+// turnPage adds the names of a page. With the last page it returns all names of the list.
 func (one *sight) turnPage(kind pin.EntryKind, page map[string]bool, last bool) (whole map[string]bool) {
 	if one.page[kind] == nil {
 		one.page[kind] = page
@@ -356,8 +357,8 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 	return true
 }
 
-// JudgeInstructions gives what becomes of a server's instructions: with goes on in their place, nil for
-// themselves.
+// JudgeInstructions returns the result for a server's instructions: with replaces them; nil means
+// no change.
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
 	one := s.serverSight(server)
 	one.mu.Lock()
@@ -389,7 +390,8 @@ func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructi
 	return class, with, err
 }
 
-// ShownEntry gives an entry as the client is shown it, or was last; known is whether it is.
+// ShownEntry returns an entry as the client is shown it now or was shown it last; known is false
+// if there is none.
 func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKind, name string) (text []byte, known bool) {
 	one := s.serverSight(server)
 	one.mu.Lock()
@@ -418,8 +420,8 @@ func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKi
 	return is.Text(), true
 }
 
-// BlockReason says why a tool, or a prompt, may not be called; "" is no reason. One that this client
-// was not shown yet is as the server listed it last.
+// BlockReason returns why a tool or a prompt may not be called; "" if it may. An entry that this
+// client was not shown yet is judged as the server listed it last.
 func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryKind, name string) (why string) {
 	if mode <= policy.PinRecord {
 		return ""

@@ -21,13 +21,13 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Store is what is known of servers on this machine. It is safe for concurrent use, also by
+// Store keeps what is known of servers on this machine. It is safe for concurrent use, also by
 // several processes.
 type Store struct {
-	dir  string // of the states
-	lock string // of the project, "" for none
+	dir  string // folder of the states
+	lock string // path of the project's lock; "" for none
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	states map[string]*cached
 	locked struct {
 		at   stamp
@@ -35,13 +35,13 @@ type Store struct {
 	}
 }
 
-// cached is a file as it was read.
+// cached is a parsed file with its stamp.
 type cached struct {
 	at stamp
 	of *pin.State
 }
 
-// stamp tells whether a file may have changed; each write of ours makes another file.
+// stamp shows whether a file may have changed; each of our writes creates another file.
 type stamp struct {
 	info fs.FileInfo
 }
@@ -61,8 +61,8 @@ func (s stamp) isSame(o stamp) bool {
 	return os.SameFile(s.info, o.info) && s.info.ModTime().Equal(o.info.ModTime()) && s.info.Size() == o.info.Size()
 }
 
-// NewStore opens nothing. state is the folder of clawai's own; project that of the project
-// whose lock counts, "" for none.
+// NewStore returns a store without opening a file. state is clawai's own folder; project is the
+// folder of the project whose lock counts, "" for none.
 func NewStore(state, project string) *Store {
 	s := &Store{dir: PinsDir(state), states: map[string]*cached{}}
 	if project != "" {
@@ -71,11 +71,12 @@ func NewStore(state, project string) *Store {
 	return s
 }
 
-// PinsDir gives where states lie, and the locks that are trusted.
+// PinsDir returns the folder of the states and of the trusted locks.
 func PinsDir(state string) string { return filepath.Join(state, "pins") }
 
-// LockFile gives the lock of the project that a folder belongs to: beside the project's policy,
-// in the nearest folder upwards that has a .clawai. The home folder is none.
+// LockFile returns the path of the lock for the project that a folder belongs to: next to the
+// project's policy, in the nearest folder upwards that has a .clawai. The home folder does not
+// count.
 func LockFile(from string) string {
 	home, _ := os.UserHomeDir()
 	for dir := from; dir != home; dir = filepath.Dir(dir) {
@@ -89,8 +90,8 @@ func LockFile(from string) string {
 	return filepath.Join(from, ".clawai", "tools.lock")
 }
 
-// stateFile gives where the state of a server is: named so that a person finds it, and no two
-// servers share one.
+// stateFile returns the path of a server's state. A person can recognize the name, and no two
+// servers share a file.
 func (s *Store) stateFile(server string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
@@ -102,7 +103,7 @@ func (s *Store) stateFile(server string) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x.json", plain, sum[:6]))
 }
 
-// LoadState gives what is known of a server. It is not to be changed.
+// LoadState returns the state of a server. The caller must not change it.
 func (s *Store) LoadState(server string) (*pin.State, error) {
 	path := s.stateFile(server)
 	now, err := stampOf(path)
@@ -144,7 +145,7 @@ func readState(path, server string) (*pin.State, error) {
 	return state, nil
 }
 
-// ListServers gives the names of those of which something is known.
+// ListServers returns the names of the servers that have a state.
 func (s *Store) ListServers() (names []string, err error) {
 	files, err := filepath.Glob(filepath.Join(s.dir, "*-*.json"))
 	if err != nil {
@@ -165,10 +166,10 @@ func (s *Store) ListServers() (names []string, err error) {
 	return names, nil
 }
 
-// patience bounds the wait for another process that writes.
+// patience limits the wait for another process that writes.
 const patience = 5 * time.Second
 
-// ChangeState changes what is known of a server, alone among all processes. change says whether
+// ChangeState changes the state of a server while no other process can. change returns whether
 // there is anything to write.
 func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)) error {
 	if err := config.PrivateFolder(s.dir); err != nil {
@@ -186,20 +187,20 @@ func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)
 	if err != nil {
 		return err
 	}
-	state := was.Clone() // others read it
+	state := was.Clone() // other goroutines read the cached state
 	if changed, err := change(state); err != nil || !changed {
 		return err
 	}
 	if err := atomicfile.WriteFrom(path, state.Write, atomicfile.Options{Mode: 0o600}); err != nil {
 		return err
 	}
-	if now, err := stampOf(path); err == nil { // nobody else writes meanwhile
+	if now, err := stampOf(path); err == nil { // the lock excludes other writers
 		s.cacheState(server, &cached{now, state})
 	}
 	return nil
 }
 
-// claimQuestion has one of all processes ask about a server: false is that another does.
+// claimQuestion lets only one process ask about a server; ours is false if another process does.
 func (s *Store) claimQuestion(server string) (done func(), ours bool) {
 	lock := flock.New(s.stateFile(server)+".ask", flock.SetPermissions(0o600))
 	if ok, err := lock.TryLock(); err != nil || !ok {
@@ -209,7 +210,7 @@ func (s *Store) claimQuestion(server string) (done func(), ours bool) {
 	return func() { _ = lock.Close() }, true
 }
 
-// LoadLock gives what the project's lock has of a server, when it was trusted.
+// LoadLock returns the server's entries in the project's lock, if that lock is trusted.
 func (s *Store) LoadLock(server string) (is pin.SelfDescription, known bool, err error) {
 	if s.lock == "" {
 		return is, false, nil

@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// pinned are the lists that are held to what was approved.
+// pinned are the lists that are compared with what was approved.
 var pinned = map[string]pin.EntryKind{"tools/list": pin.Tool, "prompts/list": pin.Prompt, "resources/templates/list": pin.Template}
 
 var errNoPins = errors.New("what was approved of servers is not kept here")
 
-// applyPins holds a list, or what a server says of itself, to what was approved. It gives the
-// message that goes on: rules judge that one, or what they take out would come back with a
-// text that was approved.
+// applyPins compares a list, or a server's introduction, with what was approved. It returns the
+// message that goes on. Rules must judge that message; otherwise an approved text could bring back
+// what the rules remove.
 func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
 	if err := m.CheckMembers(); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchan
 	return reply.InspectMessage(&f, x.Event.Method, wanted)
 }
 
-// holdList leaves out of a list what was not approved, and gives what was in the place of what
-// reads another way now.
+// holdList removes from a list what was not approved, and returns the approved entries that
+// replace changed ones.
 func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (instead map[int][]byte, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
@@ -74,7 +74,7 @@ func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Cha
 	return instead, nil
 }
 
-// holdInstructions gives the instructions that were approved, where a server's are others.
+// holdInstructions returns the approved instructions if the server's are different.
 func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (with *string, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
@@ -93,7 +93,7 @@ func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate
 	return with, nil
 }
 
-// Bars says why calls may not be made of what their servers list.
+// Bars returns why calls may not be made because of what their servers list; "" if they may.
 func (in *inspector) Bars(cs []policy.Call, p gate.Policy) string {
 	for i := range cs {
 		c := &cs[i]

@@ -13,30 +13,30 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of what is kept of what tools promise: one that does not fit is as one that no
-// list has named.
+// Limits of what is kept about tool schemas. A tool beyond the limits is treated like a tool that
+// no list has named.
 const (
 	maxPromises     = 1 << 12
-	maxPromiseBytes = 4 << 20 // of their names and schemas
+	maxPromiseBytes = 4 << 20 // total size of their names and schemas
 )
 
-// promises are the schemas that the servers of a session have listed, as the client was
-// shown them. Who uses it holds the inspector's lock.
+// promises holds the schemas that the servers of a session have listed, as the client was shown
+// them. The caller holds the inspector's lock.
 type promises struct {
 	of    map[toolOf]*promise
 	bytes int
 }
 
-// toolOf is one of one server.
+// toolOf is one tool of one server.
 type toolOf struct{ server, name string }
 
-// promise is that of one tool; a schema that it does not have is nil.
+// promise holds the schemas of one tool; a missing schema is nil.
 type promise struct {
 	size          int
 	input, output *schema.Schema
 }
 
-// putPromise takes in what a tool promises, instead of what it did before.
+// putPromise stores the schemas of a tool, and replaces earlier ones.
 func (ps *promises) putPromise(server string, p reply.Promise) {
 	key, size := toolOf{server, strings.Clone(p.Tool)}, len(p.Tool)+len(p.Input)+len(p.Output)
 	ps.forgetPromise(key)
@@ -70,7 +70,8 @@ func readPromise(p *reply.Promise, size int) *promise {
 	return one
 }
 
-// learnPromises takes in what a list of tools, as it goes on, says of them, where rules may ask.
+// learnPromises stores the schemas of a list of tools, as the client gets it, if rules may need
+// them.
 func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	if x.Event.Method != "tools/list" || i.Decision.Action == policy.Deny || !needsPromises(p) {
 		return
@@ -78,7 +79,7 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 	result := f.Result
 	if i.Sent != nil {
 		var sent frame.Frame
-		if sent.Parse(i.Sent, frameLimits()) != nil { // it was admitted before
+		if sent.Parse(i.Sent, frameLimits()) != nil { // cannot fail: it was parsed before
 			return
 		}
 		result = sent.Result
@@ -94,13 +95,13 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 		in.promises.putPromise(x.Event.Server, one)
 	}
 	for name, is := range torn {
-		if is { // nobody knows which of them the client goes by
+		if is { // it is unknown which of them the client uses
 			in.promises.forgetPromise(toolOf{x.Event.Server, name})
 		}
 	}
 }
 
-// needsPromises reports whether rules may ask what tools have promised.
+// needsPromises reports whether rules may ask for the schemas of tools.
 func needsPromises(p gate.Policy) bool {
 	if _, replies := p.Screens(policy.OnReply); replies {
 		return true
@@ -109,8 +110,8 @@ func needsPromises(p gate.Policy) bool {
 	return slices.Contains(kinds, reply.Schema)
 }
 
-// findPromise gives what the tool of these calls has promised; tool says whether they are calls of
-// one at all, and nil that nobody knows what of.
+// findPromise returns the schemas of the tool that these calls name. tool reports whether they are
+// tool calls at all; a nil result means that the schemas are not known.
 func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise, tool bool) {
 	var key toolOf
 	for i := range cs {
@@ -139,8 +140,8 @@ func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise,
 	return one, true
 }
 
-// holdToPromise adds what is found in an answer by the schema that its tool has promised it by, and
-// gives that schema.
+// holdToPromise adds the findings of checking an answer against its tool's output schema, and
+// returns that schema.
 func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gate.Exchange, p gate.Policy) *schema.Schema {
 	one, tool := in.findPromise(x.Answered, p)
 	switch {
@@ -157,7 +158,8 @@ func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gat
 	return one.output
 }
 
-// argumentFindings gives what is found in the arguments of a call by the schema of its tool.
+// argumentFindings returns the findings of checking the arguments of a call against its tool's
+// input schema.
 func (in *inspector) argumentFindings(c *policy.Call, p gate.Policy) []reply.Finding {
 	one, tool := in.findPromise([]policy.Call{*c}, p)
 	switch {

@@ -1,5 +1,5 @@
-// Package screening is what a gate looks at messages with: it asks the rules of what
-// internal/mcp/reply finds, and has internal/mcp/reply carry out what they say.
+// Package screening inspects messages for a gate: it asks the rules about what internal/mcp/reply
+// finds, and lets internal/mcp/reply make the changes that the rules demand.
 package screening
 
 import (
@@ -25,9 +25,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inspector is what one session looks at messages with.
+// inspector is the gate.Inspector of one session.
 type inspector struct {
-	server string // as the marks name one that rules have no name for
+	server string // name in marks, for a server that has no name in rules
 	at     func(server string) string
 	pins   *pinning.ClientPins
 	mu     sync.Mutex
@@ -36,9 +36,9 @@ type inspector struct {
 	promises promises
 }
 
-// New makes the Inspector of one session with a server of this name, which holds lists to
-// what pins has as approved. at gives the URL of a server by the name that rules have for
-// it, "" of one without; nil is for those that have none.
+// New returns the Inspector of one session with a server of this name. It compares lists with what
+// pins holds as approved. at returns the URL of a server by its name in rules, or "" if it has
+// none; at may be nil.
 func New(server string, at func(string) string, pins *pinning.ClientPins) gate.Inspector {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails
@@ -50,14 +50,14 @@ func New(server string, at func(string) string, pins *pinning.ClientPins) gate.I
 	})}
 }
 
-// frameLimits gives those of every transport.
+// frameLimits returns the limits of every transport.
 func frameLimits() frame.Limits {
 	l := frame.DefaultLimits()
 	l.AllowBatch = true
 	return l
 }
 
-// Inspect looks at a reply, or at each of an array of them.
+// Inspect inspects a reply, or each reply of a batch.
 func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	var f frame.Frame
 	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
@@ -87,7 +87,7 @@ func (in *inspector) Inspect(x *gate.Exchange, p gate.Policy) (gate.Inspection, 
 	return all, err
 }
 
-// mergeInspection takes in what came of one part of an array: the strictest holds.
+// mergeInspection adds the result for one message of a batch: the strictest decision wins.
 func mergeInspection(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
 	if one.Decision.Action < all.Decision.Action || all.Decision.Rule == nil && one.Decision.Action == all.Decision.Action {
@@ -101,7 +101,6 @@ func mergeInspection(all, one *gate.Inspection) {
 	all.Altered = append(all.Altered, one.Altered...)
 }
 
-// inspectMessage looks at one message.
 func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy) (gate.Inspection, error) {
 	on, method := policy.OnReply, x.Event.Method
 	if reply.IsList(method) && f.Result != nil {
@@ -121,7 +120,7 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// judgeMessage gives one of a message that rules, or pins, are about.
+// judgeMessage inspects a message for which there are rules or pins.
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, kinds []string, introduces bool) (gate.Inspection, error) {
 	method := x.Event.Method
 	looked := append(slices.Clone(kinds), reply.Fence)
@@ -180,11 +179,11 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 	return i, nil
 }
 
-// clientSays is the direction of what the client answers a server with.
+// clientSays is the direction of the client's answers to a server.
 const clientSays = "client"
 
-// answeredCalls gives the calls that a message answers: one of a method that no rule governs is
-// known by that, and only what came by itself answers a call that is not known.
+// answeredCalls returns the calls that a message answers. If no rule governs the method, the call
+// has only the method's name. Only an unasked message answers an unknown call.
 func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
 	cs := slices.Clone(x.Answered)
 	switch {
@@ -202,7 +201,7 @@ func answeredCalls(x *gate.Exchange, p gate.Policy) []policy.Call {
 	return cs
 }
 
-// replyAlterations gives alterations as internal/mcp/reply has them.
+// replyAlterations returns alterations in the form of internal/mcp/reply.
 func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 	for _, a := range alters {
 		all = append(all, reply.Alteration{How: a.Rule.Action.String(), Kind: a.Kind})
@@ -210,15 +209,15 @@ func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 	return all
 }
 
-// fenceID gives what nobody can know before the message was sent.
+// fenceID returns a random id that nobody can know before the message is sent.
 func fenceID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return hex.EncodeToString(b[:])
 }
 
-// filterEntries leaves out of a list what rules deny or ask about, and takes findings out of
-// the others.
+// filterEntries removes from a list what rules deny or ask about, and redacts findings in the
+// other entries.
 func filterEntries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	d := &i.Decision
 	d.Action = policy.Allow
@@ -227,7 +226,7 @@ func filterEntries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.P
 	for f := range m.Findings {
 		within[m.Findings[f].Entry] = append(within[m.Findings[f].Entry], f)
 	}
-	if c.Redact = within[-1]; len(c.Redact) > 0 { // beside the entries: nobody calls anything by it
+	if c.Redact = within[-1]; len(c.Redact) > 0 { // outside the entries: no call depends on it
 		i.Altered = append(i.Altered, "redact beside the entries")
 	}
 	held := c.LeftOut
@@ -267,7 +266,7 @@ func kindsOf(m *reply.Message, of []int) (kinds []string) {
 	return kinds
 }
 
-// entryCall gives the call that would name an entry of a list.
+// entryCall returns the call that would use an entry of a list.
 func entryCall(x *gate.Exchange, name string) policy.Call {
 	c := policy.Call{Server: x.Event.Server, Names: []string{name}}
 	switch x.Event.Method {
@@ -281,7 +280,7 @@ func entryCall(x *gate.Exchange, name string) policy.Call {
 	return c
 }
 
-// Alter takes findings out of a request that a server makes.
+// Alter removes findings from a request that a server makes.
 func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.Policy) ([]byte, []string, error) {
 	var f frame.Frame
 	if err := f.Parse(x.OriginalRaw(), frameLimits()); err != nil {
@@ -310,8 +309,8 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 	return sent, words, err
 }
 
-// Carries looks into the arguments of a call and what stands beside them, or into the texts
-// and the form of a server's request.
+// Carries searches the arguments of a call and its other data, or the texts and the form of a
+// server's request.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	all, wanted, err := carried.FindCarried(c, p, in.shownEscapes)
 	if err != nil {
@@ -330,16 +329,17 @@ func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error
 	return sum, nil
 }
 
-// shownEscapes gives the escapes as which characters were shown in what this session has read.
+// shownEscapes returns the escapes under which characters were shown in what this session has
+// read.
 func (in *inspector) shownEscapes() []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.same.ShownEscapes()
 }
 
-// jsonEscape gives how JSON writes the character of an escape such as <U+200B>.
+// jsonEscape returns the JSON form of an escape such as <U+200B>.
 func jsonEscape(escape string) string {
-	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have made it
+	n, _ := strconv.ParseInt(strings.Trim(escape, "<U+>"), 16, 32) // we have written the escape ourselves
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune{rune(n)}) {
 		fmt.Fprintf(&b, `\u%04x`, unit)

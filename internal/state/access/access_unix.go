@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// CheckOpen refuses a file or folder that belongs to somebody else or that somebody
-// else can open, to read or to write. Entries of an
-// ACL of POSIX show in the bits of the group; those of macOS' own do not show.
+// CheckOpen returns an error for a file or folder that belongs to another user or that another
+// user can open, to read or to write. POSIX ACL entries appear in the group bits; those of macOS
+// ACLs do not appear.
 func CheckOpen(path string, fi fs.FileInfo) error {
 	if _, err := checkOwner(path, fi, "can open it"); err != nil {
 		return err
@@ -23,9 +23,9 @@ func CheckOpen(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// CheckChange refuses a file or folder that somebody other than us and root can write.
-// ACL entries show too: the group bits are then the most that any of them grants. A
-// group that holds only us may write.
+// CheckChange returns an error for a file or folder that somebody other than us and root can
+// write. POSIX ACL entries are covered: the group bits then are the most that any entry grants. A
+// group that has only us as a member may write.
 func CheckChange(path string, fi fs.FileInfo) error {
 	st, err := checkOwner(path, fi, "could change it")
 	if err != nil {
@@ -44,7 +44,7 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// checkOwner refuses what belongs to somebody other than us and root.
+// checkOwner returns an error for a file that belongs to somebody other than us and root.
 func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Rights of files and folders (winnt.h). The same bit is another right of a folder.
+// Rights of files and folders (winnt.h). The same bit means another right for a folder.
 const (
-	writeData   = 0x2  // of a folder: add a file
-	appendData  = 0x4  // of a folder: add a folder
-	readData    = 0x1  // of a folder: list it
-	deleteChild = 0x40 // of a folder: delete what is in it, whoever may delete that
+	writeData   = 0x2  // for a folder: add a file
+	appendData  = 0x4  // for a folder: add a folder
+	readData    = 0x1  // for a folder: list it
+	deleteChild = 0x40 // for a folder: delete its content, regardless of the rights on that content
 
 	replace = windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
 	change  = replace | writeData | appendData | windows.GENERIC_WRITE
 	opened  = change | deleteChild | readData | windows.GENERIC_READ
 )
 
-// CheckChange refuses a file or folder that belongs to somebody else or that somebody
-// else can change. Of a folder that is what lies in it by now: as below a sticky
-// folder elsewhere, others may add to it.
+// CheckChange returns an error for a file or folder that belongs to another user or that another
+// user can change. For a folder, only its current content counts: others may add to it, as in a
+// sticky folder on other systems.
 func CheckChange(path string, fi fs.FileInfo) error {
 	if fi.IsDir() {
 		return checkAccess(path, replace|deleteChild, "change")
@@ -32,22 +32,22 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	return checkAccess(path, change, "write")
 }
 
-// CheckWrite refuses a file or folder that belongs to somebody else or to which
-// somebody else can write or add.
+// CheckWrite returns an error for a file or folder that belongs to another user, or that another
+// user can write or add to.
 func CheckWrite(path string) error { return checkAccess(path, change|deleteChild, "write") }
 
-// CheckOpen refuses a file or folder that belongs to somebody else or that somebody
-// else can open, to read or to write.
+// CheckOpen returns an error for a file or folder that belongs to another user or that another
+// user can open, to read or to write.
 func CheckOpen(path string, _ fs.FileInfo) error { return checkAccess(path, opened, "open") }
 
-// CheckOwner refuses a file or folder that belongs to somebody else.
+// CheckOwner returns an error for a file or folder that belongs to another user.
 func CheckOwner(path string) error {
 	_, _, err := readOwner(path, "change")
 	return err
 }
 
-// readOwner gives what the system knows of a file that belongs to this user, or to whom it
-// trusts.
+// readOwner returns the security descriptor of a file that belongs to this user or to an account
+// that isTrusted accepts, and this user's SID.
 func readOwner(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
 	sd, err = windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -86,7 +86,7 @@ func checkAccess(path string, rights windows.ACCESS_MASK, verb string) error {
 	return nil
 }
 
-// listOthers gives those to whom the list gives one of the rights.
+// listOthers returns the accounts to which the access list grants one of the rights.
 func listOthers(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (names []string, err error) {
 	if acl == nil {
 		return []string{"Everyone"}, nil
@@ -111,7 +111,8 @@ func listOthers(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (
 	return names, nil
 }
 
-// Types of entries that are laid out as those that x/sys names (winnt.h), or not read.
+// Types of access list entries (winnt.h) that have the same layout as those in x/sys, or that are
+// skipped.
 const (
 	deniedObject         = 6
 	allowedCallback      = 9
@@ -119,20 +120,21 @@ const (
 	deniedCallbackObject = 12
 )
 
-// isTrusted says that whoever it is can change everything anyway, or is this user.
+// isTrusted reports whether an account is this user or can change everything anyway.
 func isTrusted(sid, me *windows.SID) bool {
 	return sid.Equals(me) ||
 		sid.IsWellKnown(windows.WinLocalSystemSid) ||
 		sid.IsWellKnown(windows.WinBuiltinAdministratorsSid) ||
-		sid.IsWellKnown(windows.WinCreatorOwnerSid) || // the owner, who was looked at
+		sid.IsWellKnown(windows.WinCreatorOwnerSid) || // the owner, who was already checked
 		sid.IsWellKnown(windows.WinCreatorOwnerRightsSid) ||
 		sid.String() == trustedInstaller
 }
 
-// trustedInstaller owns what Windows installed (learn.microsoft.com, "Well-known SIDs").
+// trustedInstaller is the owner of files that Windows installed (learn.microsoft.com, "Well-known
+// SIDs").
 const trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
 
-// user is who this process runs as, which does not change.
+// user returns the user of this process, who does not change.
 var user = sync.OnceValues(func() (*windows.SID, error) {
 	u, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -141,7 +143,7 @@ var user = sync.OnceValues(func() (*windows.SID, error) {
 	return u.User.Sid, nil
 })
 
-// accountName gives how icacls takes somebody.
+// accountName returns an account name in the form that icacls accepts.
 func accountName(sid *windows.SID) string {
 	account, domain, _, err := sid.LookupAccount("")
 	switch {

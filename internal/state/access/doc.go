@@ -1,6 +1,6 @@
-// Package access says who besides this user can change or open a file: by its mode bits, and on
-// Windows by its access list.
+// Package access reports who else can change or open a file: by its mode bits, and on Windows by
+// its access list.
 //
-// The system and its administrators can open everything; they are not told of, as
-// root is not elsewhere. A denial in a list is not counted in anybody's favour.
+// The system and its administrators can open everything; they are not reported, just as root is
+// not on other systems. A denying entry in an access list does not make a file safe.
 package access

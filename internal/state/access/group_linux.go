@@ -10,13 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where groups and users are listed. Only tests change them.
+// The files that list groups and users. Only tests change these variables.
 var groupFile, userFile = "/etc/group", "/etc/passwd"
 
-// privateGroup reports that a group holds nobody but us, as on systems that
-// give each user a group of his own and create files writable by it (umask
-// 002). What cannot be told for certain is not private: a group that is not
-// listed here, an access list that may name others.
+// privateGroup reports whether a group has only us as a member. Some systems give each user a
+// group of their own and create files that this group can write (umask 002). If this is uncertain,
+// the group is not private: it is not listed here, or an access list may name others.
 func privateGroup(path string, gid uint32) bool {
 	if int(gid) != os.Getegid() || hasAccessList(path) {
 		return false
@@ -58,7 +57,7 @@ func eachLine(path string, see func(fields []string)) error {
 	return lines.Err()
 }
 
-// hasAccessList is true, too, where it cannot be told.
+// hasAccessList reports whether a file has an access list. It returns true if it cannot find out.
 func hasAccessList(path string) bool {
 	_, err := unix.Lgetxattr(path, "system.posix_acl_access", nil)
 	return !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.ENOTSUP)

@@ -2,5 +2,5 @@
 
 package access
 
-// privateGroup: these systems put all users into one group.
+// privateGroup returns false: these systems put all users into one group.
 func privateGroup(string, uint32) bool { return false }

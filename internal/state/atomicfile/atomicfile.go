@@ -1,9 +1,8 @@
-// Package atomicfile replaces a file whole or not at all. A reader sees the old
-// bytes or the new ones, also after a crash. It must never leave half a file,
-// follow a symlink into replacing the link itself, or loosen a file's mode.
+// Package atomicfile replaces the whole content of a file or nothing. A reader sees the old bytes
+// or the new ones, even after a crash. It must never leave half a file, replace a symlink itself
+// instead of its target, or loosen a file's mode.
 //
-// Extended attributes, ACLs and further hard links of the old file are not
-// carried over.
+// Extended attributes, ACLs and other hard links of the old file are lost.
 package atomicfile
 
 import (
@@ -17,24 +16,23 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged says that the file is not what the caller read; nothing was
-// written.
+// ErrChanged means that the file is not what the caller read; nothing was written.
 var ErrChanged = errors.New("the file was changed by someone else meanwhile")
 
-// Options of Write.
+// Options are the options of Write.
 type Options struct {
-	// Mode is given to a new file (0 means 0600) whatever the umask. A file
-	// that exists keeps its mode and owner.
+	// Mode is the mode of a new file (0 means 0600), regardless of the umask. An existing file
+	// keeps its mode and owner.
 	Mode fs.FileMode
-	// Old, when not nil, is what the caller read from the file: other content,
-	// or no file, is ErrChanged. The check comes straight before the rename;
-	// writers that must exclude each other need a lock beside it.
+	// Old, when not nil, is what the caller read from the file: if the file has other content or
+	// is missing, Write returns ErrChanged. The check is made directly before the rename. Writers
+	// that must exclude each other need a lock as well.
 	Old []byte
 }
 
-// Write replaces the content of the file at path, or of the file a symlink at
-// path leads to. The old bytes stand on every error but two that come after the
-// rename: a directory that cannot be synced, and a failed read-back.
+// Write replaces the content of the file at path, or of the file that a symlink at path leads to.
+// On an error the file keeps the old bytes, except for two errors after the rename: a directory
+// that cannot be synced, and a failed read-back.
 func Write(path string, data []byte, o Options) error {
 	return WriteFrom(path, func(to io.Writer) error {
 		_, err := to.Write(data)
@@ -42,7 +40,7 @@ func Write(path string, data []byte, o Options) error {
 	}, o)
 }
 
-// WriteFrom gives Write of what a function writes, which need not be in memory.
+// WriteFrom is like Write, but a function writes the content, which need not be in memory.
 func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	target, old, err := resolveTarget(path)
 	if err != nil {
@@ -53,7 +51,7 @@ func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer func() { _ = os.Remove(tmp) }() // gone already when the rename succeeded
+	defer func() { _ = os.Remove(tmp) }() // after a successful rename it no longer exists
 	if o.Old != nil {
 		now, err := os.ReadFile(target)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(now, o.Old) {
@@ -75,7 +73,7 @@ func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	return nil
 }
 
-// readBack compares what is in the file with the SHA-256 of what was written.
+// readBack compares the file's content with the SHA-256 of the written data.
 func readBack(target string, sum []byte) error {
 	f, err := os.Open(target)
 	if err != nil {
@@ -92,8 +90,7 @@ func readBack(target string, sum []byte) error {
 	return nil
 }
 
-// resolveTarget finds the regular file that path means; info is nil when there is
-// none yet.
+// resolveTarget finds the regular file that path means; info is nil when there is none yet.
 func resolveTarget(path string) (target string, info fs.FileInfo, err error) {
 	target, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,8 +116,8 @@ func resolveTarget(path string) (target string, info fs.FileInfo, err error) {
 	return target, info, nil
 }
 
-// fillTemp makes the finished file beside target, on the disk, and returns its
-// name; on an error nothing is left.
+// fillTemp writes the complete file next to target, syncs it to disk, and returns its name. On an
+// error it leaves no file.
 func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
@@ -143,8 +140,8 @@ func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode 
 			return "", fmt.Errorf("keep its owner: %w", err)
 		}
 	}
-	// After the owner: chown may clear bits, and bytes come last so that they
-	// are never readable under a looser mode than the file's.
+	// After the owner, because chown may clear mode bits. Before the content, so that the content
+	// is never readable under a looser mode than the file's.
 	if err := f.Chmod(mode.Perm()); err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner and group of old.
+// keepOwner sets the owner and group of f to those of old.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	was, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -25,8 +25,8 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 	return f.Chown(int(was.Uid), int(was.Gid))
 }
 
-// syncDir makes the rename last. Some file systems cannot sync a directory and
-// say EINVAL; there the rename is as durable as they make it.
+// syncDir makes the rename durable. Some file systems cannot sync a directory and return EINVAL;
+// there the rename is as durable as the file system makes it.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

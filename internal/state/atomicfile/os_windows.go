@@ -13,17 +13,16 @@ import (
 // keepOwner does nothing: a new file inherits its folder's access list.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
-// syncDir does nothing: a directory cannot be opened for that.
+// syncDir does nothing: Windows cannot open a directory for a sync.
 func syncDir(string) error { return nil }
 
-// A file that was just written is often open for a moment: to the indexer, to what
-// looks for viruses.
+// A file that was just written is often open for a moment in the indexer or a virus scanner.
 const (
 	patience = time.Second
 	pause    = 20 * time.Millisecond
 )
 
-// replaceFile renames a file over another one, which Windows refuses while that is open.
+// replaceFile renames a file over another one. Windows refuses this while the other file is open.
 func replaceFile(tmp, target string) error {
 	for late := time.Now().Add(patience); ; time.Sleep(pause) {
 		err := os.Rename(tmp, target)
@@ -36,7 +35,7 @@ func replaceFile(tmp, target string) error {
 	}
 }
 
-// openElsewhere reports whether somebody has the file open and lets nobody delete it.
+// openElsewhere reports whether another program has the file open and does not allow deletion.
 func openElsewhere(path string) bool {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -15,8 +15,8 @@ const hashLen = 2 * sha256.Size
 // noHash is the prev of a line that has no line before it.
 const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// The members that close every line. Their place is fixed and counted from the
-// end, so that nothing inside a line can be taken for them.
+// The members that close every line. Their position is fixed and counted from the end of the line,
+// so that text inside a line cannot be taken for them.
 const (
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`
@@ -25,18 +25,18 @@ const (
 	sealedTail = tailLen - len(prevMember) - hashLen - 1 // from the comma before "hash" to the end
 )
 
-// chain is the place in a file where the next line goes: its number and the
-// hash of the line before it.
+// chain is the place in a file where the next line goes: the line's number and the hash of the
+// line before it.
 type chain struct {
 	next uint64
 	prev [hashLen]byte
 
-	second int64                 // of the Unix time that is written in date
-	date   [len(dateLayout)]byte // nothing while it is zero
+	second int64                 // Unix time that is written in date
+	date   [len(dateLayout)]byte // date and time in dateLayout; date[0] is 0 before the first use
 }
 
-// dateLayout is RFC 3339 in UTC up to the second; with all nine digits of the nanosecond
-// behind it, times compare as text.
+// dateLayout is RFC 3339 in UTC up to the second. All nine digits of the nanosecond follow it, so
+// that times compare as text.
 const dateLayout = "2006-01-02T15:04:05"
 
 func newChain() chain {
@@ -45,8 +45,8 @@ func newChain() chain {
 	return c
 }
 
-// beginLine begins a line with the members every line has. What follows up to seal
-// must leave the line a JSON object that lacks only its closing members.
+// beginLine begins a line with the members that every line has. The caller may append members
+// before it calls sealLine.
 func (c *chain) beginLine(dst []byte, at time.Time) []byte {
 	dst = append(dst, `{"seq":`...)
 	dst = strconv.AppendUint(dst, c.next, 10)
@@ -57,13 +57,13 @@ func (c *chain) beginLine(dst []byte, at time.Time) []byte {
 	}
 	dst = append(dst, c.date[:]...)
 	point := len(dst)
-	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits, a 1 in front
+	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits, the first of them a 1
 	dst[point] = '.'
 	return append(dst, `Z"`...)
 }
 
-// sealLine ends the line that began at start and moves the chain on. The hash is
-// that of every byte of the line before the comma in front of "hash".
+// sealLine ends the line that began at start and moves the chain to the next line. The hash covers
+// every byte of the line before the comma in front of "hash".
 func (c *chain) sealLine(dst []byte, start int) []byte {
 	dst = append(dst, prevMember...)
 	dst = append(dst, c.prev[:]...)
@@ -78,7 +78,7 @@ func (c *chain) sealLine(dst []byte, start int) []byte {
 	return append(dst, `"}`+"\n"...)
 }
 
-// skipLines moves the chain over whole lines that are on disk already.
+// skipLines moves the chain past whole lines that are already on disk.
 func (c *chain) skipLines(lines []byte) {
 	for i, b := range lines {
 		if b == '\n' {
@@ -88,7 +88,8 @@ func (c *chain) skipLines(lines []byte) {
 	}
 }
 
-// hexDigits gives those of n, the first in the lowest byte: a third of what encoding/hex takes.
+// hexDigits returns the hexadecimal digits of n, the first in the lowest byte. It takes a third of
+// the time of encoding/hex.
 func hexDigits(n uint32) uint64 {
 	w := uint64(bits.ReverseBytes32(n))
 	w = (w | w<<16) & 0x0000FFFF0000FFFF
@@ -98,14 +99,14 @@ func hexDigits(n uint32) uint64 {
 	return w + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
-// link is what a line says of its own place in the chain.
+// link is the place in the chain that a line claims for itself.
 type link struct {
 	seq        uint64
 	prev, hash []byte // hexadecimal, inside the line
 }
 
-// parseLink reads a line (without its LF) and reports whether its hash is that of
-// its own bytes and its frame is exactly what seal writes.
+// parseLink reads a line (without its LF) and reports whether its hash matches its bytes and its
+// beginning and end have exactly the form that sealLine writes.
 func parseLink(line []byte) (link, bool) {
 	var p link
 	const start = `{"seq":`

@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// cleanupAfter lets the session begin first: its server is being started, and
-// whoever waits for that should not wait for a sweep.
+// cleanupAfter delays the cleanup: the session's server is just starting, and its caller should
+// not wait for a cleanup.
 const cleanupAfter = 50 * time.Millisecond
 
-// cleanUp looks after the other segments beside the session's work: what
-// crashed sessions left, and what is too old. Close waits for it. What goes
-// wrong there is recorded, and no concern of this session's calls.
+// cleanUp takes care of the other segments in the background: it closes segments of crashed
+// sessions and removes segments that are too old. Close waits for it. Errors are recorded but do
+// not affect the calls of this session.
 func (l *Log) cleanUp() {
 	if l.closing {
 		return
@@ -31,7 +31,7 @@ func (l *Log) cleanUp() {
 		defer l.cleanupMu.Unlock()
 		all, err := listSegments(l.dir) // one listing: there may be thousands
 		if errors.Is(err, fs.ErrNotExist) {
-			return // the next record finds that the folder is gone, and says so
+			return // the next record finds that the folder is missing, and reports it
 		}
 		if err = errors.Join(err, closeLeft(l.dir, all, l.o), removeOld(l.dir, all, l.o)); err != nil {
 			_ = l.Record(&event.Event{Kind: event.Upkeep, Detail: err.Error()})
@@ -52,7 +52,7 @@ func listSegments(dir string) ([]fs.FileInfo, error) {
 		}
 		fi, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // retention was faster
+			continue // retention removed it first
 		}
 		if err != nil {
 			return nil, err
@@ -64,9 +64,9 @@ func listSegments(dir string) ([]fs.FileInfo, error) {
 
 func isClosed(fi fs.FileInfo) bool { return fi.Mode().Perm()&0o200 == 0 }
 
-// closeLeft closes in the ledger every segment whose writer is gone, telling
-// how far it is whole and what lies behind that. The file stays as it is. A shared one is
-// left to the calls of its day.
+// closeLeft closes in the ledger every segment whose writer is gone. It records where the whole
+// lines end and what follows them. It does not change the records in the file. A shared segment
+// stays open until its day is over.
 func closeLeft(dir string, all []fs.FileInfo, o Options) error {
 	var errs []error
 	for _, fi := range all {
@@ -82,8 +82,8 @@ func closeIfLeft(path string, o Options) error {
 	if f == nil {
 		return err
 	}
-	// The ledger's lock comes first, as in a session that begins: asking again
-	// under it finds no segment between its creation and its lock.
+	// The ledger's lock must be taken first, as in a session that begins: under that lock no
+	// segment is between its creation and its lock.
 	f.Close()
 	return withLedger(filepath.Dir(path), o.Now, func(led *ledger) error {
 		f, err := openFree(path)
@@ -111,7 +111,7 @@ func closeIfLeft(path string, o Options) error {
 	})
 }
 
-// cutReserved gives back what a writer that is gone had reserved behind its records.
+// cutReserved frees the space that a dead writer had reserved after its records.
 func cutReserved(f *os.File, path string) error {
 	fi, err := f.Stat()
 	if err != nil {
@@ -124,8 +124,8 @@ func cutReserved(f *os.File, path string) error {
 	return os.Truncate(path, end)
 }
 
-// openFree opens a segment and takes its lock; nil when it has a writer, or is
-// gone. Closing the file gives the lock back.
+// openFree opens a segment and takes its lock. It returns nil when the segment has a writer or is
+// missing. Closing the file releases the lock.
 func openFree(path string) (*os.File, error) {
 	f, err := openPrivate(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,8 +141,8 @@ func openFree(path string) (*os.File, error) {
 	return f, nil
 }
 
-// markLeft reads a segment without a writer: one whose writer died, or a shared one that is
-// whole.
+// markLeft reads a segment without a writer and returns its mark: crashed, or closed for a shared
+// segment that is whole.
 func markLeft(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
 	s, _, err := readSegment(f, func(it item) {
@@ -168,7 +168,7 @@ func markLeft(f *os.File) (mark, error) {
 	return m, nil
 }
 
-// readMarks reads what the ledger says of one segment.
+// readMarks returns the ledger's lines about one segment.
 func (l *ledger) readMarks(name string) (found []mark, err error) {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
 	err = s.eachItem(func(it item) {

@@ -20,20 +20,20 @@ type encoder struct {
 	*redact.Redactor
 	session  string
 	unquoted []byte // scratch space
-	written  []byte // the next event's arguments, where they have been written already
+	written  []byte // the next event's arguments as already encoded by Log.longArgs; nil if they are not
 	said     [2]lately
-	last     *lately // of the two: that of replies, or that of all else
+	last     *lately // the element of said in use: 1 for replies, 0 for other events
 }
 
-// lately is what the members of the last lines said that mostly say the same.
+// lately caches the members of the last lines that rarely change.
 type lately struct {
 	method, subject, name, cwd said
 	sender                     together[sender]
 	verdict                    together[verdict]
 }
 
-// together are members that stand side by side and change together: none of their values
-// lies in a frame, which would be kept with it.
+// together caches members that stand side by side and change together. Their values must not point
+// into a message, because the cache would keep the message in memory.
 type together[of comparable] struct {
 	values of
 	text   []byte
@@ -47,10 +47,10 @@ type verdict struct {
 	rule                                            string
 }
 
-// said is a value and the member as it was written.
+// said is a value and its member as it was written.
 type said struct{ value, text []byte }
 
-// shortText is how long a value, or members together, may be, in bytes, to be kept for the
+// shortText is the maximum size, in bytes, of a value or a group of members that is cached for the
 // next line.
 const shortText = 1 << 10
 
@@ -78,7 +78,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	}
 	dst = e.appendList(dst, "annotations", ev.Assurances.AssuranceWords(), 0)
 	if len(ev.Extra) > 0 {
-		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // the digest of the frame says what was left out
+		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // the digest of the message covers what was left out
 	}
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
@@ -125,7 +125,7 @@ func (e *encoder) appendVerdict(dst []byte, v verdict) []byte {
 	return e.appendMember(dst, "rule", v.rule)
 }
 
-// appendCached appends members, as they were written last if they say the same.
+// appendCached appends members. It copies the last text if the values are the same.
 func appendCached[of comparable](dst []byte, last *together[of], values of, write func([]byte, of) []byte) []byte {
 	if values == last.values {
 		return append(dst, last.text...)
@@ -138,7 +138,7 @@ func appendCached[of comparable](dst []byte, last *together[of], values of, writ
 	return dst
 }
 
-// appendCommon appends the members that every line of a segment has; id is the record's.
+// appendCommon appends the members that every line of a segment has; id is the record's id.
 func (e *encoder) appendCommon(dst []byte, c *chain, at time.Time, of event.Kind, id string) []byte {
 	dst = c.beginLine(dst, at)
 	dst = append(dst, `,"session":"`...)
@@ -148,15 +148,15 @@ func (e *encoder) appendCommon(dst []byte, c *chain, at time.Time, of event.Kind
 	return append(escape.AppendEscaped(dst, string(of)), '"')
 }
 
-// appendRecordID appends the id of a line: what a denial quotes to the owner.
+// appendRecordID appends the id of a line, which a denial shows to the owner.
 func (e *encoder) appendRecordID(dst []byte, seq uint64) []byte {
 	dst = append(dst, e.session...)
 	dst = append(dst, '-')
 	return strconv.AppendUint(dst, seq, 10)
 }
 
-// appendHeader appends the first line of a segment, which names its own file so that
-// two cannot be swapped.
+// appendHeader appends the first line of a segment. The line names its own file, so that two files
+// cannot be swapped.
 func (e *encoder) appendHeader(dst []byte, c *chain, at time.Time, file string) []byte {
 	start := len(dst)
 	dst = e.appendCommon(dst, c, at, event.Segment, string(e.appendRecordID(nil, c.next)))
@@ -168,8 +168,8 @@ func (e *encoder) appendHeader(dst []byte, c *chain, at time.Time, file string) 
 	return c.sealLine(append(dst, '"'), start)
 }
 
-// appendRecovery appends the line that accounts for a failed write: the fragment it
-// left behind, when there is one, and how many records were refused.
+// appendRecovery appends the line that accounts for a failed write: the fragment that it left, if
+// any, and the number of refused records.
 func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure) []byte {
 	start := len(dst)
 	dst = e.appendCommon(dst, c, at, event.Recovery, string(e.appendRecordID(nil, c.next)))
@@ -177,11 +177,11 @@ func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure)
 	return c.sealLine(dst, start)
 }
 
-// Whose words a text is: ours are escaped, but neither redacted nor cut.
+// The origin of a text: our own texts are escaped, but neither redacted nor cut.
 const ours, theirs = true, false
 
-// appendTextMember appends a member that often says what it said last, unless it is empty; key is how
-// it begins, up to the quote before its value.
+// appendTextMember appends a member unless its value is empty, and reuses the last text if the
+// value is the same. key is the beginning of the member, up to the quote before its value.
 func (e *encoder) appendTextMember(dst []byte, last *said, key, value string, our bool) []byte {
 	if value == "" {
 		return dst
@@ -228,9 +228,9 @@ func (e *encoder) appendID(dst, token []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendList appends texts, of each of which the first own words are ours: kinds of findings look
-// like a name with its value. Beyond the cap one last element says how many there are and,
-// with their digest, which.
+// appendList appends texts. The first own words of each text are ours and are not redacted: kinds
+// of findings look like a name with its value. When the list is too long, one last element gives
+// the number of texts and a digest of all of them.
 func (e *encoder) appendList(dst []byte, name string, values []string, own int) []byte {
 	if len(values) == 0 {
 		return dst
@@ -254,7 +254,7 @@ func (e *encoder) appendList(dst []byte, name string, values []string, own int) 
 	return append(dst, ']')
 }
 
-// wordsLength gives how many bytes so many words of a text take, with the blank behind each.
+// wordsLength returns the length of the first n words of a text, with the blank after each.
 func wordsLength(s string, n int) int {
 	at := 0
 	for range n {
@@ -267,8 +267,8 @@ func wordsLength(s string, n int) int {
 	return at
 }
 
-// appendArgs appends the arguments. When members were left out, their whole length
-// and digest follow.
+// appendArgs appends the arguments. When parts were left out, it also appends their full length
+// and digest.
 func (e *encoder) appendArgs(dst, args []byte) []byte {
 	if len(args) == 0 {
 		return dst
@@ -299,7 +299,7 @@ func appendNumber(dst []byte, name string, n int64) []byte {
 	return strconv.AppendInt(appendKey(dst, name), n, 10)
 }
 
-// joinValues gives the text whose digest stands for a whole list.
+// joinValues returns the text whose digest stands for a whole list.
 func joinValues(values []string) []byte {
 	var all []byte
 	for _, v := range values {
@@ -308,8 +308,7 @@ func joinValues(values []string) []byte {
 	return all
 }
 
-// appendWord appends a member whose value is ours: escaped, but neither redacted nor
-// cut.
+// appendWord appends a member whose value is our own: escaped, but neither redacted nor cut.
 func appendWord(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst

@@ -61,7 +61,7 @@ type stored struct {
 	Redaction string          `json:"redaction"`
 }
 
-// parseEntry reads a line of a segment, which it copies.
+// parseEntry parses a copy of a segment's line.
 func parseEntry(file string, it item) (event.Entry, error) {
 	var w stored
 	raw := bytes.Clone(it.raw)
@@ -80,7 +80,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	}
 	e.At = w.Time
 	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
-		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // what is no digest stays zero
+		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // an invalid digest stays zero
 	}
 	if plain, ok := strings.CutPrefix(w.Sent, "sha256:"); ok && len(plain) == hashLen {
 		_, _ = hex.Decode(e.Sent[:], []byte(plain))
@@ -88,28 +88,28 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	return e, nil
 }
 
-// Filter says which records to read. The zero value takes all but the lines
-// that only begin a file.
+// Filter selects the records to read. The zero value takes all records except the first line of
+// each segment.
 type Filter struct {
-	Server   func(string) bool // of the name, or of the guess when there is none
-	Tool     func(string) bool // of the tool's name
-	Decision string            // allow or deny: what was done, or would have been; prompt: what the rules said
-	Session  string            // or its beginning
-	Record   string            // this record and those that refer to it
+	Server   func(string) bool // matches the server's name, or its guessed name if it has none
+	Tool     func(string) bool // matches a tool's name
+	Decision string            // allow or deny: what was done, or would have been done; prompt: what the rules decided
+	Session  string            // session id or the beginning of one
+	Record   string            // this record and the records that refer to it
 	Kinds    []event.Kind
-	Rule     func(*event.Entry) bool // of a record that a rule decided
-	Find     string                  // of a message in which this kind was found; "*" is any
+	Rule     func(*event.Entry) bool // matches a record that a rule decided
+	Find     string                  // a kind of finding in the message; "*" matches any
 	Since    time.Time
-	Until    time.Time // before it; zero means no end
-	Last     int       // only the last so many; 0 means all
-	Replies  bool      // also every reply within the times and the session, which Last does not count: for whoever asks which call it belongs to
-	Headers  bool      // also the first line of each segment, where Kinds names none
+	Until    time.Time // excluded; zero means no end
+	Last     int       // only this many latest records; 0 means all
+	Replies  bool      // also all replies within the times and the session, not counted by Last, so that a reader can match them to calls
+	Headers  bool      // also the first line of each segment, if Kinds is empty
 }
 
-// matchesEntry says that a reader wants a record.
+// matchesEntry reports whether a reader wants a record.
 func (f *Filter) matchesEntry(e *event.Entry) bool { return f.Replies && f.isReply(e) || f.Takes(e) }
 
-// isReply says that a record tells how another went on, within the times and the session.
+// isReply reports whether a record is a reply to another record, within the times and the session.
 func (f *Filter) isReply(e *event.Entry) bool {
 	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed) && f.matchesPeriod(e)
 }
@@ -118,7 +118,7 @@ func (f *Filter) matchesPeriod(e *event.Entry) bool {
 	return !e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) && strings.HasPrefix(e.Session, f.Session)
 }
 
-// Takes says that a record is what the filter asks for; Replies aside.
+// Takes reports whether a record matches the filter, without Replies.
 func (f *Filter) Takes(e *event.Entry) bool {
 	if !f.matchesPeriod(e) || !f.matchKind(e.Kind) {
 		return false

@@ -8,18 +8,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// failure is what is known of writes that did not succeed since the last that
-// did. The next write that succeeds begins with a line that tells it, so that
-// half a line is never followed by a good one as if nothing had happened.
+// failure describes the failed writes since the last successful write. The next successful write
+// begins with a line that reports them, so that after half a line the reader learns what happened.
 type failure struct {
-	fragment []byte // what they left after the last whole line
+	fragment []byte // bytes that the failed writes left after the last whole line
 	unended  bool   // the last whole line lacks its LF
 	refused  int    // records that were refused
-	recorded int    // of these, how many stand in the log as whole lines
+	recorded int    // how many of these are in the log as whole lines
 	reason   string
 }
 
-// appendSeparator gives the LF that a line after a fragment needs before it.
+// appendSeparator appends the LF that must stand between a fragment and the next line.
 func (f *failure) appendSeparator(dst []byte) []byte {
 	if f.unended || len(f.fragment) > 0 {
 		return append(dst, '\n')
@@ -41,10 +40,10 @@ func (f *failure) appendFailure(dst []byte) []byte {
 	return append(dst, '"')
 }
 
-// noteTornWrite takes in that only the first n bytes of buf, which holds so many events,
-// went into the file, and moves c over the lines that stand there whole.
+// noteTornWrite notes that only the first n bytes of buf, which holds this many events, were
+// written. It moves c past the lines that were written whole.
 func (f *failure) noteTornWrite(c *chain, buf []byte, n, events int) {
-	healing := f.refused > 0 // buf begins with the line that tells the earlier failure
+	healing := f.refused > 0 // buf begins with the line that reports the earlier failure
 	if healing && n > 0 && buf[0] == '\n' {
 		if f.unended {
 			f.unended = false

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFlags: never through a symlink, never blocked by a FIFO, never inherited
-// (Go adds O_CLOEXEC).
+// openFlags prevents following a symlink, blocking on a FIFO, and inheriting the file (Go adds
+// O_CLOEXEC).
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// tryLock takes the lock on f, or reports that somebody else has it.
+// tryLock takes the lock on f, or returns false if another process has it.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	flags := unix.LOCK_EX | unix.LOCK_NB
 	if shared {
@@ -41,7 +41,7 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil && lockErr == nil, errors.Join(err, lockErr)
 }
 
-// unlockFile gives the lock on f back before f is closed.
+// unlockFile releases the lock on f before f is closed.
 func unlockFile(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -52,14 +52,14 @@ func unlockFile(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
-// isSpoiled reports a file that has no name any more, or fewer bytes than it had: nobody
-// will read what is written to it.
+// isSpoiled reports whether a file was removed or is shorter than size: nobody will read what is
+// written to it.
 func isSpoiled(f *os.File, size int64) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)
 }
 
-// fileNode gives the number of a file in its file system: a copy has another.
+// fileNode returns the inode number of a file: a copy has another one.
 func fileNode(fi fs.FileInfo) uint64 {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -68,7 +68,7 @@ func fileNode(fi fs.FileInfo) uint64 {
 	return st.Ino & math.MaxInt64
 }
 
-// checkPrivate refuses what another user owns or may write.
+// checkPrivate returns an error for a file or folder that another user owns or may write.
 func checkPrivate(path string, fi fs.FileInfo) error {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

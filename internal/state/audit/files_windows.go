@@ -12,11 +12,11 @@ import (
 
 const openFlags = 0
 
-// lockAt is far behind the end of every file, because a lock on Windows keeps
-// readers out of the bytes it covers.
+// lockAt is far beyond the end of every file, because on Windows a lock prevents others from
+// reading the bytes that it covers.
 const lockAt = 1 << 30
 
-// tryLock takes the lock on f, or reports that somebody else has it.
+// tryLock takes the lock on f, or returns false if another process has it.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {
@@ -29,20 +29,20 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil, err
 }
 
-// unlockFile gives the lock on f back before f is closed.
+// unlockFile releases the lock on f before f is closed.
 func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 }
 
-// isSpoiled reports a file that has fewer bytes than it had. It cannot be removed: Windows
-// keeps a file that is open.
+// isSpoiled reports whether a file is shorter than size. The file cannot have been removed:
+// Windows keeps an open file.
 func isSpoiled(f *os.File, size int64) bool {
 	fi, err := f.Stat()
 	return err == nil && fi.Size() < size
 }
 
-// checkPrivate refuses what another user owns or may write.
+// checkPrivate returns an error for a file or folder that another user owns or may write.
 func checkPrivate(path string, _ fs.FileInfo) error { return access.CheckWrite(path) }
 
-// fileNode is not to be had without opening the file.
+// fileNode returns 0: Windows needs an open file for this number.
 func fileNode(fs.FileInfo) uint64 { return 0 }

@@ -16,12 +16,12 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Follow is Read that does not end: after what there is come the records that
-// are written from now on, those of one wake-up ordered by time. It ends with
-// ctx, quietly, or with an error. The directory must exist.
+// Follow is like Read but does not end: after the existing records it returns new ones as they are
+// written. Records of one wake-up are ordered by time. It ends without an error when ctx ends, or
+// with an error. The directory must exist.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
-		// The watch comes before the list, so that nothing falls between them.
+		// The watch begins before the listing, so that no change is missed between the two.
 		watch, err := fsnotify.NewWatcher()
 		if err == nil {
 			defer func() { _ = watch.Close() }()
@@ -55,18 +55,18 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 
 var errStopped = errors.New("stopped")
 
-// follower knows every segment that it has seen.
+// follower holds every segment that Follow has seen.
 type follower struct {
 	dir     string
 	f       Filter
 	sources map[string]*source
 	dirty   map[string]bool
-	left    []*source // whose name another file has now, to be read to their end
+	left    []*source // sources whose file was replaced; they are read to their end
 	poll    *time.Ticker
 }
 
-// pollEvery is how often segments are looked at whose writers live: that something is
-// stored into a mapped file, no watch tells.
+// pollEvery is how often segments with a living writer are read. A watch does not report data that
+// is stored into a mapped file.
 const pollEvery = 100 * time.Millisecond
 
 func (fl *follower) close() {
@@ -79,7 +79,7 @@ func (fl *follower) close() {
 	}
 }
 
-// yieldBacklog yields what there is.
+// yieldBacklog yields the existing records.
 func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 	list, err := listSources(fl.dir, true)
 	if err != nil {
@@ -102,7 +102,7 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 			s.close()
 			continue
 		}
-		// What the backlog left out because it is too old is not news.
+		// Records that the backlog skipped as too old must not appear as new.
 		for s.limit != noLimit {
 			if _, err := s.nextEntry(&fl.f); errors.Is(err, io.EOF) {
 				s.limit = noLimit
@@ -115,7 +115,7 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 	return nil
 }
 
-// awaitChange returns when a segment has changed.
+// awaitChange waits until a segment has changed.
 func (fl *follower) awaitChange(ctx context.Context, watch *fsnotify.Watcher) error {
 	if len(fl.dirty) > 0 {
 		return ctx.Err()
@@ -155,7 +155,7 @@ func (fl *follower) handleChange(ev fsnotify.Event) error {
 	if s == nil || ev.Has(fsnotify.Create) {
 		fi, err := os.Lstat(ev.Name)
 		if err != nil || !fi.Mode().IsRegular() {
-			return nil // it is gone, or no segment
+			return nil // it is missing, or not a segment
 		}
 		if s != nil && !s.readsFile(fi) {
 			fl.left = append(fl.left, s)
@@ -169,7 +169,7 @@ func (fl *follower) handleChange(ev fsnotify.Event) error {
 	return nil
 }
 
-// changedAll is for when the system has dropped notices.
+// changedAll marks all segments as changed, because the system has dropped events.
 func (fl *follower) changedAll() error {
 	list, err := listSources(fl.dir, false)
 	for _, s := range list {
@@ -182,7 +182,8 @@ func (fl *follower) changedAll() error {
 	return err
 }
 
-// yieldChanges yields what the changed segments hold; false ends the following.
+// yieldChanges yields the new records of the changed segments. It returns false when following
+// must end.
 func (fl *follower) yieldChanges(yield func(event.Entry, error) bool) bool {
 	var news []event.Entry
 	read := fl.left

@@ -15,8 +15,8 @@ import (
 // keyLen is the length of the key in bytes.
 const keyLen = 32
 
-// loadKey reads the key of the keyed digests, or makes one. The caller holds
-// the ledger's lock, so that two processes never make two.
+// loadKey reads the key for keyed digests, or creates it. The caller holds the ledger's lock, so
+// that two processes never create two keys.
 func loadKey(path string) ([]byte, error) {
 	k, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +54,7 @@ func readKey(path string) ([]byte, error) {
 
 const sessionAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// newSession draws a session id of ten characters: fifty random bits.
+// newSession returns a session id of ten random characters (50 bits).
 func newSession() (string, error) {
 	var b [10]byte
 	if _, err := rand.Read(b[:]); err != nil {

@@ -14,12 +14,12 @@ import (
 // ledgerName is the file that names every segment.
 const ledgerName = "ledger.ndjson"
 
-// What a line of the ledger says of a segment.
+// The kinds of ledger lines.
 const (
-	opened  = "open"    // it was begun
-	closed  = "close"   // its writer is done with it
-	crashed = "crashed" // it was found without a writer and is closed now
-	removed = "removed" // retention deletes it
+	opened  = "open"    // a segment was begun
+	closed  = "close"   // the writer of a segment has finished
+	crashed = "crashed" // a segment was found without a writer and is now closed
+	removed = "removed" // retention deletes a segment
 )
 
 // mark is one line of the ledger.
@@ -31,14 +31,14 @@ type mark struct {
 	First    string    `json:"first"`  // hash of its first line
 	Last     string    `json:"last"`   // hash of its last line
 	Lines    uint64    `json:"lines"`  // whole lines
-	Bytes    int64     `json:"bytes"`  // behind the last whole line: what a crash left
-	Size     int64     `json:"size"`   // of the whole file; not in ledgers of older versions
-	Digest   string    `json:"digest"` // of these
+	Bytes    int64     `json:"bytes"`  // number of bytes after the last whole line, which a crash left
+	Size     int64     `json:"size"`   // size of the whole file; not in ledgers of older versions
+	Digest   string    `json:"digest"` // digest of the Bytes bytes
 	Detail   string    `json:"detail"`
-	Keep     int64     `json:"keep"`     // of a removal: the retention in force, in bytes
-	KeepFor  int64     `json:"keep_for"` // and in seconds; 0 keeps all
-	Node     uint64    `json:"node"`     // number of the file in its file system, where the system has one; not where its writer closes it
-	position int       // line in the ledger
+	Keep     int64     `json:"keep"`     // of a removal: the retention in force, in bytes; 0 keeps all
+	KeepFor  int64     `json:"keep_for"` // of a removal: the retention in force, in seconds; 0 keeps all
+	Node     uint64    `json:"node"`     // inode number of the file, if the system has one; not set when its writer closes it
+	position int       // line number in the ledger
 }
 
 // ledger is the locked ledger of one directory.
@@ -49,12 +49,12 @@ type ledger struct {
 	now   func() time.Time
 }
 
-// lockPatience bounds the wait for the ledger. It is held for about 0.1 ms to
-// open or close a segment. Tests with many processes on few processors wait longer.
+// lockPatience limits the wait for the ledger's lock. Opening or closing a segment holds the lock
+// for about 0.1 ms. Tests with many processes on few processors wait longer.
 var lockPatience = 10 * time.Second
 
-// withLedger runs do while it holds the ledger's lock. Segments begin, end and
-// vanish only inside.
+// withLedger calls do while it holds the ledger's lock. Segments are begun, closed and removed
+// only under this lock.
 func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err error) {
 	f, err := openPrivate(filepath.Join(dir, ledgerName), os.O_RDWR|os.O_APPEND|os.O_CREATE)
 	if err != nil {
@@ -72,8 +72,8 @@ func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err e
 	return do(l)
 }
 
-// lockFile waits for the lock on f, but not for ever: a stopped process may hold it. Many
-// may wait, and who looks seldom loses to those who have just come.
+// lockFile waits for the lock on f, but not forever: a stopped process may hold it. The pauses
+// stay short, because a waiter that tries rarely loses to newcomers.
 func lockFile(f *os.File, shared bool) error {
 	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {
 		ok, err := tryLock(f, shared)
@@ -90,8 +90,8 @@ func lockFile(f *os.File, shared bool) error {
 	}
 }
 
-// seekEnd finds the place of the next line: from the last line when that is sound,
-// else by reading the whole file.
+// seekEnd finds the place of the next line: from the last line if it is sound, or else by reading
+// the whole file.
 func (l *ledger) seekEnd() error {
 	fi, err := l.file.Stat()
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *ledger) seekEnd() error {
 		return nil
 	}
 	var tail []byte
-	for _, size := range [...]int64{1 << 10, 4 << 10} { // a line that accounts for a failure is longer than others
+	for _, size := range [...]int64{1 << 10, 4 << 10} { // a line that reports a failure is longer than others
 		tail = make([]byte, min(fi.Size(), size))
 		if _, err := l.file.ReadAt(tail, fi.Size()-int64(len(tail))); err != nil {
 			return fmt.Errorf("read %q: %w", l.file.Name(), err)
@@ -116,8 +116,8 @@ func (l *ledger) seekEnd() error {
 	return l.seekAll(tail[len(tail)-1] == '\n')
 }
 
-// seekAll reads the whole ledger. A last line without LF is what a crash left
-// and will be accounted for; anything else that is wrong stays wrong.
+// seekAll reads the whole ledger. If the last line has no LF, a crash left it, and the next line
+// will account for it. Other errors stay in the file.
 func (l *ledger) seekAll(ended bool) error {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
 	s.expectChain(l.chain)
@@ -136,7 +136,7 @@ func (l *ledger) seekAll(ended bool) error {
 	return nil
 }
 
-// appendMark writes one line.
+// appendMark writes one line, after a recovery line if one is needed.
 func (l *ledger) appendMark(m mark) error {
 	var dst []byte
 	c := l.chain
@@ -168,7 +168,7 @@ func (l *ledger) appendMark(m mark) error {
 	return nil
 }
 
-// openPrivate opens a regular file that nobody else can write.
+// openPrivate opens a regular file that other users cannot write.
 func openPrivate(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|openFlags, 0o600) //nolint:gosec // the caller names the folder
 	if err != nil {
@@ -191,7 +191,8 @@ func openPrivate(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// parseMark reads a line of the ledger; a recovery line names no segment.
+// parseMark parses a line of the ledger. It returns false for a recovery line, which names no
+// segment.
 func parseMark(it item) (mark, bool) {
 	m := mark{position: it.line}
 	return m, it.raw != nil && json.Unmarshal(it.raw, &m) == nil && m.Segment != ""

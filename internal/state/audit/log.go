@@ -19,7 +19,7 @@ type Log struct {
 	dir string
 	o   Options
 
-	// long writes arguments that take long, so that other records need not wait for it.
+	// long encodes long arguments outside mu, so that other records need not wait.
 	long struct {
 		sync.Mutex
 		enc encoder
@@ -32,21 +32,21 @@ type Log struct {
 	rotateAt  int64
 	buf       []byte
 	ids       []byte
-	failed    failure   // reset by the next write that succeeds
-	unsynced  bool      // the disk failed beside the calls; no record before it works again
-	nextLook  time.Time // when to see again whether the file is still whole
-	nextCheck time.Time // and whether it is still in its place
+	failed    failure   // failed writes; reset by the next successful write
+	unsynced  bool      // a background sync failed; Record must sync first
+	nextLook  time.Time // when to check again whether the file is still whole
+	nextCheck time.Time // when to check again whether the file is still in its place
 
 	cleanups  sync.WaitGroup
-	cleanupMu sync.Mutex    // one at a time
-	closing   bool          // no further tidying begins
-	ending    chan struct{} // closed with closing
+	cleanupMu sync.Mutex    // one cleanup at a time
+	closing   bool          // no further cleanup begins
+	ending    chan struct{} // closed when closing becomes true
 }
 
-// SessionID gives the id that every record of this log begins with.
+// SessionID returns the session id with which every record id of this log begins.
 func (l *Log) SessionID() string { return l.enc.session }
 
-// HideValues keeps values that are known to be secret out of what is written from now on.
+// HideValues hides values that are known to be secret in everything written from now on.
 func (l *Log) HideValues(k *redact.Known) {
 	l.long.Lock()
 	defer l.long.Unlock()
@@ -54,11 +54,11 @@ func (l *Log) HideValues(k *redact.Known) {
 	defer l.mu.Unlock()
 	l.enc.HideKnown(k)
 	l.long.enc.HideKnown(k)
-	l.enc.said = [2]lately{} // as it was written before
+	l.enc.said = [2]lately{} // the cached texts may contain such values
 }
 
-// Record writes events in order with one write and fills in their ids. On an
-// error none of them may be acted on; their ids are empty.
+// Record writes events in order with one write and sets their ids. On an error the caller must not
+// act on any of them; their ids are empty.
 func (l *Log) Record(events ...*event.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (l *Log) Record(events ...*event.Event) error {
 	if l.seg.size >= l.rotateAt {
 		l.rotateSegment(now)
 	}
-	// Worked on a copy, so that a panic below leaves the log as it was.
+	// Work on a copy, so that a panic below leaves the log unchanged.
 	c := l.chain
 	l.buf = l.buf[:0]
 	if l.failed.refused > 0 {
@@ -105,8 +105,8 @@ func (l *Log) Record(events ...*event.Event) error {
 	return nil
 }
 
-// longArgs gives the arguments of those events whose arguments are long, as they are
-// recorded: 64 MiB take 50 ms to redact and to digest.
+// longArgs encodes the arguments of events whose arguments are long: 64 MiB take 50 ms to redact
+// and hash.
 func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
 	const long = 256 << 10
 	for _, ev := range events {
@@ -124,7 +124,7 @@ func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) 
 	return written
 }
 
-// writeBuffer puts l.buf into the file and moves the chain to c.
+// writeBuffer writes l.buf to the file and moves the chain to c.
 func (l *Log) writeBuffer(c chain, events []*event.Event) error {
 	n, err := l.seg.appendLines(l.buf)
 	if err == nil && l.o.Sync == SyncEach {
@@ -142,7 +142,8 @@ func (l *Log) writeBuffer(c chain, events []*event.Event) error {
 	return fmt.Errorf("the record: %w", err)
 }
 
-// recordID gives that of the line seq. Many ids share memory that nobody writes to again.
+// recordID returns the id of line seq. Many ids share one block of memory that is never written
+// again.
 func (l *Log) recordID(seq uint64) string {
 	const longest, many = 32, 64
 	if cap(l.ids)-len(l.ids) < longest {
@@ -153,7 +154,7 @@ func (l *Log) recordID(seq uint64) string {
 	return unsafe.String(&l.ids[start], len(l.ids)-start)
 }
 
-// releaseBuffers gives the memory of an unusually large batch back.
+// releaseBuffers frees the memory of an unusually large batch.
 func (l *Log) releaseBuffers() {
 	const usual = 1 << 20
 	if cap(l.buf) > usual {
@@ -165,9 +166,8 @@ func (l *Log) releaseBuffers() {
 	l.enc.ReleaseScratch(usual)
 }
 
-// Close ends the session's record. What it returns does not undo any record. A
-// record whose last write failed, and fails again, is left to the next session
-// to account for.
+// Close ends the session's record. An error from Close does not undo any record. If the last write
+// failed and fails again here, the next session accounts for it.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if !l.closing {
@@ -191,9 +191,9 @@ func (l *Log) close() error {
 	seg := l.seg
 	err := l.writeRecovery()
 	if err == nil && l.o.Sync == SyncInterval {
-		err = seg.file.Sync() // what was recorded since the last time
+		err = seg.file.Sync() // records since the last periodic sync
 	}
-	if (err == nil || seg.isLost()) && !seg.shared { // what was recorded is missed where its file is lost
+	if (err == nil || seg.isLost()) && !seg.shared { // if the file is lost, the mark shows that its records are missing
 		bad := withLedger(l.dir, l.o.Now, func(led *ledger) error {
 			return led.appendMark(seg.closingMark(&l.chain))
 		})
@@ -205,7 +205,7 @@ func (l *Log) close() error {
 	return errors.Join(err, seg.close())
 }
 
-// writeRecovery writes the account of an earlier failure alone.
+// writeRecovery writes only the line that accounts for an earlier failure.
 func (l *Log) writeRecovery() error {
 	if l.failed.refused == 0 {
 		return nil

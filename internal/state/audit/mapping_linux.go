@@ -10,23 +10,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapping is the end of a segment in memory. A record is in the file, for every reader
-// and whatever becomes of this process, the moment it is stored there: without a system
-// call. Room is reserved on the disk before anything is stored into it, so that a full
-// disk is an error of reserve and never a fault; what is reserved reads as zeros.
+// mapping is the end of a segment, mapped into memory. A record that is stored there is in the
+// file at once, for every reader and even if this process dies, without a system call. Space on
+// the disk is reserved before anything is stored in it, so that a full disk is an error of
+// reserveRoom and never a fault. Reserved space reads as zeros.
 type mapping struct {
 	file   *os.File
-	window []byte // of the file, from base on
-	base   int64  // a multiple of a page
-	end    int64  // of what was stored
-	lost   bool   // the file is no longer what was reserved
+	window []byte // the mapped part of the file, from base on
+	base   int64  // offset in the file, a multiple of the page size
+	end    int64  // end of the stored data
+	lost   bool   // the file has been cut short, or its disk failed
 }
 
-// room is how much is reserved at once: some four hundred records.
+// room is how much space is reserved at once: about 400 records.
 const room = 256 << 10
 
-// mappable are the file systems on which a reservation keeps its word and all who read
-// the file see what is stored: not those of a network, nor those of a program.
+// mappable holds the file systems on which reserved space is really available and all readers see
+// what is stored. Network and FUSE file systems are not among them.
 var mappable = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC:      true, // ext2 and ext3 too
 	unix.XFS_SUPER_MAGIC:       true,
@@ -36,8 +36,8 @@ var mappable = map[int64]bool{
 	unix.OVERLAYFS_SUPER_MAGIC: true,
 }
 
-// newMapping maps the end of an empty file, or returns nil where that cannot be had and
-// the file is to be written.
+// newMapping maps the end of an empty file. It returns nil if mapping is not possible; then the
+// file is written with system calls.
 func newMapping(f *os.File) (*mapping, error) {
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil || !mappable[fs.Type] {
@@ -48,13 +48,13 @@ func newMapping(f *os.File) (*mapping, error) {
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EPERM) {
 		return nil, f.Truncate(0)
 	}
-	if err == nil { // what is appended would land behind what is reserved
+	if err == nil { // O_APPEND must go: appended data would land after the reserved space
 		_, err = unix.FcntlInt(f.Fd(), unix.F_SETFL, openFlags)
 	}
 	return m, err
 }
 
-// appendBytes stores p, all of it or nothing.
+// appendBytes stores all of p or nothing.
 func (m *mapping) appendBytes(p []byte) (int, error) {
 	if m.lost {
 		return 0, errLost
@@ -76,10 +76,11 @@ func (m *mapping) appendBytes(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reservedSize gives the size that the file has, unless somebody else changed it.
+// reservedSize returns the size of the file, unless somebody else has changed it.
 func (m *mapping) reservedSize() int64 { return m.base + int64(len(m.window)) }
 
-// reserveRoom makes room for n bytes and more, or for these alone when the disk has no more.
+// reserveRoom reserves space for n bytes and room more, or only for n bytes if the disk has no
+// more space.
 func (m *mapping) reserveRoom(n int) error {
 	page := int64(os.Getpagesize())
 	need := (m.end + int64(n) + page - 1) / page * page
@@ -102,7 +103,7 @@ func (m *mapping) reserveRoom(n int) error {
 	return nil
 }
 
-// allocateRange reserves the file from one place to another.
+// allocateRange reserves disk space for a range of the file.
 func allocateRange(f *os.File, from, to int64) error {
 	for {
 		if err := unix.Fallocate(int(f.Fd()), 0, from, to-from); !errors.Is(err, unix.EINTR) {
@@ -111,11 +112,12 @@ func allocateRange(f *os.File, from, to int64) error {
 	}
 }
 
-// many is from how many bytes on one system call is cheaper than the faults by which the
-// system gets each page of a mapping (BenchmarkRecord).
+// many is the number of bytes from which on one system call is cheaper than the page faults of a
+// mapping (BenchmarkRecord).
 const many = 8 << 10
 
-// writeBytes puts p where store would, of which the mapping knows as well.
+// writeBytes writes p with a system call to the place where storeLines would store it; the mapping
+// shows it too.
 func (m *mapping) writeBytes(p []byte) error {
 	for at := m.end; len(p) > 0; {
 		n, err := unix.Pwrite(int(m.file.Fd()), p, at)
@@ -135,9 +137,9 @@ func (m *mapping) writeBytes(p []byte) error {
 
 var errLost = errors.New("its file is gone under it: it was cut short, or its disk fails")
 
-// storeLines copies p, a line at a time: a process that is killed leaves whole lines and at
-// most one that has zeros in it, and none behind that. A file that somebody cut short,
-// or a disk that fails, is a fault, which is an error here.
+// storeLines copies p line by line. If the process is killed, the file has whole lines and at most
+// one line with zeros in it, which is the last. If somebody cuts the file short or the disk fails,
+// the fault becomes an error.
 func (m *mapping) storeLines(p []byte) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -158,12 +160,12 @@ func (m *mapping) storeLines(p []byte) (err error) {
 
 func (m *mapping) unmap() {
 	if m.window != nil {
-		_ = unix.Munmap(m.window) // fails of a wrong address only
+		_ = unix.Munmap(m.window) // fails only for a wrong address
 		m.window = nil
 	}
 }
 
-// truncateFile cuts the file where its records end; nothing more is stored.
+// truncateFile cuts the file at the end of its records; nothing more can be stored.
 func (m *mapping) truncateFile() error {
 	m.unmap()
 	if isSpoiled(m.file, m.end) {

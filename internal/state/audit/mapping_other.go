@@ -4,7 +4,7 @@ package audit
 
 import "os"
 
-// mapping is what segments are written through on Linux. Elsewhere each is written.
+// mapping is used only on Linux. Other systems write each record with a system call.
 type mapping struct{ lost bool }
 
 func newMapping(*os.File) (*mapping, error) { return nil, nil }

@@ -11,20 +11,20 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Options of Open. The zero value is the product's default.
+// Options are the options of Open. The zero value is the product's default.
 type Options struct {
 	Redact   redact.Mode
-	MaxBytes int64 // a segment that has grown to this is closed and a new one begun; 0 means 32 MiB
+	MaxBytes int64 // when a segment reaches this size, it is closed and a new one begins; 0 means 32 MiB
 	Retention
 	Sync
-	KeyFile string // key of the keyed digests; "" means record.key beside dir
+	KeyFile string // key for keyed digests; "" means record.key next to dir
 	Now     func() time.Time
-	// Brief is for a record of one call: the other segments are left to those who have more
-	// time, Open and Close look at none of them.
+	// Brief is for a record of one call: Open and Close do not look at other segments and leave
+	// them to sessions that have more time.
 	Brief bool
-	// Shared names the agent's session to which the one call of this record belongs; the
-	// calls of one share a segment (shared.go). "" is for a record of many calls, or of
-	// one that belongs to none.
+	// Shared names the agent's session to which the one call of this record belongs. All calls of
+	// that session share a segment (shared.go). "" is for a record of many calls, or of a call
+	// that belongs to no session.
 	Shared string
 }
 
@@ -42,9 +42,9 @@ func (o Options) withDefaults(dir string) Options {
 	return o
 }
 
-// Open begins the record of a new session in dir, which it makes when missing.
-// It refuses a directory or file that other users can write, a symbolic link,
-// and anything that is no regular file.
+// Open begins the record of a new session in dir, and creates dir if it is missing. It returns an
+// error for a directory or file that other users can write, for a symbolic link, and for a file
+// that is not regular.
 func Open(dir string, o Options) (*Log, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -77,13 +77,13 @@ func (l *Log) openRecord() error {
 	return l.beginSession(session, segmentName(l.o.Now(), session))
 }
 
-// beginSession makes the first segment of a session.
+// beginSession creates the first segment of a session.
 func (l *Log) beginSession(session, file string) error {
 	return withLedger(l.dir, l.o.Now, func(led *ledger) error {
 		if err := l.useKey(session, loadKey); err != nil {
 			return err
 		}
-		c := newChain() // one that fails leaves the log as it was: another may be begun
+		c := newChain() // a copy: a failure leaves the log unchanged, so that another session may begin
 		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.isBrief())
 		if err != nil {
 			return err
@@ -96,10 +96,10 @@ func (l *Log) beginSession(session, file string) error {
 	})
 }
 
-// isBrief says that few records will come.
+// isBrief reports whether only few records will come.
 func (l *Log) isBrief() bool { return l.o.Brief || l.o.Shared != "" }
 
-// useKey makes what writes records, with the key that a function gives.
+// useKey creates the encoders, with the key that read returns.
 func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (err error) {
 	var key []byte
 	if l.o.Redact != redact.Full {
@@ -112,7 +112,7 @@ func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (er
 	return nil
 }
 
-// makeDir makes the directory when it is missing, and checks it.
+// makeDir creates the directory if it is missing, and checks it.
 func makeDir(dir string) error {
 	err := checkDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +123,7 @@ func makeDir(dir string) error {
 	return err
 }
 
-// checkDir refuses a directory that others could change under us.
+// checkDir returns an error for a directory that other users could change.
 func checkDir(dir string) error {
 	fi, err := os.Lstat(dir)
 	if err != nil {
@@ -140,7 +140,7 @@ func checkDir(dir string) error {
 		return err
 	}
 	if fi.Mode()&(fs.ModeSticky|fs.ModeSymlink) != 0 {
-		return nil // others cannot rename what is ours; a link is the owner's choice
+		return nil // others cannot rename our files in a sticky folder; a link is the owner's choice
 	}
 	return checkPrivate(parent, fi)
 }

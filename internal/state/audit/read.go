@@ -11,9 +11,9 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Read returns the records of dir that f takes, ordered by time. A *Damage
-// comes where a record is not what was written, and reading goes on; any other
-// error is the last. The directory need not exist.
+// Read returns the records of dir that match f, ordered by time. It returns a *Damage where a
+// record was changed, and then continues. Any other error ends the reading. The directory need not
+// exist.
 func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		list, err := listSources(dir, false)
@@ -30,8 +30,8 @@ func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	}
 }
 
-// readBacklog reads what the sources hold now. Each is handed to drained when it
-// has been read, so that few files are open at once.
+// readBacklog reads the current records of the sources. It passes each source to drained at its
+// end, so that few files are open at once.
 func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	if f.Last > 0 {
 		return readLatest(list, f, drained)
@@ -39,12 +39,12 @@ func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[eve
 	return mergeSources(list, f, drained)
 }
 
-// clockSlack is how far a file's time of writing may lie before the time of its
-// last record: the system keeps it in coarse steps.
+// clockSlack is how much earlier than its last record a file's modification time may be: the
+// system updates that time in coarse steps.
 const clockSlack = time.Minute
 
-// mergeSources yields by time. A source is opened when the others have come to the
-// time at which it began.
+// mergeSources yields records by time. It opens a source only when the other sources have reached
+// the time at which that source began.
 func mergeSources(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		m := merger{yield: yield, f: f, drained: drained}
@@ -63,7 +63,7 @@ func mergeSources(list []*source, f *Filter, drained func(*source)) iter.Seq2[ev
 	}
 }
 
-// merger is a heap of the sources that are open, by the time of their heads.
+// merger is a heap of open sources, ordered by the time of their next record.
 type merger struct {
 	open    byHead
 	f       *Filter
@@ -71,7 +71,7 @@ type merger struct {
 	drained func(*source)
 }
 
-// addSource opens a source; false ends the merge.
+// addSource opens a source. It returns false when the merge must end.
 func (m *merger) addSource(s *source) bool {
 	ok, more := m.fetchHead(s)
 	if ok {
@@ -80,7 +80,7 @@ func (m *merger) addSource(s *source) bool {
 	return more
 }
 
-// yieldHead yields the earliest head.
+// yieldHead yields the earliest record.
 func (m *merger) yieldHead() bool {
 	s := m.open[0]
 	if !m.yield(s.head, nil) {
@@ -95,8 +95,8 @@ func (m *merger) yieldHead() bool {
 	return more
 }
 
-// fetchHead reads the source's next head; ok is false when it has none, more is
-// false when the merge is to end.
+// fetchHead reads the source's next record into its head. ok is false when the source has no more
+// records; more is false when the merge must end.
 func (m *merger) fetchHead(s *source) (ok, more bool) {
 	for {
 		e, err := s.nextEntry(m.f)
@@ -136,7 +136,7 @@ func (h *byHead) Pop() any {
 	return s
 }
 
-// isEarlier orders by time, and records of one session by number.
+// isEarlier orders records by time, and records of one session also by number.
 func isEarlier(a, b *event.Entry) bool { return compareEntries(a, b) < 0 }
 
 func compareEntries(a, b *event.Entry) int {
@@ -149,15 +149,15 @@ func compareEntries(a, b *event.Entry) int {
 	return int(min(max(int64(a.Seq)-int64(b.Seq), -1), 1))
 }
 
-// readLatest yields the f.Last newest. It reads the sources that were written to
-// last, and stops when no other can hold a newer record.
+// readLatest yields the f.Last newest records. It reads the sources by their last write, newest
+// first, and stops when no other source can have a newer record.
 func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		newest := slices.Clone(list)
 		slices.SortStableFunc(newest, func(a, b *source) int { return b.wrote.Compare(a.wrote) })
 		var kept []event.Entry
 		limit := 2*f.Last + 64
-		calls := map[string]bool{} // whose replies are kept
+		calls := map[string]bool{} // calls whose replies are kept
 		for _, s := range newest {
 			if f.countEntries(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
 				break
@@ -191,7 +191,7 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 	}
 }
 
-// trimEntries sorts and keeps the last f.Last, with the replies behind them.
+// trimEntries sorts the records and keeps the last f.Last, with the replies among them.
 func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0
@@ -206,7 +206,7 @@ func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.
 	return slices.Delete(kept, 0, first)
 }
 
-// countsEntry says that Last counts a record.
+// countsEntry reports whether Last counts a record.
 func (f *Filter) countsEntry(e *event.Entry) bool { return !f.Replies || !f.isReply(e) }
 
 func (f *Filter) countEntries(kept []event.Entry) (n int) {

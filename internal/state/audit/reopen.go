@@ -9,14 +9,14 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// look is how long a file that is stored into may have been removed or cut short
-// before it shows: a system call for each record would double what a record costs.
+// look is how long it may take to notice that a mapped file was removed or cut short. A system
+// call for each record would double the cost of a record.
 const look = time.Millisecond
 
-// reopenIfMoved begins anew when the file is not where readers look for it: what is
-// written to one that was removed, cut short or moved, nobody will read. The first two
-// show at once, or within look; that it, or a folder above it, was moved, within a
-// second, as that costs a walk of the path.
+// reopenIfMoved begins a new segment if the file is not where readers look for it: nobody will
+// read a file that was removed, cut short or moved. It notices a removed or cut file at once, or
+// within look for a mapped file. It notices within a second that the file or a folder above it was
+// moved, because that check walks the path.
 func (l *Log) reopenIfMoved(now time.Time) error {
 	size, lost := l.seg.size, false
 	if mem := l.seg.mem; mem != nil {
@@ -40,8 +40,8 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 	return nil
 }
 
-// atPath reports whether the path leads to the file that is written. In doubt it does:
-// who cannot look has no ground to leave it.
+// atPath reports whether the path still leads to the open file. If it cannot find out, it returns
+// true.
 func (s *segment) atPath() bool {
 	at, err := os.Lstat(s.path)
 	if err != nil {
@@ -51,8 +51,9 @@ func (s *segment) atPath() bool {
 	return err != nil || os.SameFile(at, open)
 }
 
-// reopenSegment goes on in a new segment, in the folder as it is now. The chain goes on too,
-// so that Verify misses what was before, and the first record says what happened.
+// reopenSegment continues in a new segment, in the folder as it is now. The chain continues too,
+// so that Verify reports the missing lines. The first record of the new segment explains what
+// happened.
 func (l *Log) reopenSegment(now time.Time) error {
 	if err := makeDir(l.dir); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (l *Log) reopenSegment(now time.Time) error {
 	}
 	_ = lost.close()
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
-	l.failed.fragment, l.failed.unended = nil, false // what a failed write left is gone as well
+	l.failed.fragment, l.failed.unended = nil, false // the fragment of a failed write is lost with the file
 	l.buf, c = l.buf[:0], l.chain
 	if l.failed.refused > 0 {
 		l.buf = l.enc.appendRecovery(l.buf, &c, now, &l.failed)

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// Retention says which closed segments are kept. The zero value is the product's
-// default.
+// Retention defines which closed segments are kept. The zero value is the product's default.
 type Retention struct {
-	Keep    int64         // bytes of all of them; 0 means 1 GiB, negative all
-	KeepFor time.Duration // since one was closed; 0 means 90 days, negative for ever
+	Keep    int64         // total bytes of closed segments; 0 means 1 GiB, negative keeps all
+	KeepFor time.Duration // time since a segment was closed; 0 means 90 days, negative keeps it forever
 }
 
 func (r Retention) withDefaults() Retention {
@@ -26,15 +25,15 @@ func (r Retention) withDefaults() Retention {
 	return r
 }
 
-// removeOld deletes the segments that retention does not keep, and says so in the
-// ledger before it does. How old and how large one is, the ledger says: what the
-// file system says of a file, whoever writes beside us can change.
+// removeOld deletes the segments that retention does not keep, and writes each removal to the
+// ledger first. Age and size come from the ledger, because another program can change what the
+// file system reports.
 func removeOld(dir string, all []fs.FileInfo, o Options) error {
 	if !o.mayRemove(all, o.Now()) {
 		return nil
 	}
 	return withLedger(dir, o.Now, func(led *ledger) error {
-		all, err := listSegments(dir) // another session may have been here
+		all, err := listSegments(dir) // another session may have removed some meanwhile
 		if err != nil {
 			return err
 		}
@@ -51,8 +50,8 @@ func removeOld(dir string, all []fs.FileInfo, o Options) error {
 	})
 }
 
-// mayRemove spares most sessions the reading of the ledger: no segment is closed
-// before it is begun, and its name says when that was.
+// mayRemove lets most sessions skip reading the ledger: a segment is closed after it is begun, and
+// its name contains the time at which it was begun.
 func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 	var total int64
 	for _, fi := range all {
@@ -68,8 +67,8 @@ func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 // removable is a segment that retention removes.
 type removable struct{ path, why string }
 
-// findOld finds them, oldest first. Of a segment that the ledger has not closed, nothing
-// is known that would let it be removed.
+// findOld returns the segments to remove, oldest first. It keeps a segment that the ledger has not
+// closed.
 func (r Retention) findOld(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []removable {
 	var total int64
 	size := func(fi fs.FileInfo) int64 {
@@ -108,7 +107,7 @@ func (r Retention) tooOld(closed, now time.Time) bool {
 	return r.KeepFor > 0 && now.Sub(closed) > r.KeepFor
 }
 
-// readEnds reads how each segment ended.
+// readEnds returns the closing mark of each segment.
 func (l *ledger) readEnds() (map[string]mark, error) {
 	ends := map[string]mark{}
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
@@ -120,13 +119,13 @@ func (l *ledger) readEnds() (map[string]mark, error) {
 	return ends, err
 }
 
-// removeSegment deletes one segment, unless somebody writes it after all.
+// removeSegment deletes one segment, unless a process is writing it.
 func (l *ledger) removeSegment(v removable, r Retention) error {
 	f, err := openFree(v.path)
 	if f == nil {
 		return err
 	}
-	f.Close() // an open file cannot be removed everywhere; nobody begins to write a closed one
+	f.Close() // some systems cannot remove an open file; no process begins to write a closed segment
 	m := mark{
 		Kind: removed, Segment: filepath.Base(v.path), Detail: v.why,
 		Keep: max(r.Keep, 0), KeepFor: int64(max(r.KeepFor, 0) / time.Second),

@@ -13,14 +13,14 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// maxLine bounds what a reader holds of one line; the writer's longest is
-// about a quarter of it.
+// maxLine limits how much of one line a reader holds in memory. The writer's longest line is about
+// a quarter of it.
 const maxLine = 1 << 20
 
-// item is one line of a segment or of the ledger, or what is wrong there.
+// item is one line of a segment or of the ledger, or a problem found there.
 type item struct {
-	raw     []byte // without LF, valid until the next item; nil when it is no line
-	line    int    // from 1
+	raw     []byte // without LF, valid until the next item; nil when there is no line
+	line    int    // line number, from 1
 	link    link
 	problem string // what is wrong at this line
 	healed  int    // bytes of a failed write that this line accounts for
@@ -31,23 +31,23 @@ type scanner struct {
 	src   io.Reader
 	buf   []byte
 	at    int   // buf[at:] is unread
-	end   int64 // offset in src behind the last good line
+	end   int64 // offset in src after the last good line
 	read  int64 // offset in src of buf[at:]
-	taken int64 // bytes that src has given, kept by src
+	taken int64 // bytes read from src; set by src
 	line  int
-	over  bool // in the middle of a line longer than maxLine
+	over  bool // the scanner is inside a line longer than maxLine
 	chain chain
 	begun bool // chain is known
 	gap   gap
-	held  *item // a good line that comes after a problem
+	held  *item // a good line to return after a problem
 }
 
-// gap is a run of lines that are no records.
+// gap is a run of lines that are not records.
 type gap struct {
 	sum  hash.Hash
 	size int
-	line int  // the first of them
-	part bool // the last is not finished
+	line int  // number of the first of these lines
+	part bool // the last line has no end yet
 }
 
 func (g *gap) addBytes(b []byte, line int) {
@@ -66,7 +66,7 @@ func (g *gap) digestText() string { return "sha256:" + hex.EncodeToString(g.sum.
 
 func newScanner(src io.Reader) *scanner { return &scanner{src: src} }
 
-// eachItem visits what is left to read.
+// eachItem visits all items that are left.
 func (s *scanner) eachItem(visit func(item)) error {
 	for {
 		it, err := s.nextItem()
@@ -80,8 +80,8 @@ func (s *scanner) eachItem(visit func(item)) error {
 	}
 }
 
-// nextItem returns the next line or problem. At io.EOF there is no further whole
-// line yet; more may be read when the file has grown.
+// nextItem returns the next line or problem. io.EOF means that there is no further whole line yet;
+// the caller may try again when the file has grown.
 func (s *scanner) nextItem() (item, error) {
 	if s.held != nil {
 		it := *s.held
@@ -106,8 +106,8 @@ func (s *scanner) nextItem() (item, error) {
 	}
 }
 
-// holdItem gives a sound line back that came with a problem, to be read next
-// without it.
+// holdItem keeps a sound line that came with a problem. The next call of nextItem returns the line
+// without the problem.
 func (s *scanner) holdItem(it item) {
 	if it.raw != nil {
 		it.problem = ""
@@ -115,7 +115,7 @@ func (s *scanner) holdItem(it item) {
 	}
 }
 
-// acceptLine places a line that is sound in itself.
+// acceptLine checks whether a line that is sound in itself fits into the chain.
 func (s *scanner) acceptLine(it item) item {
 	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
 	s.chain.next = it.link.seq + 1
@@ -141,7 +141,7 @@ func (g *gap) problemText() string {
 	return fmt.Sprintf("%d bytes here are no record, or one that was changed", g.size)
 }
 
-// accountsFor reports whether line is the writer's own account of the gap.
+// accountsFor reports whether line is the writer's own report of the gap.
 func accountsFor(line []byte, g *gap) bool {
 	var w struct {
 		Kind   event.Kind
@@ -151,8 +151,8 @@ func accountsFor(line []byte, g *gap) bool {
 	return json.Unmarshal(line, &w) == nil && w.Kind == event.Recovery && w.Bytes == g.size && w.Digest == g.digestText()
 }
 
-// digestRest gives everything behind the last good line, whole lines or not: its length
-// and digest. It may be asked once, at the end.
+// digestRest returns the length and digest of everything after the last good line. It may be
+// called only once, at the end.
 func (s *scanner) digestRest() (int, string) {
 	if tail := s.buf[s.at:]; len(tail) > 0 || s.gap.sum != nil {
 		s.gap.addBytes(tail, s.line+1)
@@ -163,7 +163,7 @@ func (s *scanner) digestRest() (int, string) {
 	return s.gap.size, s.gap.digestText()
 }
 
-// addRest adds to what is behind the last good line what could not be read as lines.
+// addRest adds data that could not be read as lines to the rest after the last good line.
 func (s *scanner) addRest(r io.Reader) error {
 	s.gap.addBytes(s.buf[s.at:], s.line+1)
 	s.at = len(s.buf)
@@ -172,7 +172,7 @@ func (s *scanner) addRest(r io.Reader) error {
 	return err
 }
 
-// readLine returns one line without its LF, or nil when an over-long one ended.
+// readLine returns one line without its LF, or nil when an overlong line ends.
 func (s *scanner) readLine() ([]byte, error) {
 	searched := s.at
 	for {
@@ -196,7 +196,8 @@ func (s *scanner) readLine() ([]byte, error) {
 	}
 }
 
-// endLongLine ends an over-long line.
+// endLongLine returns a normal line. It adds the end of an overlong line to the gap and returns
+// nil.
 func (s *scanner) endLongLine(line []byte) []byte {
 	if !s.over {
 		return line
@@ -206,7 +207,7 @@ func (s *scanner) endLongLine(line []byte) []byte {
 	return nil
 }
 
-// fillBuffer reads more behind what is unread, which it moves to the front.
+// fillBuffer reads more data after the unread data, which it first moves to the front.
 func (s *scanner) fillBuffer() error {
 	if s.at > 0 {
 		s.buf = s.buf[:copy(s.buf, s.buf[s.at:])]
@@ -227,10 +228,10 @@ func (s *scanner) fillBuffer() error {
 	return err
 }
 
-// expectChain makes the scanner expect its first line at c.
+// expectChain sets the place in the chain at which the first line must be.
 func (s *scanner) expectChain(c chain) { s.chain, s.begun = c, true }
 
-// lastLink gives the place of the last line in tail, when it is whole and sound.
+// lastLink returns the link of the last line in tail, if that line is whole and sound.
 func lastLink(tail []byte) (link, bool) {
 	n := len(tail) - 1
 	if n < 0 || tail[n] != '\n' {

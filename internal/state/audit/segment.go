@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// segment is the file a session writes now. Its writer holds the lock on it for
-// as long as it is open.
+// segment is the file that a session currently writes. Its writer holds the lock on the file while
+// it is open.
 type segment struct {
 	path   string
 	file   *os.File
-	mem    *mapping // nil where each record is written
-	size   int64    // of what was recorded
+	mem    *mapping // nil if each record is written with a system call
+	size   int64    // bytes of all records
 	begin  uint64   // number of its first line
 	first  string   // hash of its first line
-	shared bool     // others go on in it: it is left open
+	shared bool     // other processes continue it, so it is left open
 }
 
 const (
@@ -26,12 +26,12 @@ const (
 	segmentTime = "20060102T150405.000000000Z"
 )
 
-// segmentName gives the file of a session that begins at t. Names sort by time.
+// segmentName returns the file name of a session that begins at t. Names sort by time.
 func segmentName(t time.Time, session string) string {
 	return t.UTC().Format(segmentTime) + "-" + session + segmentEnd
 }
 
-// parseSegmentName gives the reverse.
+// parseSegmentName returns the parts of a segment's file name.
 func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 	stem, ok := strings.CutSuffix(name, segmentEnd)
 	if !ok {
@@ -45,9 +45,9 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 	return began, session, err == nil
 }
 
-// newSegment makes the next file of the session, called name, and writes its first line. The
-// caller holds the ledger's lock and moves on to c only when that succeeds. brief is of
-// few records: to write them costs less than to reserve room and to give it back.
+// newSegment creates the next file of the session, called name, and writes its first line. The
+// caller holds the ledger's lock. c changes only on success. brief means that few records will
+// come: writing them costs less than reserving space and freeing it.
 func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
 	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
@@ -71,7 +71,7 @@ func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief boo
 	return s, nil
 }
 
-// appendLines records lines, and says how many bytes of them are in the file.
+// appendLines writes lines, and returns how many bytes of them are in the file.
 func (s *segment) appendLines(lines []byte) (n int, err error) {
 	if s.mem != nil {
 		n, err = s.mem.appendBytes(lines)
@@ -82,7 +82,7 @@ func (s *segment) appendLines(lines []byte) (n int, err error) {
 	return n, err
 }
 
-// close leaves the file, with what was recorded and nothing else.
+// close closes the file and cuts it at the end of its records.
 func (s *segment) close() error {
 	var err error
 	if s.mem != nil {
@@ -91,7 +91,7 @@ func (s *segment) close() error {
 	return errors.Join(err, s.file.Close())
 }
 
-// isLost reports whether the file is no longer what its writer made of it.
+// isLost reports whether the mapped file was cut short or its disk failed.
 func (s *segment) isLost() bool { return s.mem != nil && s.mem.lost }
 
 // discard removes a segment that holds no event.
@@ -109,19 +109,19 @@ func (s *segment) openingMark() mark {
 	return m
 }
 
-// closingMark gives the mark of a segment whose last line is before c.
+// closingMark returns the closing mark of a segment whose last line is before c.
 func (s *segment) closingMark(c *chain) mark {
 	return mark{Kind: closed, Segment: s.fileName(), First: s.first, Last: string(c.prev[:]), Lines: c.next - s.begin, Size: s.size}
 }
 
-// closedMode is the mode of a segment that the ledger has closed. It only says
-// so quickly; the ledger decides.
+// closedMode is the file mode of a segment that the ledger has closed. The mode is only a quick
+// hint; the ledger decides.
 const closedMode fs.FileMode = 0o400
 
 func (s *segment) markClosed() error { return s.file.Chmod(closedMode) }
 
-// rotateSegment goes on in a new segment. When that cannot be begun, the old one just
-// grows, and it is tried again later: a session never stops for a rotation.
+// rotateSegment continues in a new segment. If that cannot be created, the old segment grows and
+// the rotation is tried again later: a session never stops because of a rotation.
 func (l *Log) rotateSegment(now time.Time) {
 	if l.failed.refused > 0 {
 		return
@@ -137,14 +137,14 @@ func (l *Log) rotateSegment(now time.Time) {
 			return errors.Join(err, begun.discard())
 		}
 		next = begun
-		return led.appendMark(next.openingMark()) // lost, the closing will say it too
+		return led.appendMark(next.openingMark()) // if this fails, the closing mark names the segment too
 	})
 	if next == nil {
 		l.rotateAt = l.seg.size + max(l.o.MaxBytes/32, 1)
 		return
 	}
 	if l.o.Sync != SyncNone {
-		_ = l.seg.file.Sync() // it has been, but for the last second of SyncInterval
+		_ = l.seg.file.Sync() // already synced, except for the last second in SyncInterval
 	}
 	_ = l.seg.markClosed() // the ledger has closed it; the mode is only a hint
 	_ = l.seg.close()

@@ -13,35 +13,35 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// An agent starts a process for each call of its own tools. A segment for each would be a
-// file a call, and two lines of the ledger, which all who list, verify and tidy up would
-// read. So the calls of one agent's session share the segment of a day: each finds it by
-// its name, goes on behind its last line and leaves it open. Whoever tidies up closes it
+// An agent starts a process for each call of its own tools. A segment per call would add a file
+// and two ledger lines for each call, which every listing, verification and cleanup would have to
+// read. So the calls of one agent's session share one segment per day. Each call finds the segment
+// by name, continues after its last line, and leaves it open. A later cleanup closes the segment
 // in the ledger when the day is over.
 
 const day = 24 * time.Hour
 
-// sharedSession gives the session, and the time in the name of its segment, of the calls of
-// one day (UTC). How secrets are kept out belongs to it: a segment says that once.
+// sharedSession returns the session id for the calls of one day (UTC), and the time in the name of
+// their segment. The redaction mode is part of the id, because a segment states it once.
 func sharedSession(name string, keep redact.Mode, now time.Time) (session string, began time.Time) {
 	began = now.UTC().Truncate(day)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", began.Format(time.DateOnly), keep, name))
 	return sessionID([10]byte(sum[:])), began
 }
 
-// isShared says that a segment is that of a day, by the time in its name.
+// isShared reports whether a segment is shared by the calls of a day, by the time in its name.
 func isShared(began time.Time) bool { return began.Equal(began.Truncate(day)) }
 
-// acceptsCalls says that calls may still be added to a segment in which nobody writes.
+// acceptsCalls reports whether calls may still be added to a segment that has no writer.
 func acceptsCalls(name string, now time.Time) bool {
 	began, _, _ := parseSegmentName(name)
 	return isShared(began) && now.Before(began.Add(day))
 }
 
-// errTaken is of a shared segment to which this call is not added.
+// errTaken means that the segment cannot take this call.
 var errTaken = errors.New("the segment is in use, closed, or not whole")
 
-// shareSegment goes on in the segment that name shares, or begins it.
+// shareSegment continues the segment that belongs to name, or begins it.
 func (l *Log) shareSegment(name string) error {
 	session, began := sharedSession(name, l.o.Redact, l.o.Now())
 	file := segmentName(began, session)
@@ -55,8 +55,8 @@ func (l *Log) shareSegment(name string) error {
 	return err
 }
 
-// goOn takes up a segment where it ends. It does not go by the ledger: a segment with but
-// one line may not stand there.
+// goOn continues a segment at its end. It does not use the ledger, because a segment with only one
+// line may be missing there.
 func (l *Log) goOn(session, path string) error {
 	f, err := openPrivate(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *segment) lockAndReadLast(most int64) (link, error) {
 		return link{}, errTaken
 	}
 	s.size = fi.Size()
-	for _, most := range [...]int64{4 << 10, maxLine} { // few lines are long: what a call wrote into a file
+	for _, most := range [...]int64{4 << 10, maxLine} { // long lines are rare, for example a call that writes a file
 		tail := make([]byte, min(s.size, most))
 		if _, err := s.file.ReadAt(tail, s.size-int64(len(tail))); err != nil {
 			return link{}, err

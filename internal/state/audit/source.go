@@ -11,25 +11,24 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// source reads one segment, and goes on when it has grown.
+// source reads one segment, and continues when the segment has grown.
 type source struct {
 	path  string
 	began time.Time
-	wrote time.Time   // when it was last written to, as listed
-	file  *os.File    // nil until the first next, and when closed
-	is    fs.FileInfo // what was opened
+	wrote time.Time   // time of the last write, from the listing
+	file  *os.File    // nil before the first nextEntry and after close
+	is    fs.FileInfo // info of the opened file
 	bytes written
 	scan  *scanner
 	limit int64 // bytes to read before io.EOF
-	ended bool  // nobody writes to it any more, as listed
+	ended bool  // it had no writer when it was listed
 	done  bool
-	head  event.Entry // for the merge
+	head  event.Entry // the next record, for the merge
 }
 
 const noLimit = 1<<63 - 1
 
-// listSources lists the segments of dir, oldest first. A directory that is missing
-// has none.
+// listSources lists the segments of dir, oldest first. A missing directory has none.
 func listSources(dir string, limited bool) ([]*source, error) {
 	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +42,7 @@ func listSources(dir string, limited bool) ([]*source, error) {
 		list[i] = newSource(filepath.Join(dir, fi.Name()))
 		list[i].wrote, list[i].ended = fi.ModTime(), isClosed(fi)
 		if !list[i].ended {
-			list[i].wrote = time.Now() // what is stored in memory does not count as a change
+			list[i].wrote = time.Now() // data stored in a mapped file does not change the file's time
 		}
 		if limited {
 			list[i].limit = recordedSize(list[i].path, fi)
@@ -57,7 +56,7 @@ func newSource(path string) *source {
 	return &source{path: path, began: began, limit: noLimit}
 }
 
-// Read hands the file's bytes to the scanner, up to the limit.
+// Read passes the file's bytes to the scanner, up to the limit.
 func (s *source) Read(p []byte) (int, error) {
 	left := s.limit - s.scan.taken
 	if left <= 0 {
@@ -68,8 +67,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nextEntry returns the next record that the filter takes, a *Damage, or io.EOF
-// when there is none yet.
+// nextEntry returns the next record that matches the filter, a *Damage, or io.EOF when there is
+// none yet.
 func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	if s.done {
 		return event.Entry{}, io.EOF
@@ -77,7 +76,7 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	if s.file == nil {
 		file, err := os.OpenFile(s.path, os.O_RDONLY|openFlags, 0)
 		if errors.Is(err, fs.ErrNotExist) {
-			s.done = true // retention was faster
+			s.done = true // retention removed it first
 			return event.Entry{}, io.EOF
 		}
 		if err != nil {
@@ -104,8 +103,8 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// readsFile reports whether what it reads, has read or is going to read is this file, which has its
-// path now.
+// readsFile reports whether the source has read, reads or will read this file, which now has the
+// source's path.
 func (s *source) readsFile(fi fs.FileInfo) bool {
 	if s.is == nil {
 		return !s.done || s.ended
@@ -113,7 +112,7 @@ func (s *source) readsFile(fi fs.FileInfo) bool {
 	return os.SameFile(s.is, fi)
 }
 
-// tailDamage gives the damage that is followed by no sound line, when all has been read.
+// tailDamage returns damage after the last sound line, when everything has been read.
 func (s *source) tailDamage() *event.Damage {
 	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
 		return nil
@@ -121,7 +120,7 @@ func (s *source) tailDamage() *event.Damage {
 	return &event.Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problemText()}
 }
 
-// close ends reading for good.
+// close ends reading permanently.
 func (s *source) close() {
 	if s.file != nil {
 		s.file.Close()
@@ -129,7 +128,7 @@ func (s *source) close() {
 	s.file, s.bytes, s.scan, s.done = nil, written{}, nil, true
 }
 
-// isFinished reports that nobody will write to the file any more.
+// isFinished reports whether everything was read and nobody will write to the file any more.
 func (s *source) isFinished() bool {
 	if s.file == nil {
 		return s.done

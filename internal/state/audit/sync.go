@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Sync is when a log waits for the disk. Without it a power failure may lose what the
-// system has not written out yet; that a process ends, or is killed, loses nothing.
+// Sync defines when a log waits for the disk. Without waiting, a power failure may lose data that
+// the system has not written yet. If only the process ends or is killed, nothing is lost.
 type Sync uint8
 
-// The modes.
+// The values of Sync.
 const (
-	SyncNone     Sync = iota // leave it to the system
-	SyncInterval             // once a second, beside the calls, when something was recorded
-	SyncEach                 // in every Record: no call goes on before its record is on the disk
+	SyncNone     Sync = iota // let the system decide
+	SyncInterval             // once a second, in the background, if something was recorded
+	SyncEach                 // in every Record: a call continues only after its record is on the disk
 )
 
-// ParseSync reads none, interval or each.
+// ParseSync parses none, interval or each.
 func ParseSync(word string) (Sync, error) {
 	for s, name := range []string{"none", "interval", "each"} {
 		if word == name {
@@ -26,11 +26,11 @@ func ParseSync(word string) (Sync, error) {
 	return 0, fmt.Errorf("%q is none of none, interval, each", word)
 }
 
-// syncEvery bounds what SyncInterval may lose.
+// syncEvery is the maximum time whose records SyncInterval may lose.
 const syncEvery = time.Second
 
-// syncOften is the work of SyncInterval, until the log is closed. A disk that fails is an
-// error of the next Record, as it would be of SyncEach.
+// syncOften does the work of SyncInterval until the log is closed. If the disk fails, the next
+// Record tries again and returns the error.
 func (l *Log) syncOften() {
 	l.cleanups.Go(func() {
 		tick := time.NewTicker(syncEvery)
@@ -47,8 +47,8 @@ func (l *Log) syncOften() {
 	})
 }
 
-// syncOnce brings to the disk what was recorded since the line synced, and says up to
-// which it did. Records go on meanwhile.
+// syncOnce writes the records since line synced to the disk, and returns the line up to which it
+// did. Other records may be written meanwhile.
 func (l *Log) syncOnce(synced uint64) uint64 {
 	l.mu.Lock()
 	seg, next := l.seg, l.chain.next
@@ -59,6 +59,6 @@ func (l *Log) syncOnce(synced uint64) uint64 {
 	err := seg.file.Sync()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unsynced = l.unsynced || err != nil && l.seg == seg // one that was rotated away is closed
+	l.unsynced = l.unsynced || err != nil && l.seg == seg // a segment that was rotated away is already closed
 	return next
 }

@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Segments int    `json:"segments"`
-	Records  uint64 `json:"records"` // lines of all segments
+	Records  uint64 `json:"records"` // number of lines in all segments
 	Bytes    int64  `json:"bytes"`
-	Head     string `json:"head"` // hash of the ledger's last line: kept elsewhere, it pins all before it
-	// Findings are what cannot be if nobody but clawai wrote the files.
+	Head     string `json:"head"` // hash of the ledger's last line; a copy kept elsewhere protects all lines before it
+	// Findings are problems that cannot occur if only clawai wrote the files.
 	Findings []Finding `json:"findings"`
-	// Notes are what is no proof of anything: crashes, sessions that run.
+	// Notes are observations that prove nothing: crashes, running sessions.
 	Notes []Finding `json:"notes"`
 }
 
-// IsIntact reports that there is no finding.
+// IsIntact reports whether there is no finding.
 func (r *Report) IsIntact() bool { return len(r.Findings) == 0 }
 
-// Finding is one place. Line 0 is the whole file.
+// Finding is a problem at one place. Line 0 means the whole file.
 type Finding struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
 	What string `json:"what"`
 }
 
-// Verify reads every segment of dir and the ledger and checks each line against
-// the next and each file against the ledger. It changes nothing. head, when not
-// empty, is the Head of an earlier report and must still be in the ledger; what was
-// removed since is among the notes then. Each removal is held against the retention.
-// A directory that is missing is an empty record.
+// Verify reads the ledger and every segment of dir. It checks each line against the next, and each
+// file against the ledger. It changes nothing. head, when not empty, is the Head of an earlier
+// report and must still be in the ledger; removals since then are reported as notes. Each removal
+// is checked against the retention. A missing directory is an empty record.
 func Verify(dir, head string, r Retention) (Report, error) {
 	v := newVerifier(dir, r)
 	files, err := v.readSnapshot(head)
@@ -44,7 +43,7 @@ func Verify(dir, head string, r Retention) (Report, error) {
 		return v.report, fmt.Errorf("verify %q: %w", dir, err)
 	}
 	present := map[string]bool{}
-	last := map[string]string{} // of each session: the last hash of its latest segment
+	last := map[string]string{} // by session: the last hash of its latest segment
 	for _, fi := range files {
 		present[fi.Name()] = true
 		if err := v.checkSegment(fi, last); err != nil {
@@ -55,26 +54,26 @@ func Verify(dir, head string, r Retention) (Report, error) {
 	return v.report, nil
 }
 
-// statement is what the ledger says of one segment.
+// statement is the ledger's information about one segment.
 type statement struct {
 	first   string
-	end     *mark // close or crashed
+	end     *mark // the mark of kind closed or crashed
 	node    uint64
 	removed bool
 	line    int
 }
 
-// copied is what it means that a segment is another file.
+// copied explains what it means when a segment is another file.
 const copied = "a copy took its place, and what was recorded from then on is not here"
 
-// isOther reports whether a file is not the one that was begun.
+// isOther reports whether a file is not the one that was originally created.
 func (s *statement) isOther(node uint64) bool { return s.node != 0 && node != 0 && s.node != node }
 
 type verifier struct {
 	dir        string
 	report     Report
 	statements map[string]*statement
-	order      []string // segments as the ledger first names them
+	order      []string // segments in the order in which the ledger first names them
 	bySession  map[string][]string
 	removals
 }
@@ -94,8 +93,8 @@ func (v *verifier) addNote(file string, line int, format string, a ...any) {
 	v.report.Notes = append(v.report.Notes, Finding{file, line, fmt.Sprintf(format, a...)})
 }
 
-// readSnapshot reads the ledger and lists the segments while no session begins,
-// ends or removes one.
+// readSnapshot reads the ledger and lists the segments under the ledger's lock, so that no session
+// can begin, end or remove a segment meanwhile.
 func (v *verifier) readSnapshot(head string) ([]fs.FileInfo, error) {
 	f, err := os.OpenFile(filepath.Join(v.dir, ledgerName), os.O_RDONLY|openFlags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +121,6 @@ func (v *verifier) readSnapshot(head string) ([]fs.FileInfo, error) {
 	return listSegments(v.dir)
 }
 
-// checkLedger reads the ledger's lines.
 func (v *verifier) checkLedger(f io.Reader, head string) error {
 	s := newScanner(f)
 	s.expectChain(newChain())
@@ -152,7 +150,7 @@ func (v *verifier) checkLedger(f io.Reader, head string) error {
 	return nil
 }
 
-// checkLine reports what is wrong, or odd, at one line of any file.
+// checkLine reports problems and oddities of one line of any file.
 func (v *verifier) checkLine(file string, it item) {
 	if it.problem != "" {
 		v.addFinding(file, it.line, "%s", it.problem)
@@ -162,7 +160,7 @@ func (v *verifier) checkLine(file string, it item) {
 	}
 }
 
-// addMark takes in one mark; two that contradict each other are a finding.
+// addMark adds one mark. Two contradicting marks are a finding.
 func (v *verifier) addMark(m mark) {
 	known := v.statements[m.Segment]
 	if known == nil {
@@ -194,7 +192,7 @@ func (v *verifier) addMark(m mark) {
 	}
 }
 
-// checkMissing looks for segments that the ledger names and that are gone.
+// checkMissing reports segments that the ledger names but that are missing.
 func (v *verifier) checkMissing(present map[string]bool) {
 	for _, name := range v.order {
 		if !present[name] && !v.statements[name].removed {

@@ -2,15 +2,15 @@ package audit
 
 import "time"
 
-// removals follows the ledger, to hold each removal against the retention.
+// removals keeps the totals that are needed to check each removal against the retention.
 type removals struct {
 	keep    Retention
 	now     time.Time
-	total   int64 // bytes of the segments that are closed and not removed
-	unsized bool  // a line of an older version does not say how large its segment was
+	total   int64 // bytes of the segments that are closed and not yet removed
+	unsized bool  // a line of an older version does not contain the size of its segment
 }
 
-// ahead is how far clocks may be wrong.
+// ahead is how wrong clocks may be.
 const ahead = 24 * time.Hour
 
 func (r *removals) addSize(m *mark) {
@@ -18,8 +18,8 @@ func (r *removals) addSize(m *mark) {
 	r.unsized = r.unsized || m.Size == 0
 }
 
-// checkRemoval finds a removal that retention did not ask for. A line that says so may have
-// been written by anybody who can write the ledger; that it does not fit shows.
+// checkRemoval reports a removal that retention did not require. Anybody who can write the ledger
+// could have written the removal line, but such a line does not fit the retention.
 func (v *verifier) checkRemoval(known *statement, m *mark) {
 	end := known.end
 	switch {

@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// tally is what a segment turned out to be.
+// tally holds the counts and hashes that were read from a segment.
 type tally struct {
 	lines       uint64
 	first, last string
-	rest        int // bytes behind the last whole line
+	rest        int // number of bytes after the last whole line
 	restDigest  string
 	restLine    int
-	restBroken  bool // a whole line is among them
-	live        bool // somebody writes to it
+	restBroken  bool // the rest contains a whole line
+	live        bool // a process writes to it
 }
 
-// checkSegment checks one file against itself, the ledger, and the segment of the
-// same session before it.
+// checkSegment checks one file by itself, against the ledger, and against the previous segment of
+// the same session.
 func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	name := fi.Name()
 	_, session, _ := parseSegmentName(name)
@@ -65,8 +65,8 @@ func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	return nil
 }
 
-// readLines reads the file. before is the last hash of the session's segment before
-// this one; known is false when nothing is known of one.
+// readLines reads the file. before is the last hash of the session's previous segment; known is
+// false if no such segment is known.
 func (v *verifier) readLines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
 	s, broken, err := readSegment(f, func(it item) {
@@ -91,8 +91,8 @@ func (v *verifier) readLines(f *os.File, name, session, before string, known boo
 	return t, nil
 }
 
-// checkHeader checks the first line: it names the file it stands in and follows the
-// session's segment before it.
+// checkHeader checks the first line: it must name its own file and follow the session's previous
+// segment.
 func (v *verifier) checkHeader(name, session, before string, known bool, it item) {
 	var w stored
 	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != event.Segment || w.File != name || w.Session != session {
@@ -110,7 +110,7 @@ func (v *verifier) checkHeader(name, session, before string, known bool, it item
 	}
 }
 
-// checkEnding checks the end of the file against how the ledger says it ended.
+// checkEnding compares the end of the file with the end that the ledger recorded.
 func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	if known == nil || known.end == nil {
 		day := acceptsCalls(name, v.now)
@@ -149,8 +149,8 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	}
 }
 
-// removedBefore gives the last hash of the session's segment before this one, when
-// retention removed it, or "".
+// removedBefore returns the last hash of the session's previous segment from the ledger, for a
+// segment that retention removed.
 func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string
 	for _, other := range v.bySession[session] {
@@ -168,8 +168,7 @@ func lengthsText(have, want uint64) string {
 	return fmt.Sprintf("it holds %d whole records, and held %d when it was closed", have, want)
 }
 
-// removedSince looks at the ledger again for a segment that is gone although it
-// was listed a moment ago.
+// removedSince reads the ledger again for a segment that vanished after it was listed.
 func (v *verifier) removedSince(name string) error {
 	again := newVerifier(v.dir, v.keep)
 	if _, err := again.readSnapshot(""); err != nil {

@@ -10,18 +10,18 @@ import (
 	"sort"
 )
 
-// A segment that is written through memory ends in what its writer has reserved: zeros.
-// No record has a zero byte, so the first is where the records end, for now.
+// A segment that is written through a mapping ends with reserved space: zeros. No record contains
+// a zero byte, so the first zero is the current end of the records.
 
-// written reads a segment up to its first zero byte. When that has been overwritten,
-// reading goes on from there.
+// written reads a segment up to its first zero byte. When that byte has been overwritten, reading
+// continues from there.
 type written struct {
 	file io.ReaderAt
 	at   int64
 }
 
 func (w *written) Read(p []byte) (int, error) {
-	// One byte says whether there is anything new, which is asked often.
+	// This is called often, and one byte is enough to see whether there is new data.
 	if n, err := w.file.ReadAt(p[:min(len(p), 1)], w.at); n == 0 || p[0] == 0 {
 		return 0, cmp.Or(err, io.EOF)
 	}
@@ -33,22 +33,22 @@ func (w *written) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// movedOn says that the zero at which reading ended has been overwritten meanwhile: what
-// was seen behind it was stored after it.
+// movedOn reports whether the zero byte at which reading ended has been overwritten. If so, the
+// data seen after it was stored later.
 func (w *written) movedOn() bool {
 	var b [1]byte
 	n, _ := w.file.ReadAt(b[:], w.at)
 	return n == 1 && b[0] != 0
 }
 
-// recordedSize gives how much of a segment is not reserved only.
+// recordedSize returns the size of a segment without the reserved space.
 func recordedSize(path string, fi fs.FileInfo) int64 {
 	if isClosed(fi) {
 		return fi.Size()
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return fi.Size() // who reads it is told
+		return fi.Size() // the error is reported when the file is read
 	}
 	defer f.Close()
 	var one [1]byte
@@ -71,9 +71,9 @@ func (s splitAtZeros) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lookBehind reads what a writer had reserved, from the first zero byte on: where the
-// last byte lies that is not zero, and whether a sound record is there, which no writer
-// leaves behind a zero byte.
+// lookBehind reads the reserved space from the first zero byte on. It returns the place after the
+// last byte that is not zero, and whether there is a sound record, which no writer leaves after a
+// zero byte.
 func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
 	end = from
 	buf := make([]byte, 64<<10)
@@ -95,8 +95,8 @@ func lookBehind(f *os.File, from int64) (end int64, record bool, err error) {
 	return end, record, err
 }
 
-// readSegment visits the lines of a segment, and leaves to the scanner's rest what is
-// behind them; broken says that a whole line is among that.
+// readSegment visits the lines of a segment, and adds the data after them to the scanner's rest.
+// broken means that this data contains a whole line.
 func readSegment(f *os.File, visit func(item)) (s *scanner, broken bool, err error) {
 	w := &written{file: f}
 	s = newScanner(w)

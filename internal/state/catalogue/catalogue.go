@@ -1,8 +1,8 @@
-// Package catalogue keeps what servers of the hub have listed from one session to the next, a
-// file each, that only its owner can open. A file is found by what its server was started with,
-// and says by its name nothing of that: names are digests under a key, and files are sealed by it.
+// Package catalogue stores the lists of the hub's servers from one session to the next, in one
+// file each that only its owner can open. A file is found by how its server was started. Its name
+// does not reveal this: names are keyed digests, and the same key authenticates the files.
 //
-// What cannot be trusted, read or written is as if it was not there: its server is asked.
+// A file that cannot be trusted, read or written counts as missing: then the server is asked.
 package catalogue
 
 import (
@@ -22,22 +22,22 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Bounds of what is kept.
+// Limits of what is stored.
 const (
 	maxText  = 8 << 20
 	maxFiles = 256
 	unusedIn = 30 * 24 * time.Hour
 )
 
-// ListFile is the place of what one server lists when it is started in one way.
+// ListFile is the file for the lists of one server that is started in one way.
 type ListFile struct {
 	dir, name string
 	key       []byte
 }
 
-// NewEntry gives the place for all that identity says, in state, the folder of clawai's own; nil when
-// there can be none. The key comes from that of the record: no text that the record digests
-// has a zero byte.
+// NewEntry returns the file for identity in state, clawai's own folder; nil when there can be
+// none. The key is the digest under the record's key of a text with a zero byte. No text that the
+// record digests has a zero byte, so the key cannot appear in the record.
 func NewEntry(state string, identity []byte) *ListFile {
 	key, err := config.ReadSecret(filepath.Join(state, "record.key"))
 	if err != nil || len(key) < sha256.Size {
@@ -55,7 +55,8 @@ func (e *ListFile) keyedDigest(of ...string) []byte {
 	return h.Sum(nil)
 }
 
-// Load is what was kept last; nil when there is nothing, or something other than we have kept.
+// Load returns the text that was stored last; nil when there is none, or when others have changed
+// the file.
 func (e *ListFile) Load() []byte {
 	path := filepath.Join(e.dir, e.name)
 	src, err := config.ReadSecret(path)
@@ -67,12 +68,12 @@ func (e *ListFile) Load() []byte {
 		return nil
 	}
 	now := time.Now()
-	_ = os.Chtimes(path, now, now) // it is in use
+	_ = os.Chtimes(path, now, now) // marks the file as used
 	return text
 }
 
-// Keep puts text in the place of what was kept before, whose mode and owner go with it; none,
-// one that is too long and one that cannot be written leave nothing there.
+// Keep replaces the stored text, and the file with its mode and owner. If text is empty, too long
+// or cannot be written, no file remains.
 func (e *ListFile) Keep(text []byte) {
 	path := filepath.Join(e.dir, e.name)
 	_ = os.Remove(path)
@@ -86,8 +87,9 @@ func (e *ListFile) Keep(text []byte) {
 	sweepFiles(e.dir)
 }
 
-// sweepFiles removes what nobody has used for long, and of the rest what is too many: of what Keep has
-// written alone, for the folder may be a link to one of the owner's.
+// sweepFiles removes files that were not used for a long time, and the oldest if there are too
+// many. It removes only files that Keep has written, because the folder may be a link to another
+// folder of the owner.
 func sweepFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -107,7 +109,7 @@ func sweepFiles(dir string) {
 	}
 }
 
-// written matches what a file is called that Keep has written, or left when it was cut off.
+// written matches the names of files that Keep has written, or left when it was interrupted.
 var written = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9a-f]{32}\.list|\.[0-9a-f]{32}\.list\.[0-9]+\.tmp)$`)
 })

@@ -13,13 +13,13 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// SettingsFile gives where settings that are no rules stand.
+// SettingsFile returns the path of the file with settings that are not rules.
 func (f Folders) SettingsFile() string { return filepath.Join(f.Config, "config.toml") }
 
-// LoadAsk reads what config.toml says of asking a person and what the
-// environment says above it; the file need not exist. Like a policy, it is
-// refused when somebody else could have written it, and as a whole when any of
-// it is wrong. The error names the file and line, or the variable.
+// LoadAsk reads the settings for asking a person from config.toml and from the environment, which
+// takes precedence; the file need not exist. Like a policy, the file is refused if another user
+// could have written it, and refused as a whole if any part is wrong. The error names the file and
+// line, or the variable.
 func LoadAsk(path string, getenv func(string) string) (Ask, error) {
 	a := defaultAsk()
 	src, err := ReadFile(path)
@@ -41,7 +41,6 @@ func LoadAsk(path string, getenv func(string) string) (Ask, error) {
 	return a, nil
 }
 
-// settingsFile is the shape of config.toml.
 type settingsFile struct {
 	List     *string                  `toml:"list"`
 	Hub      hubTable                 `toml:"hub"`
@@ -104,7 +103,7 @@ func readSettings(path string, src []byte) (f settingsFile, err error) {
 	return f, nil
 }
 
-// tomlError says where a file is no config.toml: file:line:column.
+// tomlError returns an error that names the place of a mistake: file:line:column.
 func tomlError(path string, err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		line, column := strict.Errors[0].Position()
@@ -132,7 +131,7 @@ func tomlError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// keyLines finds the line of each key of a text that is TOML.
+// keyLines returns the line of each key in a TOML text.
 func keyLines(src []byte) map[string]int {
 	lines, table := map[string]int{}, ""
 	var p unstable.Parser

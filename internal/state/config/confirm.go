@@ -12,15 +12,14 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// A running proxy keeps the last good text of a layer that is gone or has lost
-// rules, until its owner says that this is meant. What he says is kept in the state
-// folder: for the path of a policy the text that he has seen.
+// A running proxy keeps the last good text of a layer that is missing or has lost rules, until the
+// owner confirms the change. The confirmation is stored in the state folder: for the path of a
+// policy, the text that the owner has seen.
 
-// confirmations are the texts that were confirmed, by path: a SHA-256 in
-// hexadecimal, or gone.
+// confirmations maps paths to confirmed texts: a SHA-256 in hexadecimal, or "gone".
 type confirmations map[string]string
 
-// removed is what is confirmed of a file that is not there any more.
+// removed is the confirmation for a file that no longer exists.
 const removed = "gone"
 
 func (c confirmations) isConfirmed(path string, src []byte) bool {
@@ -30,8 +29,8 @@ func (c confirmations) isConfirmed(path string, src []byte) bool {
 
 func confirmPath(state string) string { return filepath.Join(state, "confirmed.json") }
 
-// readConfirmations holds nothing confirmed that it cannot read, or that somebody
-// else could have written: then what was in force stays.
+// readConfirmations returns no confirmations if it cannot read them or another user could have
+// written them: then the policy in force stays.
 func readConfirmations(state string) (confirmations, resolvedPath) {
 	src, t, err := readPolicy(confirmPath(state))
 	var c confirmations
@@ -41,7 +40,7 @@ func readConfirmations(state string) (confirmations, resolvedPath) {
 	return c, t
 }
 
-// loadConfirmations reads what may take the place of what is in force.
+// loadConfirmations reads the confirmed changes.
 func (s *layerStack) loadConfirmations(state string) {
 	if state == "" {
 		return
@@ -51,8 +50,8 @@ func (s *layerStack) loadConfirmations(state string) {
 	s.paths = append(s.paths, t)
 }
 
-// ConfirmPolicy says that a policy is meant to be as it is now: with this text, or nil
-// for a file that is gone. A running proxy then takes it up.
+// ConfirmPolicy confirms a policy as it is now: with this text, or nil for a file that was
+// removed. A running proxy then uses it.
 func ConfirmPolicy(state, path string, text []byte) error {
 	if err := PrivateFolder(state); err != nil {
 		return err

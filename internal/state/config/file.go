@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReadFile reads a file of clawai's own, and refuses it when somebody other than
-// its owner and root could have written it or led us to it.
+// ReadFile reads one of clawai's own files. It returns an error if anybody other than its owner
+// and root could have written the file or replaced the path to it.
 func ReadFile(path string) ([]byte, error) {
 	t, err := resolvePath(path)
 	if err != nil {
@@ -16,8 +16,8 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// ReferencePath gives the path of a file that another names: below the home folder, or relative to the
-// folder of that one.
+// ReferencePath returns the path of a file that another file names. "~/" means the home folder; a
+// relative path begins at the folder of the other file.
 func ReferencePath(named, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:
@@ -32,11 +32,11 @@ func ReferencePath(named, path string) (string, error) {
 	return path, nil
 }
 
-// ClientsFile gives the users' own part of the catalogue of clients' files.
+// ClientsFile returns the path of the user's own part of the catalogue of client files.
 func (f Folders) ClientsFile() string { return filepath.Join(f.Config, "clients.toml") }
 
-// ReadPinned reads a file whose bytes the caller compares with what they must be,
-// so that it does not matter who can write it.
+// ReadPinned reads a file whose content the caller compares with a digest, so that it does not
+// matter who can write the file.
 func ReadPinned(path string) ([]byte, error) {
 	src, err := projectText(path)
 	switch {

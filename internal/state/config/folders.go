@@ -7,19 +7,18 @@ import (
 	"runtime"
 )
 
-// Folders are where clawai's files lie. All are absolute; none need exist.
+// Folders are the folders of clawai's files. All paths are absolute; the folders need not exist.
 type Folders struct {
 	Config string // policy.toml
 	State  string // audit/
-	Home   string // what ~ means in a policy; "" when unknown
+	Home   string // meaning of ~ in a policy; "" when unknown
 }
 
-// PolicyFile gives the policy that is read when the command line names none.
+// PolicyFile returns the path of the policy that is read when the command line names none.
 func (f Folders) PolicyFile() string { return filepath.Join(f.Config, "policy.toml") }
 
-// ReadFolders reads the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else the
-// XDG variables, else Windows' AppData, else ~/.config and ~/.local/state, on
-// macOS too.
+// ReadFolders reads the folders from the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else
+// the XDG variables, else AppData on Windows, else ~/.config and ~/.local/state, also on macOS.
 func ReadFolders() (Folders, error) {
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
@@ -45,8 +44,8 @@ type finder struct {
 	getenv     func(string) string
 }
 
-// findFolder tries the variables in their order. A relative value is refused: it
-// would mean whatever folder the client happened to start us in.
+// findFolder tries the variables in order. A relative value is an error: its meaning would depend
+// on the folder in which the client starts us.
 func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// WatchHub tells what the hub's part of config.toml says by now, whenever the file becomes
-// another one, until ctx ends; it returns after the last call. It tells what it finds first,
-// too. With an error the file is broken, and what it said before should stand.
+// WatchHub calls onChange with the hub's part of config.toml, at the start and whenever the file
+// changes, until ctx ends. It returns after the last call. An error means that the file is broken,
+// and the last good settings should stay.
 func WatchHub(ctx context.Context, f Folders, lookup func(string) (string, bool), onChange func(Hub, error)) {
 	w := &watcher{pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	told := ""

@@ -12,20 +12,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Layers are the policies that stand over the owner's and can only tighten it.
-// The zero value has none.
+// Layers are the policies above the owner's policy; they can only tighten it. The zero value has
+// none.
 type Layers struct {
-	// Org is the organisation's file; it need not exist. One that cannot be used
-	// stops everything.
+	// Org is the organisation's file; it need not exist. If it exists and cannot be used, loading
+	// fails.
 	Org string
-	// Dir is the folder that the client started us in, and State where the
-	// projects that the owner trusts are kept. "" in either: no project.
+	// Dir is the folder in which the client started us, and State is the folder that stores the
+	// projects that the owner trusts. If either is "", there is no project.
 	Dir, State string
 	// More are the files that the command line names; each must exist.
 	More []string
 }
 
-// OrgPolicy gives where an organisation puts its policy on this system.
+// OrgPolicy returns the path of an organisation's policy on this system.
 func OrgPolicy() string { return orgPolicy(runtime.GOOS, os.Getenv) }
 
 func orgPolicy(goos string, getenv func(string) string) string {
@@ -41,26 +41,26 @@ func orgPolicy(goos string, getenv func(string) string) string {
 	return "/etc/clawai/policy.toml"
 }
 
-// layerStack is what was read of the layers.
+// layerStack is the layers as they were read.
 type layerStack struct {
 	sources   []layer
 	paths     []resolvedPath
-	notes     []string      // what the owner should know; in force is what sources say
-	confirmed confirmations // of what was read anew
+	notes     []string      // notes for the owner; sources hold what is in force
+	confirmed confirmations // confirmations, read again on reload
 }
 
-// project is the name of a layer whose text the owner has looked at.
+// project is the name of the layer for a project's policy that the owner has trusted.
 const project = "project"
 
-// layer is one layer: what it is called, its file and the text in force.
+// layer is one layer: its name, its file and the text in force.
 type layer struct {
 	name, path string
 	src        []byte
 	packs      packTexts
-	rules      *policy.Policy // nil before it is compiled
+	rules      *policy.Policy // nil until compiled
 }
 
-// layersDigest names the texts of all layers.
+// layersDigest returns a digest of the texts of all layers.
 func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, l := range s.sources {
@@ -70,12 +70,12 @@ func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// readLayers reads every layer that there is, on a walk. The trails are good also when there is
+// readLayers reads every existing layer with one walk. The paths in s are valid also when there is
 // an error.
 func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
 		l := layer{name: name, path: path, src: src}
-		if name != project { // it has none
+		if name != project { // a project's policy has no packs
 			var t resolvedPath
 			l.packs, t = readPacks(path, src)
 			s.paths = append(s.paths, t)
@@ -89,7 +89,7 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 		case err == nil:
 			add("organisation", l.Org, src)
 		case !errors.Is(err, fs.ErrNotExist):
-			// Where there is no file, whose the folders on the way are is of no matter.
+			// If there is no file, the owner of the folders on the way does not matter.
 			if _, missing := os.Stat(l.Org); !errors.Is(missing, fs.ErrNotExist) {
 				return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
 			}
@@ -105,7 +105,7 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	}
 	if l.Dir != "" && l.State != "" {
 		trust, t, err := w.readTrust(l.State)
-		s.paths = append(s.paths, t) // a project's own file puts nothing in force
+		s.paths = append(s.paths, t) // trust.json decides; a project's own file puts nothing in force
 		if err != nil {
 			return s, err
 		}
@@ -121,7 +121,7 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	return s, nil
 }
 
-// LoadAbove reads the layers alone, and what the owner should know of them.
+// LoadAbove reads only the layers, and the notes about them for the owner.
 func (l Layers) LoadAbove(o policy.Options) (above []*policy.Policy, notes []string, err error) {
 	s, err := l.readLayers(new(walk))
 	if err != nil {
@@ -131,7 +131,7 @@ func (l Layers) LoadAbove(o policy.Options) (above []*policy.Policy, notes []str
 	return o.Above, s.notes, err
 }
 
-// compileOptions makes the options of a policy below these layers.
+// compileOptions returns the options of a policy below these layers.
 func (s *layerStack) compileOptions(o policy.Options) (policy.Options, error) {
 	o.Above = nil
 	for i := range s.sources {
@@ -149,7 +149,7 @@ func (s *layerStack) compileOptions(o policy.Options) (policy.Options, error) {
 func (l *layer) compileRules(o policy.Options) (err error) {
 	o.Layer, o.Above = l.name, nil
 	if l.name == project {
-		o.Pack = nil // a file that is no part of what was trusted
+		o.Pack = nil // packs are not part of the text that was trusted
 	}
 	if l.rules, err = policy.Parse(l.path, l.src, o); err != nil {
 		return brokenError(l.path, err)

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 )
 
-// LoadHideDenied reads what config.toml says of what servers list: whether what no rule
-// could allow or ask about is left out. The file need not exist, and is refused as LoadAsk
-// refuses it.
+// LoadHideDenied reads the list setting of config.toml: whether servers' lists leave out what no
+// rule could allow or ask about. The file need not exist, and is refused for the same reasons as
+// in LoadAsk.
 func LoadHideDenied(f Folders) (bool, error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)

@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// packTexts says what stands in the packs that a policy names, or why they cannot be read:
-// another text is another policy.
+// packTexts holds the digests of the packs that a policy names, or why they cannot be read. A
+// changed pack makes it another policy.
 type packTexts string
 
-// readPacks reads the packs that the policy at path names, and where they lie. Whether they
-// load is for whoever parses the policy.
+// readPacks reads the packs that the policy at path names, and their paths. It does not check
+// whether the packs load; the parser of the policy does.
 func readPacks(path string, src []byte) (texts packTexts, t resolvedPath) {
 	for _, x := range policy.PackFiles(path, src) {
 		at, err := ReferencePath(path, x.File)

@@ -12,32 +12,30 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// resolvedPath is the way from a path to the file it means.
+// resolvedPath is a path with the file that it leads to.
 type resolvedPath struct {
 	file string // symlinks resolved
-	// entries are the entries at which the way can be changed without changing
-	// the file: each symlink, and the file, or what is missing in its place.
+	// entries are the directory entries whose change could lead the path to another file: each
+	// symlink, and the file itself or the entry that is missing.
 	entries []string
 }
 
-// maxLinks is what Linux allows on one path.
+// maxLinks is Linux's limit of symlinks on one path.
 const maxLinks = 40
 
-// resolvePath walks to the file that path means, and refuses when somebody else
-// could change what lies there: each folder and symlink on the way, targets
-// included, must be ours or root's, and writable by nobody else (a sticky
-// folder may be: there others cannot touch what is ours). The file itself is
-// for the caller to check, opened. The result is good as far as it was walked
-// even when there is an error.
+// resolvePath finds the file that path means, and returns an error if another user could change
+// the result. Each folder and symlink on the way, including those of link targets, must belong to
+// us or root, and nobody else may write to it. A sticky folder is allowed, because others cannot
+// touch our files there. The caller must open and check the file itself. The result is valid for
+// the part that was walked, even if there is an error.
 func resolvePath(path string) (t resolvedPath, err error) { return new(walk).walkPath(path) }
 
-// walk goes to several files at the same time: a folder that is on the way to two of them is
-// looked at once.
+// walk resolves several paths and checks a folder that they share only once.
 type walk struct {
-	sound []string // folders, without links; behind each that is above it
+	sound []string // checked folders without links, each after its parent
 }
 
-// findSoundFolder gives the nearest folder above path that is sound.
+// findSoundFolder returns the nearest checked folder above path.
 func (w *walk) findSoundFolder(path string) (at, rest string, err error) {
 	for _, dir := range slices.Backward(w.sound) {
 		if rest, below := strings.CutPrefix(path, strings.TrimSuffix(dir, separator)+separator); below {
@@ -70,7 +68,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				return t, nil
 			}
 			continue
-		case "..": // of a link's target; at has no links, so its parent is lexical
+		case "..": // from a link's target; at has no links, so its parent is lexical
 			at = filepath.Dir(at)
 			continue
 		}
@@ -95,7 +93,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				w.sound = append(w.sound, entry)
 			}
 		default:
-			at = entry // not a folder: the next step says so
+			at = entry // not a folder: the next step returns an error
 		}
 		if err != nil {
 			return t, err
@@ -105,7 +103,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 
 const separator = string(filepath.Separator)
 
-// splitRoot splits an absolute path into its checked root and the rest.
+// splitRoot splits an absolute path into its root, which it checks, and the rest.
 func splitRoot(path string) (at, rest string, err error) {
 	volume := filepath.VolumeName(path)
 	at, rest = volume+separator, strings.TrimPrefix(filepath.Clean(path)[len(volume):], separator)
@@ -132,8 +130,8 @@ func followLink(link string, info fs.FileInfo, at, rest string) (string, string,
 	return at, begin + separator + rest, err
 }
 
-// PrivateFolder makes the folder when it is missing (mode 0700) and refuses it
-// when other users could change what lies in it.
+// PrivateFolder creates the folder if it is missing (mode 0700), and returns an error if other
+// users could change what lies in it.
 func PrivateFolder(path string) error {
 	t, err := resolvePath(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,19 +13,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxPolicy bounds what is read into memory; 100,000 rules take about a
-// fifth of it.
+// maxPolicy limits how much is read into memory; 100,000 rules take about a fifth of it.
 const maxPolicy = 64 << 20
 
-// Loaded is a policy and where it came from.
+// Loaded is a policy with its origin.
 type Loaded struct {
 	Policy *policy.Policy
 	Path   string // as given
 	Source []byte // as read
-	// Notes are what the owner should know of the layers: one that is ignored,
-	// one that has changed.
+	// Notes are messages for the owner about the layers, for example that one is ignored or has
+	// changed.
 	Notes []string
-	// News are the notes that the policy whose place this one took had not.
+	// News are the notes that the previous policy did not have.
 	News []string
 
 	options policy.Options // with the layers above
@@ -34,17 +33,17 @@ type Loaded struct {
 	above   layerStack // the layers in force
 }
 
-// Options are those the policy was parsed with, its layers among them.
+// Options returns the options that the policy was parsed with, including its layers.
 func (l *Loaded) Options() policy.Options { return l.options }
 
-// LoadPolicyFor reads the policy at path once, and refuses it when other users can
-// write it or lead path elsewhere. o says of what place it governs. The error says
-// what to do; of several findings in the text it shows the first.
+// LoadPolicyFor reads the policy at path once. It returns an error if other users can write the
+// file or lead path elsewhere. o describes the place that the policy governs. The error says what
+// to do; of several mistakes in the text it shows the first.
 func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 	return Layers{}.Load(path, o)
 }
 
-// Load reads the policy at path, and the layers that stand over it.
+// Load reads the policy at path and the layers above it.
 func (l Layers) Load(path string, o policy.Options) (*Loaded, error) {
 	var w walk
 	src, _, err := w.readPolicyFile(path)
@@ -63,7 +62,7 @@ func (l Layers) parsePolicy(path string, o policy.Options, src []byte, above lay
 	if err != nil {
 		return nil, err
 	}
-	packs, _ := readPacks(path, src) // before they are parsed: what comes in between is seen
+	packs, _ := readPacks(path, src) // before the policy is parsed, so that a change in between is noticed
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
 		return nil, brokenError(path, err)
@@ -74,7 +73,7 @@ func (l Layers) parsePolicy(path string, o policy.Options, src []byte, above lay
 	}, nil
 }
 
-// readPolicy returns the bytes of a file that nobody else could have written.
+// readPolicy returns the content of a file that nobody else could have written.
 func readPolicy(path string) ([]byte, resolvedPath, error) { return new(walk).readPolicyFile(path) }
 
 func (w *walk) readPolicyFile(path string) ([]byte, resolvedPath, error) {
@@ -92,7 +91,7 @@ func (w *walk) readPolicyFile(path string) ([]byte, resolvedPath, error) {
 	return src, t, nil
 }
 
-// missing is a policy that is not there.
+// missing is the error for a policy that does not exist.
 type missing struct{ path string }
 
 func (m missing) Error() string {
@@ -101,7 +100,7 @@ func (m missing) Error() string {
 
 func (missing) Unwrap() error { return fs.ErrNotExist }
 
-// unreadableError names the file once, also where the system's error names it again.
+// unreadableError names the file only once, even if the system's error names it too.
 func unreadableError(path string, err error) error {
 	if again, ok := errors.AsType[*fs.PathError](err); ok && again.Path == path {
 		err = again.Err
@@ -109,7 +108,7 @@ func unreadableError(path string, err error) error {
 	return fmt.Errorf("policy %s: %w", path, err)
 }
 
-// readFile checks and reads one open file: what is checked is what is read.
+// readFile checks and reads the same open file, so that it cannot be replaced in between.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if err != nil {
@@ -130,11 +129,11 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxPolicy>>20)
 	}
 	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	_, err = text.ReadFrom(io.LimitReader(f, maxPolicy)) // it may grow meanwhile
+	_, err = text.ReadFrom(io.LimitReader(f, maxPolicy)) // the file may grow meanwhile
 	return text.Bytes(), err
 }
 
-// brokenError puts a policy's findings on one line.
+// brokenError puts the mistakes of a policy on one line.
 func brokenError(path string, err error) error {
 	all, ok := errors.AsType[policy.Errors](err)
 	if !ok || len(all) == 0 {

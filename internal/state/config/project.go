@@ -20,14 +20,14 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// A project's policy counts once its owner has trusted it, and then with the text
-// that he saw: what is changed or taken away afterwards, by an agent say, neither
-// loosens nor tightens anything before he looks again.
+// A project's policy counts only after the owner has trusted it, and then with the text that the
+// owner saw. If somebody, for example an agent, changes or removes the file later, nothing becomes
+// looser or tighter until the owner looks again.
 
 // Project is the policy of the project that a folder belongs to.
 type Project struct {
-	Path    string    // of the file; "" when there is neither a file nor a trusted one
-	Text    []byte    // of the file as it is; nil when it is missing
+	Path    string    // path of the file; "" when there is neither a file nor a trusted one
+	Text    []byte    // current text of the file; nil when it is missing
 	Trusted []byte    // the text in force; nil when it was never trusted
 	Since   time.Time // when it was trusted
 	bad     error     // why the file cannot be read
@@ -36,7 +36,7 @@ type Project struct {
 // projectFile is where a project keeps its policy.
 var projectFile = filepath.Join(".clawai", "policy.toml")
 
-// noteText gives what an owner should know of a project's policy.
+// noteText returns a note for the owner about a project's policy; "" if there is nothing to note.
 func (p *Project) noteText() string {
 	again := "; look at it with: clawai policy trust " + strconv.Quote(filepath.Dir(filepath.Dir(p.Path)))
 	switch {
@@ -52,8 +52,8 @@ func (p *Project) noteText() string {
 	return p.Path + " has changed since you trusted it; the text from then stays in force" + again
 }
 
-// FindProject finds the policy of the project that dir lies in: the nearest folder
-// upwards that has one, or had one that was trusted. The home folder is none.
+// FindProject finds the policy of the project to which dir belongs: the nearest folder upwards
+// that has a policy or a trusted one. The home folder does not count.
 func FindProject(state, dir string) (Project, error) {
 	trust, _, err := readTrust(state)
 	if err != nil {
@@ -69,10 +69,10 @@ func FindProject(state, dir string) (Project, error) {
 	return all[0], nil
 }
 
-// projectsOf lists the policies on the way up from dir, to the first that is
-// trusted: what lies nearer and is not does not hide it, or an agent could take the
-// rules away by putting an empty file below them. A folder may have several names:
-// the way is gone by the one given, and by the one without links.
+// projectsOf lists the policies in the folders from dir upwards, up to the first trusted one. An
+// untrusted policy in a nearer folder does not hide a trusted one; otherwise an agent could remove
+// the rules by putting an empty file below them. A folder may have several names, so the search
+// follows the given path and also the path without links.
 func projectsOf(trust trusts, dir string) (all []Project) {
 	home, _ := os.UserHomeDir()
 	ends := []string{home, withoutLinks(home)}
@@ -100,7 +100,7 @@ func withoutLinks(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// findProject gives what is known of one folder.
+// findProject returns the policy of one folder.
 func (known trusts) findProject(dir string) (p Project) {
 	path := filepath.Join(dir, projectFile)
 	src, bad := projectText(path)
@@ -118,7 +118,7 @@ func (known trusts) findProject(dir string) (p Project) {
 	return p
 }
 
-// findSameFolder finds the entry of a folder that was trusted by another name.
+// findSameFolder finds the entry of a folder that was trusted under another name.
 func (known trusts) findSameFolder(dir, path string) (string, trustEntry, bool) {
 	if len(known) == 0 {
 		return path, trustEntry{}, false
@@ -135,9 +135,9 @@ func (known trusts) findSameFolder(dir, path string) (string, trustEntry, bool) 
 	return path, trustEntry{}, false
 }
 
-// projectText reads a project's file; nil when there is none. Whoever may write it
-// does not matter: it counts for nothing before somebody has looked at it. They may
-// put something else in its place while it is read.
+// projectText reads a project's file; nil when there is none. It does not matter who may write the
+// file, because the file counts only after somebody has looked at it. Others may replace the file
+// while it is read.
 func projectText(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, lookFlags, 0)
 	switch {
@@ -167,7 +167,7 @@ func plainPath(err error) error {
 	return err
 }
 
-// trusts are the projects' policies that the owner trusts, by the path of the file.
+// trusts holds the projects' policies that the owner trusts, by the path of the file.
 type trusts map[string]trustEntry
 
 type trustEntry struct {
@@ -178,8 +178,8 @@ type trustEntry struct {
 
 func trustPath(state string) string { return filepath.Join(state, "trust.json") }
 
-// readTrust refuses a store that others could have written, or that does not hold
-// together: without it, what stands over the owner's policy is not known.
+// readTrust returns an error if others could have written the store or if the store is damaged:
+// then the layers above the owner's policy are not known.
 func readTrust(state string) (trusts, resolvedPath, error) { return new(walk).readTrust(state) }
 
 func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
@@ -206,7 +206,7 @@ func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
 	return known, t, nil
 }
 
-// TrustProject puts the text of a project's policy in force.
+// TrustProject puts the text of a project's policy into force.
 func TrustProject(state, path string, text []byte, now time.Time) error {
 	return changeTrust(state, func(known trusts) {
 		sum := sha256.Sum256(text)
@@ -214,7 +214,7 @@ func TrustProject(state, path string, text []byte, now time.Time) error {
 	})
 }
 
-// TrustedText gives the text that is in force of a file; nil when it was never trusted.
+// TrustedText returns the text in force for a file; nil when it was never trusted.
 func TrustedText(state, path string) ([]byte, error) {
 	known, _, err := readTrust(state)
 	if e, there := known[path]; err == nil && there {
@@ -223,8 +223,8 @@ func TrustedText(state, path string) ([]byte, error) {
 	return nil, err
 }
 
-// DistrustProject ends that, for running proxies too. It says whether there was anything to
-// end.
+// DistrustProject ends the trust in a project's policy, also for running proxies. It reports
+// whether the policy was trusted.
 func DistrustProject(state, path string) (ended bool, err error) {
 	err = changeTrust(state, func(known trusts) {
 		_, ended = known[path]
@@ -236,7 +236,7 @@ func DistrustProject(state, path string) (ended bool, err error) {
 	return ended, err
 }
 
-// ListProjects lists the trusted projects by the path of their policy.
+// ListProjects returns the paths of the trusted policies, with the time at which each was trusted.
 func ListProjects(state string) (map[string]time.Time, error) {
 	known, _, err := readTrust(state)
 	since := map[string]time.Time{}

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// endMark is a last line by which a policy says that it is whole. A file that had
-// one and has none is being written.
+// endMark is a last line by which a policy shows that it is complete. If a file had this line and
+// now has not, somebody is still writing it.
 const endMark = "# end"
 
 func hasEndMark(src []byte) bool {
@@ -20,7 +20,7 @@ func hasEndMark(src []byte) bool {
 	return bytes.Equal(text[bytes.LastIndexByte(text, '\n')+1:], []byte(endMark))
 }
 
-// checkEndMark refuses a text without its end mark, where the one in force has it.
+// checkEndMark returns an error for a text without the end mark if the text in force has it.
 func checkEndMark(path string, was, src []byte, c confirmations) error {
 	if hasEndMark(was) && !hasEndMark(src) && !c.isConfirmed(path, src) {
 		return fmt.Errorf("policy %s: its last line is not %q any more, so it is not whole; end it with that line, or confirm the file as it is with: clawai policy trust %s",
@@ -29,15 +29,14 @@ func checkEndMark(path string, was, src []byte, c confirmations) error {
 	return nil
 }
 
-// Edits are the changes that this process itself has made to a policy, each from
-// one whole text to another. The zero value has none; it is safe for concurrent
-// use.
+// Edits holds the changes that this process has made to a policy, each from one complete text to
+// another. The zero value has none. It is safe for concurrent use.
 type Edits struct {
 	mu   sync.Mutex
 	next map[[sha256.Size]byte][sha256.Size]byte
 }
 
-// NoteEdit says that after was written in the place of before.
+// NoteEdit notes that after replaced before.
 func (e *Edits) NoteEdit(before, after []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -47,7 +46,7 @@ func (e *Edits) NoteEdit(before, after []byte) {
 	e.next[sha256.Sum256(before)] = sha256.Sum256(after)
 }
 
-// explainsChange reports whether one text became the other by these changes alone.
+// explainsChange reports whether these changes alone lead from one text to the other.
 func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
@@ -63,9 +62,8 @@ func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	return from == to
 }
 
-// reloadPolicy loads what has come in the place of a policy and its layers. loosens says
-// that a call may get a wider answer than before, and that nothing but the text
-// itself says that it is whole.
+// reloadPolicy loads a changed policy and its layers. loosens means that a call may get a wider
+// answer than before, and that nothing confirms that the new text is complete.
 func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
 	if err := checkEndMark(l.Path, l.Source, src, above.confirmed); err != nil {
 		return nil, false, err
@@ -88,14 +86,13 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 	if sum != was && !hasEndMark(src) && !above.confirmed.isConfirmed(l.Path, src) && !own.explainsChange(was, sum) {
 		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
 	}
-	loosens = loosens || packs != l.packs // it may find less
+	loosens = loosens || packs != l.packs // a changed pack may find less
 	return next, loosens, nil
 }
 
-// keepLost puts the layers in force in the place of those that are gone, or that have
-// lost rules, until somebody confirms that. unsure says that a layer was changed
-// otherwise, and may not be written to its end: half a rule that denies would be one
-// more to lose.
+// keepLost keeps a layer in force that is missing or has lost rules, until somebody confirms the
+// change. unsure means that a layer has changed in another way and may not be completely written:
+// half of a denying rule would be a lost rule too.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]
@@ -116,7 +113,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 			}
 			continue
 		}
-		if now.name == project { // what is in force of it was looked at
+		if now.name == project { // the owner has looked at this text
 			continue
 		}
 		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {
@@ -135,7 +132,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 		}
 		unsure = unsure || !hasEndMark(now.src)
 	}
-	for _, l := range s.sources { // one that has come may not be written to its end
+	for _, l := range s.sources { // a new layer may not be completely written
 		if l.name != project && !hasEndMark(l.src) && !slices.ContainsFunc(was.sources, func(old layer) bool { return old.path == l.path }) {
 			unsure = true
 		}
@@ -143,13 +140,13 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 	return unsure, nil
 }
 
-// keptNote gives what an owner should know of a layer of which an earlier text is in force.
+// keptNote returns a note for the owner about a layer whose earlier text stays in force.
 func keptNote(l *layer, why string) string {
 	return fmt.Sprintf("%s %s, and its last good text stays in force until clawai starts anew or you confirm the file as it is with: clawai policy trust %s",
 		l.path, why, strconv.Quote(l.path))
 }
 
-// newNotes gives the notes that were not there before.
+// newNotes returns the notes that before does not have.
 func (l *Loaded) newNotes(before *Loaded) (notes []string) {
 	for _, n := range l.Notes {
 		if !slices.Contains(before.Notes, n) {

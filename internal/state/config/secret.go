@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// ReadSecret gives ReadFile for a file that nobody but its owner may open.
+// ReadSecret is like ReadFile, but requires that nobody but its owner may open the file.
 func ReadSecret(path string) ([]byte, error) {
 	src, err := ReadFile(path)
 	if err != nil {
@@ -22,9 +22,9 @@ func ReadSecret(path string) ([]byte, error) {
 	return src, nil
 }
 
-// SignIns gives where sign-ins at remote servers are kept, and their lock.
+// SignIns returns the path of the sign-ins at remote servers, and of their lock files.
 func (f Folders) SignIns() string { return f.State + string(os.PathSeparator) + "oauth" }
 
-// VaultFolder gives the folder of the vault: the encrypted file, or the names of what is in the
-// keychain.
+// VaultFolder returns the folder of the vault: it holds the encrypted file, or the names of the
+// keychain's entries.
 func (f Folders) VaultFolder() string { return f.State + string(os.PathSeparator) + "vault" }

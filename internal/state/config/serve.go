@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// Serve is which tools clawai's own server has.
+// Serve holds which tools clawai's own server offers.
 type Serve struct{ Status, Vault bool }
 
 type serveTable struct {
@@ -14,8 +14,8 @@ type serveTable struct {
 	Vault  *bool `toml:"vault"`
 }
 
-// LoadServe reads what config.toml says of clawai's own server; the file need not exist,
-// and is refused as LoadAsk refuses it.
+// LoadServe reads the settings of clawai's own server from config.toml. The file need not exist,
+// and is refused for the same reasons as in LoadAsk.
 func LoadServe(f Folders) (Serve, error) {
 	s := Serve{Status: true}
 	path := f.SettingsFile()

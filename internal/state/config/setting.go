@@ -10,27 +10,27 @@ import (
 	"github.com/clawai/clawai/internal/text/spelling"
 )
 
-// Value is one setting and where it came from: "default", the file with its
-// line, the name of a variable, or that of an option.
+// Value is one setting with its origin: "default", the file with its line, the name of a variable,
+// or the name of an option.
 type Value[T any] struct {
 	Is   T
 	From string
 }
 
-// Never is the word that asks nobody.
+// Never is the word for asking nobody.
 const Never = "never"
 
-// channels are the channels, in the order in which they are tried.
+// channels are all channels, in the order in which they are tried.
 var channels = []string{"terminal", "console", "elicitation", "web"}
 
-// Ask is how a person is asked. docs/approvals.md describes each setting.
+// Ask holds the settings for asking a person. docs/approvals.md describes each setting.
 type Ask struct {
 	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
-	Nobody    Value[string]        // when none of them is available: "wait" in the queue, or "deny"
-	PerMinute Value[int]           // questions within a minute before nobody is asked; at least 1
+	Nobody    Value[string]        // if no channel is available: "wait" in the queue, or "deny"
+	PerMinute Value[int]           // limit of questions per minute, after which nobody is asked; at least 1
 	AtOnce    Value[int]           // questions of one server that may wait at the same time; at least 1
-	Notify    Value[bool]          // a desktop notification when none is available
+	Notify    Value[bool]          // show a desktop notification when no channel is available
 }
 
 func defaultAsk() Ask {
@@ -45,8 +45,8 @@ func defaultAsk() Ask {
 	}
 }
 
-// setting is one value as text: its key in config.toml and its variable. Set
-// reads the text.
+// setting is one setting: its key in config.toml, its variable, and the function that parses its
+// text.
 type setting struct {
 	key, env string
 	set      func(a *Ask, text, from string) error
@@ -63,8 +63,8 @@ func listSettings() []setting {
 	}
 }
 
-// Set reads a setting by its key in config.toml, as a command line gives it;
-// from is the option's name. The error does not repeat from.
+// Set parses a setting from the command line, by its key in config.toml; from is the option's
+// name. The error does not repeat from.
 func (a *Ask) Set(key, text, from string) error {
 	for _, s := range listSettings() {
 		if s.key == key {
@@ -98,7 +98,7 @@ func setOrder(a *Ask, text, from string) error {
 	return nil
 }
 
-// replacePopup reads the former way "popup" as the console, whose queue it used, so that an
+// replacePopup replaces the former channel "popup" by "console", whose queue it used, so that an
 // order from an earlier clawai still loads.
 func replacePopup(order []string) []string {
 	i := slices.Index(order, "popup")
@@ -148,7 +148,7 @@ func setNotify(a *Ask, text, from string) error {
 	return nil
 }
 
-// suggestWord names the word that was probably meant, or else all of them.
+// suggestWord suggests the word that was probably meant, or else lists all words.
 func suggestWord(word string, words []string) string {
 	if near := spelling.NearestWord(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

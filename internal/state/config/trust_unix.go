@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// openFlags: a link put in the file's place is not followed, and a FIFO does
-// not block.
+// openFlags prevents following a link that replaced the file, and blocking on a FIFO.
 const openFlags = os.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// lookFlags are those for a file that may be anybody's, and a link.
+// lookFlags are the flags for a file that may belong to anybody or be a link.
 const lookFlags = openFlags &^ syscall.O_NOFOLLOW

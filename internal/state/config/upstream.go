@@ -16,37 +16,37 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Hub is what config.toml says of the hub: its servers in the order of the file, and how
-// they are shown. docs/hub.md describes each setting.
+// Hub holds the hub's part of config.toml: its servers in the order of the file, and how they are
+// shown. docs/hub.md describes each setting.
 type Hub struct {
 	Servers            []Upstream
 	PrefixDescriptions bool          // "[ID] " before the description of every tool
 	ListWait           time.Duration // how long a list waits for a server
-	SessionIdle        time.Duration // over HTTP: how long a session is kept that nobody uses
+	SessionIdle        time.Duration // over HTTP: how long an unused session is kept
 }
 
-// Upstream is one server of a hub, with the variables put in.
+// Upstream is one server of a hub, with variables expanded.
 type Upstream struct {
-	ID      string // what rules call it
-	Prefix  string // what its tools begin with: its alias, or its id; "" when they are bare
+	ID      string // its name in rules
+	Prefix  string // prefix of its tools: its alias, or its id; "" when they have none
 	Command []string
-	URL     string // of a remote server, in place of a command
-	SSE     bool   // it speaks the transport of 2024-11-05, which is tried first
+	URL     string // of a remote server, instead of a command
+	SSE     bool   // try the transport of 2024-11-05 first
 	Env     map[string]string
-	Header  map[string]string // of a remote server
-	Dir     string            // that it is started in; "" is ours
-	Tools   []*glob.Pattern   // the tools it offers; none is all
-	Hide    []*glob.Pattern   // those of them it does not
+	Header  map[string]string // for a remote server
+	Dir     string            // folder in which it is started; "" means ours
+	Tools   []*glob.Pattern   // the tools that it offers; empty means all
+	Hide    []*glob.Pattern   // tools that it does not offer
 
 	Disabled bool
-	Idle     time.Duration // without a call after which it is stopped; 0 is never
-	Timeout  time.Duration // for it to start
+	Idle     time.Duration // time without a call after which it is stopped; 0 means never
+	Timeout  time.Duration // for its start
 
-	// Unusable is why it cannot be started: a variable that is not set.
+	// Unusable is why the server cannot be started: a variable is not set.
 	Unusable error
 }
 
-// Defaults of an upstream.
+// Defaults of the hub and its servers.
 const (
 	defaultIdle    = 10 * time.Minute
 	defaultTimeout = 30 * time.Second
@@ -78,7 +78,7 @@ type upstreamTable struct {
 	Timeout  string            `toml:"timeout"`
 }
 
-// tomlKeys gives the keys of a table.
+// tomlKeys returns the keys of a table.
 func tomlKeys[T any]() (keys []string) {
 	for t := reflect.TypeFor[T](); len(keys) < t.NumField(); {
 		keys = append(keys, t.Field(len(keys)).Tag.Get("toml"))
@@ -86,9 +86,9 @@ func tomlKeys[T any]() (keys []string) {
 	return keys
 }
 
-// LoadHub reads the hub's part of config.toml; the file need not exist. It is refused as
-// LoadAsk refuses it. A server whose variables are not set is there, and Unusable. The
-// error names the file and line, and no value of a variable.
+// LoadHub reads the hub's part of config.toml. The file need not exist, and is refused for the
+// same reasons as in LoadAsk. A server whose variables are not set is included, but Unusable. The
+// error names the file and line, but no value of a variable.
 func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)
@@ -98,7 +98,7 @@ func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	return ParseHub(f, src, lookup)
 }
 
-// ParseHub gives LoadHub of a text that would be config.toml.
+// ParseHub parses a text as LoadHub parses config.toml.
 func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, error) {
 	h, path := Hub{PrefixDescriptions: true, ListWait: defaultListWait, SessionIdle: defaultSessionIdle}, f.SettingsFile()
 	file, err := readSettings(path, src)
@@ -134,7 +134,7 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 	return h, nil
 }
 
-// tableLine gives the line of the first key in a table.
+// tableLine returns the line of the first key in a table.
 func tableLine(lines map[string]int, table string) (first int) {
 	for key, line := range lines {
 		if (key == table || strings.HasPrefix(key, table+".")) && (first == 0 || line < first) {
@@ -144,8 +144,8 @@ func tableLine(lines map[string]int, table string) (first int) {
 	return first
 }
 
-// checkNames says that tools of u would be called as those of another server. A server that is
-// off counts: switching it on must not change what others are called.
+// checkNames returns an error if tools of u could have the same name as tools of another server. A
+// disabled server counts: enabling it must not change the names of other tools.
 func checkNames(others []Upstream, u Upstream) error {
 	for _, o := range others {
 		if u.Prefix == "" && o.Prefix == "" {
@@ -203,7 +203,7 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 	return u, nil
 }
 
-// readCommand gives what is started, one word or several, with the arguments behind it.
+// readCommand returns the command to start, one word or several, followed by its arguments.
 func (t upstreamTable) readCommand() (words []string, err error) {
 	switch c := t.Command.(type) {
 	case nil:
@@ -234,13 +234,14 @@ func (t upstreamTable) readCommand() (words []string, err error) {
 	return append(words, t.Args...), nil
 }
 
-// expander puts variables in.
+// expander expands variables.
 type expander struct {
 	lookup     func(string) (string, bool)
-	home, base string // what ~ means, and where relative folders begin
+	home, base string // meaning of ~, and the base of relative folders
 }
 
-// expandVariables puts in what may hold variables; the error says of which key one is missing.
+// expandVariables expands variables in the fields that may have them. The error names the key
+// whose variable is missing.
 func (in expander) expandVariables(u *Upstream, t upstreamTable) (err error) {
 	put := func(key, text string) string {
 		value, failed := upstream.ExpandVariables(text, in.lookup)

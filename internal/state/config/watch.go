@@ -12,30 +12,29 @@ import (
 )
 
 const (
-	// A change is believed when the file reads the same twice, this far apart
-	// and with no event since: an editor's several steps are one change, and a
-	// rule of which half is written must not be taken for a wider one.
+	// A change counts when the file reads the same twice, this far apart and with no event in
+	// between. So the steps of an editor are one change, and a half-written rule is not taken for
+	// a wider one.
 	quietDelay = 100 * time.Millisecond
-	// An edit after which a call may get a wider answer waits longer, in case that
-	// the writer only pauses: what a half-written file opens must not be in force.
+	// If an edit may give a call a wider answer, we wait longer, because the writer may only have
+	// paused: what a half-written file allows must not be in force.
 	widenDelay = 2 * time.Second
-	// A folder that is moved away with a parent tells nobody, and a system may
-	// have no watch left to give: then looking is all there is.
+	// If a folder is moved with its parent, there is no event, and the system may have no watch
+	// left for us. Then polling is the only way.
 	pollWatched   = 30 * time.Second
 	pollUnwatched = 2 * time.Second
 )
 
-// Watch calls onChange whenever the policy that from was loaded from becomes
-// another one, until ctx ends; it returns after the last call. An error means
-// that the file is missing or broken now and the last good policy should stand;
-// it is told once. When the last good policy comes back, it is told again. The
-// edits of own were written whole, and are taken up at once; it may be nil.
+// Watch calls onChange whenever the policy of from changes, until ctx ends. It returns after the
+// last call. An error means that the file is missing or broken and the last good policy should
+// stay; it is reported once. If the last good policy comes back, that is reported too. The edits
+// in own are complete and are used at once; own may be nil.
 func Watch(ctx context.Context, from *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: from, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)
 }
 
-// watchPolicy looks until ctx ends.
+// watchPolicy watches until ctx ends.
 func (w *watcher) watchPolicy(ctx context.Context) {
 	notes, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -46,19 +45,19 @@ func (w *watcher) watchPolicy(ctx context.Context) {
 }
 
 type watcher struct {
-	fs        *fsnotify.Watcher // nil: none could be had
-	folders   map[string]bool   // watched now
+	fs        *fsnotify.Watcher // nil: not available
+	folders   map[string]bool   // currently watched
 	entries   []string          // entries whose change matters
 	good      *Loaded
 	own       *Edits
-	last      string    // what was read last: a digest or an error
-	since     time.Time // when that was first read
-	lastError string    // the error that was told last; "" when good stands
+	last      string    // digest or error of the last reading
+	since     time.Time // time at which that was first read
+	lastError string    // the last reported error; "" if there is none
 	tell      func(*Loaded, error)
 
 	widenDelay, pollWatched, pollUnwatched time.Duration
 
-	look func() time.Duration // in place of poll; nil: none
+	look func() time.Duration // used instead of pollFiles; nil: not used
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -77,7 +76,7 @@ func (w *watcher) run(ctx context.Context) {
 			if w.folders[ev.Name] || slices.Contains(w.entries, ev.Name) {
 				again.Reset(quietDelay)
 			}
-		case err := <-errs: // an overflow: something was missed
+		case err := <-errs: // an overflow: events were lost
 			w.last = err.Error()
 			again.Reset(quietDelay)
 		case <-again.C:
@@ -86,8 +85,7 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// pollFiles reads the file, tells what changed, and says when to look again if
-// nothing happens.
+// pollFiles reads the file, reports changes, and returns when to look again if there is no event.
 func (w *watcher) pollFiles() time.Duration {
 	if w.look != nil {
 		return w.look()
@@ -126,7 +124,7 @@ func (w *watcher) pollFiles() time.Duration {
 	return w.pollUnwatched
 }
 
-// applyPolicy puts what was read in force, or keeps what is, and tells what that changes.
+// applyPolicy puts the new policy into force or keeps the old one, and reports a change.
 func (w *watcher) applyPolicy(next *Loaded, err error) {
 	if err != nil {
 		if err.Error() != w.lastError {
@@ -143,7 +141,7 @@ func (w *watcher) applyPolicy(next *Loaded, err error) {
 	}
 }
 
-// watchFolders watches the folders of the path, and only those; true when one is new.
+// watchFolders watches exactly the folders of the path. It returns true when one of them is new.
 func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 	w.entries = t.entries
 	if w.fs == nil {
@@ -154,18 +152,18 @@ func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 		dir := filepath.Dir(turn)
 		fresh = fresh || !w.folders[dir]
 		wanted[dir] = true
-		_ = w.fs.Add(dir) // also one that is watched: it may be another folder by now
+		_ = w.fs.Add(dir) // also a watched folder: another one may have taken its place
 	}
 	for _, dir := range w.fs.WatchList() {
 		if !wanted[dir] {
-			_ = w.fs.Remove(dir) // gone already when its folder is
+			_ = w.fs.Remove(dir) // fails if the folder is gone
 		}
 	}
 	w.folders = wanted
 	return fresh
 }
 
-// watchesAll reports whether every folder of the path is under watch.
+// watchesAll reports whether every folder of the path is watched.
 func (w *watcher) watchesAll(t resolvedPath) bool {
 	if w.fs == nil || len(t.entries) == 0 {
 		return false

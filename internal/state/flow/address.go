@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// lead is what stands in front of an address.
+// lead is the kind of prefix in front of an address.
 type lead byte
 
 const (
 	noLead    lead = iota
-	schemeOf       // "tel:": what follows is an address, of whatever form
-	slashesOf      // "//", or a scheme and slashes: a host follows, of whatever form
+	schemeOf       // "tel:": an address of any form follows
+	slashesOf      // "//", or a scheme and slashes: a host of any form follows
 )
 
-// maxScheme is more than the name of a scheme has, in bytes.
+// maxScheme is longer than any scheme name, in bytes.
 const maxScheme = 32
 
-// trimSchemes gives a word without the schemes and slashes in front of an address. A path of a
-// file, a time and a host with its port have none.
+// trimSchemes returns a word without the schemes and slashes in front of an address. A file path,
+// a time and a host with its port have no such prefix.
 func trimSchemes(word string) (rest string, by lead) {
 	for rest = word; ; {
 		if countSlashes(rest) >= 2 {
@@ -35,7 +35,7 @@ func trimSchemes(word string) (rest string, by lead) {
 		}
 		if one := countSlashes(rest[n+1:]); rest[:n] == "file" && one != 2 {
 			return rest[n+1+max(one-1, 0):], noLead
-		} else if one == 1 && browsed[rest[:n]] { // "https:/host" opens the same
+		} else if one == 1 && browsed[rest[:n]] { // "https:/host" opens the same page
 			rest, by = rest[n+2:], slashesOf
 			continue
 		}
@@ -47,14 +47,15 @@ func trimSchemes(word string) (rest string, by lead) {
 	return rest, by
 }
 
-// browsed are schemes of which a browser takes any number of slashes.
+// browsed holds the schemes for which a browser accepts any number of slashes.
 var browsed = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
 
-// countSlashes counts those at the beginning of a word.
+// countSlashes counts the slashes and backslashes at the beginning of a word.
 func countSlashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
 
-// schemeLength gives how long the name of the scheme is with which a word begins, 0 where it
-// begins with none: with a drive, an address of IPv6, a host and its port or its folder.
+// schemeLength returns the length of the scheme name at the beginning of a word. It returns 0 when
+// the word begins with no scheme, but with a drive, an IPv6 address, or a host and its port or
+// folder.
 func schemeLength(word string) int {
 	n := 0
 	for n < len(word) && n < maxScheme && (isAlphanumeric(word[n]) || strings.IndexByte("+-.", word[n]) >= 0) {
@@ -70,10 +71,11 @@ func schemeLength(word string) int {
 	return n
 }
 
-// calls are schemes of numbers, which a port would be taken for.
+// calls holds the schemes of telephone numbers. Without it, such a number would be taken for a
+// port.
 var calls = map[string]bool{"tel": true, "sms": true, "callto": true, "fax": true}
 
-// isPort reports whether a text begins with a port, and nothing or a path stands behind it.
+// isPort reports whether a text begins with a port that is followed by nothing or by a path.
 func isPort(rest string) bool {
 	n := 0
 	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
@@ -82,14 +84,15 @@ func isPort(rest string) bool {
 	return n > 0 && n <= 5 && (n == len(rest) || strings.IndexByte(`/?#\`, rest[n]) >= 0)
 }
 
-// isService reports a port that a service listens at, rather than a line or a count.
+// isService reports whether a port is one that a service listens on, rather than a line number or
+// a count.
 func isService(port string) bool {
 	return len(port) > 3 || port == "80" || port == "443" || port == "22" || port == "21" || port == "25"
 }
 
-// parseAddress reports whether something could be sent to a word: mail, web, account or
-// telephone. Where more stands behind the host, before is the word up to there, and host
-// the host alone; both are "" where they say no more than the word does.
+// parseAddress reports whether a word is an address that data can be sent to: mail, web, account
+// or telephone. When more text follows the host, before is the word up to the end of the host, and
+// host is the host alone. Each is "" when it adds nothing to the word.
 func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {
@@ -143,9 +146,9 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 	return before, host, true
 }
 
-// findAddressHint gives where in a text something stands that every address has: an @, a digit, a dot
-// or a colon with something behind it, two slashes, a wide letter or mark; -1 is nowhere. So has the full stop of
-// Chinese between plain letters, which browsers take for a dot.
+// findAddressHint returns the index of the first hint of an address in a text, or -1. Hints are:
+// an @, a digit, a dot or a colon with something after it, two slashes, a wide letter or mark, and
+// the Chinese full stop between plain letters, which browsers read as a dot.
 func findAddressHint(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -172,13 +175,14 @@ func findAddressHint(text string) int {
 	return -1
 }
 
-// visitAddresses visits those in a text: of each the whole, and what it begins with up to the
-// end of its host, and the host.
+// visitAddresses visits the addresses in a text: the whole address, its beginning up to the end of
+// the host, and the host.
 func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true)
 }
 
-// addressesIn visits them; further says that what a word says in other characters counts, too.
+// addressesIn visits the addresses in a text. If further is true, it also visits the addresses in
+// the plain form of each word.
 func addressesIn(text string, see func(word, whole string), further bool) {
 	visit := func(word, whole string) {
 		see(word, whole)
@@ -190,7 +194,7 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 	}
 	all := splitWords(text)
 	whole := all.rest
-	rowEnd := math.MaxInt // what is left of the text behind the last row of digits
+	rowEnd := math.MaxInt // length of the text after the last row of digits
 	for i := findAddressHint(all.rest); i >= 0; i = findAddressHint(all.rest) {
 		if before := strings.LastIndexFunc(all.rest[:i], isSeparator); before >= 0 {
 			_, size := startsSeparator(all.rest[before:])
@@ -229,8 +233,7 @@ func addressesIn(text string, see func(word, whole string), further bool) {
 	}
 }
 
-// files are endings of names that no address on the internet has: none is a domain of the
-// first level.
+// files holds file name endings that are not top-level domains.
 var files = sync.OnceValue(func() map[string]bool {
 	return setOf(`txt pdf doc docx xls xlsx ppt pptx odt ods csv tsv json jsonl ndjson xml html htm xhtml yaml yml toml ini cfg conf env log lock
 	png jpg jpeg gif svg webp ico bmp mp3 mp4 wav ogg ttf otf woff woff2 css scss sass less
@@ -239,8 +242,8 @@ var files = sync.OnceValue(func() map[string]bool {
 	tar gz tgz bz2 xz zst jar war whl deb rpm exe dll dylib wasm db sqlite parquet pem crt csr`)
 })
 
-// isDotted reports whether a word has the form of a host's name with a domain, or of a
-// numeric address.
+// isDotted reports whether a word has the form of a host name with a domain, or of a numeric
+// address.
 func isDotted(word string) bool {
 	i := strings.LastIndexByte(word, '.')
 	if i <= 0 {
@@ -261,13 +264,11 @@ func isDotted(word string) bool {
 	return true
 }
 
-// isNumbered reports whether a word is a numeric address.
 func isNumbered(word string) bool {
 	n, digits := countLetters(word)
 	return digits && strings.Count(word, ".") == 3 && n >= 4
 }
 
-// isIPv6 reports whether a word is an address of IPv6.
 func isIPv6(word string) bool {
 	const longest = 64 // with a zone
 	if len(word) > longest || strings.Count(word, ":") < 2 {

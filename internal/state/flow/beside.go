@@ -9,12 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxHost is more than the name of a host has, in bytes.
+// maxHost is longer than any host name, in bytes.
 const maxHost = 256
 
-// addressesBeside visits the addresses that stand in a word beside something else: behind "to=" or
-// "?u=https://", between the letters of a language that writes no blanks. Mail is true for
-// those of mail, which are whole.
+// addressesBeside visits the addresses inside a word that has other text around them: after "to="
+// or "?u=https://", or between letters of a language that writes no blanks. mail is true for mail
+// addresses, which are always whole.
 func addressesBeside(word string, visit func(address string, mail bool)) {
 	for i := 0; i < len(word); i++ {
 		switch word[i] {
@@ -54,7 +54,7 @@ func addressesBeside(word string, visit func(address string, mail bool)) {
 	}
 }
 
-// numbersBeside visits accounts and wallets that stand in a word beside something else: behind
+// numbersBeside visits accounts and wallets inside a word that has other text around them: after
 // "iban-" or "to_", or before a path.
 func numbersBeside(word string, visit func(address string)) {
 	if _, account, named := strings.Cut(word, "iban"); named {
@@ -73,10 +73,10 @@ func numbersBeside(word string, visit func(address string)) {
 	}
 }
 
-// isOther reports whether a character is no plain letter or digit.
+// isOther reports whether a character is not a plain letter or digit.
 func isOther(r rune) bool { return r >= utf8.RuneSelf || !isAlphanumeric(byte(r)) }
 
-// mailAt visits the address of mail around an @ in a word.
+// mailAt visits the mail address around an @ in a word.
 func mailAt(word string, at int, visit func(address string)) {
 	from := at
 	for from > 0 && at-from < maxHost && (isAlphanumeric(word[from-1]) || strings.IndexByte(".-_+", word[from-1]) >= 0) {
@@ -93,7 +93,8 @@ func mailAt(word string, at int, visit func(address string)) {
 	}
 }
 
-// hostLength gives how long the plain letters and marks of a host are with which a text begins.
+// hostLength returns the length of the plain letters and marks of a host at the beginning of a
+// text.
 func hostLength(text string) int {
 	n := 0
 	for n < len(text) && n < maxHost && (isAlphanumeric(text[n]) || text[n] == '.' || text[n] == '-') {
@@ -102,8 +103,8 @@ func hostLength(text string) int {
 	return n
 }
 
-// hostBehind visits the host with which a text begins that stands behind slashes. One without
-// a domain counts only behind a scheme.
+// hostBehind visits the host at the beginning of a text that follows slashes. A host without a
+// domain counts only after a scheme (led).
 func hostBehind(text string, led bool, visit func(host string)) {
 	end := min(len(text), maxHost)
 	if i := strings.IndexAny(text[:end], `/?#\`); i >= 0 {
@@ -121,15 +122,15 @@ func hostBehind(text string, led bool, visit func(host string)) {
 	}
 }
 
-// plainEnd gives a host without what stands behind it in a sentence.
+// plainEnd returns a host without the punctuation that follows it in a sentence.
 func plainEnd(host string) string {
 	return strings.TrimRightFunc(host, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
 	})
 }
 
-// standsBeside reports whether a text begins with what no address has and may stand beside
-// one, and how long that is.
+// standsBeside reports whether a text begins with a character that no address contains but that
+// may stand next to an address. It also returns the length of that character.
 func standsBeside(text string) (is bool, size int) {
 	if c := text[0]; c < utf8.RuneSelf {
 		return strings.IndexByte("=&+~^", c) >= 0, 1
@@ -139,11 +140,11 @@ func standsBeside(text string) (is bool, size int) {
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
 }
 
-// dotted has the full stop of Chinese be a dot, as browsers take it.
+// dotted replaces the Chinese full stop by a dot, as browsers do.
 var dotted = strings.NewReplacer("\u3002", ".")
 
-// plainForm gives a word as who reads it takes it: without what a web address has in place of a
-// character, wide letters and what nobody sees. It is "" for one that has none of that.
+// plainForm returns a word as a reader sees it: with percent escapes decoded, wide letters made
+// plain, and invisible characters removed. It returns "" when this changes nothing.
 func plainForm(word string) (plain string) {
 	if len(word) > maxWord {
 		return ""

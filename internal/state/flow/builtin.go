@@ -15,12 +15,12 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// none are the traits of what neither brings nor carries anything.
+// none are the traits of a tool that returns no sensitive data and sends nothing out.
 var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 
-// ownTool says what a tool that an agent brings along has to do with others, by its class and
-// by what it is called with, and which arguments say where it goes. false is a tool of which
-// nothing is known.
+// ownTool returns the traits of one of the agent's built-in tools, by its class and its arguments,
+// and the names of the arguments that decide where the call goes. It returns false when nothing is
+// known about the tool.
 func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false
@@ -30,7 +30,7 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	switch tool.Class {
 	case "":
 		return policy.Traits{}, nil, false
-	case "fetch": // the page is a stranger's, and its address can say something
+	case "fetch": // anybody may have written the page, and its address can carry data out
 		t.PublicSource, t.PublicSink = policy.Yes, policy.Yes
 		_, decides = sharedTexts(tool, c, "url")
 	case "websearch":
@@ -66,7 +66,8 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	return t, decides, true
 }
 
-// sharedTexts gives the texts of an argument as the class calls it, and what the tool calls it.
+// sharedTexts returns the texts of an argument, given by the name that its class uses, and the
+// tool's own names for that argument.
 func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		own := key.Text()
@@ -79,8 +80,8 @@ func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names [
 	return texts, names
 }
 
-// placeTrust says of a place whether what lies there is a secret, the user's own, or the project's:
-// by its name, and where links lead, by where they do.
+// placeTrust reports whether a place holds a secret, the user's own files, or files of the
+// project. It judges by the place's name and, where the path has links, also by their target.
 func placeTrust(project, place string) policy.Trust {
 	v := nameTrust(project, place)
 	if place = strings.TrimSpace(place); v == policy.Yes || !filepath.IsAbs(project) || strings.HasPrefix(place, "~") {
@@ -91,7 +92,7 @@ func placeTrust(project, place string) policy.Trust {
 	}
 	_, leads, known := disk.LocatePath(place, "", project, disk.SystemDisk())
 	_, root, there := disk.LocatePath(project, "", project, disk.SystemDisk())
-	if root = strings.TrimSuffix(root, "/"); disk.OnWindows(disk.SystemDisk()) { // where case tells no places apart
+	if root = strings.TrimSuffix(root, "/"); disk.OnWindows(disk.SystemDisk()) { // Windows ignores case in paths
 		leads, root = strings.ToLower(leads), strings.ToLower(root)
 	}
 	below, inside := strings.CutPrefix(leads, root+"/")
@@ -106,7 +107,7 @@ func placeTrust(project, place string) policy.Trust {
 	return max(v, policy.Private)
 }
 
-// nameTrust gives held by the name alone.
+// nameTrust judges a place by its name alone.
 func nameTrust(project, place string) policy.Trust {
 	if textclass.HoldsSecrets(place) {
 		return policy.Yes
@@ -131,7 +132,6 @@ func nameTrust(project, place string) policy.Trust {
 	return policy.Private
 }
 
-// hasDrive reports whether a path begins at a drive of Windows.
 func hasDrive(plain string) bool { return len(plain) > 1 && plain[1] == ':' }
 
 func isInside(folder, place string) bool {
@@ -140,7 +140,7 @@ func isInside(folder, place string) bool {
 }
 
 // readsSecrets reports whether a shell text names a place of secrets, also by wildcards and
-// braces, or prints its variables, which hold them as well.
+// braces, or prints the shell's variables, which may hold secrets too.
 func readsSecrets(command string) bool {
 	if slices.ContainsFunc(shellWords(command), textclass.HoldsSecrets) || variables().MatchString(command) {
 		return true
@@ -157,15 +157,15 @@ func readsSecrets(command string) bool {
 	return false
 }
 
-// variables print what a shell was given.
+// variables matches commands that print the shell's variables.
 var variables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[|&;(\n])\s*(?:\S*/)?(?:printenv\b|(?:env|set|export|export\s+-p|declare\s+-\w*[px]\w*)\s*(?:[|&;>)\n]|$))`)
 })
 
-// maxBraced is how many words braces may make of one that are looked at.
+// maxBraced is how many of the words that braces produce are looked at.
 const maxBraced = 64
 
-// expandBraces gives the words that a shell makes of one with braces.
+// expandBraces returns the words that a shell makes of one word with braces.
 func expandBraces(word string) (all []string) {
 	all = []string{word}
 	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
@@ -184,7 +184,7 @@ func expandBraces(word string) (all []string) {
 	return all
 }
 
-// secretNames are names that alone say that secrets lie there.
+// secretNames returns the file names that by themselves mean a place of secrets.
 var secretNames = sync.OnceValue(func() (names []string) {
 	for i := range textclass.SecretPlaces {
 		place := &textclass.SecretPlaces[i]
@@ -199,14 +199,15 @@ var secretNames = sync.OnceValue(func() (names []string) {
 
 var wild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]|[*?]`) })
 
-// namesSecrets reports whether a path does, or has a wildcard that may stand for a name that does.
+// namesSecrets reports whether a path names a place of secrets, or has a wildcard that may match
+// such a name.
 func namesSecrets(word string) bool {
 	if textclass.HoldsSecrets(word) {
 		return true
 	}
 	for part := range strings.SplitSeq(word, "/") {
 		if !strings.ContainsAny(part, "*?[") || part[0] != '.' && len(wild().ReplaceAllString(part, "")) < 2 {
-			continue // ls *, [a-z]*: what everybody writes
+			continue // ls *, [a-z]*: too common to count
 		}
 		part = strings.ReplaceAll(part, "[!", "[^")
 		for _, name := range secretNames() {
@@ -218,8 +219,8 @@ func namesSecrets(word string) bool {
 	return false
 }
 
-// networked are programs that send or get something elsewhere, and those that run a text in
-// another language, which may.
+// networked holds programs that send data to other machines or get data from them, and programs
+// that run code in another language, which may do the same.
 var networked = sync.OnceValue(func() map[string]bool {
 	return setOf(`curl wget aria2c http https xh nc ncat netcat socat telnet ftp sftp tftp lftp ssh scp rsync rclone mosh
 	git gh glab hub hg svn npm npx pnpm yarn bun bunx deno pip pip3 pipx uv uvx poetry conda cargo gem bundle composer mvn gradle
@@ -242,8 +243,8 @@ func setOf(text string) map[string]bool {
 	return set
 }
 
-// reachesNetwork reports whether a shell text names what may reach beyond this machine: a program, or an
-// address; or hides what it runs. A script that does it by itself is not seen.
+// reachesNetwork reports whether a shell text names a program or an address that may reach beyond
+// this machine, or hides what it runs. It cannot see what a script does by itself.
 func reachesNetwork(command string) bool {
 	if hides().MatchString(command) {
 		return true
@@ -261,8 +262,8 @@ func reachesNetwork(command string) bool {
 	return false
 }
 
-// hides are a text that a pipe, a here-string or a substitution hands to a shell, quoted letters
-// that are written as numbers, and a program's name that files or braces make.
+// hides matches a text that a pipe, a here-string or a substitution passes to a shell, quoted
+// letters that are written as numbers, and a program name that wildcards or braces make.
 var hides = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`
@@ -274,17 +275,19 @@ var hides = sync.OnceValue(func() *regexp.Regexp {
 		begins + word + made + `[^\s|&;()]*(?:[\s|&;]|$)`)
 })
 
-// empties are what a shell may put nothing in the place of, and a word goes on behind it.
+// empties matches expansions that a shell may replace by nothing, so that the word continues after
+// them.
 var empties = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\{[^}]*\}|\$[@*0-9]|\$[A-Za-z_][A-Za-z_0-9]*|\$\([^)]*\)|` + "`[^`]*`")
 })
 
-// defaults are what a shell puts in the place of a variable that has no value, or one.
+// defaults matches expansions with a text that a shell uses when the variable has no value, or has
+// one.
 var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{\w+:?[-=+]([^}]*)\}`) })
 
 var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
 
-// bareOf gives a shell text without its quotes, and again as a shell may fill it in.
+// bareOf returns a shell text without its quotes, and then again with its expansions filled in.
 func bareOf(command string) string {
 	bare := bared.Replace(command)
 	if !strings.ContainsAny(bare, "$`") {
@@ -293,10 +296,11 @@ func bareOf(command string) string {
 	return bare + " " + empties().ReplaceAllString(bare, "") + " " + empties().ReplaceAllString(defaults().ReplaceAllString(bare, "$1"), "")
 }
 
-// shellWords gives the words of a shell text, without the quotes that may stand in them.
+// shellWords returns the words of a shell text, without the quotes that may stand in them.
 func shellWords(command string) []string {
 	bare := bareOf(command)
 	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }
-	// What a quoted text runs is behind its quotes, what is in pieces between them.
+	// A word may begin at a quote: the second list splits there. Quotes may split a word: the
+	// first list joins its pieces.
 	return append(strings.FieldsFunc(bare, cut), strings.FieldsFunc(command, func(r rune) bool { return cut(r) || r == '"' || r == '\'' })...)
 }

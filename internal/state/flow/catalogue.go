@@ -17,7 +17,7 @@ import (
 //go:embed catalogue.toml
 var text []byte
 
-// row is a server in wide use; catalogue.toml says what its columns are.
+// row is a server in wide use; catalogue.toml explains the columns.
 type row struct {
 	ID      string `toml:"id"`
 	Version string `toml:"version"`
@@ -40,10 +40,10 @@ var catalogue = sync.OnceValues(func() ([]row, error) {
 	return t.Server, nil
 })
 
-// Known is what a server in wide use does; nil is one of which nothing is known.
+// Known is what the catalogue says about a server in wide use; nil means that nothing is known.
 type Known struct {
 	row     row
-	effects map[string]string // by tool, the list that it is in
+	effects map[string]string // by tool: the list that the tool is in
 }
 
 // RecogniseServer finds the server that a command line starts or an address leads to.
@@ -59,15 +59,15 @@ func RecogniseServer(command []string, url string) *Known {
 	rows, err := catalogue()
 	i := slices.IndexFunc(rows, func(r row) bool { return r.ID == s.ID })
 	if err != nil || i < 0 {
-		return nil // of one that is not known everything is taken for granted
+		return nil // for an unknown server the caller assumes everything
 	}
 	return rows[i].joinTools(s)
 }
 
-// joinTools gives the row and what the lists of tools of its server say.
+// joinTools returns the row together with the tool lists of its server.
 func (r row) joinTools(s *servers.KnownServer) *Known {
 	k := &Known{row: r, effects: map[string]string{}}
-	for _, effect := range s.Tools.ListEffects() { // the gravest last
+	for _, effect := range s.Tools.ListEffects() { // the most serious last
 		for _, tool := range effect.Tools {
 			k.effects[tool] = effect.Name
 		}
@@ -75,7 +75,8 @@ func (r row) joinTools(s *servers.KnownServer) *Known {
 	return k
 }
 
-// toolTraits gives those of a tool, or with "" of whatever else the server sends; Unsaid in all for one that is not in the catalogue.
+// toolTraits returns the traits of a tool, or, for "", of anything else that the server sends. All
+// traits of a tool that is not in the catalogue are Unsaid.
 func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	if k == nil || tool != "" && k.effects[tool] == "" {
 		return t
@@ -106,18 +107,19 @@ func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	return t
 }
 
-// Version is that of the package in which the tools stand, or "docs".
+// Version returns the version of the package that contains the tools, or "docs".
 func (k *Known) Version() string { return k.row.Version }
 
-// Tool is what is known of one tool of a server. Decides holds once the owner has written it: a
-// version that calls an argument otherwise would go where it always goes, unasked.
+// Tool is what is known about one tool of a server. Decides takes effect only after the owner has
+// written it into the policy: if another version gave an argument another name, its calls would
+// count as always going to the same place and nobody would be asked.
 type Tool struct {
 	Name    string
 	Traits  policy.Traits
-	Decides []string // the arguments that say where it goes; nil where that is not known
+	Decides []string // the arguments that decide where a call goes; nil if not known
 }
 
-// ListTools gives those of which something is known, by name.
+// ListTools returns the tools that the catalogue lists, sorted by name.
 func (k *Known) ListTools() (all []Tool) {
 	if k == nil {
 		return nil

@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// A client that is cleared begins another conversation in the same process, and its servers
-// stay. Only a hook tells us. It says so in the journal of the client's process: who was started
-// by that process goes on with the journal that is named there last, which begins empty. Nothing
-// is taken out: who names the conversation from before joins all that was linked with it.
+// When a client is cleared, it begins another conversation in the same process and keeps its
+// servers. Only a hook reports this. The hook writes it into the journal of the client's process.
+// Everything that this process started then continues with the journal that is named there last,
+// which begins empty. Nothing is removed: whoever names the earlier conversation joins everything
+// that was linked with it.
 
-// FollowClient heeds the clears of the client that has started us. Where the owner has named the
-// session it is more than one client's, and no client ends it.
+// FollowClient makes the session follow the clears of the client that started us. When the owner
+// has named the session, several clients may share it, and no client ends it.
 func (s *Session) FollowClient(getenv func(string) string) {
 	if keys := ClientKeys(); len(keys) > 0 && getenv(sessionVars[0]) == "" {
 		s.followProcess(keys[0])
@@ -30,7 +31,7 @@ func (s *Session) followProcess(process string) {
 	s.process, s.client = process, fileOf(process)
 }
 
-// lastEnd gives the journal that the last clear leads to; "" without any.
+// lastEnd returns the journal that the last clear leads to; "" if there was no clear.
 func (c *content) lastEnd() string {
 	if n := len(c.ends); n > 0 {
 		return c.ends[n-1]
@@ -38,7 +39,7 @@ func (c *content) lastEnd() string {
 	return ""
 }
 
-// openOnce opens a journal, once.
+// openOnce opens a journal, or takes s.root if that is the same journal.
 func (s *Session) openOnce(name string) (*journal, error) {
 	if j := s.root; j != nil && j.name == name {
 		s.root, j.read = nil, 0
@@ -47,7 +48,7 @@ func (s *Session) openOnce(name string) (*journal, error) {
 	return openJournal(s.dir, name)
 }
 
-// turnedBefore takes in the clears from before we were started.
+// turnedBefore applies the clears from before we were started.
 func (s *Session) turnedBefore() error {
 	if s.client == "" {
 		return nil
@@ -64,7 +65,7 @@ func (s *Session) turnedBefore() error {
 	return err
 }
 
-// moveIfCleared goes on elsewhere where the journal of the client's process says so.
+// moveIfCleared moves to another journal if the journal of the client's process says so.
 func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil
@@ -76,14 +77,14 @@ func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	return true, s.moveTo(c.lastEnd())
 }
 
-// leadsElsewhere reports whether what is new in the journal of the client's process leads elsewhere. Where
-// something was torn or changed nothing does.
+// leadsElsewhere reports whether the new lines in the journal of the client's process lead to
+// another journal. After a torn or changed line nothing does.
 func (s *Session) leadsElsewhere(c *content) bool {
 	to := c.lastEnd()
 	return to != "" && to != s.at && !s.labels.isDistrusted()
 }
 
-// moveTo lets go of all journals but that of the client's process, and begins with another.
+// moveTo closes all journals except that of the client's process, and begins with another.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {
@@ -106,9 +107,9 @@ func (s *Session) moveTo(to string) error {
 	return s.refreshLabels()
 }
 
-// ClearLabels ends what the session has seen: the client has begun a conversation of this key, and
-// the one before is over. It is kept in mind, and why is not empty, where it is not certain that
-// there is nothing else that has seen it.
+// ClearLabels ends what the session has seen: the client has begun a conversation with this key,
+// and the earlier one is over. The labels stay, and why is not empty, when something else may have
+// seen the same data.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +154,7 @@ func (s *Session) ClearLabels(key string) (why string, err error) {
 	return "", s.refreshLabels()
 }
 
-// conversationKeys gives the keys of sessions that clients have named in what is linked.
+// conversationKeys returns the session keys that clients have named in the linked journals.
 func (s *Session) conversationKeys() (keys []string, err error) {
 	for _, j := range s.journals {
 		found, err := readJournal(filepath.Join(s.dir, j.name))
@@ -172,18 +173,18 @@ func (s *Session) conversationKeys() (keys []string, err error) {
 	return keys, nil
 }
 
-// currentJournal gives the journal that the last clear has led to; "" before one, and where nobody
-// has asked yet what the session has seen.
+// currentJournal returns the journal that the last clear has led to. It returns "" before the
+// first clear, and also when nobody has yet asked what the session has seen.
 func (s *Session) currentJournal() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.journals != nil && s.err == nil {
-		_ = s.refreshLabels() // who cannot read it is told by what is asked next
+		_ = s.refreshLabels() // the next request reports the error
 	}
 	return s.at
 }
 
-// CurrentKeys gives the keys of the session that who has been started with some is of by now: others
+// CurrentKeys returns the current keys of the session that was started with some keys. They change
 // after a clear.
 func CurrentKeys(state string, keys []string, getenv func(string) string) []string {
 	s := New(state, keys)
@@ -198,7 +199,8 @@ func CurrentKeys(state string, keys []string, getenv func(string) string) []stri
 	return keys
 }
 
-// lastOf gives the journal of a key: for that of a client's process, where the last clear has led.
+// lastOf returns the journal of a key. For the key of a client's process, that is the journal that
+// the last clear has led to.
 func lastOf(dir, key string) string {
 	name := fileOf(key)
 	if !strings.HasPrefix(key, byProcess) {

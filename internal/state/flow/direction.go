@@ -6,9 +6,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// traitsOf says what a call has to do with others: what the owner says, then the
-// catalogue, then the cautious default; of a layer's word the stricter. And which arguments
-// say where it goes: nil where nobody has said.
+// traitsOf returns the traits of a call: the owner's settings come first, then the catalogue, then
+// the cautious default. Between layers of the policy the stricter value wins. It also returns the
+// arguments that decide where the call goes: nil if nobody has set them.
 func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides []string) {
 	server, known := s.callServer(c)
 	said := p.ToolTrust(server, toolNames(c))
@@ -28,8 +28,8 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides
 }
 
-// callServer gives the server of a call and what is known of it: of a hub's, that are many, by what
-// each is called alone.
+// callServer returns the name of a call's server and what the catalogue knows about it. A server
+// of a hub, which has many, is known by its name alone.
 func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	if c.Server == "" || c.Server == s.name {
 		return s.name, s.known()
@@ -37,7 +37,7 @@ func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	return c.Server, nil
 }
 
-// toolNames gives those that tables about tools look at.
+// toolNames returns the names for tables about tools.
 func toolNames(c *policy.Call) []string {
 	if c.Subject == policy.ToolSubject {
 		return c.Names
@@ -45,7 +45,7 @@ func toolNames(c *policy.Call) []string {
 	return nil
 }
 
-// cautiousTraits gives the traits of what nobody has said anything of.
+// cautiousTraits returns the traits of a call for which nothing is set.
 func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {
@@ -56,14 +56,14 @@ func cautiousTraits(c *policy.Call) policy.Traits {
 		}
 	case policy.ResourceSubject:
 		t.SecretData = policy.Private
-		for _, uri := range c.Names { // who reads an address tells it what stands in it
+		for _, uri := range c.Names { // reading an address sends what is written in it
 			if scheme, _, _ := strings.Cut(strings.TrimSpace(uri), ":"); !strings.EqualFold(scheme, "file") {
 				t.PublicSink = policy.Yes
 			}
 		}
 	case policy.SamplingSubject, policy.ElicitationSubject: // the answer goes to the server
 		t.PublicSink = policy.Yes
-	case policy.PromptSubject, policy.MethodSubject: // what it carries goes to the server
+	case policy.PromptSubject, policy.MethodSubject: // its arguments go to the server
 		if len(c.Args)+len(c.Extra) > 0 && !isPlainMethod(c.Method) {
 			t.PublicSink = policy.Yes
 		}
@@ -72,13 +72,13 @@ func cautiousTraits(c *policy.Call) policy.Traits {
 	return t
 }
 
-// isPlainMethod says of a method that what it carries is the protocol's own: cursors, ids, levels.
-// What a task is told (tasks/update) is the client's.
+// isPlainMethod reports whether a method carries only the protocol's own data: cursors, ids,
+// levels. tasks/update is different: it carries the client's data.
 func isPlainMethod(method string) bool {
 	return method != "tasks/update" && (silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/"))
 }
 
-// labelKinds gives the kinds of labels that what a server sends brings along.
+// labelKinds returns the kinds of labels that a server's answer adds.
 func labelKinds(t policy.Traits) (kinds []string) {
 	if t.PublicSource >= policy.Yes {
 		kinds = append(kinds, untrusted)
@@ -93,7 +93,7 @@ func labelKinds(t policy.Traits) (kinds []string) {
 	return kinds
 }
 
-// sourceName names a call for people.
+// sourceName returns the name of a call's source for people.
 func (s *ServerLabels) sourceName(c *policy.Call) string {
 	server := s.shown
 	if c.Server != "" {
@@ -110,7 +110,8 @@ func (s *ServerLabels) sourceName(c *policy.Call) string {
 	return cutSource(server)
 }
 
-// cutSource bounds a source, and leaves nothing in it that a terminal would act on.
+// cutSource limits the length of a source and replaces every character that a terminal could act
+// on.
 func cutSource(text string) string {
 	const most = 80
 	text = strings.Map(func(r rune) rune {

@@ -10,7 +10,7 @@ import (
 
 const noFollow = 0
 
-// holdJournal does nothing: a file that is open is not removed there.
+// holdJournal does nothing: on these systems an open file is not removed.
 func holdJournal(*os.File) (gone bool, err error) { return false, nil }
 
 func lockIdle(*os.File) bool { return true }

@@ -11,9 +11,9 @@ import (
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// holdJournal keeps a journal from being swept while it is open. gone says that it is no file of
-// the folder any more. Who sweeps lets go at once; whoever else keeps it must not hold up a
-// call for good.
+// holdJournal keeps an open journal from being swept. gone means that the file is not in the
+// folder any more. A sweep releases its lock at once; another holder of the lock must not block a
+// call forever.
 func holdJournal(f *os.File) (gone bool, err error) {
 	for range 100 {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -31,8 +31,8 @@ func holdJournal(f *os.File) (gone bool, err error) {
 	return st.Nlink == 0, nil
 }
 
-// readOnce reads what a file has from a place on, with one system call: os.File.ReadAt makes
-// a second one where the file ends before the buffer, which is where a journal ends nearly always.
+// readOnce reads a file from an offset with one system call. os.File.ReadAt makes a second call
+// when the file ends before the buffer does, and a journal nearly always does.
 func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
 	for {
 		if n, err = syscall.Pread(int(f.Fd()), buf, from); !errors.Is(err, syscall.EINTR) {
@@ -45,7 +45,7 @@ func readOnce(f *os.File, buf []byte, from int64) (n int, err error) {
 	return n, nil
 }
 
-// lockIdle takes a journal for itself, if nobody has it open.
+// lockIdle takes the exclusive lock of a journal if nobody has the journal open.
 func lockIdle(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

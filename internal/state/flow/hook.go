@@ -2,21 +2,22 @@ package flow
 
 import "os"
 
-// HearIn has what the user says endorse what stands in it, for the proxies of the session that
-// a client names, and for those that the same client process has started: they may not know
-// the name.
+// HearIn endorses what the user's text names. This holds for the proxies of the session that a
+// client names, and for the proxies that the same client process has started: they may not know
+// the session's name.
 func HearIn(state, session, said string) error {
 	return HearUser(state, append(ClientKeys(), IDKey(session)), said)
 }
 
-// OfHook gives the session that the client's proxies are of, with the one that the client names, if
-// it does: it has another name after it was cleared, and they do not.
+// OfHook returns the session of the client's proxies and joins it with the session that the client
+// names, if any. The two can differ: after a clear the client has a new session name, but its
+// proxies keep the old one.
 func OfHook(state, project, session string) (*Session, error) {
 	one := New(state, append(SessionKeys(os.Getenv, project), ClientKeys()...))
 	one.ListenKeys(ClientKeys()...)
 	one.FollowClient(os.Getenv)
 	if session == "" {
-		_, err := one.Seen() // it joins the others
+		_, err := one.Seen() // opens the journals and so joins the keys
 		return one, err
 	}
 	return one, one.JoinKey(IDKey(session))

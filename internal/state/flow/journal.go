@@ -17,34 +17,36 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// maxJournal is more than the labels of any session take, said by all its processes at
-// once. What is beyond is not read: then every label holds.
+// maxJournal is more bytes than the labels of any session need, even if all its processes write
+// them at once. A longer journal is not read; every label then holds.
 const maxJournal = 1 << 20
 
-// journal is the file of one key: a line for the key, one for each label, and one for each
-// other journal whose labels are this session's too.
+// journal is the file of one key: a line for the key, one for each label, and one for each other
+// journal whose labels also belong to this session.
 //
 //	k "env:CLAUDE_CODE_SESSION_ID=..."
+//
 //	untrusted 1795430000 "github get_issue"
+//
 //	l 0123456789abcdef0123456789abcdef
 //
-// In that of a client's process an e in place of l says that the client was cleared, and which
-// journal is its process's from then on (clear.go).
+// In the journal of a client's process, an e line means that the client was cleared, and names the
+// journal that the process uses from then on (clear.go).
 //
-// A line is written in one piece, behind a line end: it ends what another writer left torn,
-// which then is no line and stands for every label.
+// A line is written in one piece, after a line end. The line end closes a line that another writer
+// left torn. A torn line is not valid and makes every label hold.
 type journal struct {
-	name  string // of the file
+	name  string // file name
 	f     *os.File
-	most  int64 // bytes that are read; what is longer was not written by us
-	read  int64 // as much is known; the byte before it is a line end
+	most  int64 // maximum bytes to read; we never write a longer file
+	read  int64 // bytes read so far; the last of them is a line end
 	links map[string]bool
 	buf   [512]byte
 
-	marks *marks // of texts; nil before they are asked for
+	marks *marks // marks of texts; nil until they are needed
 }
 
-// fileOf gives the name of a key's journal.
+// fileOf returns the name of a key's journal.
 func fileOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])
@@ -55,7 +57,7 @@ func isName(s string) bool {
 	return err == nil && len(b) == 16
 }
 
-// openJournal opens a journal in a folder, or begins it.
+// openJournal opens a journal in a folder, or creates it.
 func openJournal(dir, name string) (*journal, error) {
 	path := filepath.Join(dir, name)
 	for range 100 {
@@ -80,7 +82,8 @@ func openJournal(dir, name string) (*journal, error) {
 	return nil, errors.New("the journal is removed again and again")
 }
 
-// checkFile refuses what is no plain file of our own, or what others may open.
+// checkFile returns an error for a file that is not a regular file of our own, or that others may
+// open.
 func checkFile(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -92,11 +95,11 @@ func checkFile(f *os.File) error {
 	return access.CheckOpen(f.Name(), info)
 }
 
-// errCut says that a journal has less in it than it had, or something else.
+// errCut means that a journal was shortened, changed, or grew too long.
 var errCut = errors.New("the journal of the session was changed by others")
 
-// readNext reads what has come since, in whole lines. Where nothing has, that is one read of
-// one byte: the last one known must still be the end of a line.
+// readNext returns the whole lines that were added since the last call. If there are none, it
+// reads only one byte: the last byte known must still be a line end.
 func (j *journal) readNext() (lines []byte, err error) {
 	from := max(j.read-1, 0)
 	buf := j.buf[:]
@@ -122,13 +125,13 @@ func (j *journal) readNext() (lines []byte, err error) {
 	return got[:end], nil
 }
 
-// writeLines adds lines, all of them or none that counts.
+// writeLines adds lines. Either all of them count or none.
 func (j *journal) writeLines(lines ...string) error {
 	if len(lines) == 0 {
 		return nil
 	}
 	if gone, err := holdJournal(j.f); err != nil || gone {
-		return errors.Join(err, errCut) // nobody would read it there
+		return errors.Join(err, errCut) // nobody would read a removed file
 	}
 	text := []byte("\n" + strings.Join(lines, "\n") + "\n")
 	n, err := j.f.Write(text)
@@ -162,13 +165,13 @@ func labelLine(s Seen) string {
 	return s.Kind + " " + strconv.FormatInt(s.At.UnixMilli(), 10) + " " + strconv.Quote(s.Source)
 }
 
-// content is what lines of a journal say.
+// content is the parsed lines of a journal.
 type content struct {
 	keys  []string
 	links []string
 	seen  []Seen
 	ends  []string
-	torn  bool // some line is none
+	torn  bool // some line is not valid
 }
 
 func parseLines(lines []byte) (c content) {

@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// The kinds of keys, the strongest first: each is written in front of a key's value.
+// The kinds of keys, the strongest first. The kind is written in front of a key's value.
 const (
-	bySession    = "session:"    // an id that the client gives, in a message, to a hook, in the environment
+	bySession    = "session:"    // an id from the client: in a message, to a hook, or in the environment
 	byProcess    = "process:"    // the client's process
-	byInvocation = "invocation:" // what an owner has begun at a process that listens; none other is of it
-	byFolder     = "folder:"     // the user and the folder: two clients in one folder share it
+	byInvocation = "invocation:" // an invocation that an owner began at a listening process; nothing else belongs to it
+	byFolder     = "folder:"     // the user and the folder: two clients in one folder share this key
 )
 
-// sessionVars name the session in the environment; the owner's word is the first.
+// sessionVars are the environment variables that name the session; the owner's variable is first.
 var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
 
-// SessionKeys gives those of whoever started us: the ids of the environment, or else the client's
-// process, or else the user and the folder.
+// SessionKeys returns the session keys of whoever started us: the ids in the environment, or else
+// the client's process, or else the user and the folder.
 func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	for _, name := range sessionVars {
 		if id := getenv(name); id != "" {
@@ -38,8 +38,8 @@ func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	return keys
 }
 
-// ClientKeys gives the key of the client that has started us, whatever else is known of it;
-// none where that cannot be told.
+// ClientKeys returns the key of the client process that started us, even if other keys are known.
+// It returns nil if the client cannot be found.
 func ClientKeys() []string {
 	if p := ourClient(); p != "" {
 		return []string{byProcess + p}
@@ -47,7 +47,7 @@ func ClientKeys() []string {
 	return nil
 }
 
-// OwnKeys gives the key of a process that serves many clients itself.
+// OwnKeys returns the key of a process that itself serves many clients.
 func OwnKeys() []string {
 	if p := processKey(os.Getpid()); p != "" {
 		return []string{byProcess + p}
@@ -55,13 +55,14 @@ func OwnKeys() []string {
 	return []string{byFolder + strconv.Itoa(os.Geteuid()) + ":"}
 }
 
-// IDKey is the key of an id that the client itself gives, in a message or to a hook.
+// IDKey returns the key of an id that the client itself gives, in a message or to a hook.
 func IDKey(id string) string { return bySession + shortID(id) }
 
-// InvocationKey gives that of an invocation that begins now: none of the same name has had it.
+// InvocationKey returns a new key for an invocation that begins now; an earlier invocation of the
+// same name had another key.
 func InvocationKey(name string) string { return byInvocation + name + ":" + rand.Text()[:8] }
 
-// shortID bounds an id of the client's.
+// shortID limits the length of a client's id.
 func shortID(id string) string {
 	const most = 200
 	if len(id) > most {
@@ -70,13 +71,15 @@ func shortID(id string) string {
 	return id
 }
 
-// between are programs that stand between a client and a server that it starts.
+// between holds programs that may run between a client and a server that it starts.
 var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
 
-// ourClient is that of this process, whoever becomes its parent later.
+// ourClient returns the client of this process. It is found once, because our parent may change
+// later.
 var ourClient = sync.OnceValue(func() string { return findClient(os.Getppid()) })
 
-// findClient gives the first ancestor, from pid on, that is none of these. "" where that cannot be told.
+// findClient returns the first ancestor, from pid on, that is not one of the programs in between.
+// It returns "" if there is no such ancestor or it cannot be found.
 func findClient(pid int) string {
 	for range 32 {
 		p := readStat(pid)
@@ -92,17 +95,17 @@ func findClient(pid int) string {
 	return ""
 }
 
-// processKey names a process that runs, for as long as the machine does; "" of one that has
-// ended and that its parent has not asked about yet.
+// processKey names a running process uniquely until the machine restarts. It returns "" for a
+// process that has ended, even if its parent has not waited for it yet.
 func processKey(pid int) string { return readStat(pid).uniqueKey() }
 
-// running is what the system says of a process; the zero value is none.
+// running is what the system reports about a process; the zero value means no process.
 type running struct {
 	pid, parent        int
 	name, state, start string
 }
 
-// uniqueKey names it: pid, start and boot, since a pid is used again.
+// uniqueKey returns pid, start time and boot id, because the system reuses pids.
 func (p running) uniqueKey() string {
 	if p.start == "" || p.state == "Z" || p.state == "X" || boot() == "" {
 		return ""
@@ -115,7 +118,7 @@ var boot = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// readStat reads /proc/PID/stat (proc(5)); a name may have blanks and brackets in it.
+// readStat reads /proc/PID/stat (proc(5)); the process name may contain blanks and brackets.
 func readStat(pid int) running {
 	all, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	_, behind, _ := strings.Cut(string(all), "(")

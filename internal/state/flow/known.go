@@ -6,13 +6,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listened is a file with the user's words, of a key whose labels are not the session's.
+// listened is a file of the user's words for a key whose labels do not belong to the session.
 type listened struct {
 	name  string
 	marks *marks
 }
 
-// ListenKeys takes the user's words from where hooks of a key put them, too.
+// ListenKeys adds keys under which hooks store the user's words.
 func (s *Session) ListenKeys(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,16 +28,16 @@ func (s *Session) marksOf(j *journal, begin bool) (m *marks, err error) {
 	return j.marks, err
 }
 
-// known is what texts of a session are known by at one moment.
+// known holds the marks of a session at one moment, by which texts are recognized.
 type known struct {
-	results []*marks // of all its journals
-	user    []*marks // of its own keys
-	doubt   bool     // of what others wrote everything is taken for known
+	results []*marks // of all journals of the session
+	user    []*marks // of the session's own keys, and of listened keys
+	doubt   bool     // everything counts as known from texts that others wrote
 	labels  labels
 	room    []piece
 }
 
-// recallMarks looks at what there is now.
+// recallMarks fills k with the current marks.
 func (s *Session) recallMarks(k *known) error {
 	k.results, k.user, k.doubt, k.labels = k.results[:0], k.user[:0], true, s.labels
 	sure := true
@@ -51,7 +51,7 @@ func (s *Session) recallMarks(k *known) error {
 		}
 		m.refreshMarks()
 		sure = sure && m.isComplete()
-		if m.texts { // without any there is no telling what was read
+		if m.texts { // if no text was marked, nobody knows what was read
 			k.doubt = false
 		}
 		k.results = append(k.results, m)
@@ -63,7 +63,7 @@ func (s *Session) recallMarks(k *known) error {
 	for i := range s.said {
 		l := &s.said[i]
 		if l.marks == nil {
-			l.marks, _ = openMarks(s.dir, l.name, false) // what is not heard endorses nothing
+			l.marks, _ = openMarks(s.dir, l.name, false) // words that cannot be read endorse nothing
 		}
 		if l.marks != nil {
 			l.marks.refreshMarks()
@@ -82,16 +82,16 @@ func hasMark(in []*marks, word byte, of []byte) bool {
 	return false
 }
 
-// isAllowed says that a person has allowed something.
+// isAllowed reports whether a person has allowed something.
 func (k *known) isAllowed(what []byte) bool {
 	return slices.ContainsFunc(k.user, func(m *marks) bool { return m.lets }) && hasMark(k.user, allowed, what)
 }
 
-// isMentioned says that a word is the user's own.
+// isMentioned reports whether the user has written a word.
 func (k *known) isMentioned(word string) bool { return hasMark(k.user, said, []byte(word)) }
 
-// isEndorsed reports whether the user has named a value: exactly that, and not what is left
-// of it without the marks around it or between its words.
+// isEndorsed reports whether the user has named exactly this value. The value without its
+// punctuation does not count.
 func (k *known) isEndorsed(value string) bool {
 	if !isTelling(value) {
 		return false
@@ -111,13 +111,13 @@ func (k *known) isEndorsed(value string) bool {
 	return true
 }
 
-// mayBeForeign says that an address may stand in what others have written.
+// mayBeForeign reports whether an address may stand in a text that others wrote.
 func (k *known) mayBeForeign(word string) bool {
 	return k.doubt || hasMark(k.results, oddWord, []byte(word))
 }
 
-// findRepeat reports whether texts have a run of characters in common with what was read, and of
-// whom.
+// findRepeat reports whether texts share a run of characters with a text that was read, and
+// returns the source of that text.
 func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	for _, text := range of {
 		visitRuns(text, func(run uint64) {
@@ -135,7 +135,8 @@ func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	return from, found
 }
 
-// findSource gives where the first word of a text was read that was; "" where none is known.
+// findSource returns the source of the first word of a text that was read before; "" if none is
+// known.
 func (k *known) findSource(text string) string {
 	all := splitWords(text)
 	for word := all.nextWord(); word != ""; word = all.nextWord() {
@@ -155,7 +156,7 @@ func fromText(source string) string {
 	return " from " + source
 }
 
-// markSource gives the source of a mark, if it is among those of the labels.
+// markSource returns the source of a mark, if the labels contain that source.
 func (k *known) markSource(m *marks, r mark) string {
 	if i := int(m.of[r]); i < len(m.from) {
 		for _, one := range k.labels.listNewest(policy.SeenWords()...) {

@@ -11,31 +11,31 @@ import (
 
 // The kinds of labels, as rules name them.
 const (
-	untrusted = "untrusted" // it holds what anybody may have written
-	private   = "private"   // it holds what is not for everybody
-	secret    = "secret"    // it holds what must not leave
+	untrusted = "untrusted" // data that anybody may have written
+	private   = "private"   // data that is not for everybody
+	secret    = "secret"    // data that must not leave
 )
 
-// maxSources is how many sources of a kind are remembered by name.
+// maxSources is how many sources of one kind are remembered by name.
 const maxSources = 32
 
-// others is the source of a label whose own has no more room.
+// others is the source of labels for which there is no more room.
 const others = "others"
 
-// unknown is the source of all labels where a journal is not what it was.
+// unknown is the source of all labels when a journal was changed by others.
 const unknown = "a journal of the session that is not as it was written"
 
-// Seen is one thing that a session has seen, and when it first did.
+// Seen is one thing that a session has seen, with the time at which it was first seen.
 type Seen struct {
 	Kind   string    `json:"kind"`
 	Source string    `json:"source"`
 	At     time.Time `json:"at"`
 }
 
-// labels are a set that only grows.
+// labels is a set that only grows.
 type labels map[string]map[string]time.Time // by kind and source
 
-// hasLabel reports whether there is nothing new in a label.
+// hasLabel reports whether the set already covers a label.
 func (l labels) hasLabel(kind, source string) bool {
 	of := l[kind]
 	if _, known := of[source]; known {
@@ -45,7 +45,7 @@ func (l labels) hasLabel(kind, source string) bool {
 	return folded && len(of) >= maxSources
 }
 
-// addLabel joins a label, and gives the source under which it is kept.
+// addLabel adds a label, and returns the source under which the label is stored.
 func (l labels) addLabel(s Seen) (source string, grown bool) {
 	if l.hasLabel(s.Kind, s.Source) {
 		return s.Source, false
@@ -65,14 +65,14 @@ func (l labels) addLabel(s Seen) (source string, grown bool) {
 	return s.Source, true
 }
 
-// distrustEverything joins every label: what was there is not known any more.
+// distrustEverything adds every label, because a journal's content cannot be trusted any more.
 func (l labels) distrustEverything(at time.Time) {
 	for _, kind := range policy.SeenWords() {
 		l.addLabel(Seen{kind, unknown, at})
 	}
 }
 
-// isDistrusted says that what was there is not known any more.
+// isDistrusted reports whether the content of a journal cannot be trusted any more.
 func (l labels) isDistrusted() bool {
 	for _, of := range l {
 		if _, harmed := of[unknown]; harmed {
@@ -94,7 +94,7 @@ func (l labels) listNewest(kinds ...string) []Seen {
 	return all
 }
 
-// policyLabels gives the set as rules are told it.
+// policyLabels returns the set in the form that rules use.
 func (l labels) policyLabels() policy.Seen {
 	s := policy.Known
 	if len(l[untrusted]) > 0 {

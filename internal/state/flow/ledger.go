@@ -16,39 +16,40 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Ledger is a file beside a session's journal that its processes count in: the gate's. Nothing
-// is opened before it is asked. A line is
+// Ledger is a file next to a session's journal in which the session's processes count; it
+// implements gate.Ledger. The file is opened on first use. A line is
 //
 //	c 00112233445566778899aabbccddeeff 9e3779b97f4a7c15 1795430000000000000 60000000000 1 ""
 //
-// and with b in place of c it takes the other back. Where there is anything else nothing is
-// known any more, and every call fails: no line of ours that was torn stands for a call that
-// went on, but whoever else writes there may have taken one away.
+// A line with b instead of c takes the entry back. Any other line makes the whole ledger unusable,
+// and every call fails. A torn line of ours belongs to a call that was never made, but another
+// writer may have removed an entry.
 type Ledger struct {
 	dir, by string
 	session *Session
-	of      func() string // the name of the file, for who goes by it until a clear; nil: always the same
+	of      func() string // returns the current file name, which a clear changes; nil: the name never changes
 
 	mu    sync.Mutex // guards what follows
 	name  string
 	j     *journal
-	stand []gate.Entry // with of: what was read and not taken back
-	ended []gate.Entry // what a clear has ended and nobody was told yet
+	stand []gate.Entry // only if of is set: entries that were read and not taken back
+	ended []gate.Entry // entries that a clear has ended and Append has not yet returned
 }
 
 var _ gate.Ledger = (*Ledger)(nil)
 
-// The ledgers of a session, by how their files end.
+// The ledgers of a session, by their file name endings.
 const (
 	countsEnd  = ".counts"
 	askedEnd   = ".asked"
 	grantedEnd = ".granted"
 )
 
-// maxLedger is some 150,000 lines, in bytes.
+// maxLedger is about 150,000 lines, in bytes.
 const maxLedger = 16 << 20
 
-// newLedger gives that of the first key: the same for all whom one client has started.
+// newLedger returns a ledger for the session's first key: all processes that one client has
+// started share this key.
 func (s *Session) newLedger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,15 +58,15 @@ func (s *Session) newLedger(end string) *Ledger {
 	return l
 }
 
-// CountsLedger gives where the session counts against limits.
+// CountsLedger returns the ledger in which the session counts calls against limits.
 func (s *Session) CountsLedger() gate.Ledger { return s.newLedger(countsEnd) }
 
-// AskedLedger gives where it says when a person was asked.
+// AskedLedger returns the ledger of the times at which a person was asked.
 func (s *Session) AskedLedger() gate.Ledger { return s.newLedger(askedEnd) }
 
-// GrantedLedger gives where it says what a person has allowed. nil is no place: where nobody can tell
-// whether a process still runs, and where all that is known of the session is a folder, which
-// is not only its own.
+// GrantedLedger returns the ledger of what a person has allowed. It returns nil when the system
+// cannot tell whether a process still runs, and when the session is known only by its folder,
+// which other sessions may share.
 func (s *Session) GrantedLedger() gate.Ledger {
 	by := processKey(os.Getpid())
 	if by == "" || strings.HasPrefix(s.keys[0], byFolder) {
@@ -82,7 +83,7 @@ func (s *Session) GrantedLedger() gate.Ledger {
 	return l
 }
 
-// Append is the port's.
+// Append implements gate.Ledger.
 func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +98,7 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 		since, err = readEntries(lines)
 	}
 	if err != nil {
-		l.j.read = l.j.most + 1 // for good
+		l.j.read = l.j.most + 1 // every later call fails too
 		return nil, fmt.Errorf("%s: %w; to begin anew, remove it", filepath.Join(l.dir, l.name), err)
 	}
 	if l.of != nil {
@@ -111,7 +112,7 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 	return since, nil
 }
 
-// switchFile goes on with another file after a clear: what stood in the one before is taken back.
+// switchFile changes to another file after a clear, and takes back the entries of the old file.
 func (l *Ledger) switchFile(name string) {
 	if name == l.name {
 		return
@@ -126,8 +127,8 @@ func (l *Ledger) switchFile(name string) {
 	l.name, l.j, l.stand = name, nil, nil
 }
 
-// writeEntries adds lines, to a new file where somebody has removed the old: what was in there is
-// known to those who have read it.
+// writeEntries adds lines. If somebody has removed the file, it begins a new one: the processes
+// that have read the old entries still know them.
 func (l *Ledger) writeEntries(own []gate.Entry) error {
 	if l.j != nil {
 		if gone, err := holdJournal(l.j.f); err != nil || gone {
@@ -166,14 +167,14 @@ var (
 	errEntry = errors.New("it holds what we did not write")
 )
 
-// Alive is the port's.
+// Alive implements gate.Ledger.
 func (l *Ledger) Alive(by string) bool {
 	pid, _, _ := strings.Cut(by, ":")
 	n, err := strconv.Atoi(pid)
 	return err == nil && processKey(n) == by
 }
 
-// Close lets go of the file before the session does.
+// Close closes the file before the session is closed.
 func (l *Ledger) Close() error {
 	l.close()
 	l.session.mu.Lock()
@@ -234,7 +235,7 @@ func readEntries(lines []byte) (all []gate.Entry, err error) {
 	return all, nil
 }
 
-// readStanding gives the entries of a file that none takes back; none where there is no file.
+// readStanding returns the entries of a file that are not taken back; none if there is no file.
 func readStanding(dir, name string) (all []gate.Entry, err error) {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)

@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Shown is a session for people.
+// Shown is a session in the form that is shown to people.
 type Shown struct {
 	Key  string    `json:"key"`            // "session:...", "process:...", "folder:..."
-	Also []string  `json:"also,omitempty"` // keys that are linked with it
+	Also []string  `json:"also,omitempty"` // keys that are linked with Key
 	Seen []Seen    `json:"seen"`           // the newest first
 	Used time.Time `json:"used"`           // when something was last added
 }
 
-// ListSessions gives the sessions whose journals lie in a state folder, the last used first, and
+// ListSessions returns the sessions whose journals lie in a state folder, the last used first. It
 // changes nothing.
 func ListSessions(state string) (sessions []Shown, err error) {
 	for s, err := range EachSession(state) {
@@ -34,8 +34,8 @@ func ListSessions(state string) (sessions []Shown, err error) {
 	return sessions, nil
 }
 
-// EachSession gives them one by one, and reads no journal of those that are not asked for: there may
-// be many thousands.
+// EachSession yields the sessions one by one, the last used first. It reads a journal only when
+// the caller asks for its session: there may be many thousands.
 func EachSession(state string) iter.Seq2[Shown, error] {
 	return func(yield func(Shown, error) bool) {
 		entries, err := os.ReadDir(dirOf(state))
@@ -75,7 +75,7 @@ func EachSession(state string) iter.Seq2[Shown, error] {
 	}
 }
 
-// found is a journal as it lies there.
+// found is a journal in the state folder.
 type found struct {
 	content
 	path string
@@ -98,7 +98,7 @@ func readJournal(path string) (c content, err error) {
 	return c, nil
 }
 
-// collectSession gives the session of a journal and of all that are linked with it.
+// collectSession returns the session of a journal and of all journals linked with it.
 func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 	have := labels{}
 	todo := []*found{f}
@@ -127,7 +127,7 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 			todo = append(todo, all[name])
 		}
 	}
-	slices.Sort(s.Also) // those of a process stand before those that name a session
+	slices.Sort(s.Also) // keys of a process sort before keys that name a session
 	s.Also = slices.Compact(s.Also)
 	if n := len(s.Also); n > 0 {
 		s.Key, s.Also = s.Also[n-1], s.Also[:n-1]
@@ -136,8 +136,9 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 	return s, nil
 }
 
-// TallyCalls gives how many calls limits count in a session by now, and how many a person has allowed
-// until it ends. It changes nothing; a file that is not as it was written is an error.
+// TallyCalls returns how many calls of a session count against limits now, and how many calls a
+// person has allowed until the session ends. It changes nothing. A file that others have changed
+// is an error.
 func (s *Shown) TallyCalls(state string, now time.Time) (counted, granted int, err error) {
 	for _, key := range append([]string{s.Key}, s.Also...) {
 		all, err := readStanding(dirOf(state), fileOf(key)+countsEnd)

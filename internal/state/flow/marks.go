@@ -15,59 +15,60 @@ import (
 	"path/filepath"
 )
 
-// marks is what texts of a session are known again by: a file beside the journal of a key,
-// to which is only added. It has a key of its own and then records of eight bytes, a word
-// for what it is and seven bytes of a keyed hash: never a text.
+// marks are hashes by which texts of a session are recognized. They lie in a file next to the
+// journal of a key, to which records are only added. The file has its own key, followed by records
+// of eight bytes: one byte for the kind and seven bytes of a keyed hash, never a text.
 //
-// Who brings a text that is to be known again says so first (begun) and when it is in there
-// (ended). Until then, and for good where the file is not what was written, everything is
-// taken for known: that can only ask more.
+// A process that adds the marks of a text writes a record before (begun) and after (ended).
+// Between the two, and forever if the file was changed by others, everything counts as known: this
+// can only lead to more questions.
 type marks struct {
 	hasher
 	f    *os.File
 	read int64
-	last [record]byte // read last: it must stay where it is
+	last [record]byte // the record read last: it must not change
 	buf  [512]byte
 
-	of     map[mark]uint8 // and the number of its source in sources
+	of     map[mark]uint8 // marks read, each with the number of its source in from
 	number uint8
-	from   []mark // hashes of sources
+	from   []mark // hashes of sources, by number
 	open   map[mark]bool
-	texts  bool // some text was to be known again
+	texts  bool // some text was to be marked
 	lets   bool // a person has allowed something
-	full   bool // everything is taken for known
-	torn   bool // the last record is not whole: so for now
+	full   bool // everything counts as known
+	torn   bool // the last record is not complete: for now, everything counts as known
 }
 
 const (
 	record   = 8
-	header   = 24 // the form and the key
+	header   = 24 // the format and the key
 	maxMarks = 2 << 20
 	marksEnd = ".marks"
 	marksAre = "clawai:1"
 )
 
-// mark is a record: its word is the lowest byte.
+// mark is a record: its lowest byte is the kind.
 type mark uint64
 
-// The words of records.
+// The kinds of records.
 const (
 	begun     = 'b'
 	ended     = 'e'
-	everyone  = 'f' // everything is taken for known
-	source    = 's' // of the records behind it
-	openRun   = 'u' // a run of what anybody may have written
-	secretRun = 'x' // a run of what must not leave
-	oddWord   = 't' // an address, a name or the like of what anybody may have written
-	said      = 'w' // a word of the user's, or an address
-	typed     = 'p' // words of the user's in a row, as they are
-	allowed   = 'o' // what a person has allowed
+	everyone  = 'f' // everything counts as known
+	source    = 's' // the source of the records after it
+	openRun   = 'u' // a run of a text that anybody may have written
+	secretRun = 'x' // a run of a text that must not leave
+	oddWord   = 't' // an address, a name or the like from a text that anybody may have written
+	said      = 'w' // a word or an address from the user
+	typed     = 'p' // a phrase of the user, exactly or as folded by foldPhrase
+	allowed   = 'o' // something that a person has allowed
 )
 
-// marksFile gives where the marks of a journal lie.
+// marksFile returns the path of a journal's marks.
 func marksFile(dir, name string) string { return filepath.Join(dir, name+marksEnd) }
 
-// openMarks opens the marks of a journal; nil are none, where none are to be begun.
+// openMarks opens the marks of a journal. If there are none, it creates them if begin is true, and
+// otherwise returns nil.
 func openMarks(dir, name string, begin bool) (*marks, error) {
 	path := marksFile(dir, name)
 	for range 100 {
@@ -99,7 +100,7 @@ func openMarks(dir, name string, begin bool) (*marks, error) {
 	return nil, errors.New("the marks of the session are removed again and again")
 }
 
-// beginMarks puts a file with a key in place, unless another does it first.
+// beginMarks creates the file with a new key, unless another process creates it first.
 func beginMarks(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
 	if err != nil {
@@ -135,7 +136,7 @@ type hasher struct {
 	room  [aes.BlockSize]byte
 }
 
-// hashMark gives the mark of something.
+// hashMark returns the mark of a value.
 func (h *hasher) hashMark(word byte, of []byte) mark {
 	b := h.room[:]
 	if len(of) < len(b) {
@@ -155,7 +156,7 @@ func (h *hasher) hashRun(word byte, run uint64) mark {
 	return h.hashMark(word, b[:])
 }
 
-// refreshMarks reads what has been added since.
+// refreshMarks reads the records that were added since the last call.
 func (m *marks) refreshMarks() {
 	n, err := m.f.ReadAt(m.buf[:], m.read-record)
 	switch {
@@ -163,7 +164,7 @@ func (m *marks) refreshMarks() {
 		m.full = true
 		return
 	case n < record || !bytes.Equal(m.buf[:record], m.last[:]):
-		m.full = true // it was cut, or is another
+		m.full = true // it was cut or replaced
 		return
 	case n == record:
 		m.torn = false
@@ -189,7 +190,7 @@ func (m *marks) refreshMarks() {
 	m.full = m.full || m.read > maxMarks+header
 }
 
-// applyRecord is what one record says.
+// applyRecord applies one record.
 func (m *marks) applyRecord(r mark) {
 	switch byte(r) { //nolint:gosec // the word is the lowest byte
 	case begun:
@@ -209,7 +210,7 @@ func (m *marks) applyRecord(r mark) {
 	}
 }
 
-// writeMarks writes records in one piece, all of them or none that counts.
+// writeMarks writes records in one piece. Either all of them count or none.
 func (m *marks) writeMarks(all ...mark) error {
 	if gone, err := holdJournal(m.f); err != nil || gone {
 		return errors.Join(err, errCut)
@@ -239,7 +240,7 @@ func (m *marks) containsMark(r mark) bool {
 	return known
 }
 
-// isComplete says that what is not in here was in no text.
+// isComplete reports whether a text that has no mark here was certainly not read.
 func (m *marks) isComplete() bool { return !m.full && !m.torn && len(m.open) == 0 }
 
 func (m *marks) close() { _ = m.f.Close() }

@@ -10,16 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxWaiting is how many bytes of texts may wait until they are marked. What comes beyond
-// is taken for known, whatever it holds.
+// maxWaiting is how many bytes of texts may wait to be marked. If more come, everything counts as
+// known.
 const maxWaiting = 4 << 20
 
-// RememberTexts has the texts of a message known again later. It returns when that is said to
-// all who share the session; the work is done behind it, and those who ask meanwhile take
-// everything for known. A message of which nothing is remembered is said, too.
+// RememberTexts marks the texts of a message so that they are recognized later. It returns when
+// all processes that share the session can see that marking has begun; the marking itself
+// continues in the background. Until it ends, everything counts as known. If all is false, the
+// texts are not marked, and everything counts as known for good.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
-		return nil // by that no call is known
+		return nil // no call is recognized by private data
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,14 +55,15 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
-		if s.journals != nil { // where it is not said that it ended everything stays taken for known
+		if s.journals != nil { // without the ended record, everything still counts as known
 			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})
 	return nil
 }
 
-// awaitMarks waits until what this process was given before is marked. Needs the lock.
+// awaitMarks waits until the messages that this process got before are marked. The caller holds
+// the lock.
 func (s *Session) awaitMarks() {
 	upto := s.last
 	waits := func() bool {
@@ -77,7 +79,7 @@ func (s *Session) awaitMarks() {
 	}
 }
 
-// freshMarks gives the marks that are not there yet, each once, behind their source.
+// freshMarks returns the marks that are not in the file yet, each once, after their source.
 func (m *marks) freshMarks(all []mark) (some []mark) {
 	seen := map[mark]bool{}
 	for i, r := range all {
@@ -92,7 +94,7 @@ func (m *marks) freshMarks(all []mark) (some []mark) {
 	return some
 }
 
-// messageMarks gives the marks of the texts of a message, behind that of their source.
+// messageMarks returns the marks of a message's texts, after the mark of their source.
 func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {
@@ -131,10 +133,11 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	return all
 }
 
-// maxWord is more than an address has, in bytes.
+// maxWord is longer than any address, in bytes.
 const maxWord = 2048
 
-// textBeginning gives a text, or the first part of one that is no words: a picture, as JSON has it.
+// textBeginning returns a text, or only its beginning when it has no words: a picture in JSON, for
+// example.
 func textBeginning(text string) string {
 	const enough = 1 << 10
 	if len(text) > 4*enough && !strings.ContainsAny(text[:4*enough], " \n\t\\") {
@@ -143,8 +146,8 @@ func textBeginning(text string) string {
 	return text
 }
 
-// visitTexts visits every string in a message, the names of members too, and what each says as
-// JSON or HTML.
+// visitTexts visits every string in a message, including the names of members, and each string
+// decoded as JSON or HTML.
 func visitTexts(message string, visit func(text string)) {
 	c := jsonscan.Cursor{Src: message}
 	for {
@@ -161,7 +164,7 @@ func visitTexts(message string, visit func(text string)) {
 	}
 }
 
-// HearUser has what the user says endorse what stands in it, in the sessions of some keys.
+// HearUser endorses everything that the user's text names, in the sessions of some keys.
 func HearUser(state string, keys []string, text string) error {
 	if len(text) > maxSaid {
 		return nil
@@ -182,7 +185,7 @@ func HearUser(state string, keys []string, text string) error {
 			all = append(all, m.hashMark(said, []byte(word)))
 		}
 		visitAddresses(text, func(word, whole string) {
-			if word == whole { // who names an address has not named all at its host
+			if word == whole { // naming an address does not endorse all addresses at its host
 				all = append(all, m.hashMark(said, []byte(word)))
 			}
 		})
@@ -196,6 +199,6 @@ func HearUser(state string, keys []string, text string) error {
 	return nil
 }
 
-// maxSaid is as much as somebody types; what is longer was pasted, and holds what others
-// have written.
+// maxSaid is the longest text that a person types. A longer text was pasted and may hold what
+// others have written.
 const maxSaid = 2 << 10

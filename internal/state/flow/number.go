@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDigits is more than a telephone's or an account's number has.
+// maxDigits is more digits than a telephone or account number has.
 const maxDigits = 20
 
-// numbersIn visits the numbers of telephones and accounts that begin in the first bytes of a
-// text, whatever stands between their groups of digits: the digits alone. Within a longer
-// row, whose end leaves so much of the text, a number begins where it can be told to. The text
-// is the rest of whole.
+// numbersIn visits the numbers of telephones and accounts that begin in the first bytes of a text,
+// as digits alone, without what separates their groups. rowEnd is the length of the text after the
+// last row of digits. Inside that row, a number begins only where its form shows it. text is the
+// end of whole.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -33,7 +33,8 @@ func numbersIn(whole, text string, first, rowEnd int, visit func(number string))
 	return rowEnd
 }
 
-// isCalled reports whether what stands before a number is the scheme of one: "tel:".
+// isCalled reports whether the text before a number ends with a scheme for numbers, such as
+// "tel:".
 func isCalled(before string) bool {
 	name, is := strings.CutSuffix(strings.TrimRight(before[max(0, len(before)-maxScheme):], "(+ "), ":")
 	if !is {
@@ -46,13 +47,13 @@ func isCalled(before string) bool {
 	return calls[name[from:]]
 }
 
-// isLongNumber reports whether the digits that a text begins with are a number by themselves.
+// isLongNumber reports whether a text begins with digits enough to be a number by themselves.
 func isLongNumber(text string) bool {
 	return len(text) >= 8 && strings.Trim(text[:8], "0123456789") == ""
 }
 
-// numberStart gives where a number begins whose first digit is at i; -1 where that digit is
-// within a word.
+// numberStart returns the start of the number whose first digit is at i, or -1 if that digit is
+// inside a word.
 func numberStart(text string, i int) int {
 	from := i
 	for from > 0 && (text[from-1] == '+' || text[from-1] == '(') {
@@ -64,7 +65,7 @@ func numberStart(text string, i int) int {
 	switch before := text[from-1]; {
 	case isAlphanumeric(before) || strings.IndexByte("-%@+", before) >= 0:
 		return -1
-	case before == '.': // "tel.030", and no "1.030"
+	case before == '.': // "tel.030", but not "1.030"
 		if i+1 >= len(text) || text[i] != '0' && from == i || from < 2 || text[from-2] <= '9' {
 			return -1
 		}
@@ -76,17 +77,18 @@ func numberStart(text string, i int) int {
 	return from
 }
 
-// leastCalled is how many digits the shortest number has that is called.
+// leastCalled is the number of digits of the shortest number after a scheme.
 const leastCalled = 3
 
 // visitNumbers visits the number at the beginning of a text after each group of digits with which
-// it may end, and gives how far it reaches. One that is called is a number of whatever form.
+// it may end, and returns the length of the number. After a scheme (called), a number of any form
+// counts.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
 	var sizes [maxDigits]int // of the groups
 	var between [maxDigits]byte
 	n, groups, i := 0, 0, len(text)-len(strings.TrimLeft(text, "+("))
-	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // a telephone's
+	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // it begins as a telephone number
 	for {
 		i += gapLength(text[i:])
 		from := i
@@ -125,8 +127,9 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 	}
 }
 
-// endsWithin reports whether the last of some groups of digits is a part of a word or of a time, by
-// what stands behind it. Behind several, and before an x, a letter is what is dialled later: "555 123 4567x89".
+// endsWithin reports whether the text after a group of digits shows that the group is part of a
+// word or of a time. After several groups, or before an x, a letter is an extension: "555 123
+// 4567x89".
 func endsWithin(behind string, groups int) bool {
 	switch c := behind[0]; {
 	case c >= 'a' && c <= 'z':
@@ -139,13 +142,13 @@ func endsWithin(behind string, groups int) bool {
 	return behind[0] == '@' || behind[0] == '%'
 }
 
-// isEven reports whether all groups are of one size, as in "6123 4520" and not in "12 345 678".
+// isEven reports whether all groups have the same size, as in "6123 4520" but not in "12 345 678".
 func isEven(sizes []int) bool { return slices.Min(sizes) == slices.Max(sizes) }
 
-// maxGap is how many characters stand between two groups at most: "(030) - 12".
+// maxGap is the maximum number of characters between two groups: "(030) - 12".
 const maxGap = 4
 
-// gapLength gives how long the gap between two groups is with which a text begins.
+// gapLength returns the length of the gap between two groups at the beginning of a text.
 func gapLength(text string) (n int) {
 	for range maxGap {
 		if n == len(text) {
@@ -160,8 +163,8 @@ func gapLength(text string) (n int) {
 	return n
 }
 
-// separatorLength gives how long the character is that stands between groups of digits, with which
-// a text begins; 0 where it begins with another.
+// separatorLength returns the length of the separator of digit groups at the beginning of a text;
+// 0 if there is none.
 func separatorLength(text string) int {
 	if strings.IndexByte(" \t-./()[]", text[0]) >= 0 {
 		return 1
@@ -174,7 +177,7 @@ func separatorLength(text string) int {
 	return 0
 }
 
-// isDate reports whether groups of digits are a date, two years, or lines from one to another.
+// isDate reports whether groups of digits are a date, two years, or a range of lines.
 func isDate(digits []byte, sizes []int, between []byte) bool {
 	switch len(sizes) {
 	case 2:
@@ -192,7 +195,7 @@ func isDate(digits []byte, sizes []int, between []byte) bool {
 
 func isYear(digits []byte) bool { return string(digits[:2]) == "19" || string(digits[:2]) == "20" }
 
-// isAccount reports whether a word has the form of a bank account's international number.
+// isAccount reports whether a word has the form of an international bank account number (IBAN).
 func isAccount(word string) bool {
 	if len(word) < 14 || len(word) > maxAccount || !isAccountStart(word) {
 		return false
@@ -207,8 +210,7 @@ func isAccount(word string) bool {
 	return !digits && n == len(word)
 }
 
-// isWallet reports whether a word has the form of an address of Ethereum or Bitcoin, in
-// lower case.
+// isWallet reports whether a word has the form of an Ethereum or Bitcoin address, in lower case.
 func isWallet(word string) bool {
 	if hex, is := strings.CutPrefix(word, "0x"); is {
 		return len(hex) == 40 && strings.Trim(hex, "0123456789abcdef") == ""
@@ -217,7 +219,7 @@ func isWallet(word string) bool {
 	for i := range len(word) {
 		plain = plain && isAlphanumeric(word[i])
 		digits = digits || i > 0 && word[i] <= '9'
-		letters = letters || word[i] > 'f' // than a digest has
+		letters = letters || word[i] > 'f' // a hexadecimal digest has no such letter
 	}
 	if !plain || !digits || !letters {
 		return false
@@ -226,16 +228,17 @@ func isWallet(word string) bool {
 		(word[0] == '1' || word[0] == '3') && len(word) >= 26 && len(word) <= 35
 }
 
-// maxAccount is how long the international number of an account may be.
+// maxAccount is the maximum length of an international account number.
 const maxAccount = 34
 
-// isAccountStart reports whether a text begins as such numbers do: a country and two digits.
+// isAccountStart reports whether a text begins as an international account number does: a country
+// code and two digits.
 func isAccountStart(text string) bool {
 	return len(text) >= 4 && text[0] >= 'a' && text[0] <= 'z' && text[1] >= 'a' && text[1] <= 'z' &&
 		text[2] >= '0' && text[2] <= '9' && text[3] >= '0' && text[3] <= '9'
 }
 
-// spacedAccount visits the number with which a text begins, written in groups.
+// spacedAccount visits the account number at the beginning of a text, written in groups.
 func spacedAccount(text string, visit func(number string)) {
 	number := make([]byte, 0, maxAccount)
 	for i := 0; i < len(text); {

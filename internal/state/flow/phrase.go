@@ -10,19 +10,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPhrase is how many pieces in a row, with blanks between them, are marked together. A
-// longer value is known by all its phrases of that length.
+// maxPhrase is how many pieces in a row, separated by blanks, are marked together. A longer value
+// is recognized by all its phrases of that length.
 const maxPhrase = 8
 
-// piece is a part of a text between blanks, and the places at which a value that somebody
-// names may begin and end in it: before and behind quotes, brackets, commas and the like.
+// piece is a part of a text between blanks. starts and ends are the places at which a value that
+// the user names may begin and end in it: before and after quotes, brackets, commas and the like.
 type piece struct {
 	from, end    int
 	starts, ends []int
-	glued        bool // the path that it is a part of goes on behind the blank
+	glued        bool // its path continues after the blank
 }
 
-// splitPieces gives those of a text; of a value, which is compared exactly, only from and end count.
+// splitPieces returns the pieces of a text. For a value, which is compared exactly, places is
+// false and only from and end are set.
 func splitPieces(text string, places bool, all []piece) []piece {
 	for i := 0; i < len(text); {
 		size := blankLength(text[i:])
@@ -46,8 +47,9 @@ func splitPieces(text string, places bool, all []piece) []piece {
 	return all
 }
 
-// gluePaths has a path with blanks in it, between quotes or with a backslash before each
-// blank, begin and end nowhere else: who names "/a/b (old)" has not named "/a/b".
+// gluePaths joins the pieces of a path that has blanks, inside quotes or with a backslash before
+// each blank, so that a value cannot begin or end inside the path: "/a/b (old)" does not name
+// "/a/b".
 func gluePaths(text string, all []piece) {
 	closing := openQuote{}
 	for i := range len(all) - 1 {
@@ -62,13 +64,14 @@ func gluePaths(text string, all []piece) {
 	}
 }
 
-// openQuote is a quote with a path in it, or behind one, that no word has closed yet; the zero value is none.
+// openQuote is a quote that contains a path, or follows one, and is not closed yet; the zero value
+// means no quote.
 type openQuote struct {
 	by      string // the characters that close it
-	escapes bool   // a backslash before one has it stay open; in a path of Windows it does not
+	escapes bool   // a backslash before a closing character keeps the quote open; not in a Windows path
 }
 
-// readWord gives the quote that is open behind a word; more is the text behind it.
+// readWord returns the quote that is still open after a word; more is the text after the word.
 func (q openQuote) readWord(word, more string) openQuote {
 	at := 0
 	if q.by != "" {
@@ -96,9 +99,9 @@ func (q openQuote) readWord(word, more string) openQuote {
 	return openQuote{}
 }
 
-// holdsPath reports whether a text up to the end of the quote is the rest of a path whose first name has a
-// blank: "old stuff/tmp". One with an address or the beginning of another path in it is a sentence, and
-// what is in backticks is rather a command.
+// holdsPath reports whether the text up to the end of the quote is the rest of a path whose first
+// name has a blank: "old stuff/tmp". A text that contains an address or the beginning of another
+// path is a sentence. The caller does not ask for a text in backticks, which is rather a command.
 func (q openQuote) holdsPath(text string) bool {
 	end := q.findEnd(text)
 	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
@@ -107,7 +110,7 @@ func (q openQuote) holdsPath(text string) bool {
 	return !slices.ContainsFunc(strings.Fields(text[:end]), isPathLead)
 }
 
-// findEnd gives where a text goes on behind the end of the quote, -1 where it has none.
+// findEnd returns the place after the end of the quote, or -1 if the quote does not end.
 func (q openQuote) findEnd(text string) int {
 	for i, r := range text {
 		if strings.ContainsRune(q.by, r) && !(q.escapes && i > 0 && text[i-1] == '\\') {
@@ -117,14 +120,14 @@ func (q openQuote) findEnd(text string) int {
 	return -1
 }
 
-// quotePairs are quotes, and the characters that close each of them.
+// quotePairs lists quotes with the characters that close each of them.
 var quotePairs = [...][2]string{
 	{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"“", "”"}, {"”", "”"}, {"„", "“”"}, {"‘", "’"}, {"’", "’"}, {"‚", "‘’"},
 	{"«", "»"}, {"»", "«»"}, {"‹", "›"}, {"›", "‹›"}, {"「", "」"}, {"『", "』"}, {"《", "》"},
 }
 
-// closingQuotes gives the characters that close the quote with which a text begins, and how long that is; "" where it
-// begins with none.
+// closingQuotes returns the characters that close the quote at the beginning of a text, and the
+// length of that quote; "" if there is no quote.
 func closingQuotes(text string) (by string, size int) {
 	for _, pair := range quotePairs {
 		if strings.HasPrefix(text, pair[0]) {
@@ -134,7 +137,8 @@ func closingQuotes(text string) (by string, size int) {
 	return "", 0
 }
 
-// markLength gives how long the quote is with which a text begins: Markdown has some backticks in a row.
+// markLength returns the length of the quote at the beginning of a text: Markdown may write
+// several backticks in a row.
 func markLength(text string) int {
 	if less := strings.TrimLeft(text, "`"); less != text {
 		return len(text) - len(less)
@@ -143,7 +147,7 @@ func markLength(text string) int {
 	return size
 }
 
-// isPathLead reports whether a text begins as a path does that says where it begins, or as
+// isPathLead reports whether a text begins as an absolute or explicitly relative path does, or as
 // an address.
 func isPathLead(text string) bool {
 	if strings.HasPrefix(text, `\"`) {
@@ -158,7 +162,7 @@ func isPathLead(text string) bool {
 	return i > 0 && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') && strings.IndexFunc(text[:i], isSeparator) < 0
 }
 
-// blankLength gives how long the blank is with which a text begins, 0 where it begins with none.
+// blankLength returns the length of the blank at the beginning of a text; 0 if there is none.
 func blankLength(text string) int {
 	if text[0] < utf8.RuneSelf {
 		if text[0] <= ' ' || text[0] == 0x7f {
@@ -177,11 +181,11 @@ func firstRune(text string) rune {
 	return r
 }
 
-// findPlaces fills in where a value may begin and end. A bracket within a word, as in "a(1)" or
-// "a/{b,c}", is a part of it.
+// findPlaces finds the places where a value may begin and end. A bracket inside a word, as in
+// "a(1)" or "a/{b,c}", is part of the word.
 func (p *piece) findPlaces(text string) {
 	p.starts, p.ends = append(p.starts, p.from), append(p.ends, p.end)
-	word, before := p.from, p.from // before is where the word before ends
+	word, before := p.from, p.from // before is the end of the previous word
 	for i := p.from; i <= p.end; {
 		is, size := true, 1
 		if i < p.end {
@@ -208,8 +212,8 @@ func (p *piece) findPlaces(text string) {
 	}
 }
 
-// goesOn reports whether a path, from a place of the text to another, goes on behind the one
-// character that stands there: in "/a/b,c" and "/a/<b>/c", and not in "/a/b,/a/c".
+// goesOn reports whether the path between two places of the text continues after the one character
+// that follows it: yes in "/a/b,c" and "/a/<b>/c", no in "/a/b,/a/c".
 func (p *piece) goesOn(text string, from, end int) bool {
 	word := text[from:end]
 	if end == p.end {
@@ -248,8 +252,9 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
-// joinsQuote reports whether what stands directly behind a closing quote belongs to what is in it. The end
-// of a sentence does not, nor does the next of a list or a tag, an "s", or a word of a language without blanks.
+// joinsQuote reports whether the text directly after a closing quote belongs to the quoted text.
+// The end of a sentence does not, nor does the next item of a list or a tag, an "s", or a word of
+// a language without blanks.
 func joinsQuote(next string) bool {
 	if next[0] == ':' {
 		return len(next) > 1 && next[1] >= '0' && next[1] <= '9' // a port
@@ -265,8 +270,8 @@ func joinsQuote(next string) bool {
 	return !stands || rest[0] < utf8.RuneSelf
 }
 
-// isPattern reports whether the characters behind a closing quote make a pattern of the text in
-// the quotes. The end of a sentence does not, nor does a mark of emphasis.
+// isPattern reports whether the characters after a closing quote make a pattern of the quoted
+// text. The end of a sentence does not, nor does a mark of emphasis.
 func (p *piece) isPattern(text, next string) bool {
 	switch next[0] {
 	case '*':
@@ -278,19 +283,19 @@ func (p *piece) isPattern(text, next string) bool {
 	return next[0] == '['
 }
 
-// filters are programs that people write behind a pipe.
+// filters holds programs that people write after a pipe.
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
-// continuesPath reports whether what stands from one place of the text to another is the rest of
-// a path, as behind the quote or bracket in "<a>/b", and not the next of a list or a value.
+// continuesPath reports whether the text between two places is the rest of a path, as after the
+// quote or bracket in "<a>/b". The next item of a list and a value are not.
 func (p *piece) continuesPath(text string, before, from, end int) bool {
-	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is another machine's
+	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is on another machine
 	if before == p.from || place == "" || place[0] != '/' && place[0] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
 		return false
 	}
 	between := text[before:from]
 	if text[p.from:before] == "!" {
-		return true // a pattern that leaves out what is in quotes
+		return true // a pattern that excludes the quoted text
 	}
 	if between == ">" && strings.HasPrefix(text[end:], "</") { // "<path>/a</path>"
 		return false
@@ -299,7 +304,7 @@ func (p *piece) continuesPath(text string, before, from, end int) bool {
 	return size == len(between) && strings.IndexByte(",;|([{<", between[0]) < 0 && !strings.HasPrefix(text[end:], between)
 }
 
-// skipBrackets gives where the word goes on that has a bracket at i.
+// skipBrackets returns the place after the bracket that closes the one at i.
 func skipBrackets(text string, i, end int) int {
 	depth := 0
 	for ; i < end; i++ {
@@ -315,8 +320,8 @@ func skipBrackets(text string, i, end int) int {
 	return end
 }
 
-// addWord adds the places at the ends of a word, with and without what people write around
-// one, and behind the scheme in front of it; none at an end behind which it goes on.
+// addWord adds the places at both ends of a word: with and without the punctuation around it, and
+// after its scheme. It adds none at an end where the path continues.
 func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	starts, ends := p.starts, p.ends
 	defer func() {
@@ -362,9 +367,10 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	}
 }
 
-// leadingMarks gives the length of the marks before a word that are no part of it. Before a path
-// three marks are a part of it: "!" excludes the path, "?" begins a pattern, and "@" begins the
-// name of a package. In "@docs/a.md" the "@" is none: people name files so.
+// leadingMarks returns the length of the marks before a word that are not part of it. Before a
+// path three marks are part of it: "!" excludes the path, "?" begins a pattern, and "@" begins
+// the name of a package. In "@docs/a.md" the "@" is not part of the path: people name files this
+// way.
 func leadingMarks(word string) int {
 	plain := strings.TrimLeft(word, "'‘’:!?#@")
 	marks := word[:len(word)-len(plain)]
@@ -378,7 +384,7 @@ func leadingMarks(word string) int {
 	return len(marks) - len(strings.TrimLeft(marks, "'‘’:#"))
 }
 
-// ownSegment gives the length of the marks behind a word that are the last segment of its path:
+// ownSegment returns the length of the marks after a word that are the last segment of its path:
 // "..", "..." or "?".
 func ownSegment(word, marks string) int {
 	if word == "" || strings.IndexByte(`/\`, word[len(word)-1]) < 0 {
@@ -394,8 +400,8 @@ func ownSegment(word, marks string) int {
 	return 0
 }
 
-// positionLength gives how long the line and the column are that stand behind the name of a file, as
-// compilers write them: in "src/main.go:12:5".
+// positionLength returns the length of the line and column after a file name, in the form that
+// compilers write: "src/main.go:12:5".
 func positionLength(word string) int {
 	name := word
 	for range 2 {
@@ -411,7 +417,7 @@ func positionLength(word string) int {
 	return len(word) - len(name)
 }
 
-// isGlob reports whether the stars around a word are a pattern's: "**/a/**".
+// isGlob reports whether the stars around a word belong to a pattern: "**/a/**".
 func isGlob(word string) bool {
 	inner := strings.Trim(word, "*_~'’:!?.")
 	return len(inner) > 1 && countSlashes(inner) > 0 && strings.IndexByte(`/\`, inner[len(inner)-1]) >= 0
@@ -429,11 +435,11 @@ func addPlace(places []int, one int) []int {
 	return append(places, one)
 }
 
-// edges bounds how many places of a piece a phrase may begin and end at where it has more
-// pieces; within one piece it ends at the next of twice as many.
+// edges limits the places at which a phrase of several pieces may begin and end in a piece. A
+// phrase inside one piece may end at twice as many places.
 const edges = 8
 
-// visitPhrases visits the phrases of what somebody typed, each as a value may have it.
+// visitPhrases visits the phrases of a typed text, in every form that a value may have.
 func visitPhrases(text string, visit func(phrase string)) {
 	all := splitPieces(text, true, nil)
 	for i := range all {
@@ -451,7 +457,7 @@ func visitPhrases(text string, visit func(phrase string)) {
 		for j := i + 1; j < len(all) && j < i+maxPhrase; j++ {
 			ends, glued := all[j].ends, slices.ContainsFunc(all[i:j], func(one piece) bool { return one.glued })
 			starts := p.starts
-			if j == i+maxPhrase-1 { // of a longer value
+			if j == i+maxPhrase-1 { // part of a longer value
 				starts, ends = addPlace(slices.Clip(starts), p.from), addPlace(slices.Clip(ends), all[j].end)
 			}
 			for _, from := range starts[:min(len(starts), edges)] {
@@ -470,7 +476,7 @@ func visitPhrases(text string, visit func(phrase string)) {
 	}
 }
 
-// webForms visits how else a web address is written that somebody typed.
+// webForms visits the other spellings of a web address that somebody typed.
 func webForms(typed string, visit func(phrase string)) {
 	rest, by := trimSchemes(strings.ToLower(typed))
 	host := rest
@@ -481,9 +487,9 @@ func webForms(typed string, visit func(phrase string)) {
 		return
 	}
 	if name, _, _ := strings.Cut(host, ":"); by == noLead && !strings.HasPrefix(name, "www.") && !isNumbered(name) && !bareHosts()[name[strings.LastIndexByte(name, '.')+1:]] {
-		return // "install.sh" is a file, until he says otherwise
+		return // "install.sh" is a file unless the user says otherwise
 	}
-	// The host is in lower case, what stands behind it as it was typed.
+	// The host is in lower case; the rest stays as it was typed.
 	lead, path := strings.ToLower(typed[:len(typed)-len(rest)]), typed[len(typed)-len(rest)+len(host):]
 	if lead == "" {
 		lead = "https://"
@@ -495,17 +501,17 @@ func webForms(typed string, visit func(phrase string)) {
 	}
 }
 
-// bareHosts are endings by which a name without a scheme is a host's. Other domains are
-// endings of files, too: main.tf, main.cc, Photo.app, Dockerfile.dev.
+// bareHosts holds the endings that make a name without a scheme a host name. Other domains are
+// also endings of files: main.tf, main.cc, Photo.app, Dockerfile.dev.
 var bareHosts = sync.OnceValue(func() map[string]bool {
 	return setOf(`com org net edu gov mil int biz io cloud tech online shop blog test example
 	at au be ca ch cn cz de dk ee es eu fi fr gr hk hu ie il it jp kr lt lv mx nl no nz ph ru se sg sk th tw ua uk us vn za
 	рф 中国 香港 台湾`)
 })
 
-// foldPhrase gives a phrase as it is compared: in lower case, unless it has a path, of which
-// other letters are another one, or a letter that would become a plain one ("K", the sign
-// for Kelvin), and with it another host.
+// foldPhrase returns a phrase in the form used for comparison, which is lower case. It returns two
+// kinds of phrases unchanged: a path, because case matters there, and a phrase with a letter that
+// would become a plain one ("K", the sign for Kelvin), because that could name another host.
 func foldPhrase(phrase string) string {
 	if strings.ContainsAny(phrase, `/\`) {
 		return phrase

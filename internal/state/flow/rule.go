@@ -9,15 +9,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// going is what a call takes along. It is read again and again into the same room.
+// going is what a call carries. Its memory is reused for every call.
 type going struct {
-	what  []byte   // the server, the tool and the values that decide, exactly
-	to    []string // the values that decide where it goes
-	loose bool     // it does not say where
-	texts []string // all there is in it, and what it says as JSON or HTML
+	what  []byte   // the server, the tool and the deciding values, exactly
+	to    []string // the values that decide where the call goes
+	loose bool     // the call does not say where it goes
+	texts []string // all texts in the call, also decoded as JSON or HTML
 }
 
-// clearCall lets go of a call, whose bytes are another's.
+// clearCall drops all references to a call, because the call's memory is reused.
 func (g *going) clearCall() {
 	clear(g.to)
 	clear(g.texts)
@@ -31,12 +31,12 @@ func (g *going) addExact(text string) {
 	g.what = append(g.what, text...)
 }
 
-// readCall reads a call. Of what is no tool and no resource nothing says where it goes. A tool
-// without any of the arguments that decide goes where it always goes; one whose arguments that
-// decide are all empty does not say where.
+// readCall reads a call. Only tools and resources say where a call goes. A tool call that has none
+// of the deciding arguments goes where the tool always goes. A tool call whose deciding arguments
+// are all empty does not say where it goes.
 func (g *going) readCall(server string, decides []string, c *policy.Call) {
 	g.clearCall()
-	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // of these the others are its class's
+	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // for built-in tools the other names come from the tool's class
 	args, extra := jsonscan.ValueOf(c.Args), jsonscan.ValueOf(c.Extra)
 	g.addExact(server)
 	g.addExact(c.Subject.RuleKey())
@@ -48,7 +48,7 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 		g.to = append(g.to, c.Names...)
 	case c.Subject != policy.ToolSubject:
 		g.loose = true
-	case decides == nil: // then everything may
+	case decides == nil: // then every argument may decide
 		for _, all := range [...]jsonscan.Value{args, extra} {
 			for name, value := range all.Members() {
 				if name := name.Text(); !isIdentifier(name) {
@@ -63,7 +63,7 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 		visitArguments(decides, c, func(name string, value jsonscan.Value) {
 			known := len(g.to)
 			g.addDestination(name, value)
-			given = given || value.Kind() != jsonscan.Null // which clients send for what is not given
+			given = given || value.Kind() != jsonscan.Null // some clients send null for a missing argument
 			if len(g.to) == known && !isEmpty(value) {
 				g.to = append(g.to, string(value)) // true, or a record that names nobody
 			}
@@ -80,7 +80,6 @@ func (g *going) readCall(server string, decides []string, c *policy.Call) {
 	extra.VisitLeaves(carry)
 }
 
-// isEmpty reports whether a value holds nothing.
 func isEmpty(value jsonscan.Value) bool {
 	for range value.Members() {
 		return false
@@ -96,7 +95,7 @@ func isEmpty(value jsonscan.Value) bool {
 	return false
 }
 
-// visitArguments visits arguments of some names, in whatever letters.
+// visitArguments visits the arguments with some names; letter case does not matter.
 func visitArguments(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		name := key.Text()
@@ -106,8 +105,8 @@ func visitArguments(names []string, c *policy.Call, visit func(name string, valu
 	}
 }
 
-// addDestination takes what stands in an argument that decides: its values, and the names in it
-// that are no field of a record.
+// addDestination adds the content of a deciding argument: its values, and the names in it that are
+// not fields of a record.
 func (g *going) addDestination(name string, value jsonscan.Value) {
 	g.addExact(name)
 	switch value.Kind() {
@@ -115,7 +114,7 @@ func (g *going) addDestination(name string, value jsonscan.Value) {
 		g.addExact("{")
 		for key, inner := range value.Members() {
 			name := key.Text()
-			if !isField(name) || inner.Kind() == jsonscan.Boolean { // {"members":true} names who gets it
+			if !isField(name) || inner.Kind() == jsonscan.Boolean { // {"members":true} names a recipient
 				g.to = append(g.to, name)
 			}
 			g.addDestination(name, inner)
@@ -138,7 +137,7 @@ func (g *going) addDestination(name string, value jsonscan.Value) {
 	}
 }
 
-// visitArgumentTexts visits for people what stands in an argument that decides.
+// visitArgumentTexts visits the texts of a deciding argument, to show them to people.
 func visitArgumentTexts(value jsonscan.Value, visit func(text string)) {
 	switch value.Kind() {
 	case jsonscan.Object:
@@ -158,8 +157,8 @@ func visitArgumentTexts(value jsonscan.Value, visit func(text string)) {
 	}
 }
 
-// fields are names of what records of a recipient, a place or a time have, in lower case and
-// without marks. Another name could be a recipient's.
+// fields are the usual field names of a record for a recipient, a place or a time, in lower case
+// and without "_" and "-". Any other name could be a recipient's.
 var fields = map[string]bool{
 	"account": true, "address": true, "addresses": true, "bcc": true, "body": true, "branch": true, "cc": true, "channel": true, "channelid": true, "channels": true,
 	"city": true, "code": true, "company": true, "content": true, "country": true, "countrycode": true, "date": true, "datetime": true, "description": true,
@@ -177,7 +176,7 @@ func isField(name string) bool { return fields[strings.ToLower(withoutMarks.Repl
 
 var withoutMarks = strings.NewReplacer("_", "", "-", "")
 
-// isIdentifier reports whether a name has the form that programs give to arguments.
+// isIdentifier reports whether a name has the form that programs use for argument names.
 func isIdentifier(name string) bool {
 	for i := range len(name) {
 		c := name[i] | 0x20
@@ -195,24 +194,26 @@ func textOf(leaf jsonscan.Value) string {
 	return string(leaf)
 }
 
-// opinion is what a session makes of a call that could carry out what it has seen.
+// opinion is the judgement on a call that could carry out what the session has seen.
 type opinion struct {
-	goes string   // why it goes without a question; "" where it does not
-	why  []string // why it does not
+	goes string   // why the call needs no question; "" if it needs one
+	why  []string // why it needs a question
 }
 
 func (o *opinion) addReason(reason string) { o.why = append(o.why, reason) }
 
-// Why a call goes, for the record.
+// Reasons why a call needs no question, for the record.
 const (
 	userSaid  = "it goes where the user said"
 	ownPlace  = "it has none of the arguments that decide where it goes"
 	sameAgain = "a person let the same go there before"
 )
 
-// weighCall reports whether a call goes without a question: it goes where the user said, where a
-// person let the same go before, or, by the owner's list of what decides, nowhere else, carries no address that others have written and the user
-// has not, and nothing of what must not leave. The labels are those of the last look.
+// weighCall reports whether a call needs no question. That is so when a person has allowed the
+// same call before, when the user has named where the call goes, or when it has none of the
+// arguments that the owner lists as deciding. In addition, the call must not carry an address that
+// others have written and the user has not, or secret data. weighCall uses the labels as they were
+// last read.
 func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o opinion, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,8 +262,9 @@ func (s *Session) weighCall(server string, decides []string, c *policy.Call) (o 
 	return o, nil
 }
 
-// weighAddresses is against addresses that others have written and the user has not, each once.
-// The host of what the user has named is against it where others have surely written that.
+// weighAddresses adds a reason for each address that others have written and the user has not. If
+// the user has named the whole address, its host is a reason only if others have certainly written
+// that host.
 func (k *known) weighAddresses(g *going, o *opinion) {
 	var told []string
 	for _, text := range g.texts {
@@ -281,7 +283,6 @@ func (k *known) weighAddresses(g *going, o *opinion) {
 	}
 }
 
-// hasWord reports whether a word is in a text.
 func hasWord(text, word string) bool {
 	all := splitWords(text)
 	for one := all.nextWord(); one != ""; one = all.nextWord() {
@@ -292,12 +293,12 @@ func hasWord(text, word string) bool {
 	return false
 }
 
-// addressKey gives what a call that carries an address is allowed by.
+// addressKey returns the key under which a person's consent to an address in this call is stored.
 func (g *going) addressKey(word string) []byte {
 	return slices.Concat(g.what, []byte{0}, []byte(word))
 }
 
-// allowCall keeps that a person let a call go: the same goes there again.
+// allowCall stores that a person has allowed a call: the same call may go there again.
 func (s *Session) allowCall(server string, decides []string, c *policy.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

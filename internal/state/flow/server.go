@@ -13,19 +13,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ServerLabels is one server of a session: the gate's Labels. It is safe for
-// concurrent use.
+// ServerLabels is one server of a session; it implements gate.Labels. It is safe for concurrent
+// use.
 type ServerLabels struct {
 	session *Session
-	name    string // what rules call it; "" is none
+	name    string // its name in rules; "" if it has none
 	shown   string
-	known   func() *Known // asked once it matters: a table is read for it
+	known   func() *Known // called only when needed, because it reads a table
 	policy  atomic.Pointer[policy.Policy]
 
 	joined atomic.Pointer[joined]
 }
 
-// joined is the session that a message has named last, and what was seen when it did.
+// joined is the session that the last message named, and the generation of the labels at that
+// time.
 type joined struct {
 	id  string
 	gen uint64
@@ -33,7 +34,8 @@ type joined struct {
 
 var _ gate.Labels = (*ServerLabels)(nil)
 
-// NewServer begins one. shown is its name for people where rules have none.
+// NewServer returns the labels of one server. shown is its name for people if it has no name in
+// rules.
 func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.Policy) *ServerLabels {
 	one := &ServerLabels{session: s, name: name, shown: shown, known: sync.OnceValue(known)}
 	if name != "" {
@@ -46,13 +48,14 @@ func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.P
 	return one
 }
 
-// SetPolicy changes what is said of servers, from now on.
+// SetPolicy replaces the policy from now on.
 func (s *ServerLabels) SetPolicy(p *policy.Policy) { s.policy.Store(p) }
 
-// usesLabels reports whether anything looks at labels.
+// usesLabels reports whether the policy uses labels.
 func usesLabels(p *policy.Policy) bool { return p.FlowLevel() != policy.Off || p.Labelled() }
 
-// Add puts what a message brings into the journals, and has its texts known again.
+// Add writes the labels of a message into the journals, and marks its texts so that they are
+// recognized later.
 func (s *ServerLabels) Add(all []gate.Label, message []byte) error {
 	return s.keepLabels(all, message, s.policy.Load().FlowLevel() != policy.Off)
 }
@@ -75,22 +78,23 @@ func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) 
 		if err != nil {
 			return fmt.Errorf("what the session has seen cannot be kept: %w", err)
 		}
-		if s.session.gen.Load() == gen { // else it was cleared meanwhile, and begins with this
+		if s.session.gen.Load() == gen { // otherwise a clear came meanwhile: repeat in the new journal
 			return nil
 		}
 	}
 }
 
-// Allowed keeps that a person let calls go that labels asked about.
+// Allowed stores that a person has allowed calls that labels asked about.
 func (s *ServerLabels) Allowed(cs []policy.Call) {
 	p := s.policy.Load()
 	for i := range cs {
 		_, decides := s.traitsOf(p, &cs[i])
-		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, &cs[i]) // what cannot be kept is asked about again
+		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, &cs[i]) // if this fails, the call is asked about again
 	}
 }
 
-// Seen is what rules are told. Where it cannot be read, all has been seen.
+// Seen returns what the session has seen, for rules. If that cannot be read, it returns every
+// label.
 func (s *ServerLabels) Seen(cs []policy.Call) policy.Seen {
 	seen, err := s.readLabels(cs)
 	if err != nil {
@@ -99,7 +103,7 @@ func (s *ServerLabels) Seen(cs []policy.Call) policy.Seen {
 	return seen
 }
 
-// readLabels gives what the session has seen, with those that calls name.
+// readLabels returns what the session has seen, including the sessions that the calls name.
 func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 	for {
 		gen := s.session.gen.Load()
@@ -113,8 +117,8 @@ func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 	}
 }
 
-// silent are the methods whose messages from a server bring nothing along: they hold nothing,
-// or what tools and the like are called, which is there from the start.
+// silent holds the methods whose messages from a server add no labels. Such messages are empty or
+// hold only names of tools and the like, which are known from the start.
 var silent = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, "logging/setLevel": true,
 	"resources/subscribe": true, "resources/unsubscribe": true,
@@ -123,20 +127,20 @@ var silent = map[string]bool{
 	"notifications/tools/list_changed":         true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
 }
 
-// Brought is what a message of the server brings along: that of the calls which it
-// answers, or of the server where it answers none.
+// Brought returns the labels that a message of the server adds: those of the calls that it
+// answers, or those of the server if it answers none.
 func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
 	if !usesLabels(p) || silent[x.Event.Method] {
 		return nil
 	}
-	for _, one := range x.Replies { // of an array
+	for _, one := range x.Replies { // of a JSON-RPC batch
 		all = append(all, s.Brought(one)...)
 	}
 	switch {
 	case len(x.Replies) > 0:
 	case len(x.Answered) == 0:
-		c := &policy.Call{Server: x.Event.Server} // any of its tools may have sent it
+		c := &policy.Call{Server: x.Event.Server} // any tool of the server may have sent it
 		server, _ := s.callServer(c)
 		t, _ := s.traitsOf(p, c)
 		for _, kind := range labelKinds(t.Join(p.TrustAny(server))) {
@@ -157,8 +161,8 @@ func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.
 	return all
 }
 
-// Called joins what the answers to calls bring along that nobody here will see, as those of
-// an agent's own tools: before they go. Of their texts nothing is known again.
+// Called adds the labels of answers that we will not see, such as answers of an agent's own tools,
+// before the calls go. Texts of such answers are not marked.
 func (s *ServerLabels) Called(cs []policy.Call) error {
 	p := s.policy.Load()
 	if !usesLabels(p) {
@@ -179,7 +183,7 @@ func (s *ServerLabels) Called(cs []policy.Call) error {
 	return nil
 }
 
-// Judge tightens calls that could carry out what the session has seen.
+// Judge tightens the decision on calls that could carry out what the session has seen.
 func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 	p := s.policy.Load()
 	level := p.FlowLevel()
@@ -238,13 +242,13 @@ func joinReasons(noted, why string) string {
 	return noted + "; " + why
 }
 
-// grantServer gives the server of a call, for what a person allows.
+// grantServer returns the server name under which a person's consent is stored.
 func (s *ServerLabels) grantServer(c *policy.Call) string {
 	server, _ := s.callServer(c)
 	return cmp.Or(server, s.shown)
 }
 
-// forbiddenReason says why a call may not be at all.
+// forbiddenReason returns why the owner forbids a call; "" if it is not forbidden.
 func forbiddenReason(t policy.Traits) string {
 	for _, of := range []struct {
 		trust policy.Trust
@@ -262,7 +266,7 @@ func forbiddenReason(t policy.Traits) string {
 	return ""
 }
 
-// questionText says what a call would do, to whom, and after what: it is read in a question.
+// questionText describes for a question what a call would do, to whom, and what was read before.
 func (s *ServerLabels) questionText(decides []string, c *policy.Call, t policy.Traits, o *opinion) string {
 	to := destinationText(decides, c)
 	text := "write where others read"
@@ -293,7 +297,7 @@ func (s *ServerLabels) questionText(decides []string, c *policy.Call, t policy.T
 	return text
 }
 
-// shownSources is how many of them a question names.
+// shownSources is how many sources, reasons or destinations a question names.
 const shownSources = 2
 
 func formatSources(all []Seen) string {
@@ -308,7 +312,7 @@ func formatSources(all []Seen) string {
 	return strings.Join(parts, ", ")
 }
 
-// destinationText gives the values that say where a call goes.
+// destinationText returns the values that say where a call goes.
 func destinationText(names []string, c *policy.Call) string {
 	var parts []string
 	if c.Subject == policy.ResourceSubject {
@@ -323,7 +327,7 @@ func destinationText(names []string, c *policy.Call) string {
 	return strings.Join(parts, ", ")
 }
 
-// joinSessions takes in a session that a message names.
+// joinSessions joins the sessions that calls name.
 func (s *ServerLabels) joinSessions(cs []policy.Call) error {
 	for i := range cs {
 		id := cs[i].Session

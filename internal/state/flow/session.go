@@ -16,45 +16,45 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Session is what one process knows of an agent's session. Its methods are safe for
-// concurrent use. Nothing is opened before it is asked; one that fails once has failed for
-// good, and then whoever asks is told.
+// Session is the state of an agent's session in one process. Its methods are safe for concurrent
+// use. Files are opened on first use. After one failure every later call fails, and the caller
+// gets the error.
 type Session struct {
 	dir   string
 	keys  []string
-	alone bool          // no message links it
-	gen   atomic.Uint64 // of the labels; a clear begins another
+	alone bool          // messages cannot link it with other sessions
+	gen   atomic.Uint64 // generation of the labels; a clear begins another
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	journals []*journal
-	own      int // as many of them, from the first, are of our own keys
+	own      int // number of leading journals that use this session's keys
 	labels   labels
 	err      error
-	said     []listened      // where the user's words are, beside our own keys
+	said     []listened      // where the user's words are, besides our own keys
 	turns    map[uint64]bool // messages that are being marked
-	last     uint64          // of them
-	bytes    int             // of theirs
-	done     *sync.Cond      // one of them is
-	known    known           // room for what is known at a call
-	going    going           // and for what it takes along
+	last     uint64          // number of the last such message
+	bytes    int             // total size of these messages
+	done     *sync.Cond      // signals that a message is marked
+	known    known           // reused memory for the marks
+	going    going           // reused memory for the content of a call
 	ledgers  map[*Ledger]bool
-	process  string   // the key of the client's process; "" where clears are not heeded
-	client   string   // and its journal
-	root     *journal // it, where it is not among the journals
+	process  string   // the key of the client's process; "" if clears are ignored
+	client   string   // name of that process's journal
+	root     *journal // that journal, if it is not among journals
 	at       string   // the journal that the last clear has led to; "" before the first
 
 	tasks sync.WaitGroup
 }
 
-// New is the session of some keys, whose journals lie in a folder of the state folder.
+// New returns the session of some keys, whose journals lie in a folder of the state folder.
 func New(state string, keys []string) *Session {
 	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
 	s.done = sync.NewCond(&s.mu)
 	return s
 }
 
-// NewIsolated gives the session of one key, which has nothing in common with any other, whatever a
-// message says.
+// NewIsolated returns the session of one key. It shares nothing with other sessions, even if a
+// message names one.
 func NewIsolated(state, key string) *Session {
 	s := New(state, []string{key})
 	s.alone = true
@@ -63,10 +63,10 @@ func NewIsolated(state, key string) *Session {
 
 func dirOf(state string) string { return filepath.Join(state, "flow") }
 
-// idleTime is how long the journal of a session stays that nobody has open.
+// idleTime is how long a journal is kept after its last use.
 const idleTime = 7 * 24 * time.Hour
 
-// openJournals opens the journals of our keys and joins them.
+// openJournals opens and links the journals of our keys.
 func (s *Session) openJournals() error {
 	if s.journals != nil || s.err != nil {
 		return s.err
@@ -90,7 +90,7 @@ func (s *Session) openJournals() error {
 	return nil
 }
 
-// makeFolder is for nobody but us.
+// makeFolder creates a folder that only this user can open, or checks that it is one.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -105,7 +105,8 @@ func makeFolder(dir string) error {
 	return access.CheckOpen(dir, info)
 }
 
-// linkKey makes the labels of one more key those of the session, and the other way round.
+// linkKey links one more key: its labels become labels of the session, and the session's labels
+// become labels of the key.
 func (s *Session) linkKey(key string) error {
 	name, gen := fileOf(key), s.gen.Load()
 	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
@@ -128,17 +129,17 @@ func (s *Session) linkKey(key string) error {
 		if err != nil || len(lines) == 0 {
 			err = j.writeLines(keyLine(key))
 		} else {
-			j.read = 0 // refresh reads it again
+			j.read = 0 // refreshLabels reads it again
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if err := s.refreshLabels(); err != nil || s.own == 1 || s.gen.Load() != gen {
-		return err // who was cleared meanwhile names it again
+		return err // after a clear, the caller links the key again
 	}
 	first := s.journals[0]
-	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // what is linked is read by all
+	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // every reader follows links
 		if l.from.links[l.to.name] {
 			continue
 		}
@@ -149,7 +150,7 @@ func (s *Session) linkKey(key string) error {
 	return s.refreshLabels()
 }
 
-// readNew gives what others have added to a journal.
+// readNew returns what others have added to a journal.
 func (s *Session) readNew(j *journal) (c content, err error) {
 	lines, err := j.readNext()
 	if errors.Is(err, errCut) {
@@ -164,7 +165,7 @@ func (s *Session) readNew(j *journal) (c content, err error) {
 	return c, nil
 }
 
-// refreshLabels reads what others have added.
+// refreshLabels reads what others have added to all journals.
 func (s *Session) refreshLabels() error {
 	if moved, err := s.moveIfCleared(s.root); moved || err != nil {
 		return err
@@ -200,8 +201,8 @@ func (s *Session) refreshLabels() error {
 	return nil
 }
 
-// mendJournal has every label hold, and says what is known anew in a journal that is not what it
-// was: who reads it for the first time must not find less than others did.
+// mendJournal repairs a journal that others have changed. It makes every label hold and writes all
+// known labels again, so that a new reader does not find less than earlier readers.
 func (s *Session) mendJournal(j *journal) error {
 	s.labels.distrustEverything(time.Now())
 	info, err := j.f.Stat()
@@ -210,7 +211,7 @@ func (s *Session) mendJournal(j *journal) error {
 	}
 	j.read = 0
 	if info.Size() > maxJournal {
-		j.read = info.Size() // whoever reads it finds the same
+		j.read = info.Size() // every other reader finds it too long as well
 		return nil
 	}
 	var lines []string
@@ -220,12 +221,12 @@ func (s *Session) mendJournal(j *journal) error {
 	return j.writeLines(lines...)
 }
 
-// maxJournals is how many may be linked; further ones are not followed, and every label
-// holds.
+// maxJournals is how many journals may be linked. If there are more, they are not read, and every
+// label holds.
 const maxJournals = 64
 
-// Add joins labels to the session. When it returns, every process that shares the session
-// knows them with its next call, unless it was cleared meanwhile (gen).
+// Add adds labels to the session. When it returns, every process that shares the session sees them
+// with its next call. The exception is a clear in the meantime: then gen changes.
 func (s *Session) Add(all []Seen) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,10 +259,10 @@ func (s *Session) Add(all []Seen) error {
 	for _, one := range grown.listNewest(policy.SeenWords()...) {
 		s.labels.addLabel(one)
 	}
-	return s.refreshLabels() // from now on it would be missed
+	return s.refreshLabels() // labels that others added meanwhile would be missed
 }
 
-// JoinKey takes in a key that a message names.
+// JoinKey links a key that a message names.
 func (s *Session) JoinKey(key string) error {
 	if s.alone {
 		return nil
@@ -277,14 +278,14 @@ func (s *Session) JoinKey(key string) error {
 			return nil
 		}
 		gen := s.gen.Load()
-		s.err = s.linkKey(key) // half a join would hide from others what was seen before
+		s.err = s.linkKey(key) // a half-finished link would hide from others what was seen before
 		if s.err != nil || s.gen.Load() == gen {
 			return s.err
 		}
 	}
 }
 
-// Seen is what the session has seen by now.
+// Seen returns what the session has seen by now.
 func (s *Session) Seen() (policy.Seen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +295,7 @@ func (s *Session) Seen() (policy.Seen, error) {
 	return s.labels.policyLabels(), nil
 }
 
-// refreshState gives the state of this moment.
+// refreshState opens the journals if needed and reads what others have added.
 func (s *Session) refreshState() error {
 	if err := s.openJournals(); err != nil {
 		return err
@@ -302,21 +303,21 @@ func (s *Session) refreshState() error {
 	return s.refreshLabels()
 }
 
-// listNewest lists what has been seen of some kinds, the newest first.
+// listNewest lists what the session has seen of some kinds, the newest first.
 func (s *Session) listNewest(kinds ...string) []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.labels.listNewest(kinds...)
 }
 
-// Close lets go of the journals; they stay.
+// Close closes the journals; the files stay.
 func (s *Session) Close() {
 	s.tasks.Wait()
 	s.mu.Lock()
 	ledgers := slices.Collect(maps.Keys(s.ledgers))
 	defer func() {
 		s.mu.Unlock()
-		for _, l := range ledgers { // they ask us which they are
+		for _, l := range ledgers { // outside the lock, because a ledger asks us for its file name
 			l.close()
 		}
 	}()
@@ -335,7 +336,8 @@ func (s *Session) Close() {
 	s.journals, s.root, s.err = nil, nil, errors.New("the session is over")
 }
 
-// ForgetSession gives Close, and removes what is kept under the session's own keys: it is over for all.
+// ForgetSession closes the session and removes the files of its own keys. The session is then over
+// for all processes.
 func (s *Session) ForgetSession() error {
 	s.Close()
 	var failed []error
@@ -349,9 +351,9 @@ func (s *Session) ForgetSession() error {
 	return errors.Join(failed...)
 }
 
-// sweepJournals removes what nobody has had open or written to since a time.
+// sweepJournals removes files that nobody has open and nobody has written to since a time.
 func sweepJournals(dir string, before time.Time) {
-	entries, _ := os.ReadDir(dir) // what is not swept now is another time
+	entries, _ := os.ReadDir(dir) // the rest is swept another time
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || len(e.Name()) < 32 || !isName(e.Name()[:32]) || !info.Mode().IsRegular() || info.ModTime().After(before) {

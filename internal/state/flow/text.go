@@ -12,11 +12,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// maxReadings bounds how often escapes within escapes are decoded: four levels of JSON in JSON.
+// maxReadings limits how often nested escapes are decoded: enough for four levels of JSON in JSON.
 const maxReadings = 5
 
-// visitReadings visits a text and what who reads it may take it for: JSON or HTML in a text has
-// escapes, which hide where a word begins.
+// visitReadings visits a text and its decoded forms. A text may contain JSON or HTML, whose
+// escapes hide where a word begins.
 func visitReadings(text string, visit func(text string)) {
 	for range maxReadings {
 		visit(text)
@@ -28,8 +28,8 @@ func visitReadings(text string, visit func(text string)) {
 	}
 }
 
-// decodeText gives a text without one level of the escapes of JSON and HTML, and without wide
-// letters and what nobody sees.
+// decodeText returns a text with one level of JSON and HTML escapes decoded, wide letters made
+// plain, and invisible characters removed.
 func decodeText(text string) string {
 	if strings.IndexByte(text, '\\') >= 0 {
 		text = string(escape.UndoEscapes(nil, []byte(text)))
@@ -40,8 +40,8 @@ func decodeText(text string) string {
 	return foldForms(text)
 }
 
-// foldForms gives a text with plain characters in place of their wide and other forms, and
-// without what nobody sees. It is never longer.
+// foldForms returns a text with plain characters in place of wide and similar forms, and without
+// invisible characters. The result is never longer.
 func foldForms(text string) string {
 	var room [utf8.UTFMax]byte
 	return strings.Map(func(r rune) rune {
@@ -67,25 +67,27 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// words are what stands in a text between blanks, commas, quotes and brackets, as it is
-// compared: in lower case, without the marks around it and the scheme of an address.
+// words reads the words of a text, which are separated by blanks, commas, quotes and brackets, in
+// the form used for comparison: lower case, without the marks around a word and without the scheme
+// of an address.
 type words struct {
 	rest string
-	lead lead // what stood in front of the word that was read last
+	lead lead // the prefix of the word that was read last
 }
 
-// splitWords begins the words of a text. It copies one that is not plain lower case.
+// splitWords returns the words of a text. It copies a text that is not plain lower case.
 func splitWords(text string) words {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
-			// The same letters are the same bytes; behind a byte that is none, norm may leave one out.
+			// Normalized, equal letters have equal bytes. norm may drop a letter after an invalid
+			// byte, so invalid bytes are replaced first.
 			return words{rest: strings.ToLower(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))}
 		}
 	}
 	return words{rest: text}
 }
 
-// nextWord gives the next word, "" behind the last.
+// nextWord returns the next word; "" after the last.
 func (w *words) nextWord() (word string) {
 	for word == "" && w.rest != "" {
 		end, size, plain := 0, 0, true
@@ -108,8 +110,8 @@ func (w *words) nextWord() (word string) {
 	return word
 }
 
-// startsSeparator reports whether a text begins with what stands between words, and how long its first
-// character is.
+// startsSeparator reports whether a text begins with a separator of words, and returns the length
+// of its first character.
 func startsSeparator(text string) (is bool, size int) {
 	if text[0] < utf8.RuneSelf {
 		return isSeparator(rune(text[0])), 1
@@ -125,12 +127,12 @@ func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(longMarks, r)
 }
 
-// longMarks are quotes and other marks between words that are no plain characters.
+// longMarks are quotes and other marks between words that are not ASCII.
 const longMarks = "“”„‚«»‹›「」『』《》…"
 
-// plainWord gives a word without the marks around it, and what led it.
+// plainWord returns a word without the marks around it, and the kind of its prefix.
 func plainWord(word string) (plain string, by lead) {
-	if strings.HasPrefix(word, "::") && strings.Count(word, ":") > 2 { // of IPv6, and no mark
+	if strings.HasPrefix(word, "::") && strings.Count(word, ":") > 2 { // an IPv6 address: these colons are not marks
 		if plain := strings.TrimRight(word, "'’:!?*./\\"); isIPv6(plain) {
 			return plain, noLead
 		}
@@ -148,8 +150,8 @@ func plainWord(word string) (plain string, by lead) {
 
 func isAlphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
-// countLetters counts the letters and digits of a text; digits says that it has nothing else
-// than digits.
+// countLetters counts the letters and digits of a text. digits reports whether the text has only
+// digits and the characters " .-+".
 func countLetters(text string) (n int, digits bool) {
 	digits = true
 	for _, r := range text {
@@ -161,33 +163,33 @@ func countLetters(text string) (n int, digits bool) {
 	return n, digits
 }
 
-// isTelling says of a value whether it is long enough that it stands in a text for itself,
-// and not for something else: "13" does not.
+// isTelling reports whether a value is long enough that it cannot stand in a text by chance: "13"
+// is not.
 func isTelling(value string) bool {
 	n, digits := countLetters(value)
 	return n >= 5 || n == 4 && !digits
 }
 
-// isOdd says of a word that it is no word of a language: an address, a path, a name with
-// digits.
+// isOdd reports whether a word is not a word of a language, but an address, a path, a name with
+// digits or the like.
 func isOdd(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 }
 
-// What runs are made of: of two texts that have runLength+runWindow-1 folded characters in a
-// row in common, at least one run is the same (winnowing, Schleimer and others, 2003).
+// Parameters of the runs: if two texts have runLength+runWindow-1 folded characters in a row in
+// common, at least one of their runs is the same (winnowing, Schleimer and others, 2003).
 const (
 	runLength = 16
 	runWindow = 9
 	runBase   = 0x9E3779B97F4A7C15
 )
 
-// visitRuns are fingerprints of a text: of its letters and digits alone, in lower case.
+// visitRuns visits fingerprints of a text. Only its letters and digits count, in lower case.
 func visitRuns(text string, visit func(hash uint64)) {
 	var chars [runLength]uint64
 	var mixed [runWindow]uint64
 	var hash uint64
-	n, now, least := 0, 0, 0 // now and least are places in mixed; age is how old least is
+	n, now, least := 0, 0, 0 // now and least are places in mixed; age is the age of least
 	age := runWindow
 	for i := 0; i < len(text); {
 		r := rune(text[i])
@@ -225,7 +227,8 @@ func visitRuns(text string, visit func(hash uint64)) {
 	}
 }
 
-// runTop is what the character before a run counts in its hash: runBase to the runLength.
+// runTop is the factor that the character before a run has in its hash: runBase to the power
+// runLength.
 const (
 	runBase2 = runBase * runBase & (1<<64 - 1)
 	runBase4 = runBase2 * runBase2 & (1<<64 - 1)
@@ -239,9 +242,8 @@ func mixHash(h uint64) uint64 {
 	return h ^ h>>29
 }
 
-// nextLetter gives the first letter or digit of a text from at on, in lower case, and what is
-// behind it; 0 where there is none. What a text in a text has before a line end or a quote
-// is left out.
+// nextLetter returns the first letter or digit of a text from at on, in lower case, and the place
+// after it; 0 if there is none. It skips an escape for a line end, a tab, a quote or a backslash.
 func nextLetter(text string, at int) (r rune, next int) {
 	for at < len(text) {
 		c := text[at]

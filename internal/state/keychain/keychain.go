@@ -1,6 +1,6 @@
-// Package keychain keeps texts in the system's keychain: the Secret Service on Linux,
-// Keychain on macOS, Credential Manager on Windows. None of them can list what it holds
-// for a program, so the names of what is kept, which are no secret, stand in a file.
+// Package keychain keeps texts in the system's keychain: the Secret Service on Linux, Keychain on
+// macOS, Credential Manager on Windows. None of these can list a program's entries, so the names
+// of the entries, which are not secret, are stored in a file.
 package keychain
 
 import (
@@ -17,26 +17,26 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// Keychain is what one part of clawai keeps there.
+// Keychain holds the entries of one part of clawai.
 type Keychain struct {
-	Service string             // what the keychain knows it by
+	Service string             // service name in the keychain
 	Index   string             // path of the file of names; its folder exists
-	Private func(string) error // makes its folder and refuses one that others can change
-	Dir     string             // that folder
+	Private func(string) error // creates Dir, and returns an error if others can change it
+	Dir     string             // folder of Index
 }
 
-// ErrNone is said of a name that nothing is kept under.
+// ErrNone means that there is no entry under a name.
 var ErrNone = errors.New("nothing is kept under this name")
 
-// ErrTooLarge is said of a text that the system's keychain has no room for: about
-// 3,000 bytes on macOS, 2,560 on Windows.
+// ErrTooLarge means that a text is too long for the system's keychain: the limit is about 3,000
+// bytes on macOS and 2,560 on Windows.
 var ErrTooLarge = errors.New("it is too large for this system's keychain")
 
-// timeout bounds a keychain that waits for somebody to unlock it.
+// timeout limits the wait for a keychain that somebody must unlock.
 const timeout = 20 * time.Second
 
-// Get asks the keychain, if it was ever given something of this name: one that is
-// locked, or slow, or missing, is not asked for nothing.
+// Get returns the text under a name. It asks the keychain only if the index has the name, so that
+// a locked, slow or missing keychain is not asked for nothing.
 func (k Keychain) Get(name string) (string, error) {
 	known, err := k.Names()
 	if err != nil {
@@ -55,8 +55,8 @@ func (k Keychain) Get(name string) (string, error) {
 	return text, nil
 }
 
-// SetText puts the text into the keychain. The name is noted first: what is kept under a
-// name that is not known would never be found again.
+// SetText puts the text into the keychain. It first adds the name to the index: an entry whose
+// name is unknown would never be found again.
 func (k Keychain) SetText(name, text string) error {
 	fresh := false
 	err := k.changeIndex(func(names []string) []string {
@@ -81,14 +81,14 @@ func (k Keychain) SetText(name, text string) error {
 	return fmt.Errorf("the keychain cannot be written: %w", err)
 }
 
-// Delete takes the text out of the keychain.
+// Delete removes the text from the keychain.
 func (k Keychain) Delete(name string) error {
 	_, err := callWithTimeout(func() (string, error) { return "", keyring.Delete(k.Service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
-		return errors.Join(ErrNone, k.forgetName(name)) // somebody took it out by hand
+		return errors.Join(ErrNone, k.forgetName(name)) // somebody removed it by hand
 	}
 	if err != nil {
-		// Without a keychain nothing was put into it: the index then lacks the name.
+		// If there is no keychain, nothing was put into it, and the index does not have the name.
 		if known, unread := k.Names(); unread == nil && !slices.Contains(known, name) {
 			return ErrNone
 		}
@@ -97,7 +97,7 @@ func (k Keychain) Delete(name string) error {
 	return k.forgetName(name)
 }
 
-// Names are those that something was kept under, in the order in which it was.
+// Names returns the names in the index, in the order in which they were added.
 func (k Keychain) Names() (names []string, err error) {
 	data, err := os.ReadFile(k.Index)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +120,7 @@ func (k Keychain) forgetName(name string) error {
 	})
 }
 
-// changeIndex changes the index, one process at a time.
+// changeIndex changes the index; only one process at a time can do this.
 func (k Keychain) changeIndex(change func([]string) []string) error {
 	if err := k.Private(k.Dir); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (k Keychain) changeIndex(change func([]string) []string) error {
 	return atomicfile.Write(k.Index, data, atomicfile.Options{Mode: 0o600})
 }
 
-// callWithTimeout gives up on a keychain that does not answer. Its call cannot be ended
-// and is left to itself.
+// callWithTimeout gives up on a keychain that does not answer. The call cannot be cancelled and
+// continues in the background.
 func callWithTimeout(call func() (string, error)) (string, error) {
 	type answer struct {
 		text string

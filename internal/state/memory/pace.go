@@ -6,12 +6,12 @@ import (
 	"runtime/metrics"
 )
 
-// manyBytes is where a heap is large: to let it grow by twice what is alive costs more
-// memory there than it saves time.
+// manyBytes is the size from which a heap is large: then frequent collections save more memory
+// than they cost in time.
 const manyBytes = 4 << 20
 
-// SetHeapPace lets the heap grow by few per cent of what is alive once that is large, and by many
-// while it is not.
+// SetHeapPace lets a large heap grow by few per cent of its live data between collections, and a
+// small heap by many per cent.
 func SetHeapPace(many, few int) {
 	debug.SetGCPercent(many)
 	awaitCycle(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})
@@ -19,11 +19,11 @@ func SetHeapPace(many, few int) {
 
 type pace struct {
 	many, few int
-	is        bool // few
+	is        bool // few is set now
 	live      []metrics.Sample
 }
 
-// cycle is dropped at once, so that the next collection finds it.
+// cycle becomes garbage at once, so that the next collection runs its finalizer.
 type cycle struct{ *pace }
 
 func awaitCycle(p *pace) { runtime.SetFinalizer(&cycle{p}, (*cycle).endCycle) }

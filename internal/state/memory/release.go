@@ -1,6 +1,5 @@
-// Package memory gives memory back to the system. The runtime lets what is no longer
-// used stand until the heap has grown by as much again, which for a proxy that has
-// become idle is never.
+// Package memory returns memory to the system. The runtime keeps unused memory until the heap has
+// grown by the same amount again, which never happens in a proxy that has become idle.
 package memory
 
 import (
@@ -10,8 +9,8 @@ import (
 	"time"
 )
 
-// The runtime collects once nothing large has been dropped for a while, and at the
-// latest some time after the first that was.
+// The runtime collects when nothing large has been dropped for quietDelay, and at the latest
+// maxDelay after the first drop.
 const (
 	quietDelay = time.Second
 	maxDelay   = 3 * time.Second
@@ -20,11 +19,11 @@ const (
 var pending struct {
 	sync.Mutex
 	timer *time.Timer
-	since time.Time // of the first that waits; zero: none does
+	since time.Time // time of the first waiting drop; zero: none
 }
 
-// ReleaseSoon is to be called when something large has been dropped. It neither
-// waits nor allocates.
+// ReleaseSoon must be called when something large has been dropped. It neither blocks nor, after
+// the first call, allocates.
 func ReleaseSoon() {
 	pending.Lock()
 	defer pending.Unlock()
@@ -45,6 +44,6 @@ func releaseMemory() {
 	pending.Lock()
 	pending.since = time.Time{}
 	pending.Unlock()
-	runtime.GC() // what pools hold outlives one collection
+	runtime.GC() // objects in a sync.Pool survive one collection
 	debug.FreeOSMemory()
 }

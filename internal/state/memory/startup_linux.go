@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleAfter is when a start is over.
+// settleAfter is the time after which a start is over.
 const settleAfter = time.Second
 
-// SettleSoon gives back, once, the pages of the program's own file that the start has
-// brought in: code and tables that are read once, and three quarters of what an idle proxy
-// is charged with. They stay in the system's cache, and one that is used again comes from there,
-// also of a file that was removed meanwhile; where that is not sure, nothing is given back.
+// SettleSoon releases, once, the pages of the program's own file that the start has loaded: code
+// and tables that are read once. They are three quarters of the memory that an idle proxy is
+// charged with. The pages stay in the system's cache, and a page that is used again comes from
+// there, even if the file was removed meanwhile. If this is not certain, nothing is released.
 func SettleSoon() { time.AfterFunc(settleAfter, func() { releaseProgram() }) }
 
-// remote are the file systems of which a page may not come again: the file may be replaced
-// where it lies, by a machine that knows nothing of us (NFS then says ESTALE), or who serves
-// it may be gone. Whoever misses a page is killed (statfs(2), SIGBUS).
+// remote holds the file systems on which a released page may not be available again: another
+// machine may replace the file in place (NFS then returns ESTALE), or the file server may be gone.
+// A process that misses a page is killed (statfs(2), SIGBUS).
 var remote = []uint32{
 	unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.V9FS_MAGIC,
 	unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.CODA_SUPER_MAGIC, unix.FUSE_SUPER_MAGIC,
 }
 
-// isLocal says that what is at a path comes from a disk of this machine.
+// isLocal reports whether the file at a path is on a disk of this machine.
 func isLocal(path string) bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(path, &fs) == nil && comesAgain(uint32(fs.Type)) //nolint:gosec,unconvert // its type is the machine's, its value has 32 bits
@@ -37,13 +37,13 @@ func isLocal(path string) bool {
 
 func comesAgain(magic uint32) bool { return !slices.Contains(remote, magic) }
 
-// releaseProgram says how much of the program's file it gave back, in bytes of the mappings.
+// releaseProgram returns how many bytes of the program's mappings it released.
 func releaseProgram() (given int) {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil || !isLocal("/proc/self/exe") {
 		return 0
 	}
-	f, err := os.Open("/proc/self/smaps") // proc(5): a line for the mapping, then one for each figure
+	f, err := os.Open("/proc/self/smaps") // proc(5): a line for each mapping, then a line for each of its figures
 	if err != nil {
 		return 0
 	}
@@ -62,8 +62,8 @@ func releaseProgram() (given int) {
 	return given
 }
 
-// giveBack lets go of a mapping that cannot be written to. The caller has seen that nobody
-// did before either, such as the linker: what comes back is what is in the file.
+// giveBack releases a mapping that is not writable. The caller has checked that nobody, such as
+// the linker, has written to the mapping before, so the pages can be read from the file again.
 func giveBack(place string) int {
 	addresses, rest, _ := strings.Cut(place, " ")
 	access, _, _ := strings.Cut(rest, " ")

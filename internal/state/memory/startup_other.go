@@ -2,5 +2,5 @@
 
 package memory
 
-// SettleSoon does nothing here: there is no telling which pages are those of the file.
+// SettleSoon does nothing here: it is not possible to find the pages of the file.
 func SettleSoon() {}

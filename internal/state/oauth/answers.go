@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// answerTransport hands JSON to the libraries in the form that they read. They refuse a whole
-// answer for a type in its header, a number with a fraction, or a member that nobody asked for,
-// and with an answer to a refresh the token that it changed is lost.
+// answerTransport passes JSON to the libraries in the form that they accept. They reject a whole
+// answer because of its Content-Type, a number with a fraction, or a malformed member that nobody
+// needs. If such an answer belongs to a refresh, the new refresh token in it would be lost.
 type answerTransport struct{ next http.RoundTripper }
 
-// textMembers are the texts that clawai or a library reads of an answer to a registration or a
-// request for a token.
+// textMembers are the text members that clawai or a library reads from an answer to a registration
+// or token request.
 var textMembers = []string{
 	"client_id", "client_secret", "token_endpoint_auth_method",
 	"access_token", "token_type", "refresh_token", "scope", "error", "error_description", "error_uri",
 }
 
-// RoundTrip reads the answer whole: one that breaks off is none.
+// RoundTrip reads the whole answer; an answer that breaks off is an error.
 func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := cmp.Or(a.next, http.DefaultTransport).RoundTrip(r)
 	if err != nil {
@@ -47,8 +47,7 @@ func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// plainAnswer gives an answer with the members alone that somebody reads, in the types that they
-// are read in.
+// plainAnswer returns an answer with only the members that are read, in the expected types.
 func plainAnswer(doc map[string]json.RawMessage) []byte {
 	plain := make(map[string]any)
 	for _, name := range textMembers {
@@ -60,12 +59,12 @@ func plainAnswer(doc map[string]json.RawMessage) []byte {
 	if seconds, ok := wholeSeconds(doc["expires_in"]); ok {
 		plain["expires_in"] = seconds
 	}
-	body, _ := json.Marshal(plain) // texts and a number can be written
+	body, _ := json.Marshal(plain) // texts and a number always encode
 	return body
 }
 
-// wholeSeconds reads a time to live; some write it as a text. A part of a second is left out, but
-// for the only one: nought would be for ever.
+// wholeSeconds parses a time to live; some servers write it as a text. It drops a fraction of a
+// second, but returns 1 for less than a second: 0 would mean no expiry.
 func wholeSeconds(written json.RawMessage) (int64, bool) {
 	seconds, err := strconv.ParseFloat(strings.Trim(string(written), `"`), 64)
 	if err != nil || math.IsNaN(seconds) {

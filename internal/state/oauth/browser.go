@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// OpenBrowser opens a page in the owner's browser, by a program that gets the
-// address as one argument: no shell reads it. name is that program; "" is the
-// system's own.
+// OpenBrowser opens a page in the owner's browser. The program gets the address as one argument,
+// without a shell. name is that program; "" means the system's own.
 func OpenBrowser(ctx context.Context, name, page string) error {
 	if err := CheckPage(page); err != nil {
 		return err
@@ -26,8 +25,8 @@ func OpenBrowser(ctx context.Context, name, page string) error {
 			name = "xdg-open"
 		}
 	}
-	// The program may be the browser itself and stay: it is not waited for, and
-	// it outlives us: also the Ctrl-C that ends us.
+	// The program may be the browser itself and stay open, so we do not wait for its end. It
+	// continues after we end, also after a Ctrl-C.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
 	detachProcess(cmd)
 	if err := cmd.Start(); err != nil {

@@ -12,11 +12,11 @@ import (
 
 const callbackPath = "/callback"
 
-// callback is what the browser comes back with.
+// callback is the data that the browser brings back.
 type callback struct{ code, issuer string }
 
-// authorize sends the owner's browser to page and waits for it to come back with a
-// code (RFC 8252, section 7.3: a loopback address that lives as long as this).
+// authorize sends the owner's browser to page and waits for it to come back with a code, at a
+// loopback address that exists only during this call (RFC 8252, section 7.3).
 func (c *Client) authorize(ctx context.Context, page string, back net.Listener) (callback, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
@@ -53,8 +53,8 @@ func (c *Client) authorize(ctx context.Context, page string, back net.Listener) 
 	}
 }
 
-// callbackHandler gives the page the browser comes back to. Only a request with our state
-// ends the waiting: anybody on this machine can make another.
+// callbackHandler returns the page that the browser comes back to. Only a request with our state
+// ends the waiting, because any program on this machine can send another request.
 func callbackHandler(host, state string, came chan<- callback, refused chan<- error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

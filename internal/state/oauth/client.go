@@ -20,34 +20,35 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Options of New. Server, Store, Lock and Browse are required.
+// Options are the options of New. Server, Store, Lock and Browse are required.
 type Options struct {
 	Server *url.URL
 	Store  Store
-	Lock   string // how the names of files begin that all processes of this user share: at each server one signs in, or refreshes, at a time
+	Lock   string // beginning of the names of files that all processes of this user share: for each server, only one process at a time signs in or refreshes
 
-	// Browse opens a page for the owner to sign in at. The address is http or
-	// https, and comes from the server.
+	// Browse opens the sign-in page for the owner. The address is http or https, and comes from
+	// the server.
 	Browse func(ctx context.Context, page string) error
 
-	// ClientID and ClientSecret are of a client the owner registered, or the id is the
-	// https address of its metadata document. "" takes those of the sign-in before, if
-	// the owner had registered them, and otherwise registers one.
+	// ClientID and ClientSecret belong to a client that the owner registered; the id may also be
+	// the https address of a client metadata document. If ClientID is "", the client of the
+	// earlier sign-in is used if the owner had registered it. Otherwise a new client is
+	// registered.
 	ClientID, ClientSecret string
 
-	// Anew has SignIn take no notice of the sign-in before, which stays until there is
-	// another.
+	// Anew makes SignIn ignore the earlier sign-in, which is kept until there is a new one.
 	Anew bool
 
-	// Pages is the least time between two pages that a server has opened to sign in,
-	// and two for a wider scope; default 1 min, negative: none, for an owner who asks.
+	// Pages is the minimum time between two sign-in pages that a server opens, and between two
+	// pages for a wider scope. Default 1 min; negative means no minimum, for an owner who asks for
+	// the page.
 	Pages time.Duration
 
-	HTTP *http.Client  // for discovery and tokens; default: one that goes only where a server may send it
+	HTTP *http.Client  // for discovery and tokens; the default connects only to addresses that a server may choose
 	Wait time.Duration // how long a person may take to sign in; default 5 min
 }
 
-// Client is the owner's authority at one server. It is safe for concurrent use.
+// Client holds the owner's sign-in at one server. It is safe for concurrent use.
 type Client struct {
 	o   Options
 	key string
@@ -61,7 +62,7 @@ type Client struct {
 	last    outage        // guarded by signing
 }
 
-// New makes a client; nothing is read or asked yet.
+// New returns a client. It reads no files and sends no requests.
 func New(o Options) *Client {
 	o.Wait = cmp.Or(o.Wait, 5*time.Minute)
 	o.Pages = cmp.Or(o.Pages, time.Minute)
@@ -74,8 +75,8 @@ func New(o Options) *Client {
 	return &Client{o: o, key: ServerKey(o.Server), signing: make(chan struct{}, 1)}
 }
 
-// Apply puts the token on a request to the server, refreshed if it has expired.
-// Without a sign-in it puts nothing: the server says whether it wants one.
+// Apply adds the token to a request to the server, and refreshes the token if it has expired.
+// Without a sign-in it adds nothing: the server's answer shows whether it wants one.
 func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	if r.URL.Scheme != c.o.Server.Scheme || r.URL.Host != c.o.Server.Host {
 		return errors.New("a token was about to leave the server it is for")
@@ -103,7 +104,7 @@ func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// currentEntry gives the entry as this process knows it.
+// currentEntry returns the entry from this process's memory, or loads it.
 func (c *Client) currentEntry() (StoredSignIn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +121,6 @@ func (c *Client) currentEntry() (StoredSignIn, error) {
 	return e, err
 }
 
-// saveEntry stores a new state of the entry.
 func (c *Client) saveEntry(e StoredSignIn) error {
 	c.mu.Lock()
 	c.entry, c.loaded = e, true
@@ -128,7 +128,7 @@ func (c *Client) saveEntry(e StoredSignIn) error {
 	return c.o.Store.Save(e)
 }
 
-// reloadEntry forgets what this process knows: another may have signed in.
+// reloadEntry loads the entry again, because another process may have signed in.
 func (c *Client) reloadEntry() (StoredSignIn, error) {
 	c.mu.Lock()
 	c.loaded = false
@@ -136,9 +136,9 @@ func (c *Client) reloadEntry() (StoredSignIn, error) {
 	return c.currentEntry()
 }
 
-// Challenged takes in a 401 or 403. A token that has become invalid is refreshed;
-// otherwise the owner signs in, for the wider scope if that is what the server
-// wants. The request whose answer this is may end before that has.
+// Challenged handles a 401 or 403. It refreshes a token that has become invalid. Otherwise the
+// owner signs in, for the wider scope if the server wants one. The sign-in may continue after the
+// request of this answer has ended.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearerToken(resp.Request)
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
@@ -167,8 +167,9 @@ func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Cont
 	}
 }
 
-// Accepted notes that the server has taken the token of r: when it refuses that token later, a
-// refresh may help. One that refuses every token would cost a refresh for each call.
+// Accepted notes that the server has accepted the token of r. If the server refuses that token
+// later, a refresh may help. Without this note, a server that refuses every token would cause a
+// refresh for each call.
 func (c *Client) Accepted(r *http.Request) {
 	used := bearerToken(r)
 	c.mu.Lock()
@@ -179,7 +180,7 @@ func (c *Client) Accepted(r *http.Request) {
 	}
 	now, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	_ = c.withLock(now, func() error { // whoever signs in meanwhile has another token soon
+	_ = c.withLock(now, func() error { // if this fails, another sign-in is under way and brings another token
 		e, err := c.reloadEntry()
 		if err != nil || e.AccessToken != used {
 			return err
@@ -203,7 +204,7 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	}
 	e, err := c.reloadEntry()
 	if err == nil && e.AccessToken != used && e.AccessToken != "" {
-		return true, nil // somebody was faster
+		return true, nil // another call or process has already done it
 	}
 	if resp.StatusCode == http.StatusUnauthorized && used != "" {
 		if err == nil && e.Unproven {
@@ -223,8 +224,7 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	return true, nil
 }
 
-// withLock runs do while no other process of the owner's signs in or refreshes at
-// this server.
+// withLock runs do while no other process of the owner signs in or refreshes at this server.
 func (c *Client) withLock(ctx context.Context, do func() error) error {
 	select {
 	case c.signing <- struct{}{}:
@@ -240,15 +240,14 @@ func (c *Client) withLock(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// lockName gives the name of this server's lock.
 func (c *Client) lockName() string {
 	sum := sha256.Sum256([]byte(c.key))
 	return c.o.Lock + "." + hex.EncodeToString(sum[:8])
 }
 
-// sanitizeError keeps what a server wrote from people and their terminals: what its
-// endpoints answer may repeat a secret, or say what to do, and is left out but for the
-// codes of RFC 6749; other text is bounded and made visible.
+// sanitizeError keeps texts of a server away from people and their terminals. Answers of its
+// endpoints may repeat a secret or tell people what to do, so only the error codes of RFC 6749 are
+// kept. Other text is shortened, and control characters in it are made visible.
 func sanitizeError(err error) error {
 	if moved, ok := errors.AsType[*issuerChangedError](err); ok {
 		return moved
@@ -265,7 +264,7 @@ func sanitizeError(err error) error {
 	}
 	text := err.Error()
 	for _, quoting := range []string{"failed to decode successful registration response", "failed to decode registration error response", "registration failed with status"} {
-		if strings.Contains(text, quoting) { // and with it the whole body
+		if strings.Contains(text, quoting) { // the error quotes the whole body
 			return errors.New("client registration was refused")
 		}
 	}
@@ -284,7 +283,8 @@ var errorCodes = []string{
 	"server_error", "temporarily_unavailable", "unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
 }
 
-// errorCode gives a code of theirs; other words are a server's own.
+// errorCode returns the code if it is a standard one, and otherwise the other text: a server can
+// write anything as a code.
 func errorCode(code, otherwise string) string {
 	if slices.Contains(errorCodes, code) {
 		return code
@@ -292,7 +292,7 @@ func errorCode(code, otherwise string) string {
 	return otherwise
 }
 
-// shownError is an error in words that can be shown.
+// shownError is an error with a text that is safe to show.
 type shownError struct {
 	text string
 	err  error
@@ -304,8 +304,8 @@ func (t *shownError) Unwrap() error { return t.err }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// mergeScopes gives the scopes to ask for: those granted before and the new ones (MCP
-// 2025-11-25 basic/authorization, step-up).
+// mergeScopes returns the scopes to ask for: those granted before and the new ones (MCP 2025-11-25
+// basic/authorization, step-up).
 func mergeScopes(had, wanted []string) []string {
 	all := slices.Clone(had)
 	for _, s := range wanted {

@@ -14,11 +14,10 @@ import (
 	"time"
 )
 
-// newHTTP gives the way to what a server's challenge and metadata name: addresses
-// that the server chose. It follows no redirection to another origin, because a
-// form with a code or a refresh token in it would go along, and a server of the
-// Internet cannot send it into the owner's own network (MCP security best
-// practices, server-side request forgery).
+// newHTTP returns an HTTP client for addresses that a server's challenge and metadata name, which
+// the server chose. It follows no redirection to another origin, because the request may contain a
+// code or a refresh token. A server on the Internet cannot send it into the owner's own network
+// (MCP security best practices, server-side request forgery).
 func newHTTP(server *url.URL) *http.Client {
 	g := &dialGuard{server: server}
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -40,8 +39,8 @@ func newHTTP(server *url.URL) *http.Client {
 	}
 }
 
-// proxyTransport sends what goes through a proxy that the environment names past the
-// check of addresses: the connection is then the proxy's to make or to refuse.
+// proxyTransport skips the address check for requests that go through a proxy from the
+// environment: the proxy then makes or refuses the connection.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
 func (s proxyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -51,7 +50,7 @@ func (s proxyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.direct.RoundTrip(r)
 }
 
-// CloseIdleConnections lets go of both.
+// CloseIdleConnections closes the idle connections of both transports.
 func (s proxyTransport) CloseIdleConnections() {
 	s.direct.CloseIdleConnections()
 	s.proxied.CloseIdleConnections()
@@ -65,8 +64,8 @@ type dialGuard struct {
 	private bool // the server itself is on this machine or in the owner's network
 }
 
-// checkAddress sees the address after the name was resolved, so that no name can hide
-// one.
+// checkAddress checks the address after name resolution, so that no name can hide a forbidden
+// address.
 func (g *dialGuard) checkAddress(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -89,26 +88,26 @@ func (g *dialGuard) serverIsPrivate(ctx context.Context) bool {
 	return g.private
 }
 
-// allPrivate reports a server that has no other address: one of the Internet can name a
-// private one beside its own.
+// allPrivate reports whether a server has only private addresses: a server on the Internet can
+// list a private address next to its own.
 func allPrivate(ips []netip.Addr) bool {
 	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPrivate(unmapIP(ip)) })
 }
 
-// Ranges that the methods of netip.Addr do not know.
+// Ranges that the methods of netip.Addr do not cover.
 var (
 	sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 	nat64       = netip.MustParsePrefix("64:ff9b::/96")
 	reserved    = []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-		// What carries an IPv4 address where nobody looks for one: IPv4-compatible, local
-		// NAT64, 6to4, Teredo; and site-local, which nobody has any more.
+		// Ranges that hide an IPv4 address: IPv4-compatible, local NAT64, 6to4, Teredo. Also
+		// site-local, which is no longer in use.
 		netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
 		netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
 	}
 )
 
-// unmapIP gives the IPv4 address inside an IPv6 one.
+// unmapIP returns the IPv4 address inside an IPv6 address, or else the address itself.
 func unmapIP(ip netip.Addr) netip.Addr {
 	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
 		b := ip.As16()
@@ -117,13 +116,13 @@ func unmapIP(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// isPrivate reports an address of this machine or of a private network.
+// isPrivate reports whether an address belongs to this machine or a private network.
 func isPrivate(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip.IsPrivate() || sharedSpace.Contains(ip)
 }
 
-// isReserved reports an address where only machinery answers: the cloud's
-// metadata services are link-local.
+// isReserved reports whether no sign-in server can have an address: for example, the metadata
+// services of clouds are link-local.
 func isReserved(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || !ip.IsLoopback() &&
 		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })

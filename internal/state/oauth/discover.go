@@ -14,15 +14,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// resource is what a token is asked for, and who gives it.
+// resource is what a token is requested for, with its authorization server.
 type resource struct {
-	id     string // RFC 8707: the request for a token names it
+	id     string // RFC 8707: the token request names it
 	server string // issuer of the authorization server
 	scopes []string
 }
 
-// discovery looks for metadata. dropped are the documents that were not followed, and why:
-// they explain a sign-in that fails later; astray says that one was of another resource.
+// discovery looks for metadata. dropped holds the reasons why documents were not followed; they
+// explain a sign-in that fails later. astray means that a document described another resource.
 type discovery struct {
 	http    *http.Client
 	server  *url.URL
@@ -37,7 +37,7 @@ func (d *discovery) drop(reason error) {
 	}
 }
 
-// explainError adds to err what was not followed.
+// explainError adds the reasons in dropped to err.
 func (d *discovery) explainError(err error) error {
 	if err == nil || len(d.dropped) == 0 {
 		return err
@@ -45,15 +45,15 @@ func (d *discovery) explainError(err error) error {
 	return fmt.Errorf("%w (not followed: %s)", err, strings.Join(d.dropped, "; "))
 }
 
-// findResource reads the metadata of the server (RFC 9728), at the address that its challenge
-// names, at the one of its path and at the one of its origin. ok is false when there is none
-// that speaks of this server: then the server's own origin is asked, as MCP 2025-03-26 has it.
+// findResource reads the server's metadata (RFC 9728): at the address that its challenge names, at
+// the address for its path, and at the address for its origin. If none describes this server, ok
+// is false, and the server's own origin is the authorization server, as in MCP 2025-03-26.
 func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Challenge) (found resource, ok bool, err error) {
 	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	for _, at := range resourceAddresses(challenges, d.server) {
 		var doc oauthex.ProtectedResourceMetadata
 		if err := d.readMetadata(ctx, at, &doc); err != nil {
-			if !errors.Is(err, errAbsent) { // most servers have it at one of the addresses only
+			if !errors.Is(err, errAbsent) { // most servers have it at only one of the addresses
 				d.drop(err)
 			}
 			continue
@@ -75,7 +75,7 @@ func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Chall
 	return resource{id: d.server.String(), server: root.String()}, false, nil
 }
 
-// resourceAddresses gives where the metadata of server may be.
+// resourceAddresses returns the addresses at which the metadata of server may be.
 func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []string) {
 	if at := metadataAddress(challenges); at != "" {
 		all = append(all, at)
@@ -95,7 +95,7 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 	return all
 }
 
-// metadataAddress gives where a challenge says that the metadata is.
+// metadataAddress returns the metadata address that a challenge names.
 func metadataAddress(challenges []oauthex.Challenge) string {
 	for _, c := range challenges {
 		if at := c.Params["resource_metadata"]; at != "" {
@@ -105,10 +105,10 @@ func metadataAddress(challenges []oauthex.Challenge) string {
 	return ""
 }
 
-// matchResource compares the resource that metadata speaks of with the server. A token for
-// it goes to the server: it must be of the server's origin, and be the server's path or a
-// folder above it (RFC 9728 section 3.3; MCP clients take folders). A slash at the end makes
-// no difference.
+// matchResource compares the resource in the metadata with the server. The token for this resource
+// goes to the server, so the resource must have the server's origin, and its path must be the
+// server's path or a folder above it (RFC 9728 section 3.3; MCP clients accept folders). A slash
+// at the end makes no difference.
 func matchResource(id string, server *url.URL) error {
 	u, err := url.Parse(id)
 	switch {
@@ -124,11 +124,11 @@ func matchResource(id string, server *url.URL) error {
 	return nil
 }
 
-// originOf gives the origin of an address, by which servers are known.
+// originOf returns the origin of an address, by which servers are compared.
 func originOf(u *url.URL) string { return ServerKey(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
 
-// findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect
-// Discovery). Without any, the addresses are those of MCP 2025-03-26.
+// findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect Discovery).
+// If there is none, it returns the default addresses of MCP 2025-03-26.
 func (d *discovery) findIssuer(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	var failed error
 	for _, at := range issuerAddresses(issuer) {
@@ -149,8 +149,9 @@ func (d *discovery) findIssuer(ctx context.Context, issuer string) (*oauthex.Aut
 	}, nil
 }
 
-// issuerAddresses gives where the metadata of an authorization server may be. A slash at the
-// end of its issuer is taken off first (RFC 8414 section 3.1), which the SDK does not do.
+// issuerAddresses returns the addresses at which the metadata of an authorization server may be.
+// It first removes a slash at the end of the issuer (RFC 8414 section 3.1), which the SDK does not
+// do.
 func issuerAddresses(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -165,11 +166,11 @@ func issuerAddresses(issuer string) []string {
 	return []string{origin + oauth + path, origin + openid + path, origin + path + openid}
 }
 
-// errAbsent is a document that is not where it may be.
+// errAbsent means that there is no document at an address.
 var errAbsent = errors.New("there is no metadata")
 
-// readMetadata reads one document of metadata; its error names the address without what it asks, which may
-// hold the owner's secrets.
+// readMetadata reads one metadata document. Its error names the address without the query, which
+// may contain the owner's secrets.
 func (d *discovery) readMetadata(ctx context.Context, at string, into any) error {
 	if err := checkEndpoint(at); err != nil {
 		return err
@@ -204,7 +205,7 @@ func (d *discovery) readMetadata(ctx context.Context, at string, into any) error
 	return nil
 }
 
-// checkEndpoint says why nothing is asked at an address that metadata names.
+// checkEndpoint returns an error for an address in metadata that must not be requested.
 func checkEndpoint(at string) error {
 	u, err := url.Parse(at)
 	switch {

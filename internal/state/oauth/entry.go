@@ -11,13 +11,13 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// StoredSignIn is what is kept of one sign-in.
+// StoredSignIn is the stored data of one sign-in.
 type StoredSignIn struct {
-	Server       string           `json:"server"`             // the address it is for
-	Resource     string           `json:"resource,omitempty"` // that the sign-in named; "" in an entry of an earlier version
+	Server       string           `json:"server"`             // the server's address
+	Resource     string           `json:"resource,omitempty"` // resource that the sign-in named; "" in an entry of an earlier version
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"client_secret,omitempty"`
-	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered that client
+	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered this client
 	AuthStyle    oauth2.AuthStyle `json:"auth_style,omitempty"`
 	Issuer       string           `json:"issuer,omitempty"` // of the authorization server; "" when it has no metadata
 	AuthURL      string           `json:"auth_url,omitempty"`
@@ -27,25 +27,25 @@ type StoredSignIn struct {
 	TokenType    string           `json:"token_type,omitempty"`
 	RefreshToken string           `json:"refresh_token,omitempty"`
 	Expiry       time.Time        `json:"expiry,omitzero"`
-	Unproven     bool             `json:"unproven,omitempty"` // the token came for one that was refused, and the server has not taken it yet
-	Since        time.Time        `json:"since"`              // of the sign-in
+	Unproven     bool             `json:"unproven,omitempty"` // the token replaced a refused one, and the server has not accepted it yet
+	Since        time.Time        `json:"since"`              // time of the sign-in
 }
 
-// ErrNone is what a Store says of a server it has nothing for.
+// ErrNone means that a Store has no entry for a server.
 var ErrNone = errors.New("not signed in")
 
-// Store keeps entries, by server. Its methods are safe for concurrent use, also
-// by several processes.
+// Store keeps entries by server. Its methods are safe for concurrent use, also by several
+// processes.
 type Store interface {
 	Load(server string) (StoredSignIn, error) // ErrNone when there is none
 	Save(e StoredSignIn) error
 	Delete(server string) error // ErrNone when there is none
 	List() ([]StoredSignIn, error)
-	Name() string // for people: where the entries are
+	Name() string // for people: the place of the entries
 }
 
-// ServerKey gives the address by which a server is known: scheme and host in lower case,
-// no default port, no fragment, and no query.
+// ServerKey returns the address that identifies a server: scheme and host in lower case, without
+// default port, fragment and query.
 func ServerKey(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {
@@ -61,7 +61,7 @@ func (e *StoredSignIn) oauthToken() *oauth2.Token {
 	return &oauth2.Token{AccessToken: e.AccessToken, TokenType: e.TokenType, RefreshToken: e.RefreshToken, Expiry: e.Expiry}
 }
 
-// setToken puts a new token into e. A server may keep the refresh token it gave.
+// setToken puts a new token into e. If the server sends no new refresh token, the old one stays.
 func (e *StoredSignIn) setToken(t *oauth2.Token) {
 	e.AccessToken, e.TokenType, e.Expiry = t.AccessToken, t.TokenType, t.Expiry
 	if t.RefreshToken != "" {
@@ -72,7 +72,7 @@ func (e *StoredSignIn) setToken(t *oauth2.Token) {
 	}
 }
 
-// encodeEntry writes an entry for a store: secrets and all.
+// encodeEntry encodes an entry for a store, including its secrets.
 func encodeEntry(e StoredSignIn) ([]byte, error) { return json.Marshal(e) } //nolint:gosec // a store is where they belong
 
 func decodeEntry(data []byte) (e StoredSignIn, err error) {

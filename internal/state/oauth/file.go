@@ -14,11 +14,10 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// Files keeps entries as files that only their owner can read, one for each
-// server, in one folder.
+// Files keeps entries in one folder, one file per server, which only their owner can read.
 type Files struct {
 	Dir string
-	// Private makes the folder and refuses one that others can change.
+	// Private creates the folder, and returns an error if others can change it.
 	Private func(dir string) error
 }
 
@@ -26,7 +25,7 @@ var _ Store = Files{}
 
 const suffix = ".json"
 
-// Name is the folder.
+// Name returns the folder.
 func (f Files) Name() string { return f.Dir }
 
 func (f Files) entryPath(server string) string {

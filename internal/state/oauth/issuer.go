@@ -10,15 +10,15 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// issuerCheck is the authorization server that the owner's own client is registered at, as it
-// was when they signed in. The server's metadata may name another one tomorrow, and
-// the client's secret would go there (RFC 9700, section 4.4: mix-up).
+// issuerCheck compares the authorization server with the one at which the owner's own client is
+// registered, as stored at sign-in. The server's metadata may later name another authorization
+// server, and the client's secret would go there (RFC 9700, section 4.4: mix-up).
 type issuerCheck struct {
 	next  http.RoundTripper
-	entry StoredSignIn // whose sign-in it was; its client is not the owner's: nothing is pinned
+	entry StoredSignIn // the earlier sign-in; if its client is not the owner's own, nothing is checked
 }
 
-// issuerChangedError is what a change of the authorization server comes to.
+// issuerChangedError means that the server names another authorization server than before.
 type issuerChangedError struct{ server, what, was, is string }
 
 func (e *issuerChangedError) Error() string {
@@ -34,8 +34,8 @@ func truncateText(s string) string {
 	return s
 }
 
-// RoundTrip lets requests with the client's secret go to the pinned token endpoint
-// only: every POST is one, for who has a client does not register another.
+// RoundTrip allows requests with the client's secret only to the stored token endpoint. Every POST
+// is such a request, because an owner's client is not registered again.
 func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.User != nil {
 		return nil, errors.New("the server names an address with a name or a password in it")
@@ -48,8 +48,8 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	return cmp.Or(p.next, http.DefaultTransport).RoundTrip(r)
 }
 
-// checkUnchanged compares with what was when the client signed in; an entry of an earlier
-// version may not say.
+// checkUnchanged compares a value with the one stored at sign-in. An entry of an earlier version
+// may not have it.
 func (p *issuerCheck) checkUnchanged(what, was, is string) error {
 	if !p.entry.ByHand || was == "" || was == is {
 		return nil
@@ -57,7 +57,7 @@ func (p *issuerCheck) checkUnchanged(what, was, is string) error {
 	return &issuerChangedError{p.entry.Server, what, was, is}
 }
 
-// trimQuery gives a page's address without what it is asked.
+// trimQuery returns a page's address without query and fragment.
 func trimQuery(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/clawai/clawai/internal/state/keychain"
 )
 
-// Keychain keeps entries in the system's keychain, under their servers' addresses.
+// Keychain keeps entries in the system's keychain, under the addresses of their servers.
 type Keychain struct{ keychain.Keychain }
 
 var _ Store = Keychain{}
 
-// Name is what people call it.
+// Name returns a name for people.
 func (Keychain) Name() string { return "the system's keychain" }
 
 // Load reads the entry of a server.
@@ -32,10 +32,10 @@ func (k Keychain) Save(e StoredSignIn) error {
 	return k.SetText(e.Server, string(data))
 }
 
-// Delete takes the entry out of the keychain.
+// Delete removes the entry from the keychain.
 func (k Keychain) Delete(server string) error { return toStoreError(k.Keychain.Delete(server)) }
 
-// toStoreError says of a server what a keychain says of a name.
+// toStoreError replaces the keychain's ErrNone by this package's ErrNone.
 func toStoreError(err error) error {
 	if errors.Is(err, keychain.ErrNone) {
 		return ErrNone
@@ -43,13 +43,13 @@ func toStoreError(err error) error {
 	return err
 }
 
-// List reads every entry whose address is known.
+// List reads every entry whose address is in the index.
 func (k Keychain) List() (all []StoredSignIn, err error) {
 	servers, err := k.Names()
 	for _, server := range servers {
 		e, err := k.Load(server)
 		if errors.Is(err, ErrNone) {
-			continue // somebody took it out of the keychain by hand
+			continue // somebody removed it from the keychain by hand
 		}
 		if err != nil {
 			return nil, err
@@ -59,17 +59,16 @@ func (k Keychain) List() (all []StoredSignIn, err error) {
 	return all, err
 }
 
-// Either looks for an entry in several stores, in order, and keeps a new one in
-// the first that takes it: a keychain may be missing where a proxy is started
-// without a desktop.
+// Either looks for an entry in several stores, in order, and saves a new entry in the first store
+// that accepts it: there may be no keychain when a proxy is started without a desktop.
 type Either []Store
 
 var _ Store = Either(nil)
 
-// Name is that of the first.
+// Name returns the name of the first store.
 func (s Either) Name() string { return s[0].Name() }
 
-// Load gives the first entry that is there. A store that fails holds none up.
+// Load returns the first entry found. A store that fails does not stop the search.
 func (s Either) Load(server string) (StoredSignIn, error) {
 	failed := ErrNone
 	for _, store := range s {
@@ -84,8 +83,8 @@ func (s Either) Load(server string) (StoredSignIn, error) {
 	return StoredSignIn{}, failed
 }
 
-// Save keeps the entry where there is one already, otherwise in the first store
-// that takes it.
+// Save stores the entry in the store that already has one, or else in the first store that accepts
+// it.
 func (s Either) Save(e StoredSignIn) error {
 	for _, store := range s {
 		if _, err := store.Load(e.Server); err == nil {
@@ -103,8 +102,8 @@ func (s Either) Save(e StoredSignIn) error {
 	return failed
 }
 
-// Delete removes the entry from all of them. A store that fails is an error only
-// when no other had one.
+// Delete removes the entry from all stores. The error of a store counts only when no other store
+// had an entry.
 func (s Either) Delete(server string) error {
 	failed, gone := ErrNone, false
 	for _, store := range s {
@@ -121,8 +120,7 @@ func (s Either) Delete(server string) error {
 	return failed
 }
 
-// List gives what is in any of them; one that fails is left out when another
-// does not.
+// List returns the entries of all stores. The error of a store counts only when all stores fail.
 func (s Either) List() (all []StoredSignIn, err error) {
 	ok := false
 	for _, store := range s {

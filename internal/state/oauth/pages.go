@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// pages bounds how often a server has a page opened: once in a while to sign in, and
-// once for a wider scope. Every process of the owner's heeds it: the time is that of a
-// file.
+// pages limits how often a server may open a page: one limit for sign-in and one for a wider
+// scope. The time of the last page is the modification time of a file, so the limit holds for all
+// processes of the owner.
 type pages struct {
 	file  string
-	every time.Duration // 0: no bound
+	every time.Duration // 0: no limit
 }
 
-// admitPage notes that a page is opened, or says why it is not.
+// admitPage notes that a page is opened, or returns why it must not be opened.
 func (p pages) admitPage(server string) error {
 	if p.every <= 0 {
 		return nil

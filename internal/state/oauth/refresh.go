@@ -13,11 +13,11 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// OutageError is a token endpoint that gives no token now. The refresh token is kept: the
-// same call may do in a moment, and no page is opened.
+// OutageError means that a token endpoint currently returns no token. The refresh token is kept:
+// the same call may succeed in a moment, and no page is opened.
 type OutageError struct {
 	Server string
-	Cause  error // in words that can be shown
+	Cause  error // with a text that is safe to show
 }
 
 func (e *OutageError) Error() string {
@@ -26,49 +26,50 @@ func (e *OutageError) Error() string {
 
 func (e *OutageError) Unwrap() error { return e.Cause }
 
-// refreshBound is how long a call waits for a token endpoint that is out of order. A client gives
-// up after a minute, and may ask twice. An attempt that gets no answer has all of it: the endpoint
-// may have changed the refresh token and be slow to say so, and to ask again with the one before
-// ends the sign-in.
+// refreshBound is how long a call waits for a token endpoint that fails. A client gives up after a
+// minute, and may ask twice. A single attempt without an answer may use all of this time: the
+// endpoint may have replaced the refresh token and be slow to answer, and a second request with
+// the old refresh token would end the sign-in.
 const refreshBound = 15 * time.Second
 
 // refreshWaits are the pauses between the attempts of one call.
 var refreshWaits = []time.Duration{300 * time.Millisecond, 1200 * time.Millisecond}
 
-// outage is the last time that a token endpoint gave no token.
+// outage is the last failure of a token endpoint.
 type outage struct {
 	since time.Time
-	until time.Time // calls of before are told of it, and do not wait themselves
+	until time.Time // calls before this time fail with err at once
 	err   error
 }
 
-// isRecent reports whether a call that began then fails with this outage, without a request of
-// its own. It does if the outage began while the call waited for the lock, or a moment ago. The
-// moment lasts as long as the failed attempt: so a slow endpoint delays few calls, and a quick
-// one is asked again soon.
+// isRecent reports whether a call that began at the given time fails with this outage, without a
+// request of its own. It does if the outage began while the call waited for the lock, or a moment
+// ago. The moment lasts as long as the failed attempt, so a slow endpoint delays few calls and a
+// quick endpoint is asked again soon.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
 
-// outageFile tells the owner's other processes of an outage: its time is that of the file.
-// Each that waits would try as long again, and the last one's client would give up.
+// outageFile reports an outage to the owner's other processes by the file's modification time.
+// Otherwise each waiting process would try for as long again, and the client of the last one would
+// give up.
 type outageFile string
 
-// writtenSince reports an outage since a process began to wait.
+// writtenSince reports whether there was an outage since a process began to wait.
 func (f outageFile) writtenSince(began time.Time) bool {
 	info, err := os.Stat(string(f))
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
 }
 
-// noteOutage leaves the time for the others. Where that fails they try for themselves.
+// noteOutage stores the time for the other processes. If this fails, they try themselves.
 func (f outageFile) noteOutage(at time.Time) {
 	if os.WriteFile(string(f), nil, 0o600) == nil {
 		_ = os.Chtimes(string(f), at, at)
 	}
 }
 
-// refreshToken gets a new access token in place of used, unless somebody has; refused says that the
-// server does not take that any more.
+// refreshToken gets a new access token to replace used, unless another call already has. refused
+// means that the server no longer accepts used.
 func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
@@ -106,8 +107,8 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 	return e, err
 }
 
-// renewToken asks for a new token, again while the endpoint says that it is out of order or takes no
-// connection.
+// renewToken requests a new token. It tries again while the endpoint reports a temporary failure
+// or accepts no connection.
 func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshBound)
 	defer cancel()
@@ -124,11 +125,11 @@ func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (*oauth2.Token,
 	}
 }
 
-// askAnew makes one request with the refresh token.
+// askAnew sends one request with the refresh token.
 func (c *Client) askAnew(ctx context.Context, e StoredSignIn) (*oauth2.Token, error) {
 	style := e.AuthStyle
 	if e.ClientSecret == "" {
-		style = oauth2.AuthStyleInParams // a client without a secret has none to show
+		style = oauth2.AuthStyleInParams // without a secret there is nothing to put into the header
 	}
 	config := oauth2.Config{
 		ClientID: e.ClientID, ClientSecret: e.ClientSecret,
@@ -136,13 +137,13 @@ func (c *Client) askAnew(ctx context.Context, e StoredSignIn) (*oauth2.Token, er
 	}
 	stale := e.oauthToken()
 	stale.AccessToken = ""
-	// An entry of an earlier version does not say which resource its sign-in named.
+	// An entry of an earlier version does not contain the resource of its sign-in.
 	named := resourceTransport{c.o.HTTP.Transport, e.TokenURL, cmp.Or(e.Resource, c.key)}
 	client := &http.Client{Transport: named, Timeout: c.o.HTTP.Timeout, CheckRedirect: noRedirect}
 	return config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 }
 
-// sleepContext waits; false when there is no time left.
+// sleepContext waits for d. It returns false when ctx ends before.
 func sleepContext(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -154,35 +155,34 @@ func sleepContext(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// revokedCodes are the errors by which a token endpoint says that a refresh token, or the client it
-// was given to, is not good any more: those of RFC 6749 (section 5.2), and what providers write in
-// their place.
+// revokedCodes are the errors by which a token endpoint reports that a refresh token or its client
+// is no longer valid: the codes of RFC 6749 (section 5.2), and codes that providers use instead.
 var revokedCodes = []string{
 	"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type",
 	"bad_refresh_token", "expired_token", "incorrect_client_credentials", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked",
 }
 
-// isRevoked reports an answer by which the sign-in is over. Everything else is an outage: no
-// connection, a gateway's page or its own JSON, 5xx, 429, an address that is not there.
+// isRevoked reports whether an answer ends the sign-in. Everything else is an outage: no
+// connection, a page or JSON of a gateway, 5xx, 429, a missing address.
 func isRevoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) && slices.Contains(revokedCodes, failed.ErrorCode)
 }
 
-// isTransient reports a status that may be another in a moment.
+// isTransient reports whether a status may soon be a different one.
 func isTransient(status int) bool {
 	return status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }
 
-// isLasting reports an answer that is the same in some seconds, and yet does not end the sign-in:
-// the endpoint has moved, or something stands before it.
+// isLasting reports whether an answer will be the same in some seconds without ending the sign-in:
+// the endpoint has moved, or a gateway answers in its place.
 func isLasting(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) &&
 		!slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)
 }
 
-// outageCause gives the cause of an outage in words that can be shown.
+// outageCause returns the cause of an outage with a text that is safe to show.
 func outageCause(err error) error {
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failed.Response != nil {
 		return fmt.Errorf("the token endpoint answered HTTP %d %s", failed.Response.StatusCode, http.StatusText(failed.Response.StatusCode))

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The ways in which a client shows who it is at the token endpoint (RFC 7591 section 2).
+// The ways in which a client authenticates at the token endpoint (RFC 7591 section 2).
 const (
 	methodNone  = "none"
 	methodPost  = "client_secret_post"
@@ -25,10 +25,10 @@ type identity struct {
 	style      oauth2.AuthStyle
 }
 
-// identifyClient gives the client for an authorization server: the owner's own, or one that is
-// registered now. An id that is an address is a document (MCP 2025-11-25
-// basic/authorization, client id metadata documents); a server that does not say that it
-// reads such may know the id all the same.
+// identifyClient returns the client for an authorization server: the owner's own, or one that is
+// registered now. An id that is an address names a document (MCP 2025-11-25 basic/authorization,
+// client id metadata documents). A server that does not announce support for such documents may
+// still know the id.
 func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex.AuthServerMeta, redirect, id, secret string) (identity, error) {
 	if id != "" {
 		if secret == "" || meta.ClientIDMetadataDocumentSupported && isDocument(id) {
@@ -62,9 +62,9 @@ func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *oauthex
 	return identity{}, fmt.Errorf("failed to register client: %w", failed)
 }
 
-// registrationMethods gives the methods to register with, the best one first. We run on the
-// owner's machine and can keep no secret from them: none is the right one where the server
-// takes it (RFC 8252 section 8.4).
+// registrationMethods returns the methods to register with, the best first. We run on the owner's
+// machine and cannot hide a secret from the owner, so "none" is right if the server accepts it
+// (RFC 8252 section 8.4).
 func registrationMethods(supported []string) []string {
 	if len(supported) == 0 {
 		return []string{methodNone, methodBasic}
@@ -75,15 +75,16 @@ func registrationMethods(supported []string) []string {
 			all = append(all, method)
 		}
 	}
-	if len(all) == 0 { // it knows only ways that we do not
+	if len(all) == 0 { // the server supports only methods that we do not
 		return []string{methodNone}
 	}
 	return all
 }
 
-// registeredIdentity gives the client as the server has registered it, which may be with another
-// method than was asked for. One that says no method, and gives a secret to a client that asked
-// for none, wants it in a way that it lists. A client without a secret has none to show.
+// registeredIdentity returns the client as the server has registered it. The server may have
+// chosen another method than requested. If it names no method but issues a secret to a client that
+// requested none, the client uses a method from the server's list. A client without a secret uses
+// none.
 func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
 	method := got.TokenEndpointAuthMethod
 	if method == "" && asked != methodNone {
@@ -98,13 +99,13 @@ func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, s
 	}
 	style := secretStyle(supported)
 	if method == methodNone || style == oauth2.AuthStyleAutoDetect && slices.Contains(supported, methodNone) {
-		inParams.secret = "" // it says that it wants none
+		inParams.secret = "" // the server's list includes none
 		return inParams
 	}
 	return identity{got.ClientID, got.ClientSecret, style}
 }
 
-// secretStyle gives how a client shows its secret where nobody says how.
+// secretStyle returns how a client sends its secret when the registration does not say.
 func secretStyle(supported []string) oauth2.AuthStyle {
 	switch {
 	case slices.Contains(supported, methodPost): // preferred by OAuth 2.1
@@ -115,14 +116,14 @@ func secretStyle(supported []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleAutoDetect
 }
 
-// isDocument reports an id that is the https address of a metadata document.
+// isDocument reports whether an id is the https address of a metadata document.
 func isDocument(id string) bool {
 	u, err := url.Parse(id)
 	return err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != ""
 }
 
-// unregistered says what to do where the server lets no client register itself. Where metadata was
-// of another resource that helps nobody: it may be the wrong server.
+// unregistered adds advice to the error of a server that does not let clients register. It gives
+// no advice if metadata described another resource, because the server itself may be wrong.
 func (d *discovery) unregistered(err error) error {
 	err = sanitizeError(err)
 	if !d.astray {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// resourceTransport adds the resource a token is for to requests at the token endpoint
-// (RFC 8707): a refresh must name it too, and the library does not.
+// resourceTransport adds the token's resource to requests to the token endpoint (RFC 8707): a
+// refresh must name it too, and the library does not add it.
 type resourceTransport struct {
 	next     http.RoundTripper
 	endpoint string

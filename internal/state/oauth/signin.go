@@ -16,8 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// SignIn sends the owner to the server's sign-in page and keeps the token. resp
-// is the challenge; used is the token it refused, "" without one.
+// SignIn sends the owner to the server's sign-in page and stores the token. resp is the challenge;
+// used is the token that the server refused, "" if there was none.
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
 	return c.withLock(ctx, func() error {
 		had, err := c.reloadEntry()
@@ -25,7 +25,7 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 			had = StoredSignIn{}
 		}
 		if err == nil && had.AccessToken != used && had.AccessToken != "" {
-			return nil // somebody signed in while we waited
+			return nil // another call or process signed in while we waited
 		}
 		id, secret := c.o.ClientID, c.o.ClientSecret
 		if id == "" && had.ByHand {
@@ -40,12 +40,12 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 	})
 }
 
-// signIn gives the flow of MCP's authorization clauses: discovery, registration, the page, and
-// the code exchanged for a token. had is the sign-in before; id and secret are of a client
-// that the owner registered.
+// signIn performs the flow of MCP's authorization clauses: discovery, registration, the page, and
+// the exchange of the code for a token. had is the earlier sign-in; id and secret belong to a
+// client that the owner registered.
 func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, id, secret string) (StoredSignIn, error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
-	if c.o.ClientID != "" { // said anew: registered wherever the server leads now
+	if c.o.ClientID != "" { // named again: the client is registered wherever the server leads now
 		pinned.entry = StoredSignIn{}
 	}
 	client := *c.o.HTTP
@@ -97,7 +97,7 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSign
 	return got, nil
 }
 
-// exchangeCode opens the page and exchanges the code that the browser comes back with.
+// exchangeCode opens the page and exchanges the code that the browser brings back.
 func (c *Client) exchangeCode(
 	ctx context.Context, config *oauth2.Config, meta *oauthex.AuthServerMeta, resource string, client *http.Client, opened pages, back net.Listener, pinned *issuerCheck,
 ) (*oauth2.Token, error) {
@@ -127,8 +127,8 @@ func (c *Client) exchangeCode(
 	return token, nil
 }
 
-// checkIssuer compares who sent the browser back with who was asked (RFC 9207). A server
-// may say it without having said that it does.
+// checkIssuer compares the issuer in the answer with the one that was asked (RFC 9207). A server
+// may name its issuer without announcing that it does.
 func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	switch {
 	case issuer == "" && meta.AuthorizationResponseIssParameterSupported:
@@ -139,9 +139,9 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// wantedScopes gives the scopes to ask for: those of the challenge, or else of the metadata,
-// with those granted before, and offline access where the server knows it: without it some
-// give no refresh token.
+// wantedScopes returns the scopes to ask for: those of the challenge or else of the metadata,
+// those granted before, and offline_access if the server lists it, because some servers issue no
+// refresh token without it.
 func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) []string {
 	wanted := listed
 	for _, ch := range challenges {
@@ -157,8 +157,8 @@ func wantedScopes(challenges []oauthex.Challenge, listed, had, known []string) [
 	return wanted
 }
 
-// challengesOf reads what the server says of the sign-in that it wants. One that cannot be
-// read says nothing: the metadata is where it is without it.
+// challengesOf parses the server's challenges. It returns none if they cannot be parsed: the
+// metadata can be found without them.
 func challengesOf(resp *http.Response) []oauthex.Challenge {
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
@@ -167,17 +167,17 @@ func challengesOf(resp *http.Response) []oauthex.Challenge {
 	return challenges
 }
 
-// stepUp reports a 403 that asks for a wider scope.
+// stepUp reports whether an answer asks for a wider scope.
 func stepUp(resp *http.Response) bool {
 	return slices.ContainsFunc(challengesOf(resp), func(ch oauthex.Challenge) bool {
 		return strings.EqualFold(ch.Scheme, "bearer") && ch.Params["error"] == "insufficient_scope"
 	})
 }
 
-// wantsSignIn reports a 403 to a request without a token that stands for a 401: the server
-// has metadata that says where to sign in. A 403 of a firewall, or one that no token would
-// change, has none. A firewall may also let the question wait: it is not asked for long, nor for
-// each call.
+// wantsSignIn reports whether a 403 to a request without a token means that the server wants a
+// sign-in, as a 401 does: the server has metadata that says where to sign in. A 403 of a firewall,
+// or one that no token would change, has none. Because a firewall may delay the metadata request,
+// it has a short timeout and is not repeated for each call.
 func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 	const bound, holds = 5 * time.Second, time.Minute
 	challenges := challengesOf(resp)
@@ -200,14 +200,15 @@ func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 	return false
 }
 
-// barrier is a 403 that stands for no sign-in: what its challenge named, and how long that holds.
+// barrier is a 403 that asks for no sign-in: the metadata address in its challenge, and how long
+// this result is kept.
 type barrier struct {
 	named string
 	until time.Time
 }
 
-// CheckPage says why a page must not be opened: the address comes from the
-// server, and a browser opens more than pages (CVE-2025-6514).
+// CheckPage returns an error for a page that must not be opened: the address comes from the
+// server, and a browser opens more than web pages (CVE-2025-6514).
 func CheckPage(page string) error {
 	u, err := url.Parse(page)
 	switch {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// parseRemote reads an address: https, at the usual port, without a user.
+// parseRemote parses an address: https, default port, no user.
 func parseRemote(text string) (identity, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.Port() != "" && u.Port() != "443" {
@@ -19,7 +19,7 @@ func parseRemote(text string) (identity, bool) {
 	return identity{address, strings.ToLower(u.Hostname()) + strings.TrimRight(u.Path, "/")}, true
 }
 
-// matchesAddress reports whether an address is, or lies below, one of the catalogue's.
+// matchesAddress reports whether an address equals one in the catalogue, or lies below it.
 func matchesAddress(to, known string) bool {
 	return to == known || strings.HasPrefix(to, known+"/")
 }

@@ -13,13 +13,13 @@ import (
 //go:embed catalogue.toml
 var text []byte
 
-// KnownServer is one that is known.
+// KnownServer is a server in the catalogue.
 type KnownServer struct {
-	ID      string `toml:"id"`      // a word for it
-	Name    string `toml:"name"`    // as its makers call it
+	ID      string `toml:"id"`      // a short name
+	Name    string `toml:"name"`    // its makers' name for it
 	Profile string `toml:"profile"` // the starter policy for it; "" when there is none
 
-	// What it runs as.
+	// The ways in which it is run.
 	NPM     []string `toml:"npm"`
 	PyPI    []string `toml:"pypi"`
 	Module  []string `toml:"module"`
@@ -28,32 +28,32 @@ type KnownServer struct {
 	Repo    []string `toml:"repo"`
 	URL     []string `toml:"url"`
 
-	Checked string `toml:"checked"` // the version of the first npm package whose tools are just these
+	Checked string `toml:"checked"` // the version of the first npm package that has exactly these tools
 	Tools   Tools  `toml:"tools"`
 }
 
-// Tools are those of a server by the gravest thing that they do. One that is in no list
-// may do anything.
+// Tools lists the tools of a server by the most serious thing that they do. A tool that is in no
+// list may do anything.
 type Tools struct {
-	Read        []string `toml:"read"`        // gives what the server is there to give, and changes nothing
-	Secrets     []string `toml:"secrets"`     // reads where secrets may lie: any file, variables, pages that a person is signed in to
-	Write       []string `toml:"write"`       // adds or changes something that can be put right
-	Sends       []string `toml:"sends"`       // sends what it is given to a place of the caller's choice, or to people
-	Destructive []string `toml:"destructive"` // removes, runs or overwrites what nobody can bring back
+	Read        []string `toml:"read"`        // returns what the server is made to return, and changes nothing
+	Secrets     []string `toml:"secrets"`     // reads places where secrets may be: any file, variables, pages where a person is signed in
+	Write       []string `toml:"write"`       // adds or changes something that can be undone
+	Sends       []string `toml:"sends"`       // sends its input to a place that the caller chooses, or to people
+	Destructive []string `toml:"destructive"` // removes, runs or overwrites something that cannot be restored
 }
 
-// ListEffects gives the lists by name, from the mildest to the gravest.
+// ListEffects returns the lists with their names, from the mildest to the most serious.
 func (t Tools) ListEffects() []Effect {
 	return []Effect{{"read", t.Read}, {"secrets", t.Secrets}, {"write", t.Write}, {"sends", t.Sends}, {"destructive", t.Destructive}}
 }
 
-// Effect is a list of tools under its name.
+// Effect is a list of tools with its name.
 type Effect struct {
 	Name  string
 	Tools []string
 }
 
-// runsAs gives the identities of a server.
+// runsAs returns the identities of a server.
 func (s *KnownServer) runsAs() (all []identity) {
 	for kind, names := range map[kind][]string{
 		npmPackage: s.NPM, pypiPackage: s.PyPI, pythonModule: s.Module, program: s.Program, image: s.Image, repository: s.Repo, address: s.URL,
@@ -75,11 +75,11 @@ var catalogue = sync.OnceValues(func() ([]KnownServer, error) {
 	return t.Server, nil
 })
 
-// LoadCatalogue gives all that are known.
+// LoadCatalogue returns all known servers.
 func LoadCatalogue() ([]KnownServer, error) { return catalogue() }
 
-// RecogniseServer finds the server that a command line starts or that an address leads to.
-// One that is not known is nil; the error is of the catalogue alone.
+// RecogniseServer finds the server that a command line starts or that an address leads to. It
+// returns nil for an unknown server. The error only concerns the catalogue.
 func RecogniseServer(command string, args []string, url string) (*KnownServer, error) {
 	all, err := LoadCatalogue()
 	if err != nil {

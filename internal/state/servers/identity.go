@@ -6,34 +6,34 @@ import (
 	"sync"
 )
 
-// kind is where a name counts: the same word is another program elsewhere.
+// kind is the namespace of a name: the same word can be another program elsewhere.
 type kind string
 
 const (
-	npmPackage   kind = "npm"     // exactly as the registry spells it
-	pypiPackage  kind = "pypi"    // in its normal form: a-b for A_b
-	pythonModule kind = "module"  // as python -m takes it
-	program      kind = "program" // a file's name without folders and .exe
+	npmPackage   kind = "npm"     // exactly as in the registry
+	pypiPackage  kind = "pypi"    // normalized: a-b for A_b
+	pythonModule kind = "module"  // as given to python -m
+	program      kind = "program" // file name without folders and .exe
 	image        kind = "image"   // without tag, digest and the host docker.io
 	repository   kind = "repo"    // host/owner/name
 	address      kind = "url"     // host or host/path of an https address
 )
 
-// identity is what a command line or an address leads to.
+// identity is the program or server that a command line or an address leads to.
 type identity struct {
 	kind kind
 	name string
 }
 
-// lazyPattern gives compiled when it is first used.
+// lazyPattern returns a pattern that is compiled on first use.
 func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 var npmSpec = lazyPattern(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9.^~<>=*|+ _-]*))?$`)
 
-// parseNPMSpec reads what npx and its like install: a name and a version. A folder, a tarball and
-// an alias are no name of the registry's.
+// parseNPMSpec parses the package that npx and similar programs install: a name and a version. A
+// folder, a tarball and an alias are not names of the registry.
 func parseNPMSpec(spec string) (identity, bool) {
 	if m := npmSpec().FindStringSubmatch(spec); m != nil {
 		return identity{npmPackage, m[1]}, true
@@ -46,7 +46,8 @@ var (
 	separated = lazyPattern(`[-_.]+`)
 )
 
-// parseRequirement reads a requirement: a name, extras and a version. name @ URL is none.
+// parseRequirement parses a requirement: a name, extras and a version. It does not accept "name @
+// URL".
 func parseRequirement(spec string) (identity, bool) {
 	if m := pypiSpec().FindStringSubmatch(spec); m != nil {
 		return identity{pypiPackage, separated().ReplaceAllString(strings.ToLower(m[1]), "-")}, true
@@ -57,7 +58,7 @@ func parseRequirement(spec string) (identity, bool) {
 
 var ownerAndName = lazyPattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
 
-// parseRepo reads what stands behind github.com/.
+// parseRepo parses the text after github.com/.
 func parseRepo(path string, ok bool) (identity, bool) {
 	m := ownerAndName().FindStringSubmatch(path)
 	if !ok || m == nil {
@@ -68,7 +69,7 @@ func parseRepo(path string, ok bool) (identity, bool) {
 
 var imageReference = lazyPattern(`^([a-z0-9][a-z0-9._-]*(?::[0-9]+)?(?:/[a-z0-9][a-z0-9._-]*)*)(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?(?:@sha256:[0-9a-f]+)?$`)
 
-// containerImage reads a reference: a name, a tag and a digest.
+// containerImage parses an image reference: a name, a tag and a digest.
 func containerImage(reference string) (identity, bool) {
 	m := imageReference().FindStringSubmatch(reference)
 	if m == nil {
@@ -87,7 +88,7 @@ var (
 	linked     = lazyPattern(`(?:^|/)node_modules/\.bin/([^/]+)$`)
 )
 
-// parseFile reads the path of a program, or of a script that node is given.
+// parseFile parses the path of a program, or of a script for node.
 func parseFile(path string, started bool) (identity, bool) {
 	path = strings.ReplaceAll(path, `\`, "/")
 	if strings.Contains("/"+path+"/", "/../") {
@@ -106,7 +107,7 @@ func parseFile(path string, started bool) (identity, bool) {
 	return identity{program, name}, started && name != ""
 }
 
-// withoutSuffix takes off what Windows puts behind the names of programs.
+// withoutSuffix removes the suffix that Windows adds to program names.
 func withoutSuffix(name string) string {
 	for _, suffix := range []string{".exe", ".cmd", ".bat", ".ps1"} {
 		if n := len(name) - len(suffix); n > 0 && strings.EqualFold(name[n:], suffix) {

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// maxNested bounds launchers that launch launchers.
+// maxNested limits how deep launchers may start other launchers.
 const maxNested = 8
 
-// parseCommand gives what a command line starts in the end; false where it is not understood.
+// parseCommand returns what a command line finally starts; false if it is not understood.
 func parseCommand(words []string, depth int) (identity, bool) {
 	if len(words) == 0 || depth > maxNested {
 		return identity{}, false
 	}
 	if len(words) == 1 && strings.ContainsAny(words[0], " \t") {
-		if _, isFile := parseFile(words[0], false); !isFile { // a whole line in the place of a program
+		if _, isFile := parseFile(words[0], false); !isFile { // a whole command line instead of a program
 			return shellLine(words[0], depth+1)
 		}
 	}
@@ -37,22 +37,22 @@ func programName(word string) string {
 	return name
 }
 
-// options are what a launcher takes before the word that says what it runs. One that is
-// not listed is not understood: it could change where packages come from (--registry,
+// options are the options that a launcher accepts before the word that says what it runs. An
+// unlisted option is not understood: it could change the source of packages (--registry,
 // --index-url) or what is run (--call, --entrypoint).
 type options struct {
-	flags  string // take no value
-	values string // take one, as the next word or behind =
-	whats  string // take one, which names the package
+	flags  string // options without a value
+	values string // options with a value, as the next word or after =
+	whats  string // options whose value names the package
 }
 
-// found is what was read of a launcher's options.
+// found is the result of parsing a launcher's options.
 type found struct {
 	whats []string
-	rest  []string // from the first word that is no option
+	rest  []string // from the first word that is not an option
 }
 
-// parseOptions takes the options off; false where one is not known.
+// parseOptions parses the options; false if one is unknown.
 func (o options) parseOptions(words []string) (f found, ok bool) {
 	has := func(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 	for i := 0; i < len(words); i++ {
@@ -101,11 +101,11 @@ func allFlags(flags, letters string) bool {
 
 type launcher func(words []string, depth int) (identity, bool)
 
-// launchers are programs that run another one. What they are asked to run is what counts.
+// launchers are programs that run another program, which is the one that counts.
 var launchers func() map[string]launcher
 
-// The table is made when it is first used. Some of its rows look into it again, which the
-// compiler would take for a circle.
+// The table is made on first use. Some of its functions use the table again, which the compiler
+// would report as an initialization cycle.
 func init() { launchers = sync.OnceValue(makeLaunchers) }
 
 func makeLaunchers() map[string]launcher {
@@ -130,7 +130,7 @@ func parseSubcommand(commands map[string]launcher) launcher {
 	}
 }
 
-// parseRest runs what stands behind its options.
+// parseRest parses the command after its options.
 func parseRest(words []string, depth int) (identity, bool) {
 	f, ok := options{flags: "-e --exec", values: "-n -d --distribution -u --user"}.parseOptions(words)
 	if !ok {
@@ -139,7 +139,7 @@ func parseRest(words []string, depth int) (identity, bool) {
 	return parseCommand(f.rest, depth)
 }
 
-// behindDashes runs what stands behind --.
+// behindDashes parses the command after --.
 func behindDashes(words []string, depth int) (identity, bool) {
 	i := slices.Index(words, "--")
 	if i < 0 {

@@ -17,7 +17,7 @@ func parseNpx(words []string, _ int) (identity, bool) {
 		what = f.whats[0]
 	case len(f.whats) == 0 && len(f.rest) > 0:
 		what, f.rest = f.rest[0], f.rest[1:]
-	default: // which of several packages has the program is not written here
+	default: // with several packages, it is unknown which has the program
 		return identity{}, false
 	}
 	id, ok := parseNPMSpec(what)
@@ -27,7 +27,7 @@ func parseNpx(words []string, _ int) (identity, bool) {
 	return id, ok
 }
 
-// bridgedAddress gives the address that mcp-remote is given.
+// bridgedAddress returns the address in the arguments of mcp-remote.
 func bridgedAddress(f found) (identity, bool) {
 	rest := f.rest
 	if len(f.whats) == 1 && len(rest) > 0 { // npx -p mcp-remote mcp-remote URL
@@ -49,7 +49,8 @@ func parseBun(words []string, depth int) (identity, bool) {
 	return parseNode(words, depth)
 }
 
-// parseNode runs a script, which counts when it lies in an installed package.
+// parseNode parses the script of a node command, which counts only if it is in an installed
+// package.
 func parseNode(words []string, _ int) (identity, bool) {
 	var rest []string
 	for i, word := range words {
@@ -59,7 +60,7 @@ func parseNode(words []string, _ int) (identity, bool) {
 		}
 		if !strings.HasPrefix(word, "--") || strings.HasPrefix(word, "--eval") || strings.HasPrefix(word, "--print") ||
 			strings.HasPrefix(word, "--require") || strings.HasPrefix(word, "--import") || strings.HasPrefix(word, "--loader") {
-			return identity{}, false // it runs something else, or something else first
+			return identity{}, false // it runs other code, or other code first
 		}
 	}
 	if len(rest) == 0 || !strings.Contains(rest[0], "node_modules") {
@@ -83,7 +84,7 @@ func parseDeno(words []string, _ int) (identity, bool) {
 	return identity{}, false
 }
 
-// withoutFolder takes what a package exports off its name: @a/b@1/cli.
+// withoutFolder removes the export path from a package name: @a/b@1/cli.
 func withoutFolder(spec string) string {
 	parts, n := strings.Split(spec, "/"), 1
 	if strings.HasPrefix(spec, "@") {
@@ -143,7 +144,7 @@ func parsePipx(words []string, _ int) (identity, bool) {
 
 func parsePython(words []string, _ int) (identity, bool) {
 	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.parseOptions(words)
-	if !ok || len(f.whats) == 0 { // what stands behind -m is the module's
+	if !ok || len(f.whats) == 0 { // options after -m belong to the module
 		for i, word := range words {
 			if word == "-m" && i+1 < len(words) && allKnown(words[:i]) {
 				return parseModule(words[i+1])

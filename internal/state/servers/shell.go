@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// parseContainer runs an image.
+// parseContainer parses the image of a run command.
 func parseContainer(words []string, _ int) (identity, bool) {
 	if len(words) > 0 && words[0] == "container" {
 		words = words[1:]
@@ -26,7 +26,7 @@ func parseContainer(words []string, _ int) (identity, bool) {
 	return containerImage(f.rest[0])
 }
 
-// parseShell runs the text behind -c, also as -lc or -l -c.
+// parseShell parses the text after -c, also in the forms -lc and -l -c.
 func parseShell(words []string, depth int) (identity, bool) {
 	for i, word := range words {
 		if !strings.HasPrefix(word, "-") {
@@ -50,7 +50,7 @@ func parseCmd(words []string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// parseCmdLine refuses what cmd.exe would read as more than one command.
+// parseCmdLine rejects a line that cmd.exe would read as more than one command.
 func parseCmdLine(words []string, depth int) (identity, bool) {
 	if strings.ContainsAny(strings.Join(words, " "), "&|<>^%") {
 		return identity{}, false
@@ -71,8 +71,8 @@ func parsePowershell(words []string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// shellLine gives what a line starts in the end: one command, behind others that only set
-// the scene (cd, export, source).
+// shellLine returns what a line finally starts: one command, possibly after others that only
+// prepare (cd, export, source).
 func shellLine(text string, depth int) (identity, bool) {
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -97,8 +97,8 @@ func shellLine(text string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// listCommands lists the commands of a statement in the order in which they run; false where
-// it is more than commands joined by && and ;.
+// listCommands lists the commands of a statement in the order in which they run; false if the
+// statement is more than commands joined by && and ;.
 func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
 	if stmt.Negated || stmt.Background || stmt.Coprocess || !redirectsErrorOnly(stmt.Redirs) {
 		return false
@@ -120,7 +120,7 @@ func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
 	return false
 }
 
-// redirectsErrorOnly says that all redirections are of the standard error.
+// redirectsErrorOnly reports whether all redirections are of standard error.
 func redirectsErrorOnly(redirections []*syntax.Redirect) bool {
 	for _, r := range redirections {
 		if r.N == nil || r.N.Value != "2" {
@@ -130,8 +130,8 @@ func redirectsErrorOnly(redirections []*syntax.Redirect) bool {
 	return true
 }
 
-// literalWord gives a word as it is written; what the shell would put in its place is a $,
-// which no name has.
+// literalWord returns a word as it is written, with a $ for each part that the shell would
+// replace. No name contains a $.
 func literalWord(word *syntax.Word) string {
 	var b strings.Builder
 	var parts func([]syntax.WordPart)

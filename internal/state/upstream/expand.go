@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// ExpandVariables puts the values of variables in place of $NAME and ${NAME}, and $ in place of $$.
-// It goes over the text once: what a value holds is not looked at. The error names the
-// variable that is not set, and no value.
+// ExpandVariables replaces $NAME and ${NAME} by the values of variables, and $$ by $. It does not
+// expand variables inside a value. The error names the variable that is not set, but no value.
 func ExpandVariables(text string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {
@@ -35,7 +34,7 @@ func ExpandVariables(text string, lookup func(string) (string, bool)) (string, e
 	}
 }
 
-// parseVariable reads the name behind a $.
+// parseVariable parses the name after a $.
 func parseVariable(text string) (name, rest string, err error) {
 	inner, braced := strings.CutPrefix(text, "{")
 	end := 0

@@ -1,5 +1,5 @@
-// Package upstream is what the servers of a hub are called: their ids, the names under
-// which a client sees their tools, and the variables in their configuration. It is pure.
+// Package upstream handles the names of a hub's servers: their ids, the names under which a client
+// sees their tools, and the variables in their configuration. It has no side effects.
 package upstream
 
 import (
@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Separator stands between a server and a name of its own. No prefix holds it or ends
-// in half of it, so that the first one splits a name however the rest of it is made.
+// Separator stands between a server's prefix and the name of its tool. No prefix contains it or
+// ends with "_", so the first separator always splits a name correctly.
 const Separator = "__"
 
-// Bounds of names, in bytes.
+// Limits of names, in bytes.
 const (
 	maxID = 20
-	// Budget is what the strictest clients leave of their 64 when they have put a prefix
-	// of their own, with the name of the hub's entry, before it.
+	// Budget is the length that the strictest clients leave of their 64 bytes after they have
+	// added a prefix of their own with the name of the hub's entry.
 	Budget = 50
 )
 
-// CheckID says why a server or a prefix must not be called so.
+// CheckID returns an error if a server or a prefix must not have this name.
 func CheckID(id string) error {
 	switch {
 	case id == "" || len(id) > maxID:
@@ -38,10 +38,10 @@ func CheckID(id string) error {
 
 const idCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// AdvertisedName gives what a client is told that a tool or a prompt of the server is called.
-// It depends on nothing else: neither on other servers nor on other names. One that is too
-// long, or that some client could not take, is cut and gets a digest of the original; so is
-// one without a prefix that holds a separator, and could be another server's.
+// AdvertisedName returns the name under which a client sees a tool or a prompt of the server. The
+// name depends on nothing else: neither on other servers nor on other names. A name that is too
+// long, or that some client could not accept, is cut and gets a digest of the original. So does a
+// name without a prefix that contains a separator, because it could belong to another server.
 func AdvertisedName(id, prefix, name string) string {
 	whole := name
 	if prefix != "" {
@@ -63,20 +63,19 @@ func AdvertisedName(id, prefix, name string) string {
 	end := "_" + hex.EncodeToString(sum[:4])
 	clean = clean[:min(len(clean), Budget-len(end))]
 	if prefix == "" {
-		clean = strings.TrimSuffix(clean, "_") // with end it would separate again
+		clean = strings.TrimSuffix(clean, "_") // otherwise it would form a separator with end
 	}
 	return clean + end
 }
 
-// SplitName takes an advertised name apart. Of one that Advertised has cut, name is not the
-// original.
+// SplitName splits an advertised name. If AdvertisedName has cut it, name is not the original.
 func SplitName(advertised string) (prefix, name string, ok bool) {
 	prefix, name, ok = strings.Cut(advertised, Separator)
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil
 }
 
-// CutName takes NAME= off; what stands before the first = of a path or an address
-// with a / is no name.
+// CutName removes NAME=. In a path or an address, the text before the first = contains a / and is
+// not a name.
 func CutName(text string) (name, rest string, named bool) {
 	name, rest, named = strings.Cut(text, "=")
 	if !named || name == "" || strings.Contains(name, "/") {

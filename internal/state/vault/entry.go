@@ -19,39 +19,39 @@ type Entry struct {
 	Name     string        `json:"name"`
 	Value    []byte        `json:"value"`
 	Set      time.Time     `json:"set"`
-	MaxAge   time.Duration `json:"max_age,omitempty"` // 0: it does not grow too old
+	MaxAge   time.Duration `json:"max_age,omitempty"` // 0: it never expires
 	Bindings []Binding     `json:"bindings,omitempty"`
-	Origins  []Origin      `json:"origins,omitempty"` // whom wrap has taken it from
-	Reveal   bool          `json:"reveal,omitempty"`  // agents may read it, by clawai serve
-	Moved    bool          `json:"moved,omitempty"`   // wrap made the entry: it goes with the last origin
+	Origins  []Origin      `json:"origins,omitempty"` // places from which wrap has moved it
+	Reveal   bool          `json:"reveal,omitempty"`  // agents may read it through clawai serve
+	Moved    bool          `json:"moved,omitempty"`   // wrap created the entry: it is removed with the last origin
 }
 
-// Origin is a place in a client's file that holds a reference now, and what stood there.
+// Origin is a place in a client's file that now contains a reference, with the value that stood
+// there.
 type Origin struct {
 	File   string   `json:"file"`
-	Server []string `json:"server"` // the keys that lead to it
-	Member string   `json:"member"` // of its environment
-	Token  []byte   `json:"token"`  // quotes and escapes as they were
+	Server []string `json:"server"` // the keys that lead to the server
+	Member string   `json:"member"` // name in its environment
+	Token  []byte   `json:"token"`  // the value with its quotes and escapes
 }
 
-// isSamePlace says that two origins are the same place.
 func (o *Origin) isSamePlace(p *Origin) bool {
 	return o.File == p.File && slices.Equal(o.Server, p.Server) && o.Member == p.Member
 }
 
-// AddOrigin notes an origin in the place of what was noted of its place.
+// AddOrigin adds an origin, and replaces an earlier one for the same place.
 func (e *Entry) AddOrigin(o Origin) {
 	e.RemoveOrigin(o)
 	e.Origins = append(e.Origins, o)
 }
 
-// RemoveOrigin drops an origin. It reports whether nothing needs the entry any more.
+// RemoveOrigin removes an origin. It reports whether the entry is not needed any more.
 func (e *Entry) RemoveOrigin(o Origin) (done bool) {
 	e.Origins = slices.DeleteFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
 	return e.Moved && len(e.Origins) == 0
 }
 
-// FindOrigin gives what is known of a place.
+// FindOrigin returns the origin for a place.
 func (e *Entry) FindOrigin(file string, server []string, member string) (o Origin, ok bool) {
 	o = Origin{File: file, Server: server, Member: member}
 	i := slices.IndexFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
@@ -61,29 +61,30 @@ func (e *Entry) FindOrigin(file string, server []string, member string) (o Origi
 	return e.Origins[i], true
 }
 
-// Binding lets one server have an entry.
+// Binding allows one server to use an entry.
 type Binding struct {
-	Server  string `json:"server"`  // as rules call it
-	Command string `json:"command"` // Digest of what it is started or reached by
-	Program string `json:"program"` // the first word of that, for people
+	Server  string `json:"server"`  // its name in rules
+	Command string `json:"command"` // CommandDigest of its command or address
+	Program string `json:"program"` // first word of the command, for people
 }
 
-// Bounds of an entry.
+// Limits of an entry.
 const (
-	MaxValue = 64 << 10 // bytes; an environment takes more, no secret does
+	MaxValue = 64 << 10 // an environment can hold more, but no secret is longer
 	maxName  = 64
 )
 
 var (
-	// ErrNone is said of a name that the vault does not have.
+	// ErrNone means that the vault has no entry of a name.
 	ErrNone = errors.New("the vault has no such entry")
-	// ErrLocked is said where the values cannot be reached for now.
+	// ErrLocked means that the values cannot be read at the moment.
 	ErrLocked = errors.New("the vault is locked")
 )
 
 var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`) })
 
-// CheckName refuses what a client could fill in or a reader could end early.
+// CheckName returns an error for a name that a client could expand, or that would end a reference
+// early.
 func CheckName(name string) error {
 	if len(name) > maxName || !namePattern().MatchString(name) {
 		return fmt.Errorf("%q is no name for an entry: letters, digits, . _ - are, %d at most, a letter or digit first", name, maxName)
@@ -91,7 +92,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckValue refuses what no environment and no header can hold.
+// CheckValue returns an error for a value that an environment or a header cannot hold.
 func CheckValue(value []byte) error {
 	switch {
 	case len(value) == 0:
@@ -104,15 +105,16 @@ func CheckValue(value []byte) error {
 	return nil
 }
 
-// CommandDigest gives what a binding keeps of a command: SHA-256 over its words, each ended by a
-// zero byte, in hexadecimal.
+// CommandDigest returns the digest of a command for a binding: the SHA-256 of its words, each
+// ended by a zero byte, in hexadecimal.
 func CommandDigest(command []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(command, "\x00") + "\x00"))
 	return hex.EncodeToString(sum[:])
 }
 
-// BindServer lets a server have the entry, and reports whether it could not before. Another
-// command of the same server goes on to have it: clients differ in how they start one.
+// BindServer allows a server to use the entry, and reports whether it was not allowed before.
+// Other commands of the same server stay allowed, because clients start a server in different
+// ways.
 func (e *Entry) BindServer(server string, command []string) bool {
 	b := Binding{Server: server, Command: CommandDigest(command), Program: command[0]}
 	if slices.Contains(e.Bindings, b) {
@@ -122,7 +124,8 @@ func (e *Entry) BindServer(server string, command []string) bool {
 	return true
 }
 
-// isBound reports whether a server may have the entry; knows, whether one of its name may.
+// isBound reports whether a server may use the entry. knows reports whether the entry is bound to
+// this server name with any command.
 func (e *Entry) isBound(server string, command []string) (bound, knows bool) {
 	digest := CommandDigest(command)
 	for _, b := range e.Bindings {
@@ -133,7 +136,7 @@ func (e *Entry) isBound(server string, command []string) (bound, knows bool) {
 	return bound, knows
 }
 
-// ExpiryTime says when the entry grew too old to be used.
+// ExpiryTime returns when the entry expires, and whether it has expired.
 func (e *Entry) ExpiryTime(now time.Time) (at time.Time, expired bool) {
 	if e.MaxAge <= 0 {
 		return time.Time{}, false
@@ -155,7 +158,8 @@ func decodeEntry(name string, data []byte) (e Entry, err error) {
 	return e, nil
 }
 
-// damagedError does not say what was read: it may be part of the value.
+// damagedError returns an error without the data that was read, because that may be part of the
+// value.
 func damagedError(name string) error {
 	return fmt.Errorf("the entry %q is damaged; set it again: clawai vault set %s", name, name)
 }

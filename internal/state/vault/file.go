@@ -19,8 +19,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// file is a file that age (age-encryption.org/v1) has encrypted to a key beside it, or
-// wherever the owner keeps that. It is written whole, one process at a time.
+// file is a file that age (age-encryption.org/v1) has encrypted with a key. The key is in the same
+// folder, or where the owner keeps it. The file is always written as a whole, by one process at a
+// time.
 type file struct {
 	path    string
 	key     string // path of the identity file
@@ -146,7 +147,7 @@ func (f file) writeEntries(text []byte) error {
 	return atomicfile.Write(f.path, sealed.Bytes(), atomicfile.Options{Mode: 0o600})
 }
 
-// readIdentity reads the key: the first line of its file that is no comment.
+// readIdentity reads the key: the first line of its file that is not a comment.
 func (f file) readIdentity() (*age.X25519Identity, error) {
 	text, err := readOwn(f.key)
 	if err != nil {
@@ -158,14 +159,15 @@ func (f file) readIdentity() (*age.X25519Identity, error) {
 		}
 		key, err := age.ParseX25519Identity(line)
 		if err != nil {
-			break // which says what it read
+			break // its text quotes what was read
 		}
 		return key, nil
 	}
 	return nil, fmt.Errorf("%w: %s holds no key; put back the one that was there", ErrLocked, f.key)
 }
 
-// makeIdentity makes a key where there is no vault yet: beside one, another would lock it.
+// makeIdentity creates a key if there is no vault yet. If there is a vault, another key could not
+// open it.
 func (f file) makeIdentity() (*age.X25519Identity, error) {
 	if _, err := os.Lstat(f.path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no key at %s; put back the one that was there", ErrLocked, f.key)
@@ -178,7 +180,7 @@ func (f file) makeIdentity() (*age.X25519Identity, error) {
 	return key, atomicfile.Write(f.key, []byte(text), atomicfile.Options{Mode: 0o600})
 }
 
-// readOwn reads a file that nobody but its owner may open.
+// readOwn reads a file that only its owner may open.
 func readOwn(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

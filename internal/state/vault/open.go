@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/internal/state/keychain"
 )
 
-// Place is where the vault of one owner is.
+// Place is the location of one owner's vault.
 type Place struct {
-	Dir     string             // the folder of the file and of the keychain's names
-	Key     string             // the file with the key of the file; "" is vault.key in Dir
-	Private func(string) error // makes that folder and refuses one that others can change
-	// NoKeychain: the owner wants none asked.
+	Dir     string             // folder of the file and of the index of the keychain
+	Key     string             // file with the key; "" means vault.key in Dir
+	Private func(string) error // creates Dir, and returns an error if others can change it
+	// NoKeychain means that the owner does not want a keychain to be used.
 	NoKeychain bool
 }
 
@@ -37,8 +37,7 @@ func (p Place) newStore(kind StoreKind) Store {
 	return p.keychainStore()
 }
 
-// Open gives the store in force: the file where its owner has chosen it and it is
-// there, otherwise the keychain.
+// Open returns the store in use: the file if it exists, otherwise the keychain.
 func (p Place) Open() (Store, error) {
 	if _, err := os.Lstat(p.fileStore().path); err == nil {
 		return p.fileStore(), nil
@@ -48,8 +47,8 @@ func (p Place) Open() (Store, error) {
 	return p.keychainStore(), nil
 }
 
-// ChooseStore gives the store of a kind. A vault that is kept elsewhere already is an error:
-// a name in both would mean two values.
+// ChooseStore returns the store of a kind. If the vault already uses the other store, it returns
+// an error, because one name in both stores would mean two values.
 func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	now, err := p.Open()
 	if err != nil || now.Kind() == kind {
@@ -65,8 +64,8 @@ func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	return p.newStore(kind), nil
 }
 
-// MoveEntries copies every entry to the store of a kind, reads each back, and only then takes
-// them out of where they were. It gives their number.
+// MoveEntries copies every entry to the store of a kind, reads each back, and only then deletes
+// the entries from the old store. It returns the number of entries.
 func (p Place) MoveEntries(kind StoreKind) (moved int, err error) {
 	from, err := p.Open()
 	if err != nil {
@@ -110,7 +109,7 @@ func copyTo(to Store, e Entry) error {
 	return nil
 }
 
-// dropEmptyFile takes the file of a move that failed away: it would be the vault.
+// dropEmptyFile removes the file after a failed move, because Open would use it as the vault.
 func (p Place) dropEmptyFile(s Store) error {
 	if names, err := s.Names(); s.Kind() != InFile || err != nil || len(names) > 0 {
 		return err

@@ -10,34 +10,33 @@ import (
 	"time"
 )
 
-// Prefix begins a reference. It has no character that a client fills in.
+// Prefix is the beginning of a reference. It has no character that a client expands.
 const Prefix = "clawai-vault:"
 
-// MakeReference gives how a file speaks of an entry.
+// MakeReference returns the reference to an entry.
 func MakeReference(name string) string { return Prefix + name }
 
-// InHeader cuts the value of a header, or a line that holds one, into what stands as it
-// is and the name of the entry that follows it. A reference ends what it is in.
+// InHeader splits a header value, or a line that contains one, into the literal text before a
+// reference and the name of the entry. A reference must be at the end.
 func InHeader(text string) (before, name string, ok bool) {
 	before, name, ok = strings.Cut(text, Prefix)
 	return before, name, ok && CheckName(name) == nil
 }
 
-// HasReference reports a text that holds a reference, or means to.
+// HasReference reports whether a text contains a reference, even an invalid one.
 func HasReference(text string) bool { return strings.Contains(text, Prefix) }
 
-// Requester is who asks for values: what it is called by rules, and what it is started or
-// reached by.
+// Requester is the server that asks for values: its name in rules, and its command or address.
 type Requester struct {
 	Name    string
 	Command []string
 }
 
-// Refusal says why a server does not get an entry.
+// Refusal is the reason why a server does not get an entry.
 type Refusal struct {
 	Entry string
 	Err   error
-	// Bind: the entry is not bound to what asks; binding it is what its owner can do.
+	// Bind means that the entry is not bound to this server; the owner can bind it.
 	Bind bool
 }
 
@@ -45,7 +44,7 @@ func (r *Refusal) Error() string { return fmt.Sprintf("%s%s: %v", Prefix, r.Entr
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Resolver gives one server what it may have, and remembers which values that were.
+// Resolver gives one server the values that it may use, and remembers them.
 type Resolver struct {
 	Open   func() (Store, error)
 	Server Requester
@@ -55,13 +54,13 @@ type Resolver struct {
 	used  map[string][]byte
 }
 
-// UsedValues gives the values that were given, each once.
+// UsedValues returns the values that were given to the server, each once.
 func (r *Resolver) UsedValues() [][]byte {
 	return slices.SortedFunc(maps.Values(r.used), slices.Compare)
 }
 
-// FillEnv fills the references of an environment in. Its own slice is given back where there
-// is none; it is never written to.
+// FillEnv replaces the references in an environment by values. Without references it returns the
+// same slice. It never changes that slice.
 func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 	var filled []string
 	for i, v := range environ {
@@ -88,7 +87,7 @@ func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 	return filled, nil
 }
 
-// FillHeader fills the references in the values of headers in, in place.
+// FillHeader replaces the references in header values, in place.
 func (r *Resolver) FillHeader(h http.Header) error {
 	for key, values := range h {
 		for i, text := range values {

@@ -10,28 +10,29 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Store keeps entries. Get and Delete say ErrNone of a name that is not there, and
-// whatever cannot be reached is an error that says what to do.
+// Store keeps entries. Get and Delete return ErrNone for a missing name. If the store cannot be
+// read, the error says what to do.
 type Store interface {
 	Kind() StoreKind
 	Get(name string) (Entry, error)
-	// Change puts what the function makes of the entry of a name, which is the zero Entry
-	// where there is none, in its place. An error of the function changes nothing.
+	// Change replaces the entry of a name by the one that the function makes of it. If there is no
+	// entry, the function gets one without a value. If the function returns an error, nothing
+	// changes.
 	Change(name string, change func(*Entry) error) error
 	Delete(name string) error
 	Names() ([]string, error)
 }
 
-// StoreKind is where a store keeps values.
+// StoreKind is the kind of place where a store keeps values.
 type StoreKind string
 
-// The kinds.
+// The kinds of stores.
 const (
 	InKeychain StoreKind = "keychain"
 	InFile     StoreKind = "file"
 )
 
-// String is what people call it.
+// String returns the kind in words for people.
 func (k StoreKind) String() string {
 	if k == InFile {
 		return "an encrypted file"
@@ -39,7 +40,7 @@ func (k StoreKind) String() string {
 	return "the system's keychain"
 }
 
-// ParseKind reads one of keychain, file.
+// ParseKind parses keychain or file.
 func ParseKind(s string) (StoreKind, error) {
 	switch k := StoreKind(s); k {
 	case InKeychain, InFile:
@@ -54,7 +55,7 @@ func ListEntries(s Store) (all []Entry, err error) {
 	for _, name := range names {
 		e, err := s.Get(name)
 		if errors.Is(err, ErrNone) {
-			continue // somebody took it out of the keychain by hand
+			continue // somebody removed it from the keychain by hand
 		}
 		if err != nil {
 			return nil, err
@@ -66,7 +67,7 @@ func ListEntries(s Store) (all []Entry, err error) {
 
 // chain is the system's keychain.
 type chain struct {
-	off bool // the owner wants it not asked
+	off bool // the owner does not want it to be used
 	keychain.Keychain
 }
 
@@ -115,11 +116,11 @@ func (c chain) Delete(name string) error {
 	return adviseError(c.Keychain.Delete(name))
 }
 
-// changing is held by whoever in this process changes an entry; a lock of the file keeps
-// other processes away.
+// changing is held while this process changes an entry; a file lock excludes other processes.
 var changing sync.Mutex
 
-// lockChanges keeps others from a change: what is read and put back would undo theirs.
+// lockChanges prevents concurrent changes: without it, one process could overwrite the change of
+// another.
 func (c chain) lockChanges() (unlock func(), err error) {
 	if c.off {
 		return nil, errOff
@@ -136,7 +137,7 @@ func (c chain) lockChanges() (unlock func(), err error) {
 	return func() { _ = lock.Unlock(); changing.Unlock() }, nil
 }
 
-// adviseError says of a keychain that fails what can be done about it.
+// adviseError adds advice to the error of a keychain.
 func adviseError(err error) error {
 	switch {
 	case err == nil:
