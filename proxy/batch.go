@@ -12,17 +12,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only).
-// It crosses whole or not at all: its bytes are never taken apart.
+// requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only). The whole
+// array crosses or none of it: its bytes are never split.
 type requestBatch struct {
 	rc       *receiver
 	burst    uint64
 	x        gate.Exchange
-	requests []*request // the requests in it
+	requests []*request
 }
 
-// handleBatch puts an array into the group: requests and notifications as one
-// exchange, answers as another kind.
+// handleBatch puts an array into the group: requests and notifications as one kind of exchange,
+// responses as another kind.
 func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 	replies := 0
 	for i := range f.Elements {
@@ -42,7 +42,7 @@ func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 
 // handleRequestBatch judges an array of requests and notifications, element by element.
 func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
-	rc.judgeGroup(ctx) // what it cancels or repeats may be in this very read
+	rc.judgeGroup(ctx) // the array may cancel or repeat a request of this same read
 	b := &requestBatch{rc: rc, burst: rc.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
 		Server: rc.s.o.Name, ServerGuess: rc.s.o.Guess, Direction: rc.from.String(), Method: "batch",
@@ -100,8 +100,8 @@ func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// handleResponseBatch hands an array of answers to the gate if each of them answers a
-// request in flight.
+// handleResponseBatch passes an array of responses to the gate if every element answers a request
+// in flight.
 func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	b := &responseBatch{rc: rc, burst: rc.burst}
 	b.x = gate.Exchange{Raw: f.Raw, Out: b, Event: event.Event{
@@ -143,7 +143,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// refuseBatch answers every request of an array that must not cross.
+// refuseBatch answers every request of a refused array.
 func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 	record := rc.recordDrop(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
 	var lines [][]byte
@@ -160,7 +160,7 @@ func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 // Forward sends the array on.
 func (b *requestBatch) Forward(x *gate.Exchange) error {
 	for _, req := range b.requests {
-		req.record = x.Event.Record // the answers refer to it
+		req.record = x.Event.Record // the answers refer to this record
 		b.rc.s.table.markSent(req)
 	}
 	err := b.rc.sendLine(b.burst, x.Raw)
@@ -174,7 +174,7 @@ func (b *requestBatch) Forward(x *gate.Exchange) error {
 	return err
 }
 
-// Refuse answers every request of the array but those withdrawn.
+// Refuse answers every request of the array that its caller has not withdrawn.
 func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
@@ -201,7 +201,7 @@ func (rc *receiver) respondBatch(b uint64, lines [][]byte) {
 	}
 }
 
-// responseBatch is an array of answers on its way.
+// responseBatch is an array of responses in transit.
 type responseBatch struct {
 	rc        *receiver
 	burst     uint64
@@ -220,14 +220,14 @@ func (b *responseBatch) Forward(x *gate.Exchange) error {
 	return b.rc.sendLine(b.burst, x.Raw)
 }
 
-// Refuse answers every call in the other side's place.
+// Refuse answers every call in place of the other side.
 func (b *responseBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	for _, resp := range b.responses {
 		resp.Refuse(&resp.x, v)
 	}
 }
 
-// Waiting keeps the callers alive.
+// Waiting tells the callers that their requests are alive.
 func (b *responseBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, resp := range b.responses {
 		resp.Waiting(&resp.x, elapsed)

@@ -1,8 +1,8 @@
-// Package proxy moves frames between one client and one server and lets
-// nothing cross but through the gate. It knows which requests are in flight,
-// and therefore which replies, cancellations and progress may follow.
+// Package proxy moves frames between one client and one server. Every frame passes the gate. The
+// package tracks the requests in flight, and so it can tell which responses, cancellations and
+// progress messages may follow.
 //
-// It works on readers and writers: where the server runs is a transport's
-// business (proxy/stdio). It decides nothing, and no byte of a frame is
-// changed on its way.
+// It works on readers and writers: the transport (proxy/stdio) decides where the server runs. The
+// package makes no decisions. It rewrites ids and progress tokens only where the caller has
+// returned from a form or where a server's answer needs a repair.
 package proxy

@@ -16,15 +16,15 @@ var (
 	errFormClosed = errors.New("the caller expects no form any more")
 )
 
-// Client is the caller's own form: of a request of 2026-07-28 what that says of
-// it, of anything older what the client said when it introduced itself.
+// Client returns the caller's own form, or nil. A request of 2026-07-28 describes its client
+// itself; for older versions the client's introduction (initialize) counts.
 func (req *request) Client() gate.Client {
 	if !req.message.Modern {
 		return req.rc.legacyClient(req.x.Event.Digest)
 	}
 	f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits)
 	if err != nil {
-		return nil // an element of a batch, which has no frame of its own
+		return nil // an element of a batch has no frame of its own
 	}
 	if who := mcp.ClientOfRequest(req.method, f.Params); who.Form {
 		return &resultElicitor{request: req, who: who, params: f.Params, digest: req.x.Event.Digest}
@@ -32,7 +32,7 @@ func (req *request) Client() gate.Client {
 	return nil
 }
 
-// Named is how the client of the call calls itself.
+// Named returns the name and version that the client of the call reports.
 func (req *request) Named() (name, version string) {
 	who := req.rc.s.table.clientInfo()
 	if req.message.Modern {
@@ -43,7 +43,8 @@ func (req *request) Named() (name, version string) {
 	return who.Name, who.Version
 }
 
-// Back is closed when the caller can be answered; from now on it gets no form.
+// Back returns a channel that is closed when the caller can be answered. From now on the caller
+// gets no form.
 func (req *request) Back() <-chan struct{} {
 	if away := req.rc.s.table.closeForm(req); away != nil {
 		return away
@@ -51,21 +52,21 @@ func (req *request) Back() <-chan struct{} {
 	return closedChannel()
 }
 
-// Client is the form of the client that a legacy server's answer is for.
+// Client returns the form of the client that a legacy server's answer is for.
 func (resp *response) Client() gate.Client {
 	if resp.request.message.Modern {
-		return nil // it waits for the answer itself
+		return nil // the caller waits for this answer and can get no form
 	}
 	return resp.rc.legacyClient(resp.x.Event.Digest)
 }
 
-// Named is how the client calls itself that waits for the answer.
+// Named returns the name and version that the client reports.
 func (resp *response) Named() (name, version string) {
 	who := resp.rc.s.table.clientInfo()
 	return who.Name, who.Version
 }
 
-// Back is closed: whoever waits for an answer is there.
+// Back returns a closed channel: the caller waits for its answer and is present.
 func (resp *response) Back() <-chan struct{} { return closedChannel() }
 
 func closedChannel() <-chan struct{} {
@@ -74,8 +75,9 @@ func closedChannel() <-chan struct{} {
 	return ch
 }
 
-// legacyClient gives the client that introduced itself, to be asked about the message
-// of this digest, on the stream that goes to it.
+// legacyClient returns the client that introduced itself, on the stream that leads to it. The
+// gate can ask this client about the message with this digest. nil means that the client has no
+// form.
 func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	to := rc.back
 	if rc.from == mcp.ServerToClient {
@@ -87,7 +89,7 @@ func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	return nil
 }
 
-// requestElicitor is a client that is sent a request of ours (MCP 2025-06-18 and
+// requestElicitor is a client to which the proxy sends a request of its own (MCP 2025-06-18 and
 // 2025-11-25 client/elicitation).
 type requestElicitor struct {
 	rc     *receiver
@@ -96,10 +98,10 @@ type requestElicitor struct {
 	digest [32]byte
 }
 
-// Name is how the client calls itself.
+// Name returns the name and version that the client reports.
 func (e *requestElicitor) Name() (name, version string) { return e.who.Name, e.who.Version }
 
-// Elicit asks, and takes the question back when ctx ends.
+// Elicit asks the client, and cancels the question when ctx ends.
 func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
 	s := e.rc.s
 	a := newElicitation(e.digest)
@@ -129,14 +131,14 @@ func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []b
 
 const elicitMethod = "elicitation/create"
 
-// elicitation is a question of ours that a client is about to show.
+// elicitation is a question of the proxy that a client shows.
 type elicitation struct {
-	digest [32]byte          // of the message it is about
-	record string            // of the question
-	result chan elicitResult // holds the one that comes
+	digest [32]byte          // digest of the message that the question is about
+	record string            // record id of the question
+	result chan elicitResult // holds at most one result
 }
 
-// elicitResult is what a client made of a form.
+// elicitResult is a client's answer to a form.
 type elicitResult struct {
 	gate.Elicited
 	err error
@@ -146,7 +148,8 @@ func newElicitation(digest [32]byte) *elicitation {
 	return &elicitation{digest: digest, result: make(chan elicitResult, 1)}
 }
 
-// noteQuestion records a question before it is sent; id is what its answer will name.
+// noteQuestion records a question before it is sent. id is the id that the client's answer will
+// carry.
 func (s *session) noteQuestion(a *elicitation, id []byte) error {
 	ev := &event.Event{ID: id, Code: "sent", Digest: a.digest}
 	err := s.noteElicitation(ev)
@@ -159,8 +162,8 @@ func (s *session) noteElicitation(ev *event.Event) error {
 	return s.o.Gate.NoteEvents(ev)
 }
 
-// deliverElicitResult records the answer to a question, which f holds, and hands it to who
-// asked. An answer that cannot be recorded is none.
+// deliverElicitResult records the client's answer f and passes it to the goroutine that asked. An
+// answer that cannot be recorded counts as an error.
 func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.Elicited, err error) {
 	ev := &event.Event{
 		ID: f.ID, Direction: rc.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,
@@ -174,14 +177,15 @@ func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.
 	a.result <- elicitResult{gate.Elicited{Action: got.Action, Content: got.Content}, err}
 }
 
-// sendNow sends a line of our own at once.
+// sendNow sends a line of the proxy at once.
 func sendNow(to Sink, line []byte) error {
 	err := to.Add(line)
 	to.Flush()
 	return err
 }
 
-// handleElicitResult takes the client's answer to a request of ours. It goes nowhere else.
+// handleElicitResult takes the client's answer to a request of the proxy. The answer is not
+// forwarded.
 func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	got, err := mcp.ReadElicited(f.Result)
 	if f.Error != nil {
@@ -191,7 +195,7 @@ func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	rc.s.table.releaseRequest(req)
 }
 
-// failElicitation is handleElicitResult for an answer that cannot be read.
+// failElicitation does the same as handleElicitResult for an answer that cannot be parsed.
 func (rc *receiver) failElicitation(req *request, line []byte, refusal *frame.Refusal) {
 	err := fmt.Errorf("the client's answer cannot be read: %w", refusal)
 	rc.deliverElicitResult(req.elicitation, &frame.Frame{ID: req.id, Raw: line}, mcp.Elicited{}, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// describeFrame fills in what the pump tells the record of a frame that reaches the
-// gate. An event is large: it is written in place, never copied.
+// describeFrame fills in the fields of a frame's event that the proxy knows. An event is large:
+// it is written in place, never copied.
 func (rc *receiver) describeFrame(ev *event.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = rc.s.o.Name, rc.s.o.Guess, rc.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
@@ -18,7 +18,7 @@ func (rc *receiver) describeFrame(ev *event.Event, f *frame.Frame, calls []polic
 	}
 }
 
-// recordDrop records a frame that goes nowhere and returns the record's id.
+// recordDrop records a dropped frame and returns the record's id.
 func (rc *receiver) recordDrop(ev *event.Event) (record string) {
 	ev.Kind, ev.Stage = event.Dropped, "frame"
 	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
@@ -26,7 +26,7 @@ func (rc *receiver) recordDrop(ev *event.Event) (record string) {
 	return ev.Record
 }
 
-// recordChatter records a line of the server's that is no frame: a print statement.
+// recordChatter records a server's line that is not a frame, for example a print statement.
 func (rc *receiver) recordChatter(line []byte) {
 	const most = 500
 	text := string(line[:min(len(line), most)])
@@ -35,14 +35,14 @@ func (rc *receiver) recordChatter(line []byte) {
 	})
 }
 
-// recordEvent records what is no exchange. Nothing is forwarded on its strength, so
-// that a failure changes nothing here; the gate refuses what comes after it.
+// recordEvent records an event that is not an exchange. No forwarding depends on this record, so
+// a failure changes nothing here; the gate refuses what comes next.
 func (s *session) recordEvent(ev *event.Event) {
 	ev.Server = s.o.Name
 	_ = s.o.Gate.NoteEvents(ev)
 }
 
-// panicEvent gives the record of a defect of ours.
+// panicEvent returns the event that records a panic in the proxy.
 func panicEvent(cause any, stack []byte) *event.Event {
 	return &event.Event{Kind: event.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
 }

@@ -9,27 +9,26 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// forms is the client as somebody who can be asked, and what it was asked. The
-// table guards it.
+// forms holds the client's introduction and the forms that the client was given. The table's
+// mutex guards it.
 type forms struct {
-	client        mcp.Client          // who introduced itself, if its version has elicitation
-	prefix        string              // begins every id and every requestState of ours; "" before the first
-	count         int                 // how many there were
-	awaitingRetry map[string]*request // by requestState: callers that have not returned
+	client        mcp.Client          // the client that introduced itself; its Form is set only if the version has elicitation
+	prefix        string              // begins every id and every requestState that the proxy issues; "" before the first
+	count         int                 // number of tokens issued
+	awaitingRetry map[string]*request // by requestState: requests whose callers have not returned
 }
 
-// form is the question that a caller was given in place of its answer (MCP
-// 2026-07-28 basic/patterns/mrtr).
+// form is the question that a caller got in place of its answer (MCP 2026-07-28
+// basic/patterns/mrtr).
 type form struct {
 	*elicitation
 	state    string
-	params   []byte        // of the call: the retry must have the same
+	params   []byte        // params of the call: the retry must have the same
 	retry    *caller       // the retry; nil while the caller is away
-	returned chan struct{} // closed when it is back
+	returned chan struct{} // closed when the caller has returned
 }
 
-// newToken gives a word that nobody can guess and that no other session uses: an id or
-// a requestState of ours.
+// newToken returns a new id or requestState. Nobody can guess it, and no other session uses it.
 func (fs *forms) newToken() string {
 	if fs.prefix == "" {
 		fs.prefix = "clawai-" + rand.Text() + "-"
@@ -38,12 +37,12 @@ func (fs *forms) newToken() string {
 	return fs.prefix + rand.Text() + "-" + strconv.Itoa(fs.count)
 }
 
-// isIssuedToken reports the token of a word that newToken made, as a frame.IDKey.
+// isIssuedToken reports whether newToken made this token. key is the token as a frame.IDKey.
 func (fs *forms) isIssuedToken(key string) bool {
 	return fs.prefix != "" && strings.HasPrefix(key, `"`+fs.prefix)
 }
 
-// removeForm ends the form of a request: what still comes for it is too late.
+// removeForm ends the form of a request: a retry that still comes is too late.
 func (fs *forms) removeForm(p *pending, req *request) {
 	delete(fs.awaitingRetry, req.form.state)
 	if back := req.form.retry; back != nil && p.requests[back.key] == req {
@@ -51,7 +50,8 @@ func (fs *forms) removeForm(p *pending, req *request) {
 	}
 }
 
-// currentCaller gives whom to answer for req, if anybody is there. The table is locked.
+// currentCaller returns the caller that gets the answer to req, and false if that caller is away.
+// The table is locked.
 func (req *request) currentCaller() (caller, bool) {
 	switch {
 	case req.form == nil:
@@ -62,16 +62,16 @@ func (req *request) currentCaller() (caller, bool) {
 	return *req.form.retry, true
 }
 
-// isStale reports an id that req's caller no longer waits under.
+// isStale reports whether req's caller no longer waits under this id.
 func (req *request) isStale(key string) bool {
 	return req.form != nil && req.form.retry != nil && req.form.retry.key != key
 }
 
-// renameToken notes what a caller calls its progress token since it returned.
+// renameToken notes the progress token that the caller uses since it returned.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
 		if p.newTokens != nil {
-			delete(p.newTokens, req.progressKey) // of a call that had the same token
+			delete(p.newTokens, req.progressKey) // an earlier call may have had the same token
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func (p *pending) renameToken(req *request, to caller) {
 	p.newTokens[req.progressKey] = to.token
 }
 
-// setClient notes who the client is, once the version is settled.
+// setClient notes the client's introduction, once the version is settled.
 func (t *table) setClient(c mcp.Client, version string) {
 	c.Form = c.Form && mcp.HasElicitation(version)
 	t.mu.Lock()
@@ -89,21 +89,22 @@ func (t *table) setClient(c mcp.Client, version string) {
 	t.mu.Unlock()
 }
 
-// clientInfo gives who introduced itself.
+// clientInfo returns the client that introduced itself.
 func (t *table) clientInfo() mcp.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.client
 }
 
-// findCaller gives whom to answer for req now, if anybody is there.
+// findCaller returns the caller that gets the answer to req now, and false if that caller is
+// away.
 func (t *table) findCaller(req *request) (caller, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return req.currentCaller()
 }
 
-// addElicitation reserves the id of a request of ours.
+// addElicitation reserves the id of a request of the proxy.
 func (t *table) addElicitation(req *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,8 +113,8 @@ func (t *table) addElicitation(req *request) {
 	t.pendingRequests(req.from).addRequest(req.key, req)
 }
 
-// addForm notes that req's caller is about to get a form; false when it expects
-// no answer any more, or has had one.
+// addForm notes that req's caller is about to get a form. It returns false when the caller
+// expects no answer any more, or has had a form.
 func (t *table) addForm(req *request, f *form) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,8 +130,9 @@ func (t *table) addForm(req *request, f *form) bool {
 	return true
 }
 
-// closeForm notes that req's question is over: its caller gets no form any more. For one
-// that was given a form, the channel is closed when it has returned.
+// closeForm notes that req's question is over: its caller gets no form any more. If the caller
+// has got a form, the returned channel is closed when the caller has returned; otherwise
+// closeForm returns nil.
 func (t *table) closeForm(req *request) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,24 +143,24 @@ func (t *table) closeForm(req *request) <-chan struct{} {
 	return req.form.returned
 }
 
-// issuedState reports a requestState that is one of ours, whether or not anybody
-// still waits for it.
+// issuedState reports whether this proxy issued the requestState. The form that it belongs to may
+// be over.
 func (t *table) issuedState(state []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.isIssuedToken(frame.IDKey(state))
 }
 
-// awaitingRetry gives the call whose caller was given this requestState and has not
-// returned; nil when there is none, or no longer.
+// awaitingRetry returns the request whose caller got this requestState and has not returned, or
+// nil.
 func (t *table) awaitingRetry(state []byte) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.awaitingRetry[strings.Trim(frame.IDKey(state), `"`)]
 }
 
-// addRetry notes that req's caller has returned and waits under another id; why
-// says that it cannot: its question is over (codeLateForm), the id is taken.
+// addRetry notes that req's caller has returned and waits under another id. why is "" on success;
+// otherwise the question is over (codeLateForm) or the id is in use (codeDuplicateID).
 func (t *table) addRetry(req *request, to caller) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -184,8 +186,8 @@ func (p *pending) addRequest(key string, req *request) {
 	p.peak = max(p.peak, len(p.requests))
 }
 
-// forwardedID gives the id under which the other side knows a request, nil when it is
-// the caller's own.
+// forwardedID returns the id under which the other side knows a request, or nil when it is the
+// caller's own id.
 func (t *table) forwardedID(from mcp.Direction, key string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

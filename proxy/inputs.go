@@ -6,14 +6,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inputResponses gives what the rules judge in the inputResponses of a retry.
+// inputResponses returns the calls that the rules judge in the inputResponses of a retry.
 func (t *table) inputResponses(f *frame.Frame, m *mcp.Message, server string) ([]policy.Call, *frame.Refusal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.inputs.AnswerCalls(f, m, server)
 }
 
-// inputsKnown reports input requests that were let through before.
+// inputsKnown reports whether these input requests were let through before.
 func (t *table) inputsKnown(in mcp.Inputs) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

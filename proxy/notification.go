@@ -12,16 +12,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// notification is a notification on its way.
+// notification is a notification in transit.
 type notification struct {
 	rc     *receiver
 	burst  uint64
 	x      gate.Exchange
-	inputs mcp.Inputs // what a task's state asks of the client
+	inputs mcp.Inputs // input requests to the client in a task's state
 }
 
-// handleNotification puts a notification into the group, unless what it belongs to
-// is not in flight.
+// handleNotification puts a notification into the group. It drops a notification about a request
+// that is not in flight.
 func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	n := &notification{rc: rc, burst: rc.burst, x: gate.Exchange{Raw: f.Raw}}
 	n.x.Out = n
@@ -32,10 +32,10 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	if f.Method == cancelledMethod || rc.responses {
-		rc.judgeGroup(ctx) // what it is about may be in this very read
+		rc.judgeGroup(ctx) // the request that it is about may be in this same read
 	}
 	if why := n.checkReference(f); why != "" {
-		if why != withdrawnCall { // which the gate has recorded
+		if why != withdrawnCall { // the gate has recorded a withdrawn call
 			rc.recordDrop(&event.Event{Code: "not_in_flight", Reason: why, Method: f.Method, Bytes: len(f.Raw)})
 		}
 		return
@@ -43,7 +43,7 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, &n.x, false)
 }
 
-// readFrame finds what the rules judge in a notification.
+// readFrame finds the calls that the rules judge in a notification.
 func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	rc := n.rc
 	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
@@ -66,9 +66,9 @@ func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// mayCarryText reports whether a notification may have words for a reader: any has of which nothing is
-// known, and those that only say which list has changed, or which request is over, where they
-// carry more than that.
+// mayCarryText reports whether a notification may hold text for a reader. list_changed and
+// cancelled notifications do so only if they have members beside their ids; every other
+// notification may.
 func mayCarryText(f *frame.Frame) bool {
 	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
@@ -77,7 +77,7 @@ func mayCarryText(f *frame.Frame) bool {
 	return true
 }
 
-// carriesMore reports a member beside the ids that these notifications go by.
+// carriesMore reports whether params has a member other than the ids of these notifications.
 func carriesMore(params gjson.Result, within string) (more bool) {
 	params.ForEach(func(name, value gjson.Result) bool {
 		switch within + name.String() {
@@ -105,7 +105,7 @@ func (n *notification) Forward(x *gate.Exchange) error {
 // the decision.
 func (n *notification) Refuse(*gate.Exchange, gate.Verdict) {}
 
-// Waiting does nothing: nobody waits for a notification.
+// Waiting does nothing: a notification has no waiting caller.
 func (n *notification) Waiting(*gate.Exchange, time.Duration) {}
 
 const (
@@ -115,9 +115,9 @@ const (
 	withdrawnCall = "the call was withdrawn"
 )
 
-// checkReference says why a notification about a request must not go on: the other side
-// does not know, or no longer knows, the request. A cancellation is carried out
-// here as far as it concerns the proxy.
+// checkReference returns why a notification about a request must not go on: the other side does
+// not know the request, or no longer knows it. It returns "" if the notification may go on. For a
+// cancellation it also updates the proxy's own table.
 func (n *notification) checkReference(f *frame.Frame) (why string) {
 	rc := n.rc
 	switch f.Method {
@@ -141,7 +141,7 @@ func (n *notification) checkReference(f *frame.Frame) (why string) {
 	return ""
 }
 
-// paramToken gives the JSON token of a member of params; nil when there is none.
+// paramToken returns the JSON token of a member of params, or nil if the member is missing.
 func paramToken(f *frame.Frame, name string) []byte {
 	v := gjson.GetBytes(f.Params, name)
 	if !v.Exists() {
@@ -150,25 +150,25 @@ func paramToken(f *frame.Frame, name string) []byte {
 	return f.Params[v.Index : v.Index+len(v.Raw)]
 }
 
-// replaceToken gives the notification another token, the one its reader knows.
+// replaceToken replaces the notification's token by the token that its reader knows.
 func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 	if to != nil {
 		n.x.Raw = frame.SplicePart(f.Raw, token, to)
 	}
 }
 
-// cancelCall withdraws a call that has not been forwarded, or marks one that has.
-// It runs on the reading goroutine and waits for no person.
+// cancelCall withdraws a call that has not been forwarded, or marks a forwarded call as
+// cancelled. It runs on the reading goroutine and does not wait for a person.
 func (rc *receiver) cancelCall(key string) (why string) {
 	t := &rc.s.table
 	t.withdrawing.Add(1)
 	defer t.withdrawing.Add(-1)
-	// One step of the call (forwarded, answered) may come in between.
+	// The call may change its state (forwarded, answered) in between.
 	for range 3 {
 		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {
 		case req == nil && t.wasAnswered(rc.from, key):
-			return "" // the two crossed; the other side ignores it
+			return "" // the cancellation and the answer crossed; the other side ignores the cancellation
 		case req == nil && rc.from == mcp.ServerToClient && t.cancelRequest(mcp.ClientToServer, key):
 			return "" // a server ends a subscription by its request's id (MCP 2026-07-28)
 		case req == nil:
@@ -183,8 +183,8 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	return "cancels a request that was not forwarded"
 }
 
-// checkSubscription says why a notification of a subscription must not go on: since
-// 2026-07-28 it names the request that opened the subscription.
+// checkSubscription returns why a notification of a subscription must not go on, or "". Since
+// 2026-07-28 such a notification names the request that opened the subscription.
 func (rc *receiver) checkSubscription(f *frame.Frame) (why string) {
 	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""

@@ -11,41 +11,41 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// state is where a request stands. A request is in the table from the moment
-// it is read until its answer is on the way back.
+// state is the state of a request. A request is in the table from the moment it is read until its
+// answer is on the way back.
 type state uint8
 
 const (
-	held      state = iota // not forwarded: perhaps a person is being asked
+	held      state = iota // not forwarded; a person may be deciding about it
 	sent                   // forwarded; an answer may come
 	answering              // its answer is at the gate
-	cancelled              // forwarded and cancelled: an answer is dropped
+	cancelled              // forwarded and cancelled; a late answer is dropped
 )
 
-// table is everything the proxy remembers of a session. One mutex guards it,
-// and it is never held across a call into the gate or a system call.
+// table holds the proxy's state of a session. One mutex guards it, and the mutex is never held
+// across a call into the gate or a system call.
 type table struct {
 	mu          sync.Mutex
 	byDirection [2]pending // by the direction of the requests
 	inputs      mcp.Asked  // the input requests that were let through
-	forms       forms      // the client as somebody to ask
+	forms       forms      // the client and the forms that it was given
 
-	unnamed  []*unnamed       // answers that name no request, and may be for one that waits
-	notices  []notice         // notifications that one may be for
-	habits   map[string]habit // of the server, by method of a notification
-	families map[string]bool  // of methods of which the server has given a list
-	messages uint64           // requests and notifications that went to the server
+	unnamed  []*unnamed       // answers without a usable id that may be for a waiting request
+	notices  []notice         // notifications that an unnamed answer may be for
+	habits   map[string]habit // how the server treats notifications, by method
+	families map[string]bool  // method families of which the server has returned a list
+	messages uint64           // number of messages that went to the server
 
-	// batches: version 2025-03-26 was negotiated. Read for every frame.
+	// batches is true when version 2025-03-26 was negotiated. It is read for every frame.
 	batches atomic.Bool
 
-	holding atomic.Int32 // how many answers that name no request wait
+	holding atomic.Int32 // number of unnamed answers that wait
 
-	withdrawing atomic.Int32 // how many look at an exchange that they found in here
+	withdrawing atomic.Int32 // number of goroutines that hold an exchange found in this table
 }
 
-// shrinkAbove is how many requests in flight are worth giving their memory back, and
-// keptFrame how long the frame of one may be, in bytes, that is not.
+// With more than shrinkAbove requests in flight, memory is given back. keptFrame is the length in
+// bytes above which the frame of a single request is dropped early.
 const (
 	shrinkAbove = 1024
 	keptFrame   = 64 << 10
@@ -53,14 +53,14 @@ const (
 
 // pending is one direction's requests.
 type pending struct {
-	requests   map[string]*request // by frame.IDKey; one that returned with a form, by both its ids
-	peak       int                 // requests at a time, since the map was made
+	requests   map[string]*request // by scopedKey; a request whose caller returned with a form is here under both ids
+	peak       int                 // most requests at one time since the map was made
 	tokens     map[string]int      // progress tokens of forwarded requests, by frame.IDKey
-	newTokens  map[string][]byte   // what a token became when its caller returned with a form; nil: it has none
-	taskTokens ring                // tokens that outlive their request: its result is a task
-	tasks      tasks               // what its calls go on as
-	answered   ring                // ids answered not long ago
-	cancelled  ring                // ids cancelled not long ago
+	newTokens  map[string][]byte   // progress token of a caller that returned with a form; nil: it has none
+	taskTokens ring                // tokens of requests whose result is a task; they outlive the request
+	tasks      tasks               // tasks that calls became
+	answered   ring                // ids answered recently
+	cancelled  ring                // ids cancelled recently
 }
 
 func (t *table) pendingRequests(from mcp.Direction) *pending {
@@ -74,15 +74,14 @@ func directionIndex(from mcp.Direction) int {
 	return 0
 }
 
-// What a server may have asked the client without an answer: it is kept for as long as the
-// client says nothing.
+// Limits for a server's unanswered requests: they are kept until the client answers.
 const (
 	maxServerRequests     = 1024
-	maxServerRequestBytes = 64 << 20 // of their frames, beyond the first
+	maxServerRequestBytes = 64 << 20 // total size of their frames; a request is refused once the total is above this limit
 )
 
-// reserveIDs takes the ids of all the calls, or of none when one of them is taken, or the server
-// has asked too much. why is "" when they are taken.
+// reserveIDs reserves the ids of all the requests. It reserves none when an id is in use or the
+// server has too many open requests. why is "" on success.
 func (t *table) reserveIDs(cs ...*request) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,7 +101,8 @@ func (t *table) reserveIDs(cs ...*request) (why string) {
 	return ""
 }
 
-// isOverLimit says that so many more are too many, or what is kept is too long.
+// isOverLimit reports whether `more` further requests are too many, or whether the kept frames
+// are too long in total.
 func (p *pending) isOverLimit(more int) bool {
 	size := 0
 	for _, req := range p.requests {
@@ -111,8 +111,8 @@ func (p *pending) isOverLimit(more int) bool {
 	return len(p.requests)+more > maxServerRequests || size > maxServerRequestBytes
 }
 
-// markSent notes that the request is about to be written; false when its caller
-// is away, and it must not be.
+// markSent notes that the request is about to be written. It returns false when the caller is
+// away; then the request must not be written.
 func (t *table) markSent(req *request) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,8 +144,8 @@ const (
 	codeLateAnswer   = "late_answer"
 )
 
-// claimRequest finds the request of the side from that resp answers, and keeps a second
-// answer away from it. why says what is wrong with an answer to no such request.
+// claimRequest finds the request of the side from that resp answers, and marks it so that a
+// second answer is refused. If there is no such request, why is the reason.
 func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (req *request, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,7 +154,7 @@ func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (re
 	switch {
 	case req == nil && p.answered.hasKey(key), req != nil && req.state == answering:
 		return nil, codeSecondAnswer
-	case req == nil || req.state == held || req.key != key: // of these the other side knows nothing
+	case req == nil || req.state == held || req.key != key: // the other side does not know such a request
 		return nil, codeUnsolicited
 	case req.state == cancelled:
 		t.removeRequest(req)
@@ -165,7 +165,7 @@ func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (re
 	return req, ""
 }
 
-// completeRequest notes that a reply is about to be written, and tells to whom.
+// completeRequest notes that a response is about to be written, and returns its receiver.
 func (t *table) completeRequest(resp *response) (to caller) {
 	t.mu.Lock()
 	to, _ = resp.request.currentCaller()
@@ -180,8 +180,8 @@ func (t *table) completeRequest(resp *response) (to caller) {
 	return to
 }
 
-// releaseRequest forgets a request that was answered by us, or withdrawn. It tells whom
-// to answer, and whether anybody is there.
+// releaseRequest removes a request that the proxy has answered or that was withdrawn. It returns
+// the caller to answer, and whether the caller is present.
 func (t *table) releaseRequest(req *request) (to caller, here bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -189,8 +189,8 @@ func (t *table) releaseRequest(req *request) (to caller, here bool) {
 	return req.currentCaller()
 }
 
-// releaseHeld forgets a request of a refused batch and reports whether its
-// caller has withdrawn it.
+// releaseHeld removes a request of a refused batch and reports whether its caller has withdrawn
+// it.
 func (t *table) releaseHeld(req *request) (withdrawn bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,8 +226,7 @@ func (t *table) removeRequest(req *request) {
 	}
 }
 
-// shrinkMaps makes the tables anew when many requests have ended: a map never gives back what it
-// has grown to.
+// shrinkMaps copies the maps when many requests have ended, because a Go map never shrinks.
 func (p *pending) shrinkMaps() {
 	if p.peak <= shrinkAbove || len(p.requests) > p.peak/16 {
 		return
@@ -253,8 +252,8 @@ func (t *table) keepToken(req *request) {
 	t.mu.Unlock()
 }
 
-// withdrawRequest finds a request its caller cancels, where it stands, and the
-// exchange under which it or its answer waits at the gate.
+// withdrawRequest finds a request that its caller cancels. It returns the request's state, and
+// the exchange under which the request or its answer waits at the gate.
 func (t *table) withdrawRequest(from mcp.Direction, key string) (req *request, waiting *gate.Exchange, st state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -273,9 +272,8 @@ func (t *table) withdrawRequest(from mcp.Direction, key string) (req *request, w
 	return req, nil, req.state
 }
 
-// cancelRequest notes that the other side is being told to stop; false when no such
-// request has been forwarded. Its answer may or may not come, so that the
-// oldest cancelled ids are given up in time.
+// cancelRequest marks a forwarded request as cancelled. It returns false when no such request has
+// been forwarded. The answer may never come, so the oldest cancelled requests are removed.
 func (t *table) cancelRequest(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -292,14 +290,14 @@ func (t *table) cancelRequest(from mcp.Direction, key string) bool {
 	return true
 }
 
-// wasAnswered reports an id whose answer went out not long ago.
+// wasAnswered reports whether the request with this id was answered recently.
 func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pendingRequests(from).answered.hasKey(key)
 }
 
-// isOpen reports a request that was forwarded and not cancelled.
+// isOpen reports whether the request was forwarded and not cancelled.
 func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -307,7 +305,7 @@ func (t *table) isOpen(from mcp.Direction, key string) bool {
 	return req != nil && (req.state == sent || req.state == answering)
 }
 
-// awaitsAnswer reports a request that was forwarded and whose answer has not come.
+// awaitsAnswer reports whether the request was forwarded and has no answer yet.
 func (t *table) awaitsAnswer(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -315,8 +313,8 @@ func (t *table) awaitsAnswer(from mcp.Direction, key string) bool {
 	return req != nil && (req.state == sent || req.state == cancelled)
 }
 
-// onlyPending gives the id of the one request that waits for an answer; "" when there are
-// more, or none.
+// onlyPending returns the id of the only request that waits for an answer, or "" when there are
+// none or several.
 func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -332,8 +330,8 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID gives the id of the one request that has crossed, has no answer, and may have this id
-// to the other side; nil without one.
+// waitingID returns the id of the only forwarded request that has no answer and whose id matches
+// token loosely (frame.LooseID). It returns nil when there are none or several.
 func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
@@ -353,7 +351,7 @@ func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []
 	return id
 }
 
-// responseSink gives where the caller of a request waits for its answer.
+// responseSink returns the sink on which the caller of a request waits for its answer.
 func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -365,7 +363,8 @@ func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	return to.back
 }
 
-// requestScope gives that of the one open request with this id.
+// requestScope returns the scope of the open request with this id, or "" when there are none or
+// several scopes.
 func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -381,9 +380,8 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	return scope
 }
 
-// progressToken reports whether progress with this token belongs to a request in flight,
-// or to the task that one became, and what its caller calls it now if that is
-// something else.
+// progressToken reports whether progress with this token belongs to a request in flight or to a
+// task that a request became. to is the caller's present token if that differs.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -395,7 +393,8 @@ func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok b
 	return to, !renewed || to != nil
 }
 
-// takeWaitingCallers empties one direction and returns the callers that still wait.
+// takeWaitingCallers removes the requests of one direction and returns the callers that still
+// wait.
 func (t *table) takeWaitingCallers(from mcp.Direction) (callers []caller) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

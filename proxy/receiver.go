@@ -12,31 +12,31 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// receiver carries one direction: it reads the frames one side sends, finds out
-// what they are, and hands them to the gate.
+// receiver carries one direction: it reads the frames of one side, classifies them and passes
+// them to the gate.
 type receiver struct {
 	s     *session
-	from  mcp.Direction // who sends
+	from  mcp.Direction // the sending side
 	in    *frame.Reader
 	out   Sink // to the other side
 	back  Sink // to the sender
 	ended chan struct{}
-	// scope keeps apart the ids of clients that a server cannot tell apart; ""
-	// where there is one client.
+	// scope separates the ids of clients that a server cannot distinguish; "" where there is one
+	// client.
 	scope string
 
 	group     []*gate.Exchange // frames of one read, in order
-	responses bool             // the group is of replies
-	passed    []*response      // replies of this read that have gone on
-	frame     frame.Frame      // the one that is looked at
-	repaired  bool             // it is not as it came
+	responses bool             // the group holds responses
+	passed    []*response      // responses of this read that were enqueued
+	frame     frame.Frame      // the frame being handled
+	repaired  bool             // the frame was repaired
 
-	// A burst is one read's worth of frames: what the gate lets through at once is
-	// written when all of it has been judged.
-	burst uint64        // the number of the last one
-	open  atomic.Uint64 // the one whose frames are being judged; 0: none
-	// spoken says that the burst has lines of ours for the sender. What others have
-	// queued for it they send themselves.
+	// A burst is the frames of one read. Frames that the gate lets through at once are written
+	// after the whole burst has been judged.
+	burst uint64        // number of the latest burst
+	open  atomic.Uint64 // burst whose frames are being judged; 0: none
+	// spoken is true when this burst has queued lines of the proxy for the sender. Other
+	// goroutines flush their own lines.
 	spoken atomic.Bool
 }
 
@@ -48,10 +48,10 @@ func newReceiver(s *session, from mcp.Direction, in io.Reader, out, back Sink) *
 	}
 }
 
-// Sink is where frames of one direction leave. It is safe for concurrent use.
+// Sink is the output for frames of one direction. It is safe for concurrent use.
 type Sink interface {
-	// Add takes one frame, without a line end; Flush sends what was added. An
-	// error means that the frame is lost.
+	// Add queues one frame without a line end; Flush sends the queued frames. An error means that
+	// the frame is lost.
 	Add(line []byte) error
 	Flush()
 }
@@ -87,8 +87,8 @@ func (rc *receiver) beginBurst() {
 	rc.open.Store(rc.burst)
 }
 
-// flushBurst judges what is left of this read and writes what may go on. The record
-// of plain replies comes last: whoever waits for them has them by then.
+// flushBurst judges the rest of this read and writes what may go on. Plain responses are recorded
+// after they are written, so their callers do not wait for the record.
 func (rc *receiver) flushBurst(ctx context.Context) {
 	rc.judgeGroup(ctx)
 	rc.open.Store(0)
@@ -97,13 +97,13 @@ func (rc *receiver) flushBurst(ctx context.Context) {
 		rc.spoken.Store(false)
 		rc.back.Flush()
 	}
-	if rc.s.o.Gate.Flush() == nil { // or the gate refuses what comes
+	if rc.s.o.Gate.Flush() == nil { // after a failure the gate refuses what comes
 		rc.reuseReplies()
 	}
 	clear(rc.passed)
 	rc.passed, rc.frame = rc.passed[:0], frame.Frame{}
 	if rc.from == mcp.ServerToClient && rc.s.table.holding.Load() > 0 {
-		rc.settleUnnamed(ctx) // an answer of this read may have shown whose one without an id is
+		rc.settleUnnamed(ctx) // an answer of this read may show which request an unnamed answer is for
 	}
 }
 
@@ -111,7 +111,7 @@ func (rc *receiver) flushBurst(ctx context.Context) {
 func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
 	if rc.isTooLong(line) {
-		if !isArray(line) || !rc.takeApart(ctx, line) { // its answers may be short enough
+		if !isArray(line) || !rc.takeApart(ctx, line) { // each answer alone may be short enough
 			rc.refuseLong(line)
 		}
 		return
@@ -126,11 +126,11 @@ func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	}
 }
 
-// largeFrame is the size from which a frame's memory is given back to the system:
-// the runtime would keep it for minutes.
+// largeFrame is the size in bytes above which a frame's memory is given back to the system: the
+// runtime would keep it for minutes.
 const largeFrame = 512 << 10
 
-// releaseLarge notes a line whose memory is worth giving back.
+// releaseLarge asks for a release of memory soon if the line is large.
 func releaseLarge(line []byte) {
 	if len(line) > largeFrame {
 		memory.ReleaseSoon()
@@ -151,8 +151,8 @@ func (rc *receiver) handleFrame(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// enqueueExchange adds an exchange to the group; what came before it is judged first
-// when it goes through the other door, so that order is kept.
+// enqueueExchange adds an exchange to the group. Responses and other frames go to different gate
+// calls, so on a change the earlier group is judged first to keep the order.
 func (rc *receiver) enqueueExchange(ctx context.Context, x *gate.Exchange, reply bool) {
 	if reply != rc.responses {
 		rc.judgeGroup(ctx)
@@ -161,13 +161,13 @@ func (rc *receiver) enqueueExchange(ctx context.Context, x *gate.Exchange, reply
 	rc.group = append(rc.group, x)
 }
 
-// judgeGroup hands the group to the gate.
+// judgeGroup passes the group to the gate.
 func (rc *receiver) judgeGroup(ctx context.Context) {
 	if len(rc.group) == 0 {
 		return
 	}
 	group := rc.group
-	rc.group = group[:0] // whatever comes of it, nothing is judged twice
+	rc.group = group[:0] // nothing is judged twice, even after a panic
 	if rc.responses {
 		rc.s.o.Gate.Observe(ctx, group...)
 	} else {
@@ -177,21 +177,20 @@ func (rc *receiver) judgeGroup(ctx context.Context) {
 	clear(group)
 }
 
-// sendLine queues a line for the other side, and sends it at once if the read it
-// belongs to is over.
+// sendLine queues a line for the other side, and sends it at once if its burst is over.
 func (rc *receiver) sendLine(b uint64, line []byte) error { return rc.writeLine(b, rc.out, line) }
 
-// writeLine queues a line for to, one of the receiver's own sinks or another's.
+// writeLine queues a line for the sink to: one of the receiver's own sinks or another sink.
 func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
-	if to == rc.back && rc.from == mcp.ServerToClient { // before the server can say a word about it
+	if to == rc.back && rc.from == mcp.ServerToClient { // before the server can react to the line
 		rc.s.table.addNotice("", rc.scope)
 	}
 	err := to.Add(line)
 	if to == rc.back {
 		rc.spoken.Store(true)
 	}
-	// The line is queued before the burst is looked at, and flush closes the
-	// burst before it writes: one of the two sends it. It writes to the receiver's
+	// The line is queued before the burst is checked, and flushBurst closes the burst before it
+	// writes. So this goroutine or flushBurst sends the line. flushBurst writes to the receiver's
 	// own sinks only.
 	if rc.open.Load() != b || to != rc.out && to != rc.back {
 		to.Flush()
@@ -199,12 +198,12 @@ func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
 	return err
 }
 
-// answerSender sends a line of our own to the sender.
+// answerSender sends a line of the proxy to the sender.
 func (rc *receiver) answerSender(b uint64, line []byte) {
-	_ = rc.writeLine(b, rc.back, line) // the sender is gone: there is nobody left to answer
+	_ = rc.writeLine(b, rc.back, line) // on an error the sender is gone, and nobody can be answered
 }
 
-// scopedKey names a request by its id, or what it reports by its progress token.
+// scopedKey returns the map key of an id or a progress token: the scope and the frame.IDKey.
 func (rc *receiver) scopedKey(token []byte) string {
 	if rc.scope == "" {
 		return frame.IDKey(token)
@@ -212,7 +211,7 @@ func (rc *receiver) scopedKey(token []byte) string {
 	return rc.scope + frame.IDKey(token)
 }
 
-// oppositeDirection gives the direction of the replies to this receiver's requests.
+// oppositeDirection returns the direction of the responses to this receiver's requests.
 func (rc *receiver) oppositeDirection() mcp.Direction {
 	if rc.from == mcp.ClientToServer {
 		return mcp.ServerToClient

@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/mcp"
 )
 
-// announceListChanges tells the client that lists have changed when other rules about them are in force
-// than rules stands for, in the server's name: it has changed nothing, and would not.
+// announceListChanges sends list_changed notifications to the client, in the server's name, when
+// the rules in force change. The server cannot do this: its own lists have not changed.
 func (s *session) announceListChanges(ctx context.Context, rules <-chan struct{}, toClient, toServer Sink) {
 	told := &Stream{&receiver{s: s, from: mcp.ServerToClient, out: toClient, back: toServer}}
 	screened := s.o.Gate.Screens()

@@ -12,9 +12,9 @@ import (
 
 const codeRepaired = "repaired"
 
-// repairAnswer deals with a line of the server's that was refused and is an answer all the same,
-// and reports whether it is: the call was made, and its answer would be lost (docs/frames.md
-// has the repairs). Whatever is not an answer stays refused.
+// repairAnswer handles a refused line of the server that is still an answer, and reports whether
+// the line is an answer. The call was made, and without a repair its answer would be lost
+// (docs/frames.md has the repairs). Every other line stays refused.
 func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *frame.Refusal) bool {
 	if rc.from != mcp.ServerToClient {
 		return false
@@ -34,9 +34,9 @@ func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *fram
 	return true
 }
 
-// takeApart reads the answers of an array that was refused, each as a message of its own: in
-// most versions there are no arrays, and in one that has them a single bad answer would take
-// the others with it. What else is in it is refused. It reports whether there are any.
+// takeApart handles each answer of a refused array as a separate message. Most versions have no
+// arrays, and in the one version that has them a single bad answer would lose the others. The
+// other elements are refused. takeApart reports whether the array holds an answer.
 func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	elements := frame.SplitArray(line)
 	answers := 0
@@ -62,17 +62,17 @@ func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	return true
 }
 
-// isArray reports a line that begins as an array does.
+// isArray reports whether a line begins with '['.
 func isArray(line []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'['}) }
 
-// isAnswer reports an element that can only be an answer.
+// isAnswer reports whether an element can only be a response.
 func isAnswer(element []byte) bool {
 	trimmed := bytes.TrimSpace(element)
 	return len(trimmed) > 0 && trimmed[0] == '{' && answersOnly(trimmed)
 }
 
-// handleOddID deals with an answer whose id is no request's as it stands, and reports whether it
-// may be one's all the same.
+// handleOddID handles an answer whose id matches no request exactly, and reports whether the
+// answer was repaired or is held.
 func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	if rc.from != mcp.ServerToClient {
 		return false
@@ -89,8 +89,8 @@ func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	return true
 }
 
-// withWaitingID gives the frame under the id of the request that it answers, when the server has
-// written that id in another way; nil when there is none.
+// withWaitingID returns the frame with the id of the request that it answers, when the server has
+// written that id in another form. It returns nil when no request matches.
 func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	id := (*awaited)(rc).Waiting(f.ID)
 	if id == nil {
@@ -98,13 +98,13 @@ func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	}
 	repaired, err := frame.Parse(frame.SplicePart(f.Raw, f.ID, id), rc.frameLimits())
 	if err != nil {
-		return nil // it became too long
+		return nil // the frame became too long
 	}
 	return &repaired
 }
 
-// forwardRepaired records what was done, and hands the answer on. A repair may have made it
-// longer than the client reads.
+// forwardRepaired records the repair and handles the repaired answer. The repaired answer may be
+// longer than the client reads; then it is refused.
 func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.Frame, words []string) {
 	if rc.isTooLong(f.Raw) {
 		rc.handleUnreadable(f.Raw, tooLong())
@@ -122,39 +122,39 @@ func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.F
 	rc.repaired = false
 }
 
-// noteRepair records a repair before anything of the answer goes on.
+// noteRepair records a repair before any part of the answer is forwarded.
 func (rc *receiver) noteRepair(ev *event.Event) {
 	ev.Kind, ev.Stage, ev.Code = event.Passed, "frame", codeRepaired
 	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
 	rc.s.recordEvent(ev)
 }
 
-// awaited are the requests whose answers this receiver reads.
+// awaited finds the requests whose answers this receiver reads.
 type awaited receiver
 
 var _ frame.Pending = (*awaited)(nil)
 
-// Waiting is the id of the one request that waits and may have this id to the server.
+// Waiting returns the id of the only waiting request that the server may mean by this id.
 func (a *awaited) Waiting(id []byte) []byte {
 	rc := (*receiver)(a)
 	return rc.s.table.waitingID(rc.oppositeDirection(), rc.scope, id)
 }
 
-// Only is nil: what has no id is held until it is certain whose it is.
+// Only returns nil: an answer without an id is held until its request is certain.
 func (a *awaited) Only() []byte { return nil }
 
-// frameLimits gives those of what this side sends.
+// frameLimits returns the limits for frames of this side.
 func (rc *receiver) frameLimits() frame.Limits {
 	limits := rc.s.o.Limits
 	limits.AllowBatch = rc.s.table.batches.Load()
 	if rc.from == mcp.ClientToServer {
-		limits.MaxResult = 0 // a server reads it
+		limits.MaxResult = 0 // MaxResult is for results that a client reads
 	}
 	return limits
 }
 
-// checkStrictly reports that a result which asks something of the client was admitted as a request
-// would be: rules look at what it asks.
+// checkStrictly refuses a result with input requests unless the result passes the limits of a
+// request, because the rules judge what it asks. It returns nil if the result passes.
 func (rc *receiver) checkStrictly(f *frame.Frame) *frame.Refusal {
 	if rc.repaired {
 		return &frame.Refusal{Code: codeRepaired, Reason: "it asks something of the client, and is not well-formed"}

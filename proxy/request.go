@@ -18,42 +18,42 @@ import (
 type request struct {
 	rc    *receiver
 	burst uint64
-	x     *gate.Exchange // nil when it has been forwarded; not filled in for an element of a batch
+	x     *gate.Exchange // nil after forwarding; not filled in for an element of a batch
 
 	from          mcp.Direction
-	size          int // bytes of its frame
+	size          int // bytes of the frame
 	method        string
-	caller        // as the request has it, and the other side knows it
+	caller        // the original caller, with the id that the other side knows
 	message       mcp.Message
-	clientInfo    mcp.Client    // of initialize: who introduces itself
-	calls         []policy.Call // what the rules saw: for denials, and for a task that it may become
-	work          []policy.Call // what it goes on with: of a task, the call that became it
-	record        string        // of its decision, once it is forwarded
-	progressSteps int           // progress messages of ours
-	further       bool          // it asks for a page of a list behind another
-	array         *requestBatch // that it came in; nil: in none
-	kept          bool          // others may be looking at it, or at its calls: it is not used again
+	clientInfo    mcp.Client    // for initialize: the client that introduces itself
+	calls         []policy.Call // the calls that the rules judged: for denials, and for a task that the request may become
+	work          []policy.Call // for a message about a task: the call that became the task
+	record        string        // record id of the decision, once the request is forwarded
+	progressSteps int           // number of progress messages that the proxy sent
+	further       bool          // the request asks for a later page of a list
+	array         *requestBatch // the array that holds the request; nil: none
+	kept          bool          // other goroutines may use the request or its calls: it is not reused
 	waiting       *gate.Exchange
 
 	// Guarded by the table:
 	state      state
-	withdrawn  bool      // its caller expects no answer
-	task       bool      // the result is a task: the token lives on
-	noTask     bool      // it cannot become one
-	sentAt     uint64    // its place among what the server was told
-	response   *response // while answering
-	form       *form     // the caller was given one in place of its answer
-	formClosed bool      // it gets none any more
+	withdrawn  bool      // the caller expects no answer
+	task       bool      // the result is a task: the progress token stays valid
+	noTask     bool      // the request cannot become a task
+	sentAt     uint64    // its number among the messages to the server
+	response   *response // set while state is answering
+	form       *form     // the form that the caller got in place of its answer
+	formClosed bool      // the caller gets no form any more
 
-	elicitation *elicitation // this is a request of ours (MCP 2025-06-18 client/elicitation)
+	elicitation *elicitation // set for a request of the proxy (MCP 2025-06-18 client/elicitation)
 }
 
-// caller is whom to answer: the id and the progress token that it waits under,
-// and where.
+// caller is the receiver of an answer: the id and the progress token under which it waits, and
+// its sink.
 type caller struct {
 	id          []byte
 	key         string // scopedKey of the id
-	token       []byte // nil without one
+	token       []byte // nil: no progress token
 	progressKey string // scopedKey of the token
 	back        Sink
 }
@@ -66,7 +66,7 @@ func (rc *receiver) newCaller(f *frame.Frame, m *mcp.Message) caller {
 	return c
 }
 
-// newRequest reads a request; a refusal means that it must not cross.
+// newRequest reads a request. A refusal means that the request must not cross.
 func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	req := requests.Get().(*request)
 	req.rc, req.burst, req.from, req.method, req.size = rc, rc.burst, rc.from, f.Method, len(f.Raw)
@@ -74,14 +74,15 @@ func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 		return nil, refusal
 	}
 	if m := req.message.Method; m != nil {
-		req.method = m.Name // the frame need not be kept for it
+		req.method = m.Name // m.Name does not keep the frame in memory
 	}
 	req.further = req.message.Class == mcp.List && mcp.HasCursor(f.Params)
 	req.caller = rc.newCaller(f, &req.message)
 	return req, nil
 }
 
-// admitRequest finds what the rules judge of a request; a refusal means that it must not cross.
+// admitRequest finds the calls that the rules judge in a request. A refusal means that the
+// request must not cross.
 func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message
 	calls := m.Calls
@@ -127,13 +128,14 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, x, false)
 }
 
-// Why a request must wait for the answer to another.
+// Codes of a request that must wait for the answer to another request.
 const (
 	codeDuplicateID = "duplicate_id"
 	codeTooMany     = "too_many_requests"
 )
 
-// reserveRefusal refuses a frame of which no id was taken; nil where nothing is the matter.
+// reserveRefusal returns the refusal of a frame whose ids could not be reserved; nil if why is
+// "".
 func reserveRefusal(f *frame.Frame, why string) *frame.Refusal {
 	switch why {
 	case "":
@@ -152,7 +154,7 @@ func (req *request) Forward(x *gate.Exchange) error {
 		return errCallerAway
 	}
 	err := rc.sendLine(b, x.Raw)
-	if !kept { // it may be another one by now
+	if !kept { // req may be reused for another request by now
 		return err
 	}
 	if line := req.clientGone(err); line != nil {
@@ -161,29 +163,29 @@ func (req *request) Forward(x *gate.Exchange) error {
 	return err
 }
 
-// dropFrame lets go of the frame of a request that has been judged, and keeps what the
-// answer may need. What may become a task keeps its arguments: whoever polls the task is
-// judged by them; and so does every call where rules look at answers.
+// dropFrame releases the frame of a judged request and keeps what the answer may need. Calls keep
+// their arguments if they may become a task, because whoever polls the task is judged by those
+// arguments, and if rules judge answers.
 func (req *request) dropFrame() {
 	if req.message.Modern || req.rc.s.o.Gate.Screens() || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
 		return
 	}
 	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)
 	req.key, req.progressKey = strings.Clone(req.key), strings.Clone(req.progressKey)
-	calls := make([]policy.Call, len(req.calls)) // whose answer it is; the gate has its own
+	calls := make([]policy.Call, len(req.calls)) // for the answer's record; the gate has its own copy
 	for i := range calls {
 		named := req.calls[i]
 		named.Args = nil
 		calls[i] = cloneCall(&named)
 	}
-	req.calls = calls // they lay in the message
+	req.calls = calls // the old calls were part of the message
 	req.method, req.message = strings.Clone(req.method), mcp.Message{Class: req.message.Class}
 	req.noTask = true
 }
 
-// clientGone gives what a server is told whose client has gone: its question may have
-// waited for a person for longer than the stream lasted that it came in. nil when
-// nothing was lost, or nobody waits; a client learns by itself that its server is gone.
+// clientGone returns the answer for a server whose client has gone: a person may have decided
+// about the server's request after the request's stream ended. It returns nil when nothing was
+// lost or nobody waits. A client notices by itself that its server is gone.
 func (req *request) clientGone(lost error) []byte {
 	if lost == nil || req.from != mcp.ServerToClient {
 		return nil
@@ -195,22 +197,22 @@ func (req *request) clientGone(lost error) []byte {
 	return mcp.UnheardAnswer(to.id, lost.Error())
 }
 
-// Refuse answers the request; a withdrawn one expects no answer, and neither
-// does a caller that is away.
+// Refuse answers the request. It sends nothing if the request was withdrawn or its caller is
+// away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	if to, here := req.rc.s.table.releaseRequest(req); here && v.Code != gate.CodeWithdrawn {
 		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v))
 	}
 }
 
-// Waiting tells the caller that its request is alive, if it asked to be told.
+// Waiting sends the caller a progress message if the caller asked for progress.
 func (req *request) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	if to, line := req.progressLine(elapsed); line != nil {
 		_ = req.rc.writeLine(req.burst, to.back, line)
 	}
 }
 
-// progressLine gives the next sign of life for the caller; nil when it wants none.
+// progressLine returns the next progress message for the caller; nil when the caller wants none.
 func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte) {
 	to, here := req.rc.s.table.findCaller(req)
 	if to.token == nil || !here {
@@ -220,7 +222,7 @@ func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte)
 	return to, mcp.ProgressNotification(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
-// answeredCalls gives the calls that an answer to the request answers.
+// answeredCalls returns the calls that an answer to the request belongs to.
 func (req *request) answeredCalls() []policy.Call {
 	if len(req.calls) == 0 {
 		return req.work
@@ -228,13 +230,13 @@ func (req *request) answeredCalls() []policy.Call {
 	return req.calls
 }
 
-// denialLine gives what the caller gets instead of the other side's answer.
+// denialLine returns the answer that the caller gets in place of the other side's answer.
 func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict) []byte {
 	d := req.newDenial(what, v)
 	return d.AnswerFrame(mcp.Caller{ID: to.id, Method: req.method, Modern: req.message.Modern})
 }
 
-// withheldLine gives what the caller gets instead of an answer that has come.
+// withheldLine returns the answer that the caller gets in place of an answer that has come.
 func (req *request) withheldLine(to caller, v gate.Verdict) []byte {
 	d := req.newDenial(req.answeredCalls(), v)
 	d.Ran = true
@@ -256,7 +258,7 @@ func (req *request) newDenial(what []policy.Call, v gate.Verdict) mcp.Denial {
 	}
 	switch v.Code {
 	case gate.CodeDeniedByRule:
-		d.Reason = "" // the rule's own words say it
+		d.Reason = "" // the rule's description is used instead
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
 		d.Unanswered = true
 	}

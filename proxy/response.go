@@ -11,20 +11,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// response is an answer on its way to whoever made the call.
+// response is a response in transit to its caller.
 type response struct {
 	rc      *receiver
 	burst   uint64
 	x       gate.Exchange
 	request *request
-	inputs  mcp.Inputs // what a server's result asks of the client
-	tasks   []string   // handles under which the call goes on
-	// The version an initialize result settles on, "" for any other.
+	inputs  mcp.Inputs // input requests to the client in a server's result
+	tasks   []string   // task ids under which the call goes on
+	// version is the version that an initialize result settles on; "" for any other result.
 	version string
 }
 
-// handleResponse hands an answer to a request in flight to the gate, and drops every
-// other.
+// handleResponse passes an answer to a request in flight to the gate, and drops every other
+// answer.
 func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	resp := responses.Get().(*response)
 	resp.rc, resp.burst = rc, rc.burst
@@ -102,7 +102,7 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 		return refusal
 	}
 	resp.inputs = inputs
-	// A task that is polled repeats what it waits for: asked once is enough.
+	// Each poll of a task repeats its input requests: the rules judge them once.
 	if req.method != "tasks/get" || !rc.s.table.inputsKnown(inputs) {
 		resp.x.Calls = inputs.Calls
 		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.RuleKey(), callNames(inputs.Calls)
@@ -110,7 +110,7 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// rejectReply answers the call of a reply that must not cross.
+// rejectReply answers the call in place of a response that must not cross.
 func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	rc := resp.rc
 	record := rc.recordDrop(&event.Event{
@@ -121,13 +121,13 @@ func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	_ = resp.sendToCaller(to, mcp.UnusableAnswer(to.id, refusal, record))
 }
 
-// Forward passes the answer on; from then on the id is free again.
+// Forward passes the answer on. Afterwards the id is free again.
 func (resp *response) Forward(x *gate.Exchange) error {
 	return resp.sendToCaller(resp.rc.s.table.completeRequest(resp), x.Raw)
 }
 
-// sendToCaller answers on the stream that the answer came for. A caller that has returned
-// from a form waits on another.
+// sendToCaller sends the line on the stream that the answer came for. A caller that has returned
+// from a form waits on another stream.
 func (resp *response) sendToCaller(to caller, line []byte) error {
 	if resp.request.form != nil && to.back != nil {
 		return resp.rc.writeLine(resp.burst, to.back, line)
@@ -138,14 +138,14 @@ func (resp *response) sendToCaller(to caller, line []byte) error {
 	return resp.rc.sendLine(resp.burst, line)
 }
 
-// Refuse answers the call in the other side's place.
+// Refuse answers the call in place of the other side.
 func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	to, _ := resp.rc.s.table.releaseRequest(resp.request)
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
 	line := []byte(nil)
-	if len(x.Calls) > 0 { // what the server asks for; its work is not done
+	if len(x.Calls) > 0 { // the server's input requests are refused; its work is not done
 		line = resp.request.denialLine(to, x.Calls, v)
 	} else {
 		line = resp.request.withheldLine(to, v)
@@ -153,14 +153,14 @@ func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	_ = resp.sendToCaller(to, line)
 }
 
-// Waiting keeps the caller alive while a person looks at the answer.
+// Waiting sends the caller a progress message while a person looks at the answer.
 func (resp *response) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	if to, line := resp.request.progressLine(elapsed); line != nil {
 		_ = resp.sendToCaller(to, line)
 	}
 }
 
-// callNames gives the names of several calls.
+// callNames returns the names of all the calls.
 func callNames(calls []policy.Call) []string {
 	var all []string
 	for i := range calls {

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// resultElicitor is the caller of a request of 2026-07-28: it gets its form in place of
-// the answer and returns with another request. What goes on is the first one,
-// which was judged and shown; the second only says to whom the answer belongs.
+// resultElicitor is the caller of a request of 2026-07-28. It gets its form in place of the
+// answer and returns with a second request. The proxy forwards the first request, which was
+// judged and shown; the second request only shows who gets the answer.
 type resultElicitor struct {
 	request *request
 	who     mcp.Client
@@ -20,11 +20,11 @@ type resultElicitor struct {
 	digest  [32]byte
 }
 
-// Name is how the client calls itself.
+// Name returns the name and version that the client reports.
 func (e *resultElicitor) Name() (name, version string) { return e.who.Name, e.who.Version }
 
-// Elicit answers the call with a form and waits for the caller to return, which
-// it may do long after ctx has ended (see Back).
+// Elicit answers the call with a form and waits for the caller to return. The caller may return
+// long after ctx has ended (see Back).
 func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
 	req, s := e.request, e.request.rc.s
 	f := &form{elicitation: newElicitation(e.digest), params: e.params, returned: make(chan struct{})}
@@ -49,20 +49,20 @@ func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []by
 	}
 }
 
-// Why a caller that was given a form cannot be answered under its new id, and
-// why an answer to a request of ours goes nowhere.
+// Codes for a caller that returned from a form but cannot be answered under its new id, and for
+// an answer to a request of the proxy that is not forwarded.
 const (
 	codeLateForm  = "late_form"  // the question is over
-	codeOtherCall = "other_call" // it does not ask for the same
-	codeOwnAnswer = "own_answer" // in an array
+	codeOtherCall = "other_call" // the retry is not the same call
+	codeOwnAnswer = "own_answer" // the answer came in an array
 )
 
-// isRetry reports a request that brings a requestState of ours back.
+// isRetry reports whether a client's request carries a requestState that the proxy issued.
 func (rc *receiver) isRetry(m *mcp.Message) bool {
 	return m.RequestState != nil && rc.from == mcp.ClientToServer && rc.s.table.issuedState(m.RequestState)
 }
 
-// handleRetry takes a caller back that was given a form. Its request goes nowhere.
+// handleRetry handles a request whose caller returns from a form. The request is not forwarded.
 func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 	req := rc.s.table.awaitingRetry(m.RequestState)
 	why := codeLateForm
@@ -84,7 +84,7 @@ func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 	}
 }
 
-// refuseRetry answers a retry that is none. Nothing of it crosses.
+// refuseRetry answers a retry that is not valid. Nothing of the retry crosses.
 func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	reason := "the answer came too late, the question is over and nothing was done"
 	if why == codeOtherCall {
@@ -102,15 +102,15 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	rc.answerSender(rc.burst, d.AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
-// withCallerID gives the answer to a call whose caller has returned, under the id it
-// waits for now; every other byte is the server's.
+// withCallerID returns the answer under the id that the returned caller waits for now. Every
+// other byte is the server's.
 func (rc *receiver) withCallerID(f *frame.Frame, req *request) *frame.Frame {
 	raw := frame.SplicePart(f.Raw, f.ID, req.form.retry.id)
 	limits := rc.s.o.Limits
 	limits.MaxBytes += len(req.form.retry.id)
 	other, err := frame.Parse(raw, limits)
 	if err != nil {
-		panic(err) // one id that was admitted stands where another stood
+		panic(err) // an admitted id replaced an admitted id, so the frame must parse
 	}
 	return &other
 }

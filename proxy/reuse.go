@@ -6,17 +6,17 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// What a call and its answer need is used again for the calls to come, so that an allowed
-// one allocates nothing. Whoever has seen an object through to its end gives it back: not
-// one that others may still be looking at, which is left to the garbage collector.
+// Pools of the objects for a call and its answer, so that an allowed call allocates nothing. The
+// last user of an object puts it back. An object that others may still use is left to the garbage
+// collector.
 var (
 	requests  = sync.Pool{New: func() any { return new(request) }}
 	exchanges = sync.Pool{New: func() any { return new(gate.Exchange) }}
 	responses = sync.Pool{New: func() any { return new(response) }}
 )
 
-// reuseExchanges gives back the exchanges of requests that have been forwarded or refused. Whoever
-// withdraws one took it from the table before it was sent.
+// reuseExchanges puts back the exchanges of requests that have been forwarded or refused. While a
+// request is being withdrawn it puts none back, because that goroutine may hold an exchange.
 func (t *table) reuseExchanges(xs []*gate.Exchange) {
 	if t.withdrawing.Load() > 0 {
 		return
@@ -29,8 +29,8 @@ func (t *table) reuseExchanges(xs []*gate.Exchange) {
 	}
 }
 
-// reuseReplies gives back the replies of this read, which have gone on and are on record, and
-// their requests.
+// reuseReplies puts back the responses of this read, which are forwarded and recorded, and their
+// requests.
 func (rc *receiver) reuseReplies() {
 	if rc.s.table.withdrawing.Load() > 0 {
 		return

@@ -1,12 +1,12 @@
 package proxy
 
-// ring remembers the last few keys, in memory of its own.
+// ring remembers the last 64 keys as copies.
 type ring struct {
 	keys [64][]byte
 	next int
 }
 
-// oldestKey gives the key that the next one pushes out.
+// oldestKey returns the key that the next key replaces.
 func (r *ring) oldestKey() []byte { return r.keys[r.next] }
 
 func (r *ring) addKey(key string) {

@@ -14,18 +14,18 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Upstream is the server's side of a session. Read and Write are used by one
-// goroutine each at a time.
+// Upstream is the server's side of a session. One goroutine at a time calls Read, and one
+// goroutine at a time calls Write.
 type Upstream interface {
 	io.ReadWriter
-	// Done is closed when the server has ended by itself. What it wrote may
-	// still be there to be read.
+	// Done returns a channel that is closed when the server has ended by itself. Read may still
+	// return output of the server.
 	Done() <-chan struct{}
-	// Close makes the server end and returns when it is gone; a Read under way
-	// then ends. It may take some seconds, and has little more than one when ctx
-	// has ended. It may be called more than once.
+	// Close stops the server and returns when it is gone; a pending Read then ends. It may take
+	// some seconds, but little more than one second when ctx has ended. Close may be called more
+	// than once.
 	Close(ctx context.Context) error
-	// Status says how the server ended, for people: "exit code 3".
+	// Status returns how the server ended, as text for people: "exit code 3".
 	Status() string
 }
 
@@ -36,48 +36,47 @@ type Options struct {
 	Server    Upstream
 	Gate      *gate.Session // closed by Run
 
-	// ClientGone is closed when nobody reads ClientOut any more, where that can be
-	// known before something is written; nil: it cannot.
+	// ClientGone is closed when nobody reads ClientOut any more. nil means that this cannot be
+	// detected before a write.
 	ClientGone <-chan struct{}
 
 	Name   string       // the server's name as the client's configuration calls it; "" when unknown
 	Guess  string       // a name for the record only
 	Limits frame.Limits // zero: frame.DefaultLimits
-	// LongestLine is how long a line may be that the client of this name reads, "" before it
-	// has one; 0 is any length. A longer answer becomes one failed call. nil: any length.
+	// LongestLine returns the longest line in bytes that the client with this name reads; 0 means
+	// any length. client is "" before the client has introduced itself. A longer answer becomes a
+	// failed call. A nil LongestLine allows any length.
 	LongestLine func(client string) int
-	// DenyAsError answers a denied tools/call with a JSON-RPC error instead of
-	// a tool result.
+	// DenyAsError makes the answer to a denied tools/call a JSON-RPC error instead of a tool
+	// result.
 	DenyAsError bool
 }
 
-// ErrServerEnded is why Run returned when the server ended before anybody asked
-// it to.
+// ErrServerEnded means that the server ended before Run stopped it.
 var ErrServerEnded = errors.New("the server ended")
 
-// How long the rest of what an ended server wrote may take, and how long the
-// last answers may take to reach a client that does not read.
+// drainGrace is the time for reading the rest of an ended server's output. answerGrace is the
+// time for the last answers to reach a client that does not read.
 const (
 	drainGrace  = 300 * time.Millisecond
 	answerGrace = 200 * time.Millisecond
 )
 
-// session is one client and one server with everything in flight between them.
+// session is one client and one server with the messages in flight between them.
 type session struct {
 	o         Options
 	table     table
 	receivers [2]*receiver // by direction
 	failed    chan error
-	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before it is known
-	longest   atomic.Int64             // line that the client takes; 0: any
+	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before initialize is answered
+	longest   atomic.Int64             // longest line that the client reads; 0: any length
 }
 
-// Run carries frames until the client closes one of its streams or ctx ends (nil), the
-// server ends (ErrServerEnded) or something in here fails (any other error).
-// Before it returns the server is gone, every request in flight has been
-// answered or its client does not read any more, and the gate is closed. Run
-// does not wait for a read from a ClientIn that cannot be closed: that one ends
-// with the process.
+// Run carries frames until the session ends. It returns nil when the client closes one of its
+// streams or ctx ends, ErrServerEnded when the server ends, and any other error when the proxy
+// fails. Before Run returns, the server is gone, every request in flight has been answered or its
+// client does not read any more, and the gate is closed. Run does not wait for a read from a
+// ClientIn that cannot be closed: that read ends with the process.
 func Run(ctx context.Context, o Options) error {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
@@ -110,7 +109,7 @@ func Run(ctx context.Context, o Options) error {
 	return s.endSession(ctx, cause, stopAsking, toClient)
 }
 
-// endSession ends everything in the order that loses least: questions, server,
+// endSession ends the parts of the session in the order that loses least: questions, server,
 // requests in flight, gate.
 func (s *session) endSession(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
 	client, server := s.receivers[0], s.receivers[1]
@@ -141,8 +140,8 @@ func (s *session) endSession(ctx context.Context, cause error, stopAsking func()
 	return cause
 }
 
-// failPending gives every request of the client that has no answer yet an error,
-// so that nobody waits for a server that is gone.
+// failPending answers every open request of the client with an error, so that nobody waits for a
+// server that is gone.
 func (s *session) failPending(cause error) {
 	reason := "the session was closed"
 	if errors.Is(cause, ErrServerEnded) {
@@ -165,7 +164,7 @@ func waitFor(ch <-chan struct{}, d time.Duration) {
 	}
 }
 
-// failSession ends the session because of a defect of ours.
+// failSession ends the session after a panic in the proxy.
 func (s *session) failSession(cause any) {
 	s.recordEvent(panicEvent(cause, debug.Stack()))
 	select {

@@ -8,12 +8,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Session is what Run keeps of a client and a server, for a transport whose
-// messages come on many streams: HTTP. ClientIn, ClientOut and Server of its
-// Options do not count, and the gate is not closed by it.
+// Session is the state of one client and one server for a transport with many streams: HTTP. It
+// does not use ClientIn, ClientOut and Server of its Options, and it does not close the gate.
 type Session struct{ s session }
 
-// NewSession makes a session with nothing in flight.
+// NewSession returns a session with no messages in flight.
 func NewSession(o Options) *Session {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
@@ -23,25 +22,24 @@ func NewSession(o Options) *Session {
 	return x
 }
 
-// AllowsBatches reports whether arrays may cross: the version that was negotiated has
-// them.
+// AllowsBatches reports whether arrays may cross, that is whether the negotiated version has
+// arrays.
 func (x *Session) AllowsBatches() bool { return x.s.table.batches.Load() }
 
-// Stream is a part of a session's traffic in one direction: the messages of one
-// request or one answer. One goroutine carries at a time.
+// Stream is a part of a session's traffic in one direction: the messages of one request or one
+// answer. Only one goroutine may use a Stream at a time.
 type Stream struct{ rc *receiver }
 
-// NewStream begins one. Its messages come from the side that from names; out leads
-// to the other side, back to the sender. scope keeps the ids of requests apart
-// whose clients the server does not tell apart, "" where it does: what belongs
-// together has the same.
+// NewStream returns a new stream. Its messages come from the side from; out leads to the other
+// side, back to the sender. scope separates the request ids of clients that the server cannot
+// distinguish; it is "" where the server can. Streams that belong together have the same scope.
 func (x *Session) NewStream(from mcp.Direction, scope string, out, back Sink) *Stream {
 	return &Stream{&receiver{s: &x.s, from: from, scope: scope, out: out, back: back}}
 }
 
-// HandleLines takes messages across that have come together, or refuses them. A call that waits
-// for a person crosses later, from another goroutine; ctx ends the waiting and lives as long
-// as the session. A defect of ours is recorded, and the message goes nowhere.
+// HandleLines forwards or refuses messages that have come together. A call that waits for a
+// person crosses later, from another goroutine. ctx ends that wait and lives as long as the
+// session. A panic in the proxy is recorded, and its message is dropped.
 func (st *Stream) HandleLines(ctx context.Context, lines ...[]byte) {
 	st.rc.beginBurst()
 	for _, line := range lines {
@@ -50,8 +48,7 @@ func (st *Stream) HandleLines(ctx context.Context, lines ...[]byte) {
 	st.runGuarded(func() { st.rc.flushBurst(ctx) })
 }
 
-// HandleFrame takes f across, one message that was parsed with the limits of the
-// session.
+// HandleFrame forwards or refuses f, one message that was parsed with the limits of the session.
 func (st *Stream) HandleFrame(ctx context.Context, f *frame.Frame) {
 	if f.Kind == frame.Batch { // arrays may cross in some versions only
 		st.HandleLines(ctx, f.Raw)
@@ -60,8 +57,8 @@ func (st *Stream) HandleFrame(ctx context.Context, f *frame.Frame) {
 	st.handleBurst(ctx, func() { releaseLarge(f.Raw); st.rc.handleFrame(ctx, f) })
 }
 
-// RefuseLine deals with a line that a frame.Reader has refused: head is as much of it as was
-// kept.
+// RefuseLine handles a line that a frame.Reader has refused. head is the part of the line that
+// was kept.
 func (st *Stream) RefuseLine(ctx context.Context, head []byte, refusal *frame.Refusal) {
 	st.handleBurst(ctx, func() { st.rc.handleUnreadable(head, refusal) })
 }
@@ -72,45 +69,45 @@ func (st *Stream) handleBurst(ctx context.Context, handle func()) {
 	st.runGuarded(func() { st.rc.flushBurst(ctx) })
 }
 
-// runGuarded keeps a defect in one message from the others.
+// runGuarded recovers from a panic in one message, so that the other messages go on.
 func (st *Stream) runGuarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			st.rc.s.recordEvent(panicEvent(r, debug.Stack()))
-			st.rc.passed = nil // where they stand nobody knows: they are not used again
+			st.rc.passed = nil // the state of these responses is unknown: do not reuse them
 		}
 	}()
 	do()
 }
 
-// WithdrawRequest takes back the request with this id token whose caller has hung up,
-// which since MCP 2026-07-28 is how a request is cancelled. What has crossed is
-// for the transport to cancel at the other side.
+// WithdrawRequest withdraws the request with this id token, because its caller has hung up. Since
+// MCP 2026-07-28 a caller cancels a request in this way. The transport must cancel a request that
+// has crossed at the other side.
 func (st *Stream) WithdrawRequest(id []byte) { st.rc.cancelCall(st.rc.scopedKey(id)) }
 
-// ResponseSink gives where the answer to the request with this id token is awaited: back of
-// its stream, or, of a caller that has returned from a form, back of the stream it
-// returned on. nil when it is not in flight, or its caller is away.
+// ResponseSink returns the sink on which the caller of the request with this id token waits. It
+// is the back sink of the request's stream or, if the caller has returned from a form, of the
+// stream on which it returned. It is nil when the request is not in flight or its caller is away.
 func (st *Stream) ResponseSink(id []byte) Sink {
 	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))
 }
 
-// AwaitsAnswer says that the request with this id token has crossed, and that its answer has not
-// come. One that has come may be at the gate: a person is looking at it.
+// AwaitsAnswer reports whether the request with this id token has crossed and has no answer yet.
+// An answer may have come and be at the gate, where a person looks at it; then AwaitsAnswer
+// reports false.
 func (st *Stream) AwaitsAnswer(id []byte) bool {
 	return st.rc.s.table.awaitsAnswer(st.rc.from, st.rc.scopedKey(id))
 }
 
-// RequestScope gives the scope of the one request with this id token that has crossed from
-// that side and has no answer; "" when there is none, or more than one. It is for
-// messages about a request of a client that has no session, which come by
-// themselves.
+// RequestScope returns the scope of the request with this id token that has crossed from that
+// side and has no answer, or "" when there are none or several scopes. It is for messages about a
+// request of a client without a session, which come on a separate stream.
 func (x *Session) RequestScope(from mcp.Direction, id []byte) string {
 	return x.s.table.requestScope(from, frame.IDKey(id))
 }
 
-// FailRequest gives up on the other side's answer to the request with this id token, and
-// is what its caller is told instead; nil when nobody waits for one.
+// FailRequest stops waiting for the other side's answer to the request with this id token. It
+// returns the answer for the caller, or nil when nobody waits.
 func (st *Stream) FailRequest(id []byte, why string) (answer []byte) {
 	to, _, here := st.claimAndRelease(id)
 	if !here {
@@ -119,8 +116,8 @@ func (st *Stream) FailRequest(id []byte, why string) (answer []byte) {
 	return mcp.UnreachedAnswer(to.id, why)
 }
 
-// SettleRequest takes the request with this id token for answered. It is told which record its
-// decision has, and whether anybody waits for the answer.
+// SettleRequest marks the request with this id token as answered. It returns the record id of the
+// request's decision, and whether a caller waits for the answer.
 func (st *Stream) SettleRequest(id []byte) (record string, here bool) {
 	_, record, here = st.claimAndRelease(id)
 	return record, here

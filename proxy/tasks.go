@@ -8,31 +8,31 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// What one direction remembers of tasks, and of their calls' arguments. What
-// falls out cannot be polled any more: its call has to be made again.
+// Limits of the tasks that one direction remembers, and of their calls' arguments. A task that is
+// dropped cannot be polled any more: its call has to be made again.
 const (
 	maxTasks     = 1024
 	maxTaskBytes = 16 << 20
 )
 
-// tasks are the calls that were let through and answered with a task: work that
-// goes on, and gives its result to whoever names the handle (MCP 2025-11-25
-// basic/utilities/tasks, and the tasks extension of 2026-07-28). A handle is a
-// capability, so that only those count which an answer here has given out.
+// tasks holds the calls that were let through and answered with a task: work that goes on, and
+// whose result goes to anyone who sends the task id (MCP 2025-11-25 basic/utilities/tasks, and
+// the tasks extension of 2026-07-28). A task id is a capability, so only the ids in answers of
+// this session count.
 type tasks struct {
 	byID  map[string]*taskOrigin // by taskId
 	order []string               // oldest first
-	bytes int                    // of arguments
+	bytes int                    // total size of the arguments
 }
 
-// taskOrigin is the call that became a task.
+// taskOrigin is the set of calls that became a task.
 type taskOrigin struct {
 	calls  []policy.Call
 	record string
 	bytes  int
 }
 
-// addTasks notes the handles under which a call goes on. t.mu is held.
+// addTasks notes the task ids under which a call goes on. t.mu is held.
 func (t *table) addTasks(req *request, ids []string) {
 	if len(ids) == 0 || req.noTask {
 		return
@@ -48,7 +48,7 @@ func (t *table) addTasks(req *request, ids []string) {
 	}
 	for _, id := range ids {
 		if s.byID[id] != nil {
-			continue // a handle stays with the call that had it first
+			continue // a task id stays with its first call
 		}
 		id = strings.Clone(id)
 		s.byID[id], s.order = m, append(s.order, id)
@@ -62,7 +62,7 @@ func (t *table) addTasks(req *request, ids []string) {
 	}
 }
 
-// cloneCall gives a copy of a call that does not keep its frame alive.
+// cloneCall returns a copy of a call that does not keep its frame in memory.
 func cloneCall(c *policy.Call) policy.Call {
 	k := *c
 	k.Method = strings.Clone(c.Method)
@@ -70,18 +70,18 @@ func cloneCall(c *policy.Call) policy.Call {
 	for i, name := range c.Names {
 		k.Names[i] = strings.Clone(name)
 	}
-	k.Args, k.Extra = append([]byte(nil), c.Args...), nil // the rules look at the first only
+	k.Args, k.Extra = append([]byte(nil), c.Args...), nil // the rules use Args only
 	return k
 }
 
-// taskCalls is what a message goes on with.
+// taskCalls holds the calls that a message about tasks continues.
 type taskCalls struct {
 	calls   []policy.Call // made and let through before
-	record  string        // of the last of them
-	unknown bool          // it names a task that no call here became
+	record  string        // record id of the last call
+	unknown bool          // the message names a task that no call of this session became
 }
 
-// taskCalls finds the calls behind the tasks that a message from this side names.
+// taskCalls finds the calls that became the tasks which a message from this side names.
 func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	if len(ids) == 0 {
 		return w
@@ -99,9 +99,9 @@ func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	return w
 }
 
-// attachTasks ties a message about tasks to the calls that became them, made by one
-// side, and gives what the rules judge of the message itself. Stopping work is
-// never denied for what the work is.
+// attachTasks links a message about tasks to the calls that became them, made by one side. It
+// returns the calls that the rules judge for the message itself. tasks/cancel is never denied
+// because of the task's work.
 func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
 	if len(m.Tasks) == 0 {
 		return calls
@@ -117,7 +117,7 @@ func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Messa
 	return calls
 }
 
-// unknownTask gives the call of a message about a task that is not the sender's.
+// unknownTask returns the malformed call for a message about a task that is not the sender's.
 func (rc *receiver) unknownTask(method string) policy.Call {
 	return policy.Call{
 		Server: rc.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},

@@ -12,54 +12,54 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// unnamedWait is how long an answer that names no request may belong to a notification. Then
-// the one call that waits has failed: clients give up after a minute, some after less.
+// unnamedWait is how long an answer without an id may still belong to a notification. After this
+// time it fails the one call that waits: clients give up after a minute or less.
 const unnamedWait = 10 * time.Second
 
-// maxUnnamed bounds the answers without an id that wait, and the notifications that may have
-// an answer.
+// maxUnnamed is the largest number of waiting answers without an id, and of remembered
+// notifications.
 const maxUnnamed = 64
 
-// unnamed is an answer under id null, or without an id. It is about a request that waits, or
-// about a notification, which some servers answer. What comes later shows which.
+// unnamed is an answer with id null or without an id. It belongs to a waiting request, or to a
+// notification, which some servers answer. Later messages show which.
 type unnamed struct {
-	rc      *receiver // of its own: what comes of it does not touch the one that reads
+	rc      *receiver // separate receiver, so that settling does not touch the receiver that reads
 	line    []byte
 	refusal *frame.Refusal
-	after   uint64 // how much the server had been told before
-	late    bool   // it has waited long enough
+	after   uint64 // number of messages that went to the server before
+	late    bool   // unnamedWait is over
 	timer   *time.Timer
 }
 
-// notice is a notification that the server may answer, or an answer to a request of its own,
-// which has no method: it may say about that, too, that it cannot read it.
+// notice is a notification to the server, or a response to the server's own request (method is
+// ""). A server may answer either with an error, for example when it cannot parse it.
 type notice struct {
 	method, scope string
 	at            uint64
 }
 
-// habit of a server with the notifications of one method.
+// habit is how a server treats notifications of one method.
 type habit uint8
 
 const (
 	unknown habit = iota
-	silent        // it does not answer them, as it should not
-	answers       // it answers them under no id
+	silent        // the server does not answer them, which is correct
+	answers       // the server answers them without an id
 )
 
-// outcome of an answer that names no request.
+// outcome is the decision about an answer without an id.
 type outcome struct {
 	answer *unnamed
-	id     []byte      // of the one request that it can be for; nil: there is not one
-	failed []*response // for the calls that it fails in the server's place
+	id     []byte      // id of the only request that the answer can be for; nil: none
+	failed []*response // responses of the calls that fail
 }
 
-// holdUnnamed keeps an answer that names no request until it is certain whose it is.
+// holdUnnamed keeps an answer without an id until its request is certain.
 func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame.Refusal) {
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
 	rc.recordDrop(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
-	rc.judgeGroup(ctx) // an answer of this very read may say whose it is
+	rc.judgeGroup(ctx) // an answer of this same read may show whose it is
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
@@ -72,7 +72,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	rc.settleUnnamed(ctx)
 }
 
-// expireWait ends the waiting for a better sign.
+// expireWait marks the answer as late and settles what can be settled.
 func (u *unnamed) expireWait(ctx context.Context) {
 	t := &u.rc.s.table
 	t.mu.Lock()
@@ -81,7 +81,7 @@ func (u *unnamed) expireWait(ctx context.Context) {
 	(&Stream{u.rc}).runGuarded(func() { u.rc.settleUnnamed(ctx) })
 }
 
-// settleUnnamed carries out what is certain by now.
+// settleUnnamed carries out the decisions that are certain by now.
 func (rc *receiver) settleUnnamed(ctx context.Context) {
 	for {
 		o, ok := rc.s.table.settleOldest(rc.oppositeDirection(), rc.scope)
@@ -112,7 +112,8 @@ func (u *unnamed) carryOut(ctx context.Context, o outcome) {
 	rc.flushBurst(ctx)
 }
 
-// claimFailedReply claims the request with this id, to be failed in the server's place.
+// claimFailedReply claims the request with this id, so that the proxy can fail it in the server's
+// place.
 func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	resp := &response{rc: rc}
 	if resp.request, _ = t.claimRequest(rc.oppositeDirection(), rc.scopedKey(id), resp); resp.request == nil {
@@ -121,7 +122,7 @@ func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	return []*response{resp}
 }
 
-// onlyID is the id of the one request that an answer can be for.
+// onlyID is the id of the only request that an answer can be for.
 type onlyID []byte
 
 var _ frame.Pending = onlyID(nil)
@@ -130,8 +131,8 @@ func (onlyID) Waiting([]byte) []byte { return nil }
 
 func (id onlyID) Only() []byte { return id }
 
-// addNotice keeps what is about to be written and is no request, unless it is a notification of
-// those that the server is known not to answer.
+// addNotice notes a notification or a response that is about to be written. It does not keep a
+// notification of a method that the server is known not to answer.
 func (t *table) addNotice(method, scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,8 +142,8 @@ func (t *table) addNotice(method, scope string) {
 	}
 }
 
-// noteAnswered notes that a request has an answer of its own: what the server was told before
-// it, it has not answered. t.mu is held.
+// noteAnswered notes that a request got an answer with its id. A server answers in order, so the
+// server has not answered the notices that were sent before the request. t.mu is held.
 func (t *table) noteAnswered(req *request) {
 	if len(t.notices) == 0 || len(t.unnamed) > 0 || req.from != mcp.ClientToServer {
 		return
@@ -158,8 +159,8 @@ func (t *table) noteAnswered(req *request) {
 	t.notices = kept
 }
 
-// setHabit notes what the server does with notifications. Whether it can read an answer depends
-// on that one.
+// setHabit notes how the server treats notifications of a method. A response (method "") has no
+// habit: whether the server can parse it depends on that response.
 func (t *table) setHabit(method string, h habit) {
 	if method == "" {
 		return
@@ -172,8 +173,8 @@ func (t *table) setHabit(method string, h habit) {
 	}
 }
 
-// settleOldest decides about the oldest answer that names no request, because servers answer in order;
-// false while it is not certain whose that is. docs/adr/0020 has the reasons.
+// settleOldest decides about the oldest answer without an id, because servers answer in order. It
+// returns false while the answer's request is not certain. docs/adr/0020 has the reasons.
 func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -222,8 +223,9 @@ func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found
 	return outcome{}, false
 }
 
-// belongsTo reports that an answer is the notification's: its server answers those, the answer
-// names it, or it says that a method is not known while it knows those of the calls. t.mu is held.
+// belongsTo reports whether an answer belongs to the notification: the server answers such
+// notifications, the answer names the method, or the answer reports an unknown method although
+// the server knows the methods of all the calls. t.mu is held.
 func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	if n.at > u.after {
 		return false
@@ -240,14 +242,15 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily gives what methods that a server knows together begin with.
+// methodFamily returns the part of a method before "/". A server that knows one method of a
+// family knows the others.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin
 }
 
-// findCandidates gives the requests that were sent before and wait, and counts those that their
-// client has given up, which the server may answer too. t.mu is held.
+// findCandidates returns the waiting requests that were sent before. given is the number of
+// cancelled requests, which the server may answer too. t.mu is held.
 func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, given int) {
 	for key, req := range t.pendingRequests(from).requests {
 		switch {
@@ -261,7 +264,7 @@ func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) 
 	return calls, given
 }
 
-// findNotices gives the notifications that the server may answer. t.mu is held.
+// findNotices returns the notices that the server may answer. t.mu is held.
 func (t *table) findNotices(scope string, before uint64) (notes []notice) {
 	for _, n := range t.notices {
 		if n.scope == scope && n.at <= before {
@@ -291,7 +294,7 @@ func (t *table) dropNotice(n notice) {
 	}
 }
 
-// sameArray reports requests of one array, which one error may be for.
+// sameArray reports whether all the requests came in one array; then one error may be for all.
 func sameArray(calls []*request) bool {
 	for _, req := range calls {
 		if req.array == nil || req.array != calls[0].array {
@@ -301,7 +304,7 @@ func sameArray(calls []*request) bool {
 	return true
 }
 
-// noteList notes a list that the server has given: it knows the methods of that family.
+// noteList notes that the server has returned a list, so it knows the methods of that family.
 func (t *table) noteList(method string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -311,7 +314,7 @@ func (t *table) noteList(method string) {
 	t.families[methodFamily(method)] = true
 }
 
-// forgetUnnamed ends the waiting, with the session.
+// forgetUnnamed stops all the waits at the end of the session.
 func (t *table) forgetUnnamed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

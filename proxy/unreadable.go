@@ -9,15 +9,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// handleUnreadable deals with a line that is not passed on, or with the beginning of
-// one that was not kept: it is recorded, and whoever would wait in vain because
-// of it is told.
+// handleUnreadable handles a refused line, or the kept head of a refused line. It records the
+// line and answers the caller that would otherwise wait in vain.
 func (rc *receiver) handleUnreadable(line []byte, refusal *frame.Refusal) {
 	if (!refusal.Request || answersOnly(line)) && (rc.failReply(line, refusal) || rc.from == mcp.ServerToClient && rc.failReplies(line, refusal)) {
 		return
 	}
 	if rc.from == mcp.ServerToClient && !refusal.Request && !bytes.Contains(line, []byte(`"jsonrpc"`)) {
-		rc.recordChatter(line) // a print statement, or a log in JSON
+		rc.recordChatter(line) // for example a print statement or a log in JSON
 		return
 	}
 	record := rc.recordDrop(&event.Event{
@@ -28,19 +27,18 @@ func (rc *receiver) handleUnreadable(line []byte, refusal *frame.Refusal) {
 	}
 }
 
-// isTooLong reports a line of the server's that is longer than the client reads.
+// isTooLong reports whether a line of the server is longer than the client reads.
 func (rc *receiver) isTooLong(line []byte) bool {
 	most := rc.s.longest.Load()
 	return most > 0 && int64(len(line)) > most && rc.from == mcp.ServerToClient
 }
 
-// tooLong gives why a whole line is not passed on.
+// tooLong returns the refusal of a line that is longer than the client reads.
 func tooLong() *frame.Refusal {
 	return &frame.Refusal{Code: codeTooLongForClient, Reason: "it is longer than the client reads on one line, and would end its session"}
 }
 
-// refuseLong refuses a line that is longer than the client reads; whoever waits for an answer to
-// a request in it, hears so.
+// refuseLong refuses a line that is longer than the client reads, and answers the requests in it.
 func (rc *receiver) refuseLong(line []byte) {
 	refusal := tooLong()
 	f, err := frame.Parse(line, rc.frameLimits())
@@ -56,26 +54,27 @@ func (rc *receiver) refuseLong(line []byte) {
 
 const codeTooLongForClient = "too_long_for_client"
 
-// setLongest notes who the client is, for the length of its lines.
+// setLongest sets the longest line that this client reads.
 func (s *session) setLongest(client string) {
 	if s.o.LongestLine != nil {
 		s.longest.Store(int64(s.o.LongestLine(client)))
 	}
 }
 
-// answersOnly reports a message that has a result or an error, and no method but null.
+// answersOnly reports whether a message has a result or an error, and a missing or null method.
 func answersOnly(line []byte) bool {
 	members := gjson.GetManyBytes(line, "method", "result", "error")
 	return members[0].Type == gjson.Null && (members[1].Exists() || members[2].Exists())
 }
 
-// failReplies gives an error to each call that is answered in an array which cannot be taken
-// apart, or in one in that, and reports whether there is one.
+// failReplies fails each call that is answered in an array which cannot be split, also in nested
+// arrays. It reports whether there is such a call.
 func (rc *receiver) failReplies(line []byte, refusal *frame.Refusal) bool {
 	return isArray(line) && rc.failElements(gjson.ParseBytes(line), refusal, maxArrays)
 }
 
-// maxArrays is how many arrays around an answer are looked into: each costs a pass over the line.
+// maxArrays is the number of nested arrays that failReplies parses: each costs a pass over the
+// line.
 const maxArrays = 4
 
 func (rc *receiver) failElements(array gjson.Result, refusal *frame.Refusal, depth int) (found bool) {
@@ -91,16 +90,15 @@ func (rc *receiver) failElements(array gjson.Result, refusal *frame.Refusal, dep
 	return found
 }
 
-// failReply gives an error to the call that an unreadable answer belongs to,
-// and reports whether there is one. The answer's id may be read wrongly here:
-// then a wrong call fails, nothing crosses.
+// failReply fails the call that an unreadable answer belongs to, and reports whether there is
+// one. The answer's id may be parsed wrongly here: then a wrong call fails, but nothing crosses.
 func (rc *receiver) failReply(line []byte, refusal *frame.Refusal) bool {
 	if !answersOnly(line) {
 		return false
 	}
 	id := gjson.GetBytes(line, "id").Raw
 	if (id == "" || id == "null") && (refusal.Code == frame.CodeTooLong || refusal.Code == codeTooLongForClient) {
-		// Many servers write the id last, behind what was skipped.
+		// Many servers write the id last, after the skipped part.
 		id = rc.s.table.onlyPending(rc.oppositeDirection(), rc.scope)
 	}
 	resp := &response{rc: rc, burst: rc.burst}

@@ -6,36 +6,36 @@ import (
 )
 
 const (
-	queueLimit = 1 << 20  // bytes queued behind a slow reader before senders wait
+	queueLimit = 1 << 20  // bytes that may be queued for a slow reader before senders wait
 	copyLimit  = 32 << 10 // larger frames are queued by reference
 	keepLimit  = 64 << 10 // a larger buffer is left to the garbage collector
 )
 
-// Writer puts whole lines on one stream for several senders. A sender that
-// finds another inside the system call leaves its lines to that one, so that
-// lines never interleave and a burst costs one call. The first error stays.
+// Writer writes whole lines of several senders to one stream. If another sender is writing
+// already, a sender leaves its lines to that one. So lines never interleave and a burst costs one
+// call. The first error stays.
 type Writer struct {
 	w io.Writer
 
 	mu     sync.Mutex
 	idle   sync.Cond // signalled whenever a write has ended
-	chunks [][]byte  // in order; what does not fit into tail
+	chunks [][]byte  // queued lines in order; the last ones are in tail
 	tail   []byte    // small lines after chunks
-	queued int       // bytes in both
+	queued int       // bytes in chunks and tail
 	spare  []byte
 	busy   bool // somebody is writing
 	err    error
 	broken chan struct{} // closed with err
 }
 
-// NewWriter makes one on w, which nobody else writes to.
+// NewWriter returns a Writer on w. Nobody else may write to w.
 func NewWriter(w io.Writer) *Writer {
 	o := &Writer{w: w, broken: make(chan struct{})}
 	o.idle.L = &o.mu
 	return o
 }
 
-// BrokenSignal gives closed when nothing can be written any more.
+// BrokenSignal returns a channel that is closed when nothing can be written any more.
 func (o *Writer) BrokenSignal() <-chan struct{} { return o.broken }
 
 // Add queues one line; Flush sends it. It waits while too much is queued.
@@ -63,7 +63,7 @@ func (o *Writer) Add(line []byte) error {
 	return nil
 }
 
-// Flush sends what is queued, unless somebody is at it.
+// Flush sends the queued lines, unless another sender is writing.
 func (o *Writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {
@@ -72,19 +72,19 @@ func (o *Writer) Flush() {
 	o.mu.Unlock()
 }
 
-// aside is a Writer for whoever reads from its other end: Flush leaves the writing to a
-// goroutine of its own. An end that does one thing at a time takes nothing while it speaks,
-// and would never be done if its reader waited for it to listen.
+// aside is a Writer for the goroutine that reads from the Writer's other end: Flush writes in
+// another goroutine. If the other end does not read while it writes, and the reader waited for
+// its own write, both would wait forever.
 type aside Writer
 
 func (o *aside) Add(line []byte) error { return (*Writer)(o).Add(line) }
 
 func (o *aside) Flush() { go (*Writer)(o).Flush() }
 
-// AsyncSink gives o for the goroutine that reads what o's other end says.
+// AsyncSink returns o as a sink for the goroutine that reads from o's other end.
 func (o *Writer) AsyncSink() Sink { return (*aside)(o) }
 
-// DrainQueue returns when nothing is queued, or nothing can be sent any more.
+// DrainQueue returns when the queue is empty or nothing can be sent any more.
 func (o *Writer) DrainQueue() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,8 +95,8 @@ func (o *Writer) DrainQueue() error {
 	return o.err
 }
 
-// writeQueue sends until the queue is empty. It is called with the lock held and
-// gives it up during the system calls.
+// writeQueue sends until the queue is empty. The caller holds the lock; writeQueue unlocks it
+// during the system calls.
 func (o *Writer) writeQueue() {
 	o.busy = true
 	for o.queued > 0 && o.err == nil {
@@ -106,7 +106,7 @@ func (o *Writer) writeQueue() {
 		o.mu.Unlock()
 		err := o.writeChunks(chunks, tail)
 		o.mu.Lock()
-		if o.err = err; err != nil { // the only one: nothing is sent after it
+		if o.err = err; err != nil { // happens once: nothing is sent after an error
 			close(o.broken)
 		}
 		if cap(tail) <= keepLimit {

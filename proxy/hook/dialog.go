@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Dialog has the client itself put a question to the person; false says that it does not.
+// Dialog makes the client itself ask the person. It returns false if the client cannot ask.
 type Dialog func(q gate.Question) (gate.Answer, bool)
 
-// Ask is the approver of a program that can ask by the client's dialog alone.
+// Ask is the approver of a program that can ask only through the client's dialog.
 func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	if answer, can := d(q); can {
 		return answer, nil
@@ -21,7 +21,7 @@ func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	return gate.Answer{}, errors.New("nobody can be asked from here")
 }
 
-// answerByDialog hands a question over where that is safe.
+// answerByDialog leaves a question to the client's dialog where that is safe.
 func (h *held) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	if !h.canAskClient(&q.Rule) {
 		return gate.Answer{}, false
@@ -29,8 +29,9 @@ func (h *held) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	return gate.Answer{Reply: gate.HandOver, Digest: q.Digest, Channel: "client", By: h.req.Row.ID}, true
 }
 
-// canAskClient reports whether the client would show its dialog, the rule lets it, and a person is
-// there. In a mode that is not known to show it, the client may answer by itself.
+// canAskClient reports whether the client would show its dialog, the rule allows that, and a
+// person is there. In a mode in which the dialog is not known to appear, the client may answer by
+// itself.
 func (h *held) canAskClient(rule *policy.Rule) bool {
 	if rule == nil || rule.OutOfBand {
 		return false

@@ -17,49 +17,48 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// Options of Run. All are required but those that say otherwise.
+// Options of Run. All are required unless a comment says otherwise.
 type Options struct {
-	Client  string // as wrap's catalogue names it
-	Event   string // that the command line names; "" when it names none
-	Program string // what writes the record: "clawai VERSION"
+	Client  string // name in wrap's catalogue
+	Event   string // event in the command line; "" for none
+	Program string // name of this program for the record: "clawai VERSION"
 	Getenv  func(string) string
 
-	// Open gives what the call is judged by and recorded with, once the payload is read;
-	// project is the folder that the client works in. Its gate asks by the dialog first.
+	// Open returns the Door for the call, after the payload is parsed. project is the folder that
+	// the client works in. The gate asks through the dialog first.
 	Open func(project string, req *client.Request, ask Dialog) (*Door, error)
-	// Proxied reports whether a proxy of ours stands before a server of the client's, so
-	// that the call will come to its gate; nil where that is not known: then Elsewhere
-	// sees to calls of servers.
+	// Proxied reports whether a clawai proxy stands before a server of the client, so that its
+	// gate will get the call. nil means unknown: then Elsewhere handles calls of servers.
 	Proxied func(r *client.Row, server, project string) bool
-	// Servers are those that the client's files name, for tools whose name does not say where
-	// the server's ends: owners are those of the owner's own files and of his doing, others
-	// stand where an agent can write. nil where that is not known.
+	// Servers returns the servers in the client's files, for tools whose name does not show where
+	// the server's name ends. owners are the servers in the owner's own files; others are those
+	// in files that an agent can write. nil means unknown.
 	Servers func(r *client.Row, project string) (owners, others []string)
-	// Heard takes what the user says to the client's session, where flow is looked at; nil
-	// where this program cannot keep it: then Elsewhere sees to it.
+	// Heard stores the user's words for the client's session, where information flow is checked.
+	// nil means that this program cannot store them: then Elsewhere does.
 	Heard func(session, said string) error
-	// Elsewhere has another program judge the payload anew, which can do what this one
-	// cannot; nil where there is none.
+	// Elsewhere makes another program, which can do more than this one, judge the payload again.
+	// nil: there is none.
 	Elsewhere func() client.Answer
 }
 
-// Door is the gate of one call, with its policy and with whoever looks into the call before it.
+// Door holds the gate and the policy of one call, and the checks that come before the gate.
 type Door struct {
 	Gate   *gate.Session
 	Policy gate.Policy
-	Flow   bool // what came before a call is weighed by the level
-	Before bool // what came before a call is looked at, by that or by rules
-	// Labels are what the session has seen, for those rules; Called joins what answers to
-	// calls bring along, before they go. nil where nobody remembers.
+	Flow   bool // the level counts the session's earlier events
+	Before bool // the session's earlier events matter, for the level or for rules
+	// Labels holds what the session has seen, for those rules. Called adds the labels of the
+	// answers to calls, before the calls run. nil: no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	// Carries finds keys and other kinds in the arguments of a call, for rules that ask; nil where nobody
-	// looks, and Elsewhere sees to such a call.
+	// Carries finds keys and other kinds of data in the arguments of a call, for rules that ask.
+	// nil: this program does not search, and Elsewhere handles such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
-	Note    string // what came of it that the client was cleared, for the record
-	Close   func() // may be called more than once
+	Note    string // the result of clearing the client's session, for the record
+	Close   func() // may be called several times
 }
 
 // Run answers a payload. It never panics.
@@ -90,19 +89,19 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 	return h.judgeCall(ctx)
 }
 
-// held is one request on its way.
+// held is one request in progress.
 type held struct {
 	Options
 	req     client.Request
 	payload []byte
-	answer  *client.Answer // nil before there is one
+	answer  *client.Answer // nil before the answer is known
 }
 
 func (h *held) refuseCall(why string) client.Answer {
 	return h.req.Row.AnswerDeny(h.req.Event, why)
 }
 
-// judgeCall has the gate decide.
+// judgeCall passes the call to the gate.
 func (h *held) judgeCall(ctx context.Context) client.Answer {
 	project := h.projectFolder()
 	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files
@@ -115,7 +114,7 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	door, err := h.Open(project, &h.req, h.answerByDialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
-		return h.Elsewhere() // it may know more (of time zones), or says why
+		return h.Elsewhere() // the other program may know more (time zones), or explains the error
 	case err != nil:
 		return h.refuseCall("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
 	}
@@ -127,15 +126,15 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	_, looks := door.Policy.Screens(policy.OnCall)
 	looks = looks && door.Carries == nil || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
 	if (looks || door.Before) && h.Elsewhere != nil {
-		return elsewhere() // what finds things in arguments, what was approved and what came before is linked there
+		return elsewhere() // only the other program has the code for findings in arguments, approvals and earlier events
 	}
 	switch d := door.Policy.DecideAll(h.stampCalls(door)); {
 	case len(d.Rates) > 0 && h.Elsewhere != nil:
-		return elsewhere() // which counts
+		return elsewhere() // the other program counts calls
 	case d.Action != policy.Deny && unproxied:
-		return elsewhere() // which knows whether a proxy decides it
+		return elsewhere() // the other program knows whether a proxy decides
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.isProxied(project):
-		return h.req.Row.AnswerAllow(h.req.Event) // its proxy decides, asks and records
+		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy decides, asks and records
 	case d.Action == policy.Prompt && h.Elsewhere != nil && !h.canAskClient(d.Rule):
 		return elsewhere()
 	}
@@ -145,7 +144,8 @@ func (h *held) judgeCall(ctx context.Context) client.Answer {
 	return h.finalAnswer()
 }
 
-// finalAnswer gives the answer. Without one it is a denial: silence would let the tool run.
+// finalAnswer returns the answer. A missing answer becomes a denial, because silence would let
+// the tool run.
 func (h *held) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")
@@ -153,8 +153,8 @@ func (h *held) finalAnswer() client.Answer {
 	return *h.answer
 }
 
-// stampCalls gives the calls at this time, with what they carry. What could not be looked into may
-// carry all that a rule asks about.
+// stampCalls sets the time of the calls and the findings in their arguments. If the arguments
+// could not be searched, the call counts as one that may carry everything that a rule asks about.
 func (h *held) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
@@ -178,7 +178,7 @@ func (h *held) stampCalls(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// isProxied reports whether each server that the call may be for has our proxy before it.
+// isProxied reports whether a clawai proxy stands before every server that the call may be for.
 func (h *held) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
@@ -188,7 +188,7 @@ func (h *held) isProxied(project string) bool {
 	return true
 }
 
-// projectFolder gives the folder that the client was started in, or else the one it is in.
+// projectFolder returns the folder in which the client was started, or else its current folder.
 func (h *held) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
@@ -202,7 +202,7 @@ func (h *held) projectFolder() string {
 	return dir
 }
 
-// newCallEvent gives the exchange as the record has it.
+// newCallEvent returns the exchange's event for the record.
 func (h *held) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{
@@ -215,7 +215,7 @@ func (h *held) newCallEvent() event.Event {
 	return ev
 }
 
-// renderOrigin names the client, the event and the session by which the call came.
+// renderOrigin returns the client, the event and the session of the call as text.
 func (h *held) renderOrigin() string {
 	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
@@ -227,8 +227,8 @@ func (h *held) renderOrigin() string {
 	return s
 }
 
-// recordClientEvent records that a client's session has begun, or that its user said something, but
-// never what. That it could not be is no reason to stop the client: the next call is denied.
+// recordClientEvent records that a client's session has begun, or that its user said something,
+// but never the words. A failure does not stop the client: the next call is denied.
 func (h *held) recordClientEvent() {
 	ev := event.Event{Server: h.req.Row.ID, Detail: h.renderOrigin()}
 	switch h.req.Event.Kind {
@@ -254,7 +254,7 @@ func (h *held) recordClientEvent() {
 	}
 	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {
 		door.Close()
-		h.Elsewhere() // it joins the client's session to that of its proxies, and notes the event, too
+		h.Elsewhere() // the other program joins the client's session to the session of its proxies, and records the event
 		return
 	}
 	if says := door.Flow && h.req.Said != "" && h.req.Session != ""; says && h.Heard != nil {
@@ -263,23 +263,24 @@ func (h *held) recordClientEvent() {
 		}
 	} else if says && h.Elsewhere != nil {
 		door.Close()
-		h.Elsewhere() // it notes the event, too
+		h.Elsewhere() // the other program also records the event
 		return
 	}
 	_ = door.Gate.NoteEvents(&ev)
 }
 
-// recordUnreadable records that a payload was not read, for doctor to tell of: nothing of what is in it.
+// recordUnreadable records, for doctor, that a payload could not be parsed. It records nothing of
+// the payload.
 func (h *held) recordUnreadable(err error) {
 	door, failed := h.Open(h.projectFolder(), &h.req, h.answerByDialog)
 	if failed != nil {
-		return // it is denied, whether or not that is on record
+		return // the call is denied even if this is not recorded
 	}
 	defer door.Close()
 	_ = door.Gate.NoteEvents(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.renderOrigin(), Reason: err.Error(), Bytes: len(h.payload)})
 }
 
-// outlet writes the answer.
+// outlet takes the gate's decision and sets the answer.
 type outlet struct {
 	*held
 	door *Door
@@ -312,7 +313,7 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	return nil
 }
 
-// renderQuestion writes the line that the client's dialog shows beside the call.
+// renderQuestion returns the line that the client's dialog shows with the call.
 func (o *outlet) renderQuestion(x *gate.Exchange) string {
 	s := "The owner's policy asks"
 	if x.Event.RuleText != "" {
@@ -321,7 +322,7 @@ func (o *outlet) renderQuestion(x *gate.Exchange) string {
 	return s + "."
 }
 
-// Refuse says no, in the proxy's words.
+// Refuse denies the call with the same text as the proxy.
 func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	defer close(o.done)
 	d := mcp.Denial{What: o.req.Calls[0], Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record}
@@ -330,12 +331,12 @@ func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	}
 	switch v.Code {
 	case gate.CodeDeniedByRule:
-		d.Reason = "" // the rule's own words say it
+		d.Reason = "" // the rule's description is used instead
 	case gate.CodeNotAnswered, gate.CodeNobodyToAsk, gate.CodeTooMany, gate.CodeMuted:
 		d.Unanswered = true
 	}
 	o.setRefusal(d.DescribeDenial())
 }
 
-// Waiting has nobody to tell: a hook that writes something has answered.
+// Waiting does nothing: the only output of a hook is its answer.
 func (o *outlet) Waiting(*gate.Exchange, time.Duration) {}

@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Uncounted is the Limits of a process that ends with the call: nothing can be counted
-// in it, so that a rule with a limit opens nothing here.
+// Uncounted is the Limits of a process that ends with the call: it cannot count, so a rule with a
+// limit allows nothing here.
 type Uncounted struct{}
 
-// Charge charges nothing, which the gate takes for a denial.
+// Charge charges nothing; the gate treats the nil receipt as a denial.
 func (Uncounted) Charge(time.Time, gate.Receipt, []policy.Charge, []policy.Call) (gate.Receipt, gate.Excess) {
 	return nil, gate.Excess{}
 }

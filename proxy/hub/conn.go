@@ -15,59 +15,59 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// conn is a server that runs, with what is in flight. Ids are the connection's own, so that
-// an answer can be to nobody but who asked there.
+// conn is the connection to a running server, with its requests in flight. Request ids are unique
+// to the connection, so an answer can only reach the caller that asked on this connection.
 type conn struct {
 	server     *server
 	up         proxy.Upstream
 	since      time.Time
-	fromClient *proxy.Stream     // used by the server's goroutine alone
-	fromServer *proxy.Stream     // used by read alone
+	fromClient *proxy.Stream     // used only by the server's goroutine
+	fromServer *proxy.Stream     // used only by readServer
 	ended      chan struct{}     // closed when the server writes nothing more
-	subscribed bool              // the server has been asked to report by itself
-	logs       bool              // it has said that it logs
-	level      []byte            // that it was told; nil: none
-	listens    map[string][]byte // ids of ours by resources, for a client of an earlier version
-	meta       []byte            // of requests of ours since 2026-07-28; nil: it speaks an earlier version
-	together   [][]byte          // for the server, and not handed to the gate yet; its goroutine's alone
-	size       int               // of those, in bytes
+	subscribed bool              // the client has a resource subscription at this server
+	logs       bool              // the server has the logging capability
+	level      []byte            // log level that the server was told; nil: none
+	listens    map[string][]byte // ids of the hub's listen requests by resource, for a client of an earlier version
+	meta       []byte            // _meta of requests to a server of 2026-07-28; nil: the server speaks an earlier version
+	together   [][]byte          // messages for the server that the gate has not got yet; used only by the server's goroutine
+	size       int               // bytes in together
 
-	recalled  bool         // it is to what was kept: no server runs
-	catalogue Catalogue    // where what the server lists is kept; nil: nowhere
-	hears     atomic.Int32 // answers that are to be kept as they come
+	recalled  bool         // the connection is to a player of kept answers: no server runs
+	catalogue Catalogue    // stores the server's lists; nil: they are not kept
+	hears     atomic.Int32 // number of outstanding answers to keep as they come
 
 	modernClient bool        // the client is of 2026-07-28
-	modern       atomic.Bool // the server is
+	modern       atomic.Bool // the server is of 2026-07-28
 
 	mu     sync.Mutex // guards what follows
 	last   int        // the last id
 	asked  map[string]asker
-	tokens map[string][]byte   // of the client, by our own
-	theirs map[string]string   // what requests of the server are to the client, by frame.IDKey of their ids
-	heard  map[string][][]byte // answers as they came, by method: results, nil for an error
+	tokens map[string][]byte   // the client's progress tokens, by the connection's request ids
+	theirs map[string]string   // frame.IDKey of the client's id of each server request, by frame.IDKey of the server's id
+	heard  map[string][][]byte // answers before the gate changed them, by method: results, nil for an error
 
 	keeping sync.Mutex  // guards what follows, and the catalogue
-	said    said        // what is kept there
-	relists [kinds]bool // what was listed again, or is about to be
+	said    said        // the content of the catalogue
+	relists [kinds]bool // kinds that relistOnce has handled
 }
 
-// asker is who awaits an answer: the client's call, or the hub.
+// asker is the receiver of an answer: a call of the client or the hub.
 type asker struct {
 	call *call
-	hub  chan<- frame.Frame // with room for one; closed when none comes
-	open bool               // for as long as the connection lasts
-	kept string             // the method of an answer that is kept as it comes; "": it is not
-	came bool               // that something came in its place, which the gate has yet to let through
-	said []byte             // what came last: a result, nil for an error
+	hub  chan<- frame.Frame // has room for one answer; closed when no answer comes
+	open bool               // the request is answered only when the connection or the listen ends
+	kept string             // method of an answer to keep as it comes; "": the answer is not kept
+	came bool               // an answer with this id came, and the gate has not let it through yet
+	said []byte             // the latest such answer: a result, nil for an error
 }
 
-// request is a request of the server's to the client.
+// request is a server's request to the client.
 type request struct {
 	on        *conn
-	id, token []byte // as the server has them; no token: nil
+	id, token []byte // the server's id and progress token; no token: nil
 
-	of          *inquiry // that it is a part of; nil for a request by itself
-	key, method string   // of it
+	of          *inquiry // inquiry that the request belongs to; nil for a separate request
+	key, method string   // key in inputRequests and method, for an inquiry
 }
 
 func newConn(s *server, up proxy.Upstream) *conn {
@@ -81,7 +81,7 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	s.h.mu.Unlock()
 	options := proxy.Options{Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError}
 	if s.h.o.LongestLine != nil {
-		options.LongestLine = func(string) int { return s.h.o.LongestLine(client) } // whose initialize is the hub's own
+		options.LongestLine = func(string) int { return s.h.o.LongestLine(client) } // the session sees only the hub's own initialize
 	}
 	session := proxy.NewSession(options)
 	toServer := proxy.NewWriter(up)
@@ -91,11 +91,11 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	return c
 }
 
-// readServer takes what the server says.
+// readServer reads the server's output until it ends.
 func (c *conn) readServer() {
 	defer close(c.ended)
 	r := frame.NewReader(c.up, c.server.h.o.Limits.MaxBytes)
-	var together [][]byte // what came in one read
+	var together [][]byte // lines of one read
 	handle := func() {
 		c.fromServer.HandleLines(c.server.h.ctx, together...)
 		clear(together)
@@ -105,7 +105,7 @@ func (c *conn) readServer() {
 		line, err := r.ReadLine()
 		if err == nil {
 			hears := c.hears.Load() > 0
-			if hears { // what it says must cross before the next is heard
+			if hears { // each line must pass the gate before the next one is collected
 				handle()
 				c.collectAnswers(line)
 			}
@@ -123,8 +123,8 @@ func (c *conn) readServer() {
 	}
 }
 
-// endedSignal gives closed when the server writes nothing more, although it may live on, and when it has
-// ended; never when there is none.
+// endedSignal returns two channels: quiet is closed when the server writes nothing more, although
+// it may still run; gone is closed when it has ended. For a nil conn both are nil.
 func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	if c == nil {
 		return nil, nil
@@ -132,10 +132,11 @@ func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	return c.ended, c.up.Done()
 }
 
-// howItEnded is for people, when the rest of what it wrote has been read.
+// howItEnded returns, as text for people, how the server ended. It first waits for the rest of
+// the server's output.
 func (c *conn) howItEnded() string {
 	waitFor(c.ended, drainGrace)
-	waitFor(c.up.Done(), drainGrace) // it may be about to
+	waitFor(c.up.Done(), drainGrace) // the server may be about to end
 	select {
 	case <-c.up.Done():
 		return "it ended: " + c.up.Status()
@@ -155,7 +156,7 @@ func (c *conn) isOver() bool {
 	}
 }
 
-// expectAnswer takes the next id.
+// expectAnswer returns the next request id and registers a as its asker.
 func (c *conn) expectAnswer(a asker) (id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +169,8 @@ func (c *conn) expectAnswer(a asker) (id []byte) {
 	return id
 }
 
-// sendRequest sends a call of the client's, with another id and progress token, and edits.
+// sendRequest sends a call of the client with the connection's id and progress token, and with
+// these edits.
 func (c *conn) sendRequest(of *call, f *frame.Frame, edits []frame.Edit) {
 	if c.meta != nil && !c.modernClient {
 		if c.handleSubscription(of, f, edits) {
@@ -179,7 +181,7 @@ func (c *conn) sendRequest(of *call, f *frame.Frame, edits []frame.Edit) {
 	c.sendCall(of, f, edits, "")
 }
 
-// sendCall is request with more members of params, for a server of 2026-07-28.
+// sendCall sends a call. members are more members of params, for a server of 2026-07-28.
 func (c *conn) sendCall(of *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
 	id := c.expectAnswer(asker{call: of})
@@ -208,8 +210,8 @@ func (c *conn) sendCall(of *call, f *frame.Frame, edits []frame.Edit, members st
 	c.queueLine(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// queueLine passes a message on that is meant for the connection of, with those that have come
-// with it.
+// queueLine queues a message that is meant for the connection of. If c is another connection, the
+// message is dropped.
 func (c *conn) queueLine(of *conn, line []byte) {
 	if c != of {
 		return
@@ -220,7 +222,7 @@ func (c *conn) queueLine(of *conn, line []byte) {
 	}
 }
 
-// flushLines hands what has come together to the gate.
+// flushLines passes the queued messages to the gate.
 func (c *conn) flushLines() {
 	if c == nil || len(c.together) == 0 {
 		return
@@ -230,7 +232,8 @@ func (c *conn) flushLines() {
 	c.together, c.size = c.together[:0], 0
 }
 
-// claimAsker gives who asked under an id of ours; ok once.
+// claimAsker removes and returns the asker of a request id of this connection. ok is true only
+// the first time.
 func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +251,7 @@ func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	return a, ok
 }
 
-// dropCall forgets a call that was taken back.
+// dropCall removes a withdrawn call.
 func (c *conn) dropCall(id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,8 +259,8 @@ func (c *conn) dropCall(id []byte) {
 	delete(c.tokens, string(id))
 }
 
-// requestAnswer sends a request of the hub's own; its answer comes on the channel, which has room for
-// it and is closed when none comes.
+// requestAnswer sends a request of the hub. The answer comes on the channel, which needs room for
+// it and is closed when no answer comes.
 func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.Frame) {
 	a := asker{hub: answer}
 	if _, list := kindOf(method); c.catalogue != nil && (list || method == "initialize" || method == "server/discover") {
@@ -271,10 +274,10 @@ func (c *conn) queueRequest(method string, params, id []byte) {
 	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	line = append(append(line, `,"method":"`+method+`"`...), `,"params":`...)
 	c.queueLine(c, append(append(line, params...), '}'))
-	c.flushLines() // this goroutine may be about to wait for the answer
+	c.flushLines() // the caller may wait for the answer in this goroutine
 }
 
-// awaitAnswer gives the answer to a request of ours.
+// awaitAnswer returns the answer to a request of the hub.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
 	late := time.NewTimer(within)
 	defer late.Stop()
@@ -295,7 +298,7 @@ func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time
 	}
 }
 
-// introduceClient does what a client does first, in the client's name.
+// introduceClient begins the session with the server in the client's name.
 func (c *conn) introduceClient() error {
 	h := c.server.h
 	h.mu.Lock()
@@ -313,7 +316,7 @@ func (c *conn) introduceClient() error {
 	switch {
 	case err != nil:
 		return err
-	case f.Error != nil: // perhaps it knows 2026-07-28 alone
+	case f.Error != nil: // the server may know only 2026-07-28
 		o := jsonscan.ValueOf(params)
 		if modern, err := c.discoverVersion(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
 			return err
@@ -332,7 +335,7 @@ func (c *conn) introduceClient() error {
 	return nil
 }
 
-// setLevel sets what a server logs that has said that it does.
+// setLevel sets the log level of a server that has the logging capability.
 func (c *conn) setLevel(level []byte) {
 	if c.logs {
 		c.level = level
@@ -340,21 +343,21 @@ func (c *conn) setLevel(level []byte) {
 	}
 }
 
-// isBusy says that somebody waits for the server, or it for the client.
+// isBusy reports whether an answer is outstanding on either side, or a subscription is open.
 func (c *conn) isBusy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.subscribed || c.hasOutstandingLocked()
 }
 
-// hasOutstanding says that an answer is outstanding, on either side.
+// hasOutstanding reports whether an answer is outstanding on either side.
 func (c *conn) hasOutstanding() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hasOutstandingLocked()
 }
 
-// hasOutstandingLocked is awaited while c.mu is held.
+// hasOutstandingLocked is hasOutstanding for a caller that holds c.mu.
 func (c *conn) hasOutstandingLocked() bool {
 	n := len(c.theirs)
 	for _, a := range c.asked {
@@ -365,8 +368,8 @@ func (c *conn) hasOutstandingLocked() bool {
 	return n > 0
 }
 
-// endConnection tells everybody who waits that the server is gone, and the client what it need not
-// answer any more.
+// endConnection answers all waiting callers with an error, because the server is gone, and
+// cancels the server's requests to the client.
 func (c *conn) endConnection(why string) {
 	h := c.server.h
 	c.flushLines()
@@ -380,11 +383,11 @@ func (c *conn) endConnection(why string) {
 			continue
 		}
 		if c.fromClient.FailRequest([]byte(id), why) == nil {
-			c.fromClient.WithdrawRequest([]byte(id)) // a person is being asked about it
+			c.fromClient.WithdrawRequest([]byte(id)) // the call waits for a person
 		}
 		f, err := frame.Parse(mcp.UnreachedAnswer([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
 		if err != nil {
-			panic(err) // our own words
+			panic(err) // the text is the hub's own
 		}
 		if line := h.concludeCall(a.call, &f); line != nil {
 			h.writeToClient(line)
@@ -398,7 +401,7 @@ func (c *conn) endConnection(why string) {
 		if r != nil && r.of != nil {
 			h.failCall(r.of.of, "server "+c.server.ID+": "+why)
 		}
-		if !c.modernClient { // which was asked in an answer
+		if !c.modernClient { // a modern client was asked in an answer, and there is no request to cancel
 			h.writeToClient(mcp.CancelNotification([]byte(key), "the server that asked is gone"))
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A client that has introduced itself may have a server that knows 2026-07-28 alone. Its
-// requests then say what that wants in each, and what the server asks in an answer is asked of
-// the client by requests, while its call waits.
+// A client of an earlier version may have a server that knows only 2026-07-28. The hub adds the
+// members that this version needs to each request. When the server asks something in an answer,
+// the hub asks the client by requests while the call waits.
 
-// maxRounds is how often a server may ask before it answers one call.
+// maxRounds is the number of times that a server may ask before it answers one call.
 const maxRounds = 10
 
-// inquiry is what a server asks in one answer.
+// inquiry holds the questions that a server asks in one answer.
 type inquiry struct {
 	of      *call
 	left    int
@@ -25,8 +25,8 @@ type inquiry struct {
 	state   string // the member requestState
 }
 
-// modernizeRequest gives what changes in a request of an earlier version, besides edits: its _meta says
-// the version, and members stand in its params.
+// modernizeRequest returns the edits that turn a request of an earlier version into one of
+// 2026-07-28: its _meta states the version, and members are added to its params.
 func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	h := c.server.h
 	says := string(c.meta[1 : len(c.meta)-1])
@@ -47,7 +47,7 @@ func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	return edits
 }
 
-// prependEdit puts members before those of an object.
+// prependEdit returns the edit that puts members before the members of an object.
 func prependEdit(object jsonscan.Value, members string) frame.Edit {
 	for range object.Members() {
 		members += ","
@@ -56,8 +56,8 @@ func prependEdit(object jsonscan.Value, members string) frame.Edit {
 	return frame.Edit{Part: object.Bytes()[:1], Token: []byte("{" + members)}
 }
 
-// askClient asks the client what a server of 2026-07-28 asks in an answer; false for an answer
-// that asks nothing.
+// askClient sends the client the questions in an answer of a 2026-07-28 server. It returns false
+// for an answer without questions.
 func (c *conn) askClient(of *call, f *frame.Frame) bool {
 	result := jsonscan.ValueOf(f.Result)
 	if result.Member("resultType").Text() != "input_required" {
@@ -78,7 +78,7 @@ func (c *conn) askClient(of *call, f *frame.Frame) bool {
 	var lines [][]byte
 	for key, entry := range result.Member("inputRequests").Members() {
 		q.left++
-		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // no server of this version has ids of its own
+		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // servers of this version send no requests of their own, so this id is free
 		id := c.registerRequest(&request{on: c, id: own, of: q, key: string(key), method: entry.Member("method").Text()})
 		params := entry.Member("params").Bytes()
 		if message := entry.Member("params").Member("message"); entry.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
@@ -99,8 +99,8 @@ func (c *conn) askClient(of *call, f *frame.Frame) bool {
 	return true
 }
 
-// takeInquiryAnswer takes an answer to a question of an inquiry. One that says no is, of a form, that;
-// of anything else the call's end.
+// takeInquiryAnswer handles the client's answer to a question of an inquiry. An error for a form
+// counts as "cancel"; an error for any other question fails the call.
 func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	q, answer := r.of, f.Result
 	if f.Error != nil && r.method == "elicitation/create" {
@@ -122,7 +122,7 @@ func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	}
 }
 
-// resumeCall makes the call again, with what the client has answered.
+// resumeCall sends the call again, with the client's answers.
 func (c *conn) resumeCall(q *inquiry) {
 	c.server.postJob(job{starts: true, run: func(on *conn, _ error) {
 		if on == c {
@@ -133,15 +133,15 @@ func (c *conn) resumeCall(q *inquiry) {
 	}})
 }
 
-// failCall answers a call in its server's place.
+// failCall answers a call with an error in place of its server.
 func (h *hub) failCall(c *call, why string) {
 	if h.finishCall(c) {
 		h.writeToClient(mcp.UnreachedAnswer(c.id, why))
 	}
 }
 
-// handleSubscription is a client's of an earlier version at a server of 2026-07-28; true for a request
-// that is about one.
+// handleSubscription handles a subscribe or unsubscribe request of a client of an earlier version
+// at a server of 2026-07-28. It returns false for any other request.
 func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) bool {
 	if f.Method != "resources/subscribe" && f.Method != "resources/unsubscribe" {
 		return false
@@ -160,14 +160,14 @@ func (c *conn) handleSubscription(of *call, f *frame.Frame, edits []frame.Edit) 
 	if id := c.listens[uri]; id != nil {
 		delete(c.listens, uri)
 		c.queueLine(c, mcp.CancelNotification(id, "nobody listens any more"))
-		c.flushLines() // before the client is told so
+		c.flushLines() // before the client gets its answer
 		c.claimAsker(id)
 	}
 	c.subscribedNow(of)
 	return true
 }
 
-// subscribedNow answers a request about a subscription.
+// subscribedNow answers a subscribe or unsubscribe request.
 func (c *conn) subscribedNow(of *call) {
 	if c.server.h.finishCall(of) {
 		c.server.h.writeToClient(resultLine(&frame.Frame{ID: of.id}, []byte("{}")))

@@ -1,6 +1,7 @@
-// Package hub is several servers as one: a client on one side, and on the other a session
-// of the pump for each server. It tells servers and their names apart, and who asked what;
-// what may cross is the gate's to say, which sees every message as the server will.
+// Package hub presents several servers as one: a client on one side, and on the other side a
+// proxy session for each server. The package separates the servers and their names, and tracks
+// who asked what. The gate decides what may cross; it sees every message in the form that the
+// server gets.
 package hub
 
 import (
@@ -22,52 +23,53 @@ import (
 type Options struct {
 	ClientIn  io.Reader // closed at the end if it is an io.Closer
 	ClientOut io.Writer
-	Gate      *gate.Session // of all the servers; closed by Run
+	Gate      *gate.Session // for all the servers; closed by Run
 	Servers   []Server      // in the order in which their tools are listed
-	// Updates brings other ones, all of them each time; nil: there are never others.
+	// Updates delivers new lists of servers, each list complete; nil: the servers never change.
 	Updates <-chan []Server
 
-	// ClientGone is closed when nobody reads ClientOut any more; nil: it cannot be known.
+	// ClientGone is closed when nobody reads ClientOut any more; nil: this cannot be detected.
 	ClientGone <-chan struct{}
 
-	Version            string                  // of clawai, for the client
+	Version            string                  // version of clawai, for the client
 	Limits             frame.Limits            // zero: frame.DefaultLimits
-	DenyAsError        bool                    // as proxy.Options has it
-	LongestLine        func(client string) int // likewise
-	PrefixDescriptions bool                    // "[ID] " before what a server says of its tools
-	// ListWait is how long a list waits for a server; what comes later is told of.
+	DenyAsError        bool                    // see proxy.Options
+	LongestLine        func(client string) int // see proxy.Options
+	PrefixDescriptions bool                    // put "[ID] " before the descriptions of tools
+	// ListWait is how long a list waits for a server. If a server's list comes later, the client
+	// gets a list_changed notification.
 	ListWait time.Duration
 }
 
-// Server is one server of a hub. It is started when it is first needed.
+// Server is one server of a hub. It is started on its first use.
 type Server struct {
-	ID     string // what rules call it; as upstream.CheckID wants it
-	Prefix string // what its names begin with for the client; likewise, or of one server "": nothing
-	// Open starts it. It is called again when the server has ended and is needed.
+	ID     string // the name for rules; must satisfy upstream.CheckID
+	Prefix string // prefix of its names for the client; must satisfy upstream.CheckID, or "" for at most one server
+	// Open starts the server. It is called again when the server has ended and is needed.
 	Open   func() (proxy.Upstream, error)
-	Offers func(tool string) bool // whether it has that tool for this client; nil: every one
-	// Idle is how long it may have nothing to do before it is stopped; 0: for ever.
+	Offers func(tool string) bool // reports whether this client gets the tool; nil: every tool
+	// Idle is how long the server may be unused before it is stopped; 0: for ever.
 	Idle    time.Duration
-	Timeout time.Duration // for it to answer initialize and lists; default 30 s
-	// Kept is where what it lists to such a client is kept from one session to the next, as it
-	// would be started now; nil: nowhere.
+	Timeout time.Duration // for answers to initialize and lists; default 30 s
+	// Kept returns the store of the lists that this server, as it would be started now, shows to
+	// such a client. The store outlives the session. nil: nothing is kept.
 	Kept func(client []byte) Catalogue
-	// Digest is of all that it is told and started by: an update with another one is another
-	// server, and one with the same is the one that runs.
+	// Digest is the digest of the server's whole configuration. In an update, the same ID and
+	// Digest mean the same server, which keeps running; another Digest means another server.
 	Digest string
 }
 
-// Bounds of a session.
+// Time limits of a session.
 const (
 	defaultTimeout = 30 * time.Second
-	answerGrace    = 200 * time.Millisecond  // for the last answers to reach a client that does not read
-	lastGrace      = 1500 * time.Millisecond // for what is in flight when the client's input has ended
+	answerGrace    = 200 * time.Millisecond  // for sending the last answers to a client that does not read
+	lastGrace      = 1500 * time.Millisecond // for requests in flight when the client's input has ended
 )
 
-// hub is one client with its servers.
+// hub holds one client and its servers.
 type hub struct {
 	o       Options
-	ctx     context.Context // of everything that waits; it lives as long as the session
+	ctx     context.Context // ends all waiting; lives as long as the session
 	out     *proxy.Writer
 	own     *own
 	servers atomic.Pointer[[]*server] // replaced as a whole
@@ -76,26 +78,26 @@ type hub struct {
 
 	mu       sync.Mutex // guards what follows
 	client   client
-	inFlight map[string]*call    // the client's requests that are a server's to answer, by frame.IDKey
-	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of what it knows them by
-	asked    int                 // how many there were of those
-	handles  map[string]*server  // of tasks: whose it is; nil when two servers gave it
-	away     map[string]*call    // whose client has been asked something and has not come back, by requestState
-	listens  map[string]*listen  // of the client's, by frame.IDKey of the request
+	inFlight map[string]*call    // the client's requests to servers, by frame.IDKey
+	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the client's id
+	asked    int                 // number of servers' requests so far
+	handles  map[string]*server  // server of each task id; nil when two servers used the id
+	away     map[string]*call    // by requestState: calls whose client was asked something and has not returned
+	listens  map[string]*listen  // the client's listens, by frame.IDKey of the request
 }
 
-// client is what is known of the client since it has introduced itself, or has asked for
-// something in the way of 2026-07-28.
+// client holds the client's introduction: from initialize, or from the first request in the style
+// of 2026-07-28.
 type client struct {
-	params  []byte // of its initialize, or of what stands for that; nil before
-	meta    []byte // of what is asked in its name since 2026-07-28; nil for one of an earlier version
-	version string // that was settled on
-	level   []byte // of logging, as a JSON token; nil: none was set
+	params  []byte // params of its initialize, or a substitute for a modern client; nil before
+	meta    []byte // _meta of requests in the client's name since 2026-07-28; nil for a client of an earlier version
+	version string // negotiated version
+	level   []byte // log level as a JSON token; nil: not set
 }
 
-// Run carries messages until the client closes one of its streams or ctx ends. Before it
-// returns every server is gone, what was in flight has been answered or the client does
-// not read any more, and the gate is closed.
+// Run carries messages until the client closes one of its streams or ctx ends. Before Run
+// returns, every server is gone, the requests in flight have been answered or the client does not
+// read any more, and the gate is closed.
 func Run(ctx context.Context, o Options) error {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
@@ -134,7 +136,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// readClient takes what the client says.
+// readClient reads the client's messages until its input ends.
 func (h *hub) readClient() {
 	r := frame.NewReader(h.o.ClientIn, h.o.Limits.MaxBytes)
 	for {
@@ -142,7 +144,7 @@ func (h *hub) readClient() {
 		if err == nil {
 			h.routeLine(line)
 			if !r.HasLine() {
-				runtime.Gosched() // whose server it is runs at once, and not when another thread has woken
+				runtime.Gosched() // the server's goroutine runs at once, without waiting for another thread to wake up
 			}
 		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 			h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, r.RefusedHead(), refusal) })
@@ -152,7 +154,8 @@ func (h *hub) readClient() {
 	}
 }
 
-// drainRequests waits for what the client has asked for before its input ended, but not for long.
+// drainRequests waits for the requests that are open when the client's input ends, but at most
+// for lastGrace.
 func (h *hub) drainRequests(ctx context.Context) {
 	late, look := time.NewTimer(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()
@@ -176,7 +179,7 @@ func (h *hub) isBusy() bool {
 	return len(h.inFlight) > 0 || h.own.open.Load() > 0
 }
 
-// closeServers ends all of them at the same time.
+// closeServers closes all the servers at the same time.
 func (h *hub) closeServers(ctx context.Context) {
 	var closing sync.WaitGroup
 	for _, s := range h.currentServers() {
@@ -185,7 +188,7 @@ func (h *hub) closeServers(ctx context.Context) {
 	closing.Wait()
 }
 
-// finishClient tells the client that nothing more comes.
+// finishClient closes the gate and answers the open requests with an error.
 func (h *hub) finishClient() {
 	done := make(chan struct{})
 	go func() {
@@ -212,9 +215,9 @@ func (h *hub) finishClient() {
 	}
 }
 
-// writeToClient sends the client a line of ours.
+// writeToClient sends the client a line of the hub.
 func (h *hub) writeToClient(line []byte) {
 	out := h.out.AsyncSink()
-	_ = out.Add(line) // it is gone: nobody is left to tell
+	_ = out.Add(line) // on an error the client is gone
 	out.Flush()
 }

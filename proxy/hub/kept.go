@@ -15,26 +15,27 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// What a server lists is kept from one session to the next, so that it is started when it is
-// called, and not to be listed. What is kept is what it said, before rules changed anything. A
-// connection to that plays the server, and its word crosses the gate as the server's would: no
-// rule, pin or record can tell them apart. Before the server that was played is told anything,
-// what it lists is compared: a call is judged by that.
+// A server's lists are kept from one session to the next, so that the server is started only when
+// it is called. The kept answers are the server's own, before rules changed anything. A player
+// sends them in place of the server, and they cross the gate like the server's answers, so rules,
+// pins and records treat them in the same way. When the real server is started, its lists are
+// compared with the kept lists before it gets any message, because calls are judged by these
+// lists.
 
-// Catalogue is a place for what a server lists when it is started in one way.
+// Catalogue stores the lists of a server that is started in one way.
 type Catalogue interface {
-	Load() []byte // nil: nothing that can be trusted
+	Load() []byte // nil: no content that can be trusted
 	Keep(text []byte)
 }
 
-// keptFormat is of said as a text, and of what it depends on.
+// keptFormat is the version of the format of said and of the data that said depends on.
 const keptFormat = 1
 
-// said is what a server has said to whom it does not know yet, by method: to begin, one result,
-// and of each list all entries on one page, nothing where it knows no such list.
+// said holds a server's answers at the start, by method: one result for the opening, and for each
+// list all entries on one page. The value is empty when the server has no such list.
 type said map[string][]byte
 
-// formatLines gives one line for each.
+// formatLines returns one line for each method.
 func (d said) formatLines() (b []byte) {
 	for _, method := range slices.Sorted(maps.Keys(d)) {
 		b = append(append(append(append(b, method...), ' '), d[method]...), '\n')
@@ -52,10 +53,10 @@ func readSaid(text []byte) said {
 	return d
 }
 
-// openingAnswers gives how the server began.
+// openingAnswers returns the server's answer to initialize or server/discover.
 func (d said) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
 
-// listedTo gives what the client says of itself that servers may list by.
+// listedTo returns the parts of the client's introduction on which a server's lists may depend.
 func (h *hub) listedTo() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,7 +64,8 @@ func (h *hub) listedTo() []byte {
 	return fmt.Appendf(nil, "%d %t %q %q %q", keptFormat, h.client.meta != nil, h.client.version, p.Member("capabilities"), p.Member("clientInfo"))
 }
 
-// openCatalogue gives where what the server lists is kept as it would be started now; nil: nowhere.
+// openCatalogue returns the store for the server as it would be started now; nil: its lists are
+// not kept.
 func (s *server) openCatalogue() Catalogue {
 	if s.Kept == nil {
 		return nil
@@ -71,8 +73,8 @@ func (s *server) openCatalogue() Catalogue {
 	return s.Kept(s.h.listedTo())
 }
 
-// recallList answers a list with what was kept of it, while the server has not been started; false
-// when the server has to be asked.
+// recallList answers a list with its kept answer while the server has not been started. It
+// returns false when the server has to be asked.
 func (l *list) recallList(s *server, k kind) bool {
 	c := s.recallConn()
 	if c == nil {
@@ -90,7 +92,8 @@ func (l *list) recallList(s *server, k kind) bool {
 	return true
 }
 
-// fetchEntries gives what the other side lists, asked for by the server's goroutine.
+// fetchEntries asks the other side for a list and returns the entries. The server's goroutine
+// calls it.
 func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
 		answer := make(chan frame.Frame, 1)
@@ -100,7 +103,7 @@ func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	return c.server.collectPages(c, k, ask(c, k, nil), ask)
 }
 
-// recallConn gives the connection to what was kept of the server; nil: nothing was.
+// recallConn returns the connection to the player of the kept answers; nil: nothing was kept.
 func (s *server) recallConn() *conn {
 	if s.asked {
 		return s.kept
@@ -122,7 +125,7 @@ func (s *server) recallConn() *conn {
 	return s.kept
 }
 
-// dropRecalled gives up what was kept: the server is to speak for itself from now on.
+// dropRecalled closes the connection to the player: from now on the server itself answers.
 func (s *server) dropRecalled() {
 	s.asked = true
 	for k := range s.lists {
@@ -137,8 +140,9 @@ func (s *server) dropRecalled() {
 	}
 }
 
-// compareLists has a server that was started say what was recalled of it, and asks it anew for what
-// else the client has seen. A list that does not come leaves it unknown what its calls are.
+// compareLists fetches from a newly started server the lists that were recalled, and refetches
+// the other lists that the client has seen. It fails if a recalled list does not come, because
+// then the server's calls cannot be judged.
 func (s *server) compareLists() error {
 	for k := range s.lists {
 		l, k := &s.lists[k], kind(k)
@@ -159,8 +163,8 @@ func (s *server) compareLists() error {
 	return nil
 }
 
-// collectAnswers notes what comes in the place of an answer, until that has crossed the gate: one for each
-// request, however often its server says something that does not.
+// collectAnswers notes the answers that are to be kept, until the gate has let them through. For
+// each request the latest answer counts, even if the server sends several.
 func (c *conn) collectAnswers(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true
@@ -178,7 +182,7 @@ func (c *conn) collectAnswers(line []byte) {
 	}
 }
 
-// takeHeardAnswers takes the answers that have come to a method since they were taken last.
+// takeHeardAnswers returns the answers to a method since the last call, and clears them.
 func (c *conn) takeHeardAnswers(method string) (all [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,8 +191,8 @@ func (c *conn) takeHeardAnswers(method string) (all [][]byte) {
 	return all
 }
 
-// keepIntroduction notes how the server has begun. What it listed when it began in another way is not
-// kept any longer.
+// keepIntroduction stores the server's opening answer. If that differs from the kept answer, the
+// kept lists are dropped.
 func (c *conn) keepIntroduction(method string) {
 	answers := c.takeHeardAnswers(method)
 	if len(answers) != 1 || c.catalogue == nil {
@@ -205,13 +209,13 @@ func (c *conn) keepIntroduction(method string) {
 	}
 }
 
-// keepList notes what the server has listed, if all of it came and it has not said since that it
-// has changed.
+// keepList stores the server's list if the list is complete and the server has not reported a
+// change since.
 func (c *conn) keepList(k kind, answers [][]byte) {
 	if len(answers) == 0 {
 		return
 	}
-	var list []byte // nothing, of a server that has no such list
+	var list []byte // stays empty for a server that has no such list
 	for _, page := range answers {
 		if page == nil && len(answers) > 1 {
 			return
@@ -225,7 +229,7 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
-	l := &c.server.lists[k] // looked at here: who outdates it meanwhile waits to take it back
+	l := &c.server.lists[k] // read while c.keeping is held, so that outdateList runs before or after, not between
 	l.mu.Lock()
 	good := l.fresh && l.why == nil
 	l.mu.Unlock()
@@ -238,7 +242,7 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	}
 }
 
-// outdateList has a list not kept that the server has said is another by now.
+// outdateList removes a stored list, because the server has reported a change of it.
 func (c *conn) outdateList(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
@@ -248,11 +252,11 @@ func (c *conn) outdateList(k kind) {
 	}
 }
 
-// relistAfter is how long what a server calls changed is left to the client to ask for.
+// relistAfter is how long the hub leaves it to the client to ask for a changed list.
 var relistAfter = time.Second
 
-// relistOnce has a list that the server calls changed right after its start listed again, once, so
-// that it is kept also for a client that does not ask.
+// relistOnce fetches a list again, once, when the server reports a change right after its start.
+// So the list is kept even if the client does not ask for it.
 func (c *conn) relistOnce(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
@@ -269,7 +273,7 @@ func (c *conn) relistOnce(k kind) {
 	})
 }
 
-// player says what a server has said, as its upstream.
+// player is an upstream that answers with the kept answers of a server.
 type player struct {
 	said said
 	in   *io.PipeReader

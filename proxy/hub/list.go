@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// kind is what servers list.
+// kind is a kind of list that servers have.
 type kind uint8
 
 const (
@@ -26,8 +26,8 @@ const (
 	kinds
 )
 
-// words of each kind: the method, the member of its result, what names an entry, and whose
-// changes concern it.
+// words holds for each kind the method, the member of its result, the member that names an entry,
+// and the topic of its list_changed notification.
 var words = [kinds]struct{ method, member, name, changes string }{
 	tools:     {"tools/list", "tools", "name", "tools"},
 	prompts:   {"prompts/list", "prompts", "name", "prompts"},
@@ -46,29 +46,30 @@ func kindOf(method string) (kind, bool) {
 	return 0, false
 }
 
-// list is what a server has said that it has of one kind.
+// list is a server's list of one kind.
 type list struct {
 	mu       sync.Mutex // guards what follows
 	fresh    bool
-	rules    <-chan struct{} // of the gate, that the last fetch began under
-	fetching chan struct{}   // closed when the fetch that is under way has ended; nil: none is
-	outdated bool            // the server has said so since the last fetch began
-	missed   bool            // the client was given a list without it
-	why      error           // of the last fetch
+	rules    <-chan struct{} // the gate's RulesChanged channel when the last fetch began
+	fetching chan struct{}   // closed when the running fetch has ended; nil: no fetch runs
+	outdated bool            // the server has reported a change since the last fetch began
+	missed   bool            // the client got a merged list without this list
+	why      error           // error of the last fetch
 	entries  []entry
-	at       map[string]int // the entry of an advertised name or a URI; -1: of two
+	at       map[string]int // index of the entry with this advertised name or URI; -1: two entries have it
 
-	recalled bool // it is as it was kept, and the server has not been heard; its goroutine's alone
+	recalled bool // the list is the kept one, and the server has not been asked; used only by the server's goroutine
 }
 
-// entry is one thing that a server has, as the client is told of it.
+// entry is one entry of a server's list, in the form for the client.
 type entry struct {
 	original   string // name or URI
 	advertised string
 	raw        []byte
 }
 
-// fetchList has the list brought up to date; the channel is closed when it is, or cannot be.
+// fetchList brings the list up to date. The returned channel is closed when the fetch has ended,
+// also after a failure.
 func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 	done, begun := l.beginFetch(s.h.o.Gate.RulesChanged())
 	if !begun {
@@ -83,7 +84,7 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 		on.requestAnswer(words[k].method, on.requestParams(""), first)
 		s.h.tasks.Go(func() {
 			entries, err := s.collectPages(on, k, first, s.nextPage)
-			answers := on.takeHeardAnswers(words[k].method) // before another fetch begins
+			answers := on.takeHeardAnswers(words[k].method)
 			l.finishFetch(s, k, entries, err)
 			on.keepList(k, answers)
 		})
@@ -91,7 +92,7 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 	return done
 }
 
-// beginFetch gives the fetch that is under way, a new one if there is need for it.
+// beginFetch returns the channel of the running fetch, and begins a new fetch if one is needed.
 func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,14 +104,14 @@ func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool
 		close(done)
 		return done, false
 	}
-	if l.at != nil && l.rules != rules { // what other rules let through is shown no more, whatever comes
+	if l.at != nil && l.rules != rules { // entries that other rules let through are not shown any more, even if the fetch fails
 		l.entries, l.at, l.missed = nil, nil, true
 	}
 	l.fresh, l.outdated, l.rules, l.fetching = false, false, rules, done
 	return done, true
 }
 
-// finishFetch keeps what a fetch has brought; after a failure, what was known before.
+// finishFetch stores the result of a fetch. After a failure the former entries stay.
 func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	if err != nil {
 		_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "absent", Detail: words[k].method + ": " + err.Error()})
@@ -122,7 +123,7 @@ func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	l.fetching = nil
 }
 
-// storeEntries is fetched while l.mu is held, and no fetch ends by it.
+// storeEntries stores entries without ending a fetch. The caller holds l.mu.
 func (l *list) storeEntries(s *server, k kind, entries []entry, err error) {
 	changed := false
 	if l.why = err; err == nil {
@@ -154,7 +155,7 @@ func sameEntries(a, b []entry) bool {
 	return true
 }
 
-// followRules tells the client when other rules about lists may show it other ones.
+// followRules tells the client when new rules may change a list.
 func (h *hub) followRules() {
 	for {
 		rules := h.o.Gate.RulesChanged()
@@ -173,29 +174,30 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale says that the client was given the list under other rules, or is about to be.
+// isStale reports whether the client got the list under other rules, or is about to.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return (l.at != nil || l.missed || l.fetching != nil) && l.rules != rules
 }
 
-// markStale notes that the server may have something else by now, outdated that it has.
+// markStale notes that the list may have changed. outdated is true when the server has reported
+// the change.
 func (l *list) markStale(outdated bool) {
 	l.mu.Lock()
 	l.fresh, l.outdated = false, outdated
 	l.mu.Unlock()
 }
 
-// wasListed says that the client was given the list, or one without what the server has.
+// wasListed reports whether the client got the list, or a merged list without it.
 func (l *list) wasListed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at != nil || l.missed
 }
 
-// refetchList fetches again what the client has seen, or has missed: the server may have become
-// another one since.
+// refetchList fetches the list again if the client has seen or missed it, because the server may
+// be another one now.
 func (l *list) refetchList(s *server, k kind) {
 	l.mu.Lock()
 	seen := l.at != nil || l.missed
@@ -210,16 +212,16 @@ func (l *list) refetchList(s *server, k kind) {
 	}
 }
 
-// Bounds of what one server may list.
+// Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // and no more than its share of what one answer holds
+	maxListBytes = 4 << 20 // also at most the server's share of one answer
 )
 
-// pager asks for the page behind a cursor, a member of the request.
+// pager asks for the page at a cursor. cursor is the whole member of the request.
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
-// collectPages follows a list to its end.
+// collectPages reads all the pages of a list and returns its entries.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.NewTimer(s.Timeout)
 	defer late.Stop()
@@ -238,7 +240,7 @@ func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, furth
 		case !ok:
 			return nil, fmt.Errorf("no answer to %s", words[k].method)
 		case f.Error != nil && jsonscan.ValueOf(f.Error).Member("code") == "-32601":
-			return entries, nil // it has nothing of the kind
+			return entries, nil // the server has no such list
 		case f.Error != nil:
 			return nil, fmt.Errorf("%s is refused", words[k].method)
 		}
@@ -264,7 +266,7 @@ func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, furth
 	return nil, errors.New("its list has too many pages")
 }
 
-// nextPage gives a pager that runs beside the server's goroutine.
+// nextPage is a pager for callers outside the server's goroutine.
 func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	answer := make(chan frame.Frame, 1)
 	s.postJob(job{starts: true, run: func(now *conn, _ error) {
@@ -277,10 +279,10 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	return answer
 }
 
-// readEntry gives what the client is told of one thing; not ok when it has no name, or is not for
-// this client.
+// readEntry returns one entry in the form for the client. ok is false when the entry has no name
+// or is not for this client.
 func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
-	raw := bytes.Clone(value.Bytes()) // what it was read in is large
+	raw := bytes.Clone(value.Bytes()) // the original buffer is large
 	value = jsonscan.ValueOf(raw)
 	name := value.Member(words[k].name)
 	if name.Kind() != jsonscan.String {
@@ -293,7 +295,7 @@ func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 	e = entry{original: original, advertised: original, raw: raw}
 	if k == resources || k == templates {
 		other, _ := s.h.findByURIPrefix(original)
-		return e, other == nil || other == s // what is called like another's is no second way to it
+		return e, other == nil || other == s // a URI with another server's prefix belongs to that server only
 	}
 	e.advertised = upstream.AdvertisedName(s.ID, s.Prefix, original)
 	edits := []frame.Edit{{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, e.advertised)}}

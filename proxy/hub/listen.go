@@ -12,33 +12,34 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// listen is what a client of 2026-07-28 wants to be told of, until it takes its request back
-// (basic/patterns/subscriptions). Changes of lists are the hub's to tell; each resource is
-// watched by its server, which is asked as for a subscription, or a listen, of that one.
-// It is guarded by the hub.
+// listen is a subscriptions/listen request of a 2026-07-28 client, until the client cancels it
+// (basic/patterns/subscriptions). The hub itself reports list changes. Each resource is watched
+// by its server, through a subscription or a listen for this resource. The hub's mutex guards a
+// listen.
 type listen struct {
 	request  frame.Frame
-	kinds    []string   // of lists: tools, prompts, resources
-	uris     []string   // that the client has asked for
-	watching []*watched // that servers have agreed to
-	open     bool       // it has been acknowledged
+	kinds    []string   // topics of lists: tools, prompts, resources
+	uris     []string   // URIs that the client has asked for
+	watching []*watched // resources that servers have agreed to watch
+	open     bool       // the listen has been acknowledged
 }
 
-// watched is a resource at its server.
+// watched is a resource that a server watches.
 type watched struct {
-	uri, original string // for the client, and there
-	on            *conn  // nil while it does not run
-	ownID         []byte // of the listen there; nil for a subscription
+	uri, original string // the URI for the client, and the URI at the server
+	on            *conn  // nil while the server does not run
+	ownID         []byte // id of the listen at the server; nil for a subscription
 	released      bool
 }
 
-// listKinds are the members of a filter that lists have.
+// listKinds holds the filter members for list changes.
 var listKinds = [...]struct{ member, kind string }{
 	{"toolsListChanged", "tools"}, {"promptsListChanged", "prompts"}, {"resourcesListChanged", "resources"},
 }
 
-// registerListen keeps which resources a client wants to be told of from what the hub is asked: each
-// is judged as its server's.
+// registerListen registers a listen. It removes the resources from the request that the hub's
+// gate judges, because each resource is judged at its server. It returns false if the filter is
+// not usable.
 func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	if !h.isModern() || filter.Kind() != jsonscan.Object {
 		return false
@@ -76,7 +77,8 @@ func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	return true
 }
 
-// answerListen agrees to what can be told of, when servers have said whether they tell.
+// answerListen acknowledges a listen after its servers have agreed or declined to watch the
+// resources.
 func (o *own) answerListen(f *frame.Frame) {
 	o.h.mu.Lock()
 	l := o.h.listens[frame.IDKey(f.ID)]
@@ -93,7 +95,8 @@ func (o *own) answerListen(f *frame.Frame) {
 	}
 }
 
-// watchResources has servers watch the resources of a listen, and waits for them as for a list.
+// watchResources asks the servers to watch the resources of a listen, and waits for them as long
+// as for a list.
 func (h *hub) watchResources(l *listen) {
 	late := time.NewTimer(h.o.ListWait)
 	defer late.Stop()
@@ -108,7 +111,7 @@ func (h *hub) watchResources(l *listen) {
 			gathered = true
 			s, original = h.findByURI(uri)
 		}
-		answer := make(chan frame.Frame, 2) // that it is agreed, and how it ends
+		answer := make(chan frame.Frame, 2) // room for the agreement and for the end
 		agreed[i], all[i] = answer, &watched{uri: uri, original: original}
 		if s == nil {
 			close(answer)
@@ -125,7 +128,7 @@ func (h *hub) watchResources(l *listen) {
 	for i, w := range all {
 		said, there := false, late.C
 		if len(agreed[i]) > 0 {
-			there = nil // what has come in time counts
+			there = nil // an answer that has come in time counts
 		}
 		select {
 		case f, ok := <-agreed[i]:
@@ -147,7 +150,7 @@ func (h *hub) watchResources(l *listen) {
 	}
 }
 
-// subscribeResource has the server report of a resource.
+// subscribeResource asks the server to report changes of a resource.
 func (c *conn) subscribeResource(w *watched, agreed chan<- frame.Frame) {
 	h := c.server.h
 	uri := string(gjson.AppendJSONString(nil, w.original))
@@ -171,7 +174,8 @@ func (c *conn) subscribeResource(w *watched, agreed chan<- frame.Frame) {
 	c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+uri+`]}`), id)
 }
 
-// followLists has a server of 2026-07-28 tell of its lists, as an earlier one does unasked.
+// followLists asks a server of 2026-07-28 to report list changes. Servers of earlier versions do
+// so without being asked.
 func (c *conn) followLists(capabilities jsonscan.Value) {
 	filter := ""
 	for _, k := range listKinds {
@@ -184,7 +188,7 @@ func (c *conn) followLists(capabilities jsonscan.Value) {
 	}
 }
 
-// noteAcknowledgement notes that a server reports of what it was asked to.
+// noteAcknowledgement handles a server's acknowledgement of a listen.
 func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	id := params.Member("_meta").Member(metaPrefix + "subscriptionId").Bytes()
 	var f frame.Frame
@@ -198,9 +202,9 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	c.mu.Lock()
 	a := c.asked[string(id)]
 	switch {
-	case a.call != nil && a.open && agreed: // of a client of an earlier version
+	case a.call != nil && a.open && agreed: // for a client of an earlier version
 		c.asked[string(id)] = asker{hub: make(chan frame.Frame, 2), open: true}
-	case a.hub != nil && a.open: // or it has ended, and the channel with it
+	case a.hub != nil && a.open: // sent under c.mu: the asker is still in asked, so endConnection has not closed its channel
 		select {
 		case a.hub <- f:
 		default:
@@ -212,7 +216,8 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	}
 }
 
-// releaseWatch has a server watch a resource no longer, unless another listen wants it to.
+// releaseWatch ends a server's watch of a resource, unless another listen needs the same
+// subscription.
 func (h *hub) releaseWatch(w *watched) {
 	h.mu.Lock()
 	w.released = true
@@ -240,7 +245,8 @@ func (h *hub) releaseWatch(w *watched) {
 	}})
 }
 
-// acknowledgeListen tells the client what it will be told of; a listen for nothing is over.
+// acknowledgeListen tells the client which changes it will get. A listen for nothing ends at
+// once.
 func (o *own) acknowledgeListen(l *listen) {
 	o.h.mu.Lock()
 	here := o.h.listens[frame.IDKey(l.request.ID)] == l
@@ -268,12 +274,12 @@ func (o *own) acknowledgeListen(l *listen) {
 	}
 }
 
-// subscriptionMeta says which listen a message belongs to.
+// subscriptionMeta returns the _meta that shows which listen a message belongs to.
 func (l *listen) subscriptionMeta() string {
 	return `{"` + metaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
 
-// cancelListen ends a listen that the client has taken back.
+// cancelListen ends a listen that the client has cancelled.
 func (h *hub) cancelListen(id jsonscan.Value) {
 	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
 		return
@@ -286,7 +292,8 @@ func (h *hub) cancelListen(id jsonscan.Value) {
 	}
 }
 
-// forgetListen has nothing more be told of to a listen; false when another has done so.
+// forgetListen removes a listen and releases its watches. It returns false if the listen is
+// removed already.
 func (h *hub) forgetListen(l *listen) bool {
 	key := frame.IDKey(l.request.ID)
 	h.mu.Lock()
@@ -303,15 +310,15 @@ func (h *hub) forgetListen(l *listen) bool {
 	return here
 }
 
-// endListen ends a listen that the client has not taken back.
+// endListen ends a listen that the client has not cancelled, and answers its request.
 func (h *hub) endListen(l *listen) {
 	if h.forgetListen(l) {
 		h.own.sendResult(&l.request, []byte(`{"_meta":`+l.subscriptionMeta()+"}"))
 	}
 }
 
-// endWatches ends every listen to a connection that is over, or, with an id, to the one listen
-// of ours there: a client that wants to be told further asks anew.
+// endWatches ends every listen that uses connection c. With an id, it ends only those that use
+// the hub's listen with this id. The client may listen again.
 func (h *hub) endWatches(c *conn, id []byte) {
 	var lost []*listen
 	h.mu.Lock()
@@ -345,10 +352,11 @@ func (h *hub) announceChange(kind, method string) {
 	}
 }
 
-// announceUpdate tells every listen of a resource that has changed, or of one below it.
+// announceUpdate reports a changed resource to every listen for this resource or for a parent of
+// it.
 func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
-	of := meta.Member(metaPrefix + "subscriptionId").Bytes() // nil of a server of an earlier version
+	of := meta.Member(metaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
 	var lines [][]byte
 	h.mu.Lock()
 	for _, l := range h.listens {

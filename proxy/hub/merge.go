@@ -11,13 +11,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// gatherLists brings every server's list up to date, as far as they manage in time. why is what
-// keeps one from it.
+// gatherLists brings every server's list up to date within ListWait. why[i] is the reason if the
+// list of servers[i] is not up to date.
 func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 	late := time.NewTimer(h.o.ListWait)
 	defer late.Stop()
 	waits := make([]<-chan struct{}, len(servers))
-	for i, s := range servers { // all at once
+	for i, s := range servers {
 		waits[i] = s.lists[k].fetchList(s, k)
 	}
 	why = make([]error, len(servers))
@@ -41,7 +41,8 @@ func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 	return why
 }
 
-// checkFresh says why a list is not up to date; a later change of that is told to the client.
+// checkFresh returns why a list is not up to date. If it returns an error, a later change of the
+// list is reported to the client.
 func (l *list) checkFresh(waited time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,12 +56,12 @@ func (l *list) checkFresh(waited time.Duration) error {
 		l.missed = true
 		return l.why
 	}
-	return nil // it changed a moment ago: the client hears of that
+	return nil // the list changed a moment ago, and the client gets a list_changed
 }
 
-// mergeLists gives the result of a list: all servers', in the order of the configuration, and
-// each in its own. A server that has not answered has its last list in it, if there was
-// one, and the reason beside it.
+// mergeLists returns the result of a list request: the entries of all the servers, in the order
+// of the configuration and of each server's list. For a server that has not answered it holds the
+// last known list, if any, and the reason in _meta.
 func (h *hub) mergeLists(k kind) []byte {
 	servers := h.currentServers()
 	why := h.gatherLists(k, servers)
@@ -69,7 +70,7 @@ func (h *hub) mergeLists(k kind) []byte {
 	for i, s := range servers {
 		l := &s.lists[k]
 		l.mu.Lock()
-		all[i] = l.entries // which is never written to
+		all[i] = l.entries // the slice is never modified
 		l.mu.Unlock()
 		for _, e := range all[i] {
 			count[e.advertised]++
@@ -83,7 +84,7 @@ func (h *hub) mergeLists(k kind) []byte {
 			switch {
 			case k == tools || k == prompts:
 				if count[e.advertised] > 1 {
-					continue // a name that could mean two must mean none
+					continue // an ambiguous name is left out
 				}
 			case k == resources && shown[e.original]:
 				raw = renameResource(s.ID, e.raw)
@@ -98,7 +99,7 @@ func (h *hub) mergeLists(k kind) []byte {
 	return append(appendAbsent(append(b, ']'), servers, why), '}')
 }
 
-// appendAbsent adds which servers are not in a list, and why.
+// appendAbsent adds the ids of the servers whose lists are not up to date, with the reasons.
 func appendAbsent(b []byte, servers []*server, why []error) []byte {
 	before := `,"_meta":{"clawai/absent":{`
 	for i, s := range servers {
@@ -115,16 +116,16 @@ func appendAbsent(b []byte, servers []*server, why []error) []byte {
 	return b
 }
 
-// renameResource gives a resource whose URI another server has, too.
+// renameResource returns a resource under "ID+URI", because an earlier server has the same URI.
 func renameResource(id string, raw []byte) []byte {
 	v := gjson.GetBytes(raw, "uri")
 	part := raw[v.Index : v.Index+len(v.Raw)]
 	return frame.SplicePart(raw, part, gjson.AppendJSONString(nil, id+"+"+v.String()))
 }
 
-// findByName finds the server of an advertised name, and what it calls it. A name that was not
-// listed is taken apart, or is the server's whose names are bare: servers get new tools. One
-// of two is nobody's.
+// findByName returns the server of an advertised name, and the server's own name for it. A name
+// that is not listed is split at its prefix, or belongs to the server without a prefix, because a
+// server may have new tools. An ambiguous name belongs to no server.
 func (h *hub) findByName(k kind, advertised string) (s *server, original string) {
 	prefix, rest, split := upstream.SplitName(advertised)
 	if !split {
@@ -159,9 +160,10 @@ func (h *hub) findByName(k kind, advertised string) (s *server, original string)
 	return apart, rest
 }
 
-// findByURI finds the server that has a resource, and what the URI is there: that whose id
-// stands before it, the first that lists it, and that of the template which it begins like
-// most. A single server has whatever there is.
+// findByURI returns the server of a resource, and the URI at that server. It takes the server
+// whose id is the URI's prefix, then the first server that lists the URI, then the server whose
+// template has the longest matching literal start. With a single server, that server gets every
+// URI.
 func (h *hub) findByURI(uri string) (s *server, original string) {
 	servers := h.currentServers()
 	if len(servers) == 1 {
@@ -183,7 +185,8 @@ func (h *hub) findByURI(uri string) (s *server, original string) {
 	return of, uri
 }
 
-// findByURIPrefix gives the server whose id and + a URI begins with, nil for none, and what follows.
+// findByURIPrefix returns the server whose id and + begin the URI, and the rest of the URI. The
+// server is nil if there is no such server.
 func (h *hub) findByURIPrefix(uri string) (*server, string) {
 	id, rest, ok := strings.Cut(uri, "+")
 	servers := h.currentServers()
@@ -200,8 +203,8 @@ func (l *list) hasURI(uri string) bool {
 	return ok
 }
 
-// matchTemplate gives how long the text is before the first { of the template that uri begins like
-// most; -1 when it begins like none. One that is the template itself matches best.
+// matchTemplate returns the length of the longest text before the first { of a template with
+// which uri begins, or -1 if no template matches. A template that equals uri matches best.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,19 +12,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Since 2026-07-28 nobody introduces himself: each request says in its _meta what version it
-// is of and what its client can (MCP basic, _meta; basic/versioning). The first request of a
-// client's says which of the two ways its session takes. server/discover is a question, and
-// settles nothing.
+// Since 2026-07-28 there is no introduction: each request states in its _meta its version and the
+// client's capabilities (MCP basic, _meta; basic/versioning). The first request of a client
+// decides which of the two styles its session uses. server/discover does not decide this.
 
-// modernVersion is the version without sessions, and metaPrefix what its members of _meta
-// begin with.
+// modernVersion is the version without sessions, and metaPrefix is the prefix of its members of
+// _meta.
 const (
 	modernVersion = "2026-07-28"
 	metaPrefix    = "io.modelcontextprotocol/"
 )
 
-// messageVersion gives what a message says of its own version; "" for one of a session.
+// messageVersion returns the version that a message states in its _meta, or "" for a message
+// without one.
 func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	meta = jsonscan.ValueOf(params).Member("_meta")
 	if v := meta.Member(metaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
@@ -33,8 +33,8 @@ func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	return version, meta
 }
 
-// isForServers reports whether a request is one that servers may get: one of the way that the session
-// takes, which it settles if it is the first. The others are the hub's own to refuse.
+// isForServers reports whether servers may get the request: whether it has the style of the
+// session. The first request decides the style. The hub itself refuses the other requests.
 func (h *hub) isForServers(f *frame.Frame) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +51,7 @@ func (h *hub) isForServers(f *frame.Frame) bool {
 	return true
 }
 
-// readMeta notes what the client says of itself in a request.
+// readMeta stores the client's description of itself from a request.
 func (c *client) readMeta(meta jsonscan.Value, hub string) {
 	can, info := meta.Member(metaPrefix+"clientCapabilities"), meta.Member(metaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
@@ -63,7 +63,7 @@ func (c *client) readMeta(meta jsonscan.Value, hub string) {
 	c.params = append(append(append(c.params, `,"clientInfo":`...), info...), '}')
 }
 
-// requestMeta gives the _meta of a request in the name of a client that can this.
+// requestMeta returns the _meta of a request in the name of a client with these capabilities.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
@@ -75,15 +75,15 @@ func requestMeta(can, info jsonscan.Value) []byte {
 	return append(b, '}')
 }
 
-// isModern says that the client has settled on 2026-07-28.
+// isModern reports whether the client uses 2026-07-28.
 func (h *hub) isModern() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.client.meta != nil
 }
 
-// versionError gives the error for a request that states its version, but is none of 2026-07-28;
-// nil for one that is.
+// versionError returns the error for a request that states a version but is not valid in
+// 2026-07-28, or nil for a valid request.
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
 	case version != modernVersion:
@@ -99,7 +99,7 @@ func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	return nil
 }
 
-// appendVersions adds the versions that a client may speak, the newest first.
+// appendVersions appends the versions that a client may speak, the newest first.
 func appendVersions(b []byte) []byte {
 	b = append(b, `["`+modernVersion+`"`...)
 	for _, v := range slices.Backward(versions) {
@@ -108,8 +108,8 @@ func appendVersions(b []byte) []byte {
 	return append(b, ']')
 }
 
-// refusalError says why a request that no server gets is not the hub's to answer either; nil when
-// it is.
+// refusalError returns the error for a request that no server gets and that the hub must not
+// answer either, or nil when the hub answers it.
 func (o *own) refusalError(f *frame.Frame) []byte {
 	o.h.mu.Lock()
 	begun, modern := o.h.client.params != nil, o.h.client.meta != nil
@@ -132,12 +132,12 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	return nil
 }
 
-// offers is what the hub can, for initialize and server/discover alike: what servers have is not
-// known before they are started.
+// offers is the hub's capabilities, for initialize and server/discover. They are fixed, because
+// the capabilities of the servers are not known before they are started.
 const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
 
-// answerDiscover answers at once, too.
+// answerDiscover answers server/discover at once, without any server.
 func (o *own) answerDiscover(f *frame.Frame) {
 	b := append(append(appendVersions([]byte(`{"supportedVersions":`)), ','), offers...)
 	if text := o.h.joinInstructions(); text != "" {
@@ -146,11 +146,11 @@ func (o *own) answerDiscover(f *frame.Frame) {
 	o.sendResult(f, append(b, '}'))
 }
 
-// maxInstructions is what clients are known to read of them, in bytes.
+// maxInstructions is the size in bytes of instructions that clients are known to read.
 const maxInstructions = 2 << 10
 
-// joinInstructions gives those of the servers that have run, each with its id, as far as there is
-// room.
+// joinInstructions returns the instructions of the servers that have run, each with the server's
+// id, up to maxInstructions.
 func (h *hub) joinInstructions() (all string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -162,7 +162,7 @@ func (h *hub) joinInstructions() (all string) {
 	return strings.TrimSuffix(all, "\n")
 }
 
-// noteIntroduction keeps what a server says of itself, and of its use.
+// noteIntroduction stores a server's opening answer and its instructions.
 func (c *conn) noteIntroduction(method string, result []byte) {
 	s := c.server
 	c.keepIntroduction(method)
@@ -172,8 +172,9 @@ func (c *conn) noteIntroduction(method string, result []byte) {
 	s.h.mu.Unlock()
 }
 
-// completeResult gives a result of the hub's own as 2026-07-28 has it. Whether a list is as fresh as it
-// was a moment ago nobody knows, and it is this client's: rules leave out what it may not use.
+// completeResult returns a result of the hub in the form of 2026-07-28. A list has no time to
+// live, because it may change at any moment. It is private to this client, because rules leave
+// out tools that the client may not use.
 func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	if version, _ := messageVersion(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
 		return result
@@ -188,8 +189,8 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	return frame.SpliceAll(result, completionEdit(jsonscan.ValueOf(result), f.Method))
 }
 
-// completionEdit has a result say that it is one, and, where its method wants it, for how long it
-// holds and for whom: for now, and its asker.
+// completionEdit adds resultType to a result and, for the methods that need them, a ttlMs of 0
+// and a cacheScope of "private".
 func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	missing := map[string]string{"resultType": `"complete"`}
 	switch method {
@@ -214,8 +215,9 @@ func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	return frame.Edit{Part: result.Bytes()[:1], Token: b}
 }
 
-// modernEdits gives what changes in an answer of a server up to 2025-11-25 for a client of 2026-07-28: a result says
-// that it is one, and what is not there is told by another code.
+// modernEdits returns the edits that turn an answer of a server up to 2025-11-25 into one for a
+// client of 2026-07-28: a result gets its resultType, and "resource not found" gets its new error
+// code.
 func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	if result := jsonscan.ValueOf(f.Result); result.Kind() == jsonscan.Object {
 		return []frame.Edit{completionEdit(result, method)}
@@ -226,12 +228,12 @@ func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	return nil
 }
 
-// probing is how much of its time a server has for server/discover: one that says nothing is
-// taken for one that does not know it.
+// probing is the divisor of a server's timeout for server/discover: a server that does not answer
+// in this time counts as not knowing the method.
 const probing = 3
 
-// discoverVersion finds out whether the server speaks 2026-07-28 (basic/transports/stdio, backward
-// compatibility). meta is what requests will say then; nil for a client that need not know.
+// discoverVersion reports whether the server speaks 2026-07-28 (basic/transports/stdio, backward
+// compatibility). meta is the _meta of later requests; a nil meta skips the question.
 func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	s := c.server
 	if meta == nil || s.older {
@@ -244,7 +246,7 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 		if s.ctx.Err() != nil {
 			return false, err
 		}
-		s.older = true // perhaps it ends of what it does not know: it is asked once
+		s.older = true // the unknown method may end the server, so it is asked only once
 		if c.isOver() {
 			return false, err
 		}
@@ -264,8 +266,8 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	return modern, nil
 }
 
-// requestParams gives the params of a request of ours: these members, and what the server's version wants
-// in each.
+// requestParams returns the params of a request of the hub: these members, and the _meta that the
+// server's version needs.
 func (c *conn) requestParams(members string) []byte {
 	switch {
 	case c.meta == nil:
@@ -276,9 +278,10 @@ func (c *conn) requestParams(members string) []byte {
 	return []byte(`{"_meta":` + string(c.meta) + members + "}")
 }
 
-// legacyEdits gives what changes in a request of 2026-07-28 for a server that does not know it: its _meta
-// loses what that version has there, so that nobody takes it for one. nil when the client
-// comes back too late with what it was asked: the server would do it all again.
+// legacyEdits returns the edits that turn a request of 2026-07-28 into one for a server of an
+// earlier version: its _meta loses the members of 2026-07-28. It returns nil, and refuses the
+// request, when the client returns too late with an answer: the server would do the whole call
+// again.
 func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
 	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {
@@ -313,7 +316,7 @@ func (c *conn) legacyEdits(of *call, f *frame.Frame, edits []frame.Edit) []frame
 	return append(edits, frame.Edit{Part: meta.Bytes(), Token: append(b, '}')})
 }
 
-// mayLog says that the client has asked for log messages: since 2026-07-28 it does so in each
+// mayLog reports whether the client has asked for log messages. Since 2026-07-28 it asks in each
 // request.
 func (c *conn) mayLog() bool {
 	c.mu.Lock()

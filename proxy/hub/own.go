@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// own is the server that the hub itself is to its client: what is no other server's is
-// asked of it, through the gate like everything, and it answers.
+// own is the hub's own server for the client. It answers the requests that belong to no other
+// server; they cross the gate like all others.
 type own struct {
 	h          *hub
 	receives   sync.Mutex // guards what follows: one goroutine at a time
@@ -23,9 +23,9 @@ type own struct {
 	sends      sync.Mutex // guards what follows: one goroutine at a time
 	fromUs     *proxy.Stream
 	asked      chan frame.Frame
-	later      chan func() // what waits for lists
+	later      chan func() // jobs that wait for lists
 	lists      sync.WaitGroup
-	open       atomic.Int64 // requests that have no answer yet
+	open       atomic.Int64 // number of open requests
 }
 
 func newOwn(h *hub) *own {
@@ -36,26 +36,26 @@ func newOwn(h *hub) *own {
 	return o
 }
 
-// useClientStream has the gate look at what is no server's.
+// useClientStream runs look with the stream of client messages that belong to no server.
 func (o *own) useClientStream(look func(fromClient *proxy.Stream)) {
 	o.receives.Lock()
 	defer o.receives.Unlock()
 	look(o.fromClient)
 }
 
-// asked takes what the gate has let through.
+// asked is the sink for messages that the gate has let through.
 type asked own
 
-// Add hands over one frame.
+// Add queues one frame for answerRequests.
 func (a *asked) Add(line []byte) error {
 	f, err := frame.Parse(line, a.h.o.Limits)
 	if err != nil || f.Kind == frame.Response {
-		return err // nothing was asked
+		return err // the hub has sent no request on this stream
 	}
 	if f.Kind == frame.Request {
 		a.open.Add(1)
 	}
-	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // what the client says next may be in the same read
+	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // done here because the next message may be in the same read
 		a.h.noteClient(f.Params)
 	}
 	select {
@@ -65,10 +65,10 @@ func (a *asked) Add(line []byte) error {
 	return nil
 }
 
-// Flush has nothing to do.
+// Flush does nothing.
 func (a *asked) Flush() {}
 
-// answerRequests answers until the session ends.
+// answerRequests answers requests until the session ends.
 func (o *own) answerRequests() {
 	defer o.lists.Wait()
 	for {
@@ -134,10 +134,10 @@ func (o *own) handleRequest(f *frame.Frame) {
 	}
 }
 
-// versions are those that a client may ask for.
+// versions are the versions that a client may ask for in initialize.
 var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
-// answerInitialize answers at once: no server is needed for it.
+// answerInitialize answers at once: it needs no server.
 func (o *own) answerInitialize(f *frame.Frame) {
 	o.h.mu.Lock()
 	version := o.h.client.version
@@ -147,7 +147,7 @@ func (o *own) answerInitialize(f *frame.Frame) {
 	o.sendResult(f, append(b, `}}`...))
 }
 
-// noteClient notes what the client says of itself, the first time it does.
+// noteClient stores the client's first introduction.
 func (h *hub) noteClient(params []byte) {
 	version := jsonscan.ValueOf(params).Member("protocolVersion").Text()
 	if !slices.Contains(versions, version) {
@@ -160,7 +160,8 @@ func (h *hub) noteClient(params []byte) {
 	}
 }
 
-// setLevel tells those servers that have said that they log, and those to come.
+// setLevel tells the running servers with logging the level, and stores it for servers that start
+// later.
 func (o *own) setLevel(f *frame.Frame) {
 	level := jsonscan.ValueOf(f.Params).Member("level")
 	if level.Kind() != jsonscan.String {
@@ -192,13 +193,14 @@ func (o *own) sendError(f *frame.Frame, why []byte) {
 	o.answerClient(f, append(append(line, why...), '}'))
 }
 
-// answerClient sends the client what is no server's message, or of which each server's part has
-// crossed the gate as that server's: judged as the hub's it would meet the rules, limits and
-// labels of a server without a name. It is recorded before it goes.
+// answerClient sends the client an answer of the hub. In a merged list each server's part has
+// already crossed the gate as that server's. So the answer does not cross the gate again: rules,
+// limits and labels for a server without a name would apply. The answer is recorded before it is
+// sent.
 func (o *own) answerClient(f *frame.Frame, line []byte) {
 	ref, here := o.fromClient.SettleRequest(f.ID)
 	if !here {
-		return // the client has taken its request back
+		return // the client has cancelled its request
 	}
 	err := o.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Outcome, Ref: ref, ServerGuess: "hub", Direction: mcp.ServerToClient.String(), Method: f.Method, ID: f.ID, Bytes: len(line),
@@ -210,15 +212,15 @@ func (o *own) answerClient(f *frame.Frame, line []byte) {
 	o.h.writeToClient(line)
 }
 
-// sendMessage sends the client a message of the hub's own.
+// sendMessage sends the client a message of the hub through the gate.
 func (o *own) sendMessage(line []byte) {
 	o.sends.Lock()
 	defer o.sends.Unlock()
 	o.fromUs.HandleLines(o.h.ctx, line)
 }
 
-// changes tells the client of lists that have changed, once for all that change within a
-// moment.
+// changes sends list_changed notifications to the client, one for all changes of a topic within
+// coalesce.
 type changes struct {
 	hub     *hub
 	mu      sync.Mutex // guards what follows
@@ -226,7 +228,7 @@ type changes struct {
 	over    bool
 }
 
-// coalesce is how long a change waits for others of its kind.
+// coalesce is how long a change waits for other changes of its topic.
 const coalesce = 200 * time.Millisecond
 
 func (c *changes) noteChange(k kind) {

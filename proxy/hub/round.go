@@ -11,37 +11,39 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// A client of 2026-07-28 is asked nothing by requests: it finds the question in the answer to a
-// call of its own, and brings its answer when it makes the same call again (MCP
-// basic/patterns/mrtr). So what a server of an earlier version asks waits here: the call goes
-// on at the server, and only its client goes away and comes back.
+// A client of 2026-07-28 gets no requests: it finds questions in the answer to its own call, and
+// sends its answers when it makes the same call again (MCP basic/patterns/mrtr). So the questions
+// of a server of an earlier version wait here. The call goes on at the server while the client
+// leaves and returns.
 
-// round is where the client of a call is. It is guarded by the hub, but for its first members.
+// round is the state of a client during a call with questions. The hub's mutex guards it, except
+// the first members.
 type round struct {
 	method string
 	params []byte
-	logs   bool // it wants log messages
+	logs   bool // the client wants log messages
 
-	state string       // that its client will bring back; "" while it waits
-	asks  []question   // that it has not answered
-	held  *frame.Frame // the answer that came while it was away
-	late  *time.Timer  // when it is given up
+	state string       // requestState that the client will send back; "" while the client waits
+	asks  []question   // questions that the client has not answered
+	held  *frame.Frame // answer that came while the client was away
+	late  *time.Timer  // ends the call if the client does not return
 
-	asking bool // a client of an earlier version is asked by requests, and no server has the call
+	asking bool // a client of an earlier version is being asked by requests, and no server has the call
 	rounds int
-	again  func(members string) // makes the call again
+	again  func(members string) // sends the call again
 }
 
-// question is one of a server's to the client: its key, the JSON token that it is the request's
-// id by, and the member of inputRequests.
+// question is a server's question to the client: the JSON token of the server's request id, and
+// the member of inputRequests.
 type question struct{ key, entry []byte }
 
-// awayFor is how long a client may take to come back, and maxAsks how much it is asked at a time.
+// awayFor is how long a client may take to return, and maxAsks is the largest number of open
+// questions of a call.
 var awayFor = 10 * time.Minute
 
 const maxAsks = 64
 
-// capabilities of a client, by what it is asked by them.
+// methodCapability returns the client capability that a method needs.
 func methodCapability(method string) string {
 	switch method {
 	case "elicitation/create":
@@ -52,7 +54,7 @@ func methodCapability(method string) string {
 	return "roots"
 }
 
-// canBeAsked says that the client of a call can be asked with this method in the answer to it.
+// canBeAsked reports whether the answer to this call may ask the client with this method.
 func (c *call) canBeAsked(method string) bool {
 	switch c.method {
 	case "tools/call", "resources/read", "prompts/get":
@@ -63,7 +65,8 @@ func (c *call) canBeAsked(method string) bool {
 	return meta.Member(metaPrefix+"clientCapabilities").Member(methodCapability(method)).Kind() == jsonscan.Object
 }
 
-// inquireClient asks the client what a server does by a request, which has crossed the gate as that.
+// inquireClient asks the client the question of a server's request, which has crossed the gate as
+// a request.
 func (c *conn) inquireClient(request []byte) error {
 	h := c.server.h
 	f, err := frame.Parse(request, h.o.Limits)
@@ -99,8 +102,9 @@ func (c *conn) inquireClient(request []byte) error {
 	return h.out.Add(line)
 }
 
-// findAsker gives the call in whose answer the client is asked: the oldest that may. Which of several
-// the server asks about is not known, and all of them are one client's. h.mu is held.
+// findAsker returns the oldest call whose answer may ask the client with this method. The hub
+// cannot tell which call the server asks about, but all the calls are of one client. h.mu is
+// held.
 func (h *hub) findAsker(c *conn, method string) (oldest *call) {
 	for _, calls := range []map[string]*call{h.inFlight, h.away} {
 		for _, one := range calls {
@@ -112,13 +116,13 @@ func (h *hub) findAsker(c *conn, method string) (oldest *call) {
 	return oldest
 }
 
-// isOlderID compares two ids of a connection's.
+// isOlderID reports whether id a of a connection is older than id b.
 func isOlderID(a, b []byte) bool {
 	return len(a) < len(b) || len(a) == len(b) && string(a) < string(b)
 }
 
-// parkCall gives the answer by which a client goes away with what it is asked; nil when it is away
-// already. h.mu is held.
+// parkCall returns the answer that gives the client its questions; the client is away from then
+// on. It returns nil when the client is away already or nothing is asked. h.mu is held.
 func (h *hub) parkCall(c *call) []byte {
 	if c.state != "" || len(c.asks) == 0 {
 		return nil
@@ -138,8 +142,8 @@ func (h *hub) parkCall(c *call) []byte {
 	return append(b, `},"requestState":"`+state+`"}}`...)
 }
 
-// takeReturn takes a client back that was asked something; false for a request that is no such
-// return, or one to a server that has asked by itself.
+// takeReturn handles a request with which a client returns to its call. It returns false for any
+// other request, and for a return to a server that has put the question in its own answer.
 func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	if state.Kind() != jsonscan.String {
 		return false
@@ -182,7 +186,7 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	c.held = nil
 	var line []byte
 	if held == nil {
-		line = h.parkCall(c) // with what it has not answered, or was asked meanwhile
+		line = h.parkCall(c) // with unanswered or new questions
 	}
 	h.mu.Unlock()
 	if line != nil {
@@ -197,14 +201,15 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	return true
 }
 
-// concludeCall gives what the client of a call is answered with, under the id that it has for it now;
-// nil when it is away, and finds it when it comes back, or expects no answer.
+// concludeCall returns the answer to a call, under the client's present id. It returns nil when
+// the client expects no answer, and also when the client is away: then the answer is held until
+// it returns.
 func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if c.state != "" {
 		held, err := frame.Parse(frame.SpliceAll(f.Raw, edits...), h.o.Limits)
-		if err != nil { // our own words are too much for it
+		if err != nil { // the hub's edits made it too long
 			held, _ = frame.Parse(mcp.UnreachedAnswer(f.ID, "the answer is too long"), h.o.Limits)
 		}
 		c.held = &held
@@ -217,8 +222,8 @@ func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte 
 	return frame.SpliceAll(f.Raw, append(edits, frame.Edit{Part: f.ID, Token: c.id})...)
 }
 
-// takeAnswers takes the questions out that the client has answered, and is the answers as those
-// to the requests that they were. h.mu is held.
+// takeAnswers removes the questions that the client has answered, and returns the answers as
+// responses to the server's requests. h.mu is held.
 func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 	c.asks = slices.DeleteFunc(c.asks, func(q question) bool {
 		answer := responses.Member(jsonscan.ValueOf(q.key).Text())
@@ -232,19 +237,20 @@ func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 	return lines
 }
 
-// answerServer gives a server what it has asked for; what is no result is none.
+// answerServer sends a server the client's answer to its request. An answer that cannot be parsed
+// becomes an error.
 func (h *hub) answerServer(line []byte) {
 	f, err := frame.Parse(line, h.o.Limits)
 	if err != nil {
 		h.failQuestion(jsonscan.ValueOf(line).Member("id").Bytes(), "the client's answer is none")
 		return
 	}
-	if !h.routeResponse(&f) { // the server has taken its question back: recorded as what nobody asked for
+	if !h.routeResponse(&f) { // the server has cancelled its request: the gate records an unsolicited answer
 		h.own.useClientStream(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
 	}
 }
 
-// failQuestion tells a server why its question has no answer.
+// failQuestion answers a server's question with an error.
 func (h *hub) failQuestion(key []byte, why string) {
 	f, err := frame.Parse(mcp.UnheardAnswer(key, why), h.o.Limits)
 	if err == nil {
@@ -252,8 +258,8 @@ func (h *hub) failQuestion(key []byte, why string) {
 	}
 }
 
-// progressTo has progress reach the client under another token, nil for none, if the server was
-// asked for it.
+// progressTo changes the client's progress token of a call, nil for none, if the server was asked
+// for progress.
 func (c *conn) progressTo(of *call, token []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,7 +268,7 @@ func (c *conn) progressTo(of *call, token []byte) {
 	}
 }
 
-// abandonCall gives up a call whose client does not come back.
+// abandonCall ends a call whose client does not return.
 func (h *hub) abandonCall(state string) {
 	h.mu.Lock()
 	c := h.away[state]

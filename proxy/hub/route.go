@@ -8,22 +8,22 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// call is a request of the client's that a server is to answer.
+// call is a client's request to a server.
 type call struct {
-	id, token []byte // as the client has them; no token: nil
+	id, token []byte // the client's id and progress token; no token: nil
 	key       string // frame.IDKey of the id
 
 	// Guarded by the hub:
-	server    *server // nil while it is being found
-	withdrawn bool    // before the server had it
+	server    *server // nil while the hub looks for the server
+	withdrawn bool    // cancelled before the server got the call
 	on        *conn
-	ownID     []byte // as that connection has it
+	ownID     []byte // id on that connection
 
-	round // of a client of 2026-07-28
+	round // for questions to the client
 }
 
-// routeLine finds out whose business a line of the client's is. What is no server's is the
-// hub's own.
+// routeLine sends a line of the client to the server that it belongs to, or else to the hub's own
+// server.
 func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()
@@ -34,7 +34,7 @@ func (h *hub) routeLine(line []byte) {
 	switch {
 	case err != nil:
 		h.own.useClientStream(func(c *proxy.Stream) { c.HandleLines(h.ctx, line) })
-	case f.Kind == frame.Batch: // its messages are several servers', perhaps
+	case f.Kind == frame.Batch: // its messages may be for several servers
 		for i := range f.Elements {
 			h.routeLine(f.Elements[i].Raw)
 		}
@@ -45,7 +45,7 @@ func (h *hub) routeLine(line []byte) {
 	}
 }
 
-// routeRequest gives a request to the server whose it is; false when it is none's.
+// routeRequest sends a request to its server. It returns false when no server has it.
 func (h *hub) routeRequest(f *frame.Frame) bool {
 	params := jsonscan.ValueOf(f.Params)
 	if h.takeReturn(f, params.Member("requestState")) {
@@ -75,7 +75,7 @@ func (h *hub) routeRequest(f *frame.Frame) bool {
 	return false
 }
 
-// byName sends a request to the server that a name belongs to, under the name it has there.
+// byName sends a request to the server of a name, under the server's own name.
 func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	if name.Kind() != jsonscan.String {
 		return false
@@ -84,8 +84,8 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	return s != nil && h.sendRequest(s, f, frame.Edit{Part: name.Bytes(), Token: gjson.AppendJSONString(nil, original)})
 }
 
-// byURI sends a request to the server that a resource belongs to. URIs go as they are, but
-// for those of which a second server has one that is the same.
+// byURI sends a request to the server of a resource. The URI stays the same, unless it has the
+// prefix that marks a URI of two servers.
 func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false
@@ -97,7 +97,7 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	return h.sendRequest(s, f, renamedURI(uri, original)...)
 }
 
-// renamedURI gives what changes in a request for a resource.
+// renamedURI returns the edits of a request for a resource.
 func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil
@@ -105,8 +105,8 @@ func renamedURI(uri jsonscan.Value, original string) []frame.Edit {
 	return []frame.Edit{{Part: uri.Bytes(), Token: gjson.AppendJSONString(nil, original)}}
 }
 
-// searchResource finds the server of a resource when every server has said what it has. What is none's
-// then is the hub's own.
+// searchResource finds the server of a resource after all the servers have listed their
+// resources. If no server has the resource, the hub answers the request.
 func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 	call := h.registerCall(f)
 	if call == nil {
@@ -122,7 +122,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 			return
 		}
 		h.own.useClientStream(func(c *proxy.Stream) {
-			if h.finishCall(call) { // it is not withdrawn
+			if h.finishCall(call) { // the call is not withdrawn
 				c.HandleFrame(h.ctx, f)
 			}
 		})
@@ -135,7 +135,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 	return true
 }
 
-// sendRequest gives a request to a server, with these parts of it changed.
+// sendRequest sends a request to a server, with these edits.
 func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
 	if c := h.registerCall(f); c != nil {
 		h.passCall(c, s, f, edits...)
@@ -143,7 +143,8 @@ func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
 	return true
 }
 
-// registerCall keeps a request as one that a server is to answer; nil when another has its id.
+// registerCall registers a request to a server. It returns nil, and refuses the request, when its
+// id is in use.
 func (h *hub) registerCall(f *frame.Frame) *call {
 	c := &call{id: f.ID, key: frame.IDKey(f.ID)}
 	token := jsonscan.ValueOf(f.Params).Member("_meta").Member("progressToken")
@@ -164,7 +165,7 @@ func (h *hub) registerCall(f *frame.Frame) *call {
 	return c
 }
 
-// passCall has a server answer a request, unless the client has withdrawn it.
+// passCall sends a call to a server, unless the client has withdrawn it.
 func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) {
 	h.mu.Lock()
 	c.server = s
@@ -182,13 +183,13 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 	}})
 }
 
-// refuseDuplicate refuses a request with the id of another.
+// refuseDuplicate refuses a request whose id is in use.
 func (h *hub) refuseDuplicate(f *frame.Frame) {
 	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: f.ID, Request: true}
 	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, r) })
 }
 
-// failUnavailable answers a request to a server that does not run.
+// failUnavailable answers a request to a server that does not run with an error.
 func (h *hub) failUnavailable(c *call, f *frame.Frame, err error) {
 	c.server.recordDrop(f, err)
 	if h.finishCall(c) {
@@ -196,7 +197,8 @@ func (h *hub) failUnavailable(c *call, f *frame.Frame, err error) {
 	}
 }
 
-// finishCall forgets a call; false when it is answered, or expects no answer.
+// finishCall removes a call. It returns false when the call is answered already or expects no
+// answer.
 func (h *hub) finishCall(c *call) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -207,7 +209,8 @@ func (h *hub) finishCall(c *call) bool {
 	return true
 }
 
-// routeNotification gives a notification to whom it is about; false when it is no server's.
+// routeNotification sends a notification to the server that it is about. It returns false when
+// there is no such server.
 func (h *hub) routeNotification(f *frame.Frame) bool {
 	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
@@ -228,7 +231,7 @@ func (h *hub) routeNotification(f *frame.Frame) bool {
 	case "notifications/roots/list_changed":
 		for _, s := range h.currentServers() {
 			s.postJob(job{carries: f, run: func(on *conn, _ error) {
-				if on.meta == nil { // since when there is no such message
+				if on.meta == nil { // 2026-07-28 has no such message
 					on.queueLine(on, f.Raw)
 				}
 			}})
@@ -238,7 +241,7 @@ func (h *hub) routeNotification(f *frame.Frame) bool {
 	return false
 }
 
-// cancelCall tells the one server that has the call, unless it has not got it yet.
+// cancelCall cancels a call at its server, unless the server has not got the call yet.
 func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	if k := id.Kind(); k != jsonscan.String && k != jsonscan.Number {
 		return false
@@ -248,14 +251,14 @@ func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	var to *server
 	if c != nil {
 		to, c.withdrawn = c.server, c.on == nil || c.asking
-		delete(h.inFlight, c.key) // nobody waits: its server may never answer
+		delete(h.inFlight, c.key) // removed at once: the server may never answer
 	}
 	h.mu.Unlock()
 	if to == nil {
 		return false
 	}
 	to.postJob(job{carries: f, run: func(on *conn, _ error) {
-		if c.on != nil { // settled: this runs behind what gave it to a connection
+		if c.on != nil { // c.on is final: this job runs after the job that sets it
 			on.queueLine(c.on, frame.SplicePart(f.Raw, id.Bytes(), c.ownID))
 			c.on.dropCall(c.ownID)
 		}
@@ -263,7 +266,8 @@ func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	return true
 }
 
-// routeResponse gives an answer of the client's to the server that asked; false when none did.
+// routeResponse sends a client's response to the server that asked. It returns false when no
+// server did.
 func (h *hub) routeResponse(f *frame.Frame) bool {
 	key := frame.IDKey(f.ID)
 	h.mu.Lock()

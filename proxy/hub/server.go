@@ -13,55 +13,55 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// server is one of the hub's, whether it runs or not. One goroutine starts it, stops it
-// and speaks to it: one that does not read keeps nobody waiting but those who want it.
+// server is one server of the hub, running or not. One goroutine starts it, stops it and writes
+// to it, so a server that does not read blocks only its own callers.
 type server struct {
 	Server
 	h     *hub
-	ctx   context.Context // of what it is waited for
+	ctx   context.Context // ends all waiting for the server
 	end   context.CancelFunc
 	inbox chan job
 	lists [kinds]list
 
-	conn      *conn // nil while it does not run; run's alone
-	failures  int   // in a row
-	failed    error // the last time
+	conn      *conn // nil while the server does not run; used only by runJobs
+	failures  int   // consecutive failures
+	failed    error // the last failure
 	notBefore time.Time
-	older     bool  // it did not answer server/discover
-	kept      *conn // to what was kept of it; nil: nothing was, or nobody has asked
-	asked     bool  // whether anything was kept
+	older     bool  // the server did not answer server/discover
+	kept      *conn // connection to the player of kept answers; nil: nothing was kept, or recallConn has not run
+	asked     bool  // recallConn has run, or its result is not needed any more
 
-	instructions string // its own; guarded by the hub
-	tasks        int    // that the hub knows; guarded by the hub
+	instructions string // the server's instructions; guarded by the hub
+	tasks        int    // number of its tasks that the hub knows; guarded by the hub
 
 	mu     sync.Mutex // guards what follows
 	up     proxy.Upstream
-	closed bool // it must not be started any more
+	closed bool // the server must not be started any more
 
-	leaving chan struct{} // closed when another configuration has it no more
-	posts   sync.RWMutex  // guards what follows, and the inbox against its last reader
+	leaving chan struct{} // closed when a new configuration does not contain the server
+	posts   sync.RWMutex  // guards what follows; after left is set, nobody adds to inbox
 	left    bool
 }
 
-// job is something to do with a server. on is nil when it does not run; err then says why,
-// if it was to be started.
+// job is work with a server. on is nil when the server does not run; err is then the reason, if
+// the job starts the server.
 type job struct {
 	starts  bool
 	run     func(on *conn, err error)
-	recall  func() bool  // does it without the server, while that was not started; nil: nothing does
-	carries *frame.Frame // what of the client's is lost with it; nil: nothing, or run tells
+	recall  func() bool  // does the job without the server, while that has not been started; nil: not possible
+	carries *frame.Frame // client message to record as dropped if the job is rejected; nil: none, or run reports it
 }
 
-// maxJobs is how many may wait for a server that starts, or does not read.
+// maxJobs is the number of jobs that may wait for a server that starts or does not read.
 const maxJobs = 1024
 
-// How long a server that ended is left alone: doubling. One that ran for steady did not
-// fail.
+// Pauses before a failed server is started again; each pause is twice the last one. A server that
+// ran for steady did not fail.
 const (
 	firstPause = time.Second
 	longPause  = time.Minute
 	steady     = 10 * time.Second
-	drainGrace = 300 * time.Millisecond // for the rest of what an ended server wrote
+	drainGrace = 300 * time.Millisecond // for the rest of an ended server's output
 )
 
 var (
@@ -79,7 +79,7 @@ func newServer(h *hub, s Server) *server {
 	return one
 }
 
-// endReason gives why nobody waits for it any more.
+// endReason returns why waiting for the server has ended.
 func (s *server) endReason() error {
 	if s.h.ctx.Err() != nil {
 		return errOver
@@ -87,7 +87,7 @@ func (s *server) endReason() error {
 	return errGone
 }
 
-// postJob has a job done, after those before it.
+// postJob queues a job after the earlier jobs.
 func (s *server) postJob(j job) {
 	s.posts.RLock()
 	err := errGone
@@ -105,7 +105,7 @@ func (s *server) postJob(j job) {
 	}
 }
 
-// rejectJob has done with a job that the server does not get.
+// rejectJob ends a job that the server does not get.
 func (s *server) rejectJob(j job, err error) {
 	if j.starts {
 		j.run(nil, err)
@@ -114,7 +114,7 @@ func (s *server) rejectJob(j job, err error) {
 	}
 }
 
-// recordDrop records what does not reach the server.
+// recordDrop records a message that does not reach the server.
 func (s *server) recordDrop(f *frame.Frame, why error) {
 	_ = s.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: "unavailable", Reason: why.Error(),
@@ -122,7 +122,7 @@ func (s *server) recordDrop(f *frame.Frame, why error) {
 	})
 }
 
-// runJobs does one job after the other until the session ends.
+// runJobs runs the jobs in order until the session ends or the server leaves.
 func (s *server) runJobs() {
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
@@ -150,17 +150,16 @@ func (s *server) runJobs() {
 	}
 }
 
-// What a server is told together, at most: about as much as one read of a pipe brings.
+// Limits of the messages that go to the gate together: about as much as one read of a pipe.
 const (
 	maxJobsTogether  = 256
 	maxBytesTogether = 64 << 10
 )
 
-// doJobs does a job, and those that have come with it: what the server is to be told goes to the
-// gate together.
+// doJobs runs a job and the jobs that wait already. Their messages go to the gate together.
 func (s *server) doJobs(j job) {
 	s.doOne(j)
-	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // nobody else takes from it
+	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // no other goroutine receives from inbox
 		s.doOne(<-s.inbox)
 	}
 	s.conn.flushLines()
@@ -184,7 +183,7 @@ func (s *server) doOne(j job) {
 	}
 }
 
-// startServer starts it and introduces the client to it.
+// startServer starts the server and introduces the client to it.
 func (s *server) startServer() error {
 	select {
 	case <-s.leaving:
@@ -195,7 +194,7 @@ func (s *server) startServer() error {
 		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
 	}
 	s.dropRecalled()
-	catalogue := s.openCatalogue() // of the program as it is before it is started
+	catalogue := s.openCatalogue() // opened first, so that it belongs to the program as it is before the start
 	up, err := s.openUpstream()
 	if err != nil {
 		return s.delayRestart(err)
@@ -224,7 +223,7 @@ func (s *server) openUpstream() (proxy.Upstream, error) {
 	return up, err
 }
 
-// delayRestart has it left alone for a while.
+// delayRestart notes a failure and sets the pause before the next start.
 func (s *server) delayRestart(err error) error {
 	pause := min(firstPause<<min(s.failures, 10), longPause)
 	s.failures++
@@ -233,7 +232,7 @@ func (s *server) delayRestart(err error) error {
 	return err
 }
 
-// disconnect gives up a connection that the server has ended.
+// disconnect closes a connection that the server has ended.
 func (s *server) disconnect() {
 	c := s.conn
 	s.conn = nil
@@ -247,7 +246,7 @@ func (s *server) disconnect() {
 	_ = c.up.Close(s.h.ctx)
 }
 
-// stopIdle stops it when it has nothing to do.
+// stopIdle stops the server when it has no work.
 func (s *server) stopIdle() {
 	if s.Idle <= 0 || s.conn == nil || s.conn.isBusy() {
 		return
@@ -258,7 +257,7 @@ func (s *server) stopIdle() {
 	c.endConnection("it was stopped")
 }
 
-// closeUpstream ends it for good, whatever its goroutine is at.
+// closeUpstream ends the server for good. It does not wait for the server's goroutine.
 func (s *server) closeUpstream(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true

@@ -9,17 +9,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// toClient is where what a server says leaves for the client, when the gate has let it
-// through: under the ids and tokens that the client has.
+// toClient is the sink for a server's messages that the gate has let through. It rewrites ids and
+// tokens to those of the client and sends the messages on.
 type toClient conn
 
-// Flush sends what was added.
+// Flush sends the added frames.
 func (t *toClient) Flush() { t.server.h.out.Flush() }
 
 // Add takes one frame.
 func (t *toClient) Add(line []byte) error {
 	limits := t.server.h.o.Limits
-	limits.AllowBatch = true // the pump knows whether they may be
+	limits.AllowBatch = true // the session has checked whether arrays are allowed
 	f, err := frame.Parse(line, limits)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (t *toClient) Add(line []byte) error {
 	if f.Kind != frame.Batch {
 		return t.addFrame(&f)
 	}
-	for i := range f.Elements { // which are answers to several askers
+	for i := range f.Elements { // the answers may be for several askers
 		if err := t.addFrame(&f.Elements[i]); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	if line == nil {
 		return nil
 	}
-	if f.Kind != frame.Response { // of which we know no more than the id: what came of the rest is admitted anew
+	if f.Kind != frame.Response { // an answer was checked for its id only; other rewritten messages are parsed again
 		if _, err := frame.Parse(line, c.server.h.o.Limits); err != nil {
 			c.forgetRequest(f.ID)
 			return err
@@ -65,7 +65,7 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	return c.server.h.out.Add(line)
 }
 
-// rewriteAnswer gives one for the client; nil when it was the hub that asked, or nobody waits.
+// rewriteAnswer returns an answer for the client, or nil when the hub asked or nobody waits.
 func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	a, ok := c.claimAsker(f.ID)
 	switch {
@@ -77,7 +77,7 @@ func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	}
 	_, tasks := mcp.ReadOutcome(f)
 	c.server.h.keepTasks(c.server, tasks)
-	if len(tasks) == 0 { // which report progress when they are answered
+	if len(tasks) == 0 { // a task reports progress after its answer
 		c.mu.Lock()
 		delete(c.tokens, string(f.ID))
 		c.mu.Unlock()
@@ -91,16 +91,16 @@ func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	return c.server.h.concludeCall(a.call, f, c.asksInside(f)...)
 }
 
-// maxTasks is how many tasks of one server a session can speak of.
+// maxTasks is the number of tasks that the hub remembers for each server.
 const maxTasks = 4096
 
-// keepTasks notes whose tasks these are.
+// keepTasks notes the server of these tasks.
 func (h *hub) keepTasks(s *server, tasks []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range tasks {
 		if other, taken := h.handles[id]; taken && other != s {
-			h.handles[id] = nil // it cannot be said which is meant
+			h.handles[id] = nil // the id is ambiguous
 		} else if !taken && s.tasks < maxTasks {
 			h.handles[id] = s
 			s.tasks++
@@ -108,7 +108,7 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 	}
 }
 
-// rewriteRequest gives a request for the client, which names the server.
+// rewriteRequest returns a server's request for the client, with the server's name in it.
 func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
@@ -124,7 +124,7 @@ func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	}
 	switch message := params.Member("message"); {
 	case f.Method == "elicitation/create" && message.Kind() == jsonscan.String:
-		edits = append(edits, c.prefixEdit(message)) // a person reads it
+		edits = append(edits, c.prefixEdit(message)) // a person reads this message
 	case f.Method != "sampling/createMessage":
 	case meta.Kind() == jsonscan.Object:
 		edits = append(edits, memberEdit(meta, "clawai/server", `"`+c.server.ID+`"`))
@@ -134,7 +134,7 @@ func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	return frame.SpliceAll(f.Raw, edits...)
 }
 
-// registerRequest gives a request of the server's the id that the client knows it by.
+// registerRequest registers a server's request and returns its id for the client.
 func (c *conn) registerRequest(r *request) (id []byte) {
 	h := c.server.h
 	h.mu.Lock()
@@ -148,8 +148,7 @@ func (c *conn) registerRequest(r *request) (id []byte) {
 	return id
 }
 
-// forgetRequest takes a request of the server's out of those that wait, and is its id for the
-// client.
+// forgetRequest removes a server's request and returns the key of its id for the client.
 func (c *conn) forgetRequest(id []byte) (key string) {
 	c.mu.Lock()
 	key = c.theirs[frame.IDKey(id)]
@@ -161,7 +160,8 @@ func (c *conn) forgetRequest(id []byte) (key string) {
 	return key
 }
 
-// rewriteNotification gives a notification for the client; nil when it is none for it.
+// rewriteNotification returns a notification for the client, or nil when the client does not get
+// it.
 func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
@@ -211,7 +211,8 @@ func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 	return f.Raw
 }
 
-// asksInside names the server before what a person reads in the questions of an answer.
+// asksInside returns the edits that put the server's name before the messages in an answer's
+// questions, because a person reads them.
 func (c *conn) asksInside(f *frame.Frame) (edits []frame.Edit) {
 	if !c.modern.Load() {
 		return nil
@@ -225,12 +226,13 @@ func (c *conn) asksInside(f *frame.Frame) (edits []frame.Edit) {
 	return edits
 }
 
-// prefixEdit puts the server's id before a text.
+// prefixEdit returns the edit that puts the server's id before a text.
 func (c *conn) prefixEdit(text jsonscan.Value) frame.Edit {
 	return frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+c.server.ID+`] `), text[1:]...)}
 }
 
-// memberEdit gives an object a member, in place of one that has the name.
+// memberEdit returns the edit that sets a member of an object. It replaces a member with the same
+// name.
 func memberEdit(object jsonscan.Value, name, value string) frame.Edit {
 	if there := object.Member(name); there != "" {
 		return frame.Edit{Part: there.Bytes(), Token: []byte(value)}

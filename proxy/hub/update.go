@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// currentServers gives the servers in force, in their order. The list is never written to.
+// currentServers returns the current servers in their order. The slice is never modified.
 func (h *hub) currentServers() []*server { return *h.servers.Load() }
 
-// applyUpdates puts other servers in force as they come.
+// applyUpdates applies new lists of servers as they come.
 func (h *hub) applyUpdates() {
 	for {
 		select {
@@ -24,8 +24,8 @@ func (h *hub) applyUpdates() {
 	}
 }
 
-// replaceServers keeps the servers that are as they were, with what they do, begins the new ones,
-// and lets the others finish. It tells whether anything has changed.
+// replaceServers keeps the unchanged servers running, begins the new servers and lets the removed
+// servers finish. It reports whether anything has changed.
 func (h *hub) replaceServers(next []Server) bool {
 	before := h.currentServers()
 	after := make([]*server, 0, len(next))
@@ -43,16 +43,17 @@ func (h *hub) replaceServers(next []Server) bool {
 	for _, s := range before {
 		if !slices.Contains(after, s) {
 			close(s.leaving)
-			time.AfterFunc(leaveGrace, s.end) // also of one that is at its start
+			time.AfterFunc(leaveGrace, s.end) // also ends a server that is starting
 		}
 	}
 	return !slices.Equal(before, after)
 }
 
-// leaveGrace is how long what is in flight at a server may take once it has left.
+// leaveGrace is the time for requests in flight at a removed server.
 var leaveGrace = 5 * time.Second
 
-// retireServer ends a server that another configuration has no more, when it has answered.
+// retireServer ends a removed server after its outstanding answers have come or leaveGrace is
+// over.
 func (s *server) retireServer() {
 	late, look := time.NewTimer(leaveGrace), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()

@@ -1,6 +1,6 @@
-// Package listing starts a server with its own command, asks what it has to list, and
-// stops it again. What it says is admitted as strictly as on the way to a client, and
-// however it answers, the time and the memory that it gets are bounded.
+// Package listing starts a server with its own command, fetches its lists, and stops it again.
+// The server's output is validated as strictly as on the way to a client, and the server's time
+// and memory are limited.
 package listing
 
 import (
@@ -19,35 +19,35 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// How far a server is listened to. The largest list that is known has 185 KB.
+// Limits of a server's output. The largest known list has 185 KB.
 const (
 	MaxBytes   = 4 << 20
 	maxEntries = 5000
 	maxPages   = 500
 )
 
-// Within is the time that a server has for all of it: some are downloaded first.
+// Within is the time that a server has for all of it: some servers are downloaded first.
 const Within = 60 * time.Second
 
-// Options say what is started.
+// Options holds the command to start and its environment.
 type Options struct {
 	Args   []string // the command and its arguments
-	Env    []string // nil: ours
+	Env    []string // nil: the environment of this process
 	Within time.Duration
 }
 
-// List is what a server has said: its entries as they were written, which internal/wire/frame
-// has admitted.
+// List holds a server's lists. The entries are unchanged and were validated by
+// internal/wire/frame.
 type List struct {
-	Version      string // as it claims
+	Version      string // as the server states it
 	Instructions string
 	Tools        []jsonscan.Value
 	Prompts      []jsonscan.Value
 	Templates    []jsonscan.Value
 }
 
-// ListServer starts a server and asks it. When it returns, the server and what it started are
-// gone.
+// ListServer starts a server and fetches its lists. When it returns, the server and its own
+// children are gone.
 func ListServer(ctx context.Context, o Options) (list List, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Within)
 	defer cancel()
@@ -74,7 +74,7 @@ func ListServer(ctx context.Context, o Options) (list List, err error) {
 	return list, nil
 }
 
-// conversation is what goes between us and one server.
+// conversation is the exchange of messages with one server.
 type conversation struct {
 	to     io.Writer
 	from   *frame.Reader
@@ -87,7 +87,8 @@ func newConversation(server io.ReadWriter) *conversation {
 	return &conversation{to: server, from: frame.NewReader(budget, MaxBytes), budget: budget}
 }
 
-// fetchLists gives the handshake, then every page of every list that the server declares.
+// fetchLists does the handshake and then fetches every page of every list that the server
+// declares.
 func (c *conversation) fetchLists() (list List, err error) {
 	hello := map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "clawai", "version": "1"}}
 	said, err := c.requestAnswer("initialize", hello)
@@ -115,7 +116,7 @@ func (c *conversation) fetchLists() (list List, err error) {
 		}
 		*ask.into, err = c.collectPages(ask.method, ask.member)
 		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == methodNotFound && !ask.must {
-			err = nil // it has none: few who have resources have templates
+			err = nil // the server has no such list: few servers with resources have templates
 		}
 		if err != nil {
 			return list, err
@@ -124,7 +125,7 @@ func (c *conversation) fetchLists() (list List, err error) {
 	return list, nil
 }
 
-// collectPages gives the entries of a list, from its first page to its last.
+// collectPages returns the entries of a list, from all its pages.
 func (c *conversation) collectPages(method, member string) (entries []jsonscan.Value, err error) {
 	params, seen := map[string]string{}, map[string]bool{}
 	for range maxPages {
@@ -153,15 +154,15 @@ func (c *conversation) collectPages(method, member string) (entries []jsonscan.V
 	return nil, fmt.Errorf("it has more than %d pages of %s", maxPages, member)
 }
 
-// methodNotFound is the code of JSON-RPC 2.0, section 5.1.
+// methodNotFound is the "method not found" code of JSON-RPC 2.0, section 5.1.
 const methodNotFound = "-32601"
 
-// refusal is an error that a server answers with.
+// refusal is an error answer of a server.
 type refusal struct{ code, message string }
 
 func (r *refusal) Error() string { return "it says " + term.VisibleValue(r.message) }
 
-// requestAnswer sends a request and reads until its answer.
+// requestAnswer sends a request and reads messages up to its answer.
 func (c *conversation) requestAnswer(method string, params any) (jsonscan.Value, error) {
 	c.id++
 	if err := c.sendMessage(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
@@ -172,7 +173,7 @@ func (c *conversation) requestAnswer(method string, params any) (jsonscan.Value,
 		switch {
 		case err != nil:
 			return "", err
-		case f.Method != "" || string(f.ID) != strconv.Itoa(c.id): // a notification, a request, what nobody asked
+		case f.Method != "" || string(f.ID) != strconv.Itoa(c.id): // skip notifications, requests and unexpected answers
 		case f.Error != nil:
 			e := jsonscan.ValueOf(f.Error)
 			return "", &refusal{string(e.Member("code")), e.Member("message").Text()}

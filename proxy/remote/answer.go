@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// handleAnswer carries the reply to rt back.
+// handleAnswer passes on the answer to rt.
 func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	if !IsSuccess(resp) {
 		u.handleErrorStatus(rt, resp)
@@ -33,7 +33,7 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	switch {
 	case err == nil && len(bytes.TrimSpace(body)) > 0:
 		u.receiveFrame(rt, resp.Header, body)
-		u.failRequests(rt, "the server answered something else than the request") // unless it did answer
+		u.failRequests(rt, "the server answered something else than the request") // no effect if the body held the answer
 	case IsAcceptance(resp) && u.isListening():
 		u.awaitElsewhere(rt, resp)
 	case IsAcceptance(resp) || err == nil:
@@ -43,18 +43,19 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	}
 }
 
-// IsSuccess reports a status whose body may be an answer. MCP has 200 alone; some servers say 201.
+// IsSuccess reports whether the body of a status may be an answer. MCP allows only 200; some
+// servers send 201.
 func IsSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
 
-// IsAcceptance reports a status behind which there is no answer, unless there is a body.
+// IsAcceptance reports whether the status means that there is no answer, unless there is a body.
 func IsAcceptance(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent
 }
 
-// handleErrorStatus handles a status that is no answer: a JSON-RPC error in the body is
-// the server's word, under the id of the request.
+// handleErrorStatus handles an error status. A JSON-RPC error in the body is passed on as the
+// server's answer, with the id of the request.
 func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
-	_, _ = AnswerType(resp) // takes off an encoding
+	_, _ = AnswerType(resp) // removes a content encoding
 	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	if err != nil {
 		u.failRequests(rt, "the server answered "+StatusText(resp))
@@ -70,7 +71,7 @@ func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
 	u.failRequests(rt, FailureWords(resp, body))
 }
 
-// ownResult gives the result of rt, which nobody but us waits for.
+// ownResult returns the result of rt, a request of the proxy itself.
 func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error) {
 	if !IsSuccess(resp) {
 		return nil, errors.New(StatusText(resp))
@@ -91,9 +92,9 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 	})
 }
 
-// resultFor reads messages until the result of rt.
+// resultFor reads messages up to the result of rt.
 func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte, error) {
-	const most = 16 // messages before it
+	const most = 16 // messages to read before it gives up
 	for range most {
 		data, err := next()
 		if err != nil {
@@ -108,7 +109,7 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 	return nil, errors.New("no answer to " + rt.frame.Method)
 }
 
-// receiveFrame hands a frame of the server's on, and notes what it says of the session.
+// receiveFrame passes a server's frame on, and notes the answers in it that concern the session.
 func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 	line := OneLine(data)
 	if len(line) == 0 {
@@ -121,7 +122,7 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 		return
 	}
 	if only := u.onlyID(rt); only != nil {
-		if named := NameError(line, only, u.o.Limits); named != nil { // the pump does not know which request it came with
+		if named := NameError(line, only, u.o.Limits); named != nil { // the proxy does not know which request the error came with
 			u.noteNamed(line, named)
 			line = named
 		}
@@ -130,16 +131,16 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 		for _, f := range u.parseAnswers(rt, said) {
 			u.observeAnswers(rt, h, &f)
 		}
-		u.deliverLine(said) // whatever it is: the pump repairs it, or refuses and records it
+		u.deliverLine(said) // the proxy repairs the line, or refuses and records it
 	}
 }
 
-// noteNamed records an error that got the id of the request it came with.
+// noteNamed records an error that was given the id of the request it came with.
 func (u *Upstream) noteNamed(came, named []byte) {
 	u.o.Note("repaired", fmt.Sprintf("an error without the id of its request was given that: of what came sha256 is %x, of what went on %x", sha256.Sum256(came), sha256.Sum256(named)))
 }
 
-// observeAnswers notes the answers that change what is sent later.
+// observeAnswers notes the answers that affect later requests.
 func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -153,8 +154,7 @@ func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) 
 	}
 }
 
-// noteAnswer notes one answer, which may come on another stream than its own.
-// u.mu is held.
+// noteAnswer notes one answer, which may come on the stream of another request. u.mu is held.
 func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	rt, id := u.requestOf(rt, f)
 	if rt == nil {
@@ -173,8 +173,8 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	}
 }
 
-// requestOf gives the request that f answers, and the key of its id; the id may be written in
-// another way. u.mu is held.
+// requestOf returns the request that f answers, and the key of its id. The server may write the
+// id in another form. u.mu is held.
 func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string) {
 	id := frame.IDKey(f.ID)
 	if rt != nil && rt.unanswered[id] != nil {
@@ -190,16 +190,16 @@ func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string)
 	return other, frame.IDKey(token)
 }
 
-// isListening reports that the server's own stream is open, or about to be.
+// isListening reports whether the server's own stream is open, or about to be opened.
 func (u *Upstream) isListening() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.session.listening
 }
 
-// awaitElsewhere waits for the answer to a request that was only accepted: some servers give
-// it on their own stream, which MCP does not have them do. It ends with that stream, and in
-// any case.
+// awaitElsewhere waits for the answer to a request that was only accepted: some servers send it
+// on their own stream, which MCP does not allow. The wait ends with that stream, or after
+// elsewhereFactor × Patience.
 func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	look := time.NewTicker(u.o.Patience/4 + 1)
 	defer look.Stop()
@@ -220,8 +220,8 @@ func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	u.failRequests(rt, "the server answered "+StatusText(resp)+", and its own stream ended without the answer")
 }
 
-// ReadBody reads the body of a server's answer, of most bytes. A byte order mark before it says
-// what JSON is anyway.
+// ReadBody reads the body of a server's answer, at most `most` bytes. It removes a byte order
+// mark, because JSON is UTF-8 anyway.
 func ReadBody(resp *http.Response, most int) ([]byte, error) {
 	data, err := ReadAll(io.LimitReader(resp.Body, int64(most)+1), resp.ContentLength)
 	switch {
@@ -233,9 +233,9 @@ func ReadBody(resp *http.Response, most int) ([]byte, error) {
 	return bytes.TrimPrefix(data, []byte("\uFEFF")), nil
 }
 
-// ContentType gives the kind of a message's body as strictly as requests are read, application/json or text/event-stream; an error
-// says why it must not be read. A server that says one thing and sends another is not
-// guessed at.
+// ContentType returns the media type of a message's body, application/json or text/event-stream.
+// It is strict, as requests need it: an error says why the body must not be read. It never
+// guesses a type that differs from the header.
 func ContentType(h http.Header) (string, error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", fmt.Errorf("it is encoded (%.100q)", e)
@@ -257,5 +257,5 @@ func messageType(h http.Header, what string) (string, error) {
 	return what, nil
 }
 
-// maxEvent bounds an event: the data of one frame, and its fields.
+// maxEvent returns the largest size of an event: the data of one frame, and its fields.
 func (u *Upstream) maxEvent() int { return u.o.Limits.MaxBytes + 64<<10 }

@@ -12,16 +12,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// awaited are the requests that an answer which came with rt can be for.
+// awaited finds the requests that an answer which came with rt can be for.
 type awaited struct {
 	u  *Upstream
-	rt *roundTrip // nil: any
+	rt *roundTrip // nil: any request
 }
 
 var _ frame.Pending = awaited{}
 
-// Waiting is the id of the one request that waits and may have this id to the server: of those
-// that the answer came with, or else of all.
+// Waiting returns the id of the only waiting request that the server may mean by this id. It
+// looks first at the requests that the answer came with, then at all.
 func (a awaited) Waiting(id []byte) []byte {
 	a.u.mu.Lock()
 	defer a.u.mu.Unlock()
@@ -29,8 +29,8 @@ func (a awaited) Waiting(id []byte) []byte {
 	return found
 }
 
-// waitingID gives the round trip of the one request that waits and may have this id to the server,
-// and the id; nil without one. u.mu is held.
+// waitingID returns the only waiting request that the server may mean by this id: its round trip
+// and its id. Both are nil when there are none or several. u.mu is held.
 func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
@@ -54,7 +54,8 @@ func (u *Upstream) waitingID(rt *roundTrip, token []byte) (of *roundTrip, id []b
 	return of, id
 }
 
-// matchID gives the one id of rt's that is without an answer and has this LooseID; nil for none.
+// matchID returns the only unanswered id of rt that has this LooseID; nil when there are none or
+// several.
 func matchID(rt *roundTrip, loose string) (id []byte) {
 	for _, one := range rt.unanswered {
 		if frame.LooseID(one) != loose {
@@ -68,11 +69,11 @@ func matchID(rt *roundTrip, loose string) (id []byte) {
 	return id
 }
 
-// Only is nil: the pump, which repairs what is handed on, does not know what came with which
-// request. NameError has looked before.
+// Only returns nil: the proxy, which repairs these lines, does not know which answer came with
+// which request. NameError has handled such answers before.
 func (a awaited) Only() []byte { return nil }
 
-// onlyID gives the id of the request that was posted, where it was one and has no answer.
+// onlyID returns the id of rt's request if rt has exactly one request without an answer, or nil.
 func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -85,7 +86,8 @@ func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	return nil
 }
 
-// parseAnswers reads a line as the answers that it holds, repaired where the pump repairs them.
+// parseAnswers returns the messages in a line, repaired in the same way as the proxy repairs
+// them.
 func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) {
 	for _, e := range splitMessages(line) {
 		f, err := frame.Parse(e, u.o.Limits)
@@ -94,14 +96,14 @@ func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) 
 				continue
 			}
 		}
-		if f.Kind != frame.Batch { // the pump takes no answer out of an array in an array
+		if f.Kind != frame.Batch { // the proxy takes no answer out of a nested array
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// splitMessages gives the messages of an array, or the one that a line is.
+// splitMessages returns the elements of an array, or the line itself if it is not an array.
 func splitMessages(line []byte) [][]byte {
 	if elements := frame.SplitArray(line); elements != nil {
 		return elements
@@ -109,7 +111,7 @@ func splitMessages(line []byte) [][]byte {
 	return [][]byte{line}
 }
 
-// holdsUnnamed reports whether a frame holds an answer whose id is that of no request, such as
+// holdsUnnamed reports whether a frame holds an answer whose id cannot be a request's, such as
 // the id "".
 func (u *Upstream) holdsUnnamed(f *frame.Frame) bool {
 	if f.Kind != frame.Batch {
@@ -124,9 +126,9 @@ func (u *Upstream) isInFlight(id []byte) bool {
 	return u.inFlight[frame.IDKey(id)] != nil
 }
 
-// withoutUnnamed drops the answers of a line that name no request, and gives the rest. Such an
+// withoutUnnamed drops the answers without a usable id and returns the rest of the line. Such an
 // answer belongs to the request of its own POST, so no other call may get it. If several requests
-// of that POST wait, the pump decides. On the one stream of HTTP+SSE all answers stay.
+// of that POST wait, the proxy decides. On the single stream of HTTP+SSE all answers stay.
 func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 	all := splitMessages(line)
 	rest = slices.DeleteFunc(slices.Clone(all), func(e []byte) bool {
@@ -136,21 +138,21 @@ func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 		return [][]byte{line}
 	}
 	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
-	if len(all) == 1 && u.onlyID(rt) != nil { // among others it may be about those
+	if len(all) == 1 && u.onlyID(rt) != nil { // an answer among others may be about those
 		u.failRequests(rt, "the server's answer does not say which request it is for")
 	}
 	return rest
 }
 
-// waitsForSeveral reports an array of requests of which more than one has no answer.
+// waitsForSeveral reports whether more than one request of rt has no answer.
 func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return rt != nil && len(rt.unanswered) > 1
 }
 
-// NameError gives line with the id of the request that it came with, where it is an error that
-// does not say which request it is about, or an array of one; nil for any other line.
+// NameError returns line with the id of the request that it came with, if line is an error
+// without a usable id or an array of one such error. It returns nil for any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {
 		return attachRequestID(line, id, l)
@@ -165,15 +167,15 @@ func NameError(line, id []byte, l frame.Limits) []byte {
 	return nil
 }
 
-// attachRequestID gives an error that does not say which request it is about, under the id of the request
-// that it came with; nil for any other line.
+// attachRequestID returns an error without a usable id with the id of the request that it came
+// with. It returns nil for any other line.
 func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
 		return nil
 	}
 	_, err := frame.Parse(line, l)
 	refusal, ok := errors.AsType[*frame.Refusal](err)
-	if !ok { // an id that is an empty text
+	if !ok { // the id is an empty string
 		refusal = &frame.Refusal{Code: frame.CodeID}
 	}
 	f, _, ok := frame.RepairLine(line, l, refusal, postedAs(id))
@@ -183,7 +185,7 @@ func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	return f.Raw
 }
 
-// postedAs is the one request of a POST.
+// postedAs is the id of the only request of a POST.
 type postedAs []byte
 
 var _ frame.Pending = postedAs(nil)
@@ -192,8 +194,8 @@ func (postedAs) Waiting([]byte) []byte { return nil }
 
 func (id postedAs) Only() []byte { return id }
 
-// ServerError gives the JSON-RPC error in the body of a status that is no answer, under id; nil
-// without one.
+// ServerError returns the JSON-RPC error in the body of an error status, with this id; nil if
+// there is none.
 func ServerError(body, id []byte, l frame.Limits) []byte {
 	line := OneLine(bytes.Clone(body))
 	if elements := frame.SplitArray(line); len(elements) == 1 {
@@ -206,7 +208,7 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 	if err != nil || f.Kind != frame.Response || f.Error == nil {
 		return nil
 	}
-	if frame.IDKey(f.ID) != frame.IDKey(id) { // of an error before the id was read
+	if frame.IDKey(f.ID) != frame.IDKey(id) { // the server made the error before it read the id
 		return mcp.RelayedError(id, f.Error)
 	}
 	return f.Raw

@@ -8,24 +8,23 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// binding is one argument of a tool that is repeated in a header: its schema
-// says x-mcp-header (MCP 2026-07-28).
+// binding is one tool argument that is repeated in a header: its schema has x-mcp-header (MCP
+// 2026-07-28).
 type binding struct {
 	path   []string // member names, outermost first
-	header string   // without Mcp-Param-
+	header string   // header name without Mcp-Param-
 }
 
-// bindings are those of the tools a server has listed, by name.
+// bindings holds the bindings of the tools that a server has listed, by tool name.
 type bindings map[string][]binding
 
-// maxBound and maxSchemaDepth keep a server's list from costing more than it is
-// worth.
+// maxBound and maxSchemaDepth limit the cost of a server's list.
 const (
 	maxBound       = 64
 	maxSchemaDepth = 16
 )
 
-// learnTools takes in one answer to tools/list.
+// learnTools stores the bindings in one answer to tools/list.
 func (b *bindings) learnTools(result []byte) {
 	gjson.GetBytes(result, "tools").ForEach(func(_, tool gjson.Result) bool {
 		name := tool.Get("name").Str
@@ -56,8 +55,8 @@ func collectBindings(to []binding, properties gjson.Result, path []string) []bin
 	return to
 }
 
-// headerValue gives the argument as the header has it; false when it is absent, null or
-// no string, boolean or integer that every double holds.
+// headerValue returns the argument's value for the header. It returns false when the argument is
+// missing, null, or not a string, a boolean or an integer that a double holds exactly.
 func (b *binding) headerValue(args gjson.Result) (string, bool) {
 	switch v := b.findArgument(args); v.Type {
 	case gjson.String:
@@ -70,13 +69,13 @@ func (b *binding) headerValue(args gjson.Result) (string, bool) {
 	return "", false
 }
 
-// isPresent reports that the argument is neither absent nor null.
+// isPresent reports whether the argument is present and not null.
 func (b *binding) isPresent(args gjson.Result) bool { return b.findArgument(args).Type != gjson.Null }
 
 func (b *binding) findArgument(args gjson.Result) gjson.Result {
 	for _, name := range b.path {
 		found := gjson.Result{}
-		args.ForEach(func(key, v gjson.Result) bool { // a name is data, never a path
+		args.ForEach(func(key, v gjson.Result) bool { // no gjson path: a name may hold path characters
 			if key.Str == name {
 				found = v
 			}
@@ -87,8 +86,8 @@ func (b *binding) findArgument(args gjson.Result) gjson.Result {
 	return args
 }
 
-// formatInteger writes n in decimal digits, however the client wrote it: 42.0 and 4.2e1 are
-// 42, and only what lies within ±(2^53-1) may stand in a header (MCP 2026-07-28
+// formatInteger returns n in decimal digits, in whatever form the client wrote it: 42.0 and 4.2e1
+// are 42. Only integers within ±(2^53-1) may stand in a header (MCP 2026-07-28
 // basic/transports/streamable-http, value encoding).
 func formatInteger(n float64) (string, bool) {
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53-1 {
@@ -97,7 +96,7 @@ func formatInteger(n float64) (string, bool) {
 	return strconv.FormatInt(int64(n), 10), true
 }
 
-// isHeaderToken reports a name that a header may have (RFC 9110, section 5.6.2).
+// isHeaderToken reports whether s is a valid header name (RFC 9110, section 5.6.2).
 func isHeaderToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// NewClient gives the one way out, to the origin that the owner named: it follows no
-// redirection to another, decodes nothing, and bounds what it waits for but not how
-// long a stream lasts.
+// NewClient returns the HTTP client for the origin that the owner named. It follows no redirect
+// to another origin, decodes nothing, and limits the time for a connection but not the length of
+// a stream.
 func NewClient(o Options) *http.Client {
 	carry := o.Transport
 	if carry == nil {
@@ -19,16 +19,15 @@ func NewClient(o Options) *http.Client {
 		t.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
 		t.TLSHandshakeTimeout = dialTimeout
 		t.MaxResponseHeaderBytes = maxHeaderBytes
-		t.DisableCompression = true // what is judged is what was sent, and no small body becomes a large one
+		t.DisableCompression = true // bytes are judged as they were sent, and a small body cannot become a large one
 		t.MaxIdleConnsPerHost = 16
 		carry = t
 	}
 	return &http.Client{Transport: carry, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect follows a redirection that changes neither origin nor method: any
-// other would hand the frame, and the credentials with it, to somebody else, or
-// turn a call into a GET.
+// checkRedirect allows a redirect that keeps origin and method. Any other redirect would send the
+// frame and the credentials to another party, or turn a call into a GET.
 func checkRedirect(to *http.Request, via []*http.Request) error {
 	from := via[0]
 	switch {
@@ -42,13 +41,13 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// UseOnce keeps the connection of a stream from other requests: some servers close it with the
-// stream and do not say so, and a call on it would be lost. Over TLS, where many requests share
-// one connection, it stays.
+// UseOnce makes the connection of a stream unavailable for other requests: some servers close it
+// with the stream without notice, and a call on it would be lost. Over TLS, where many requests
+// share one connection, it changes nothing.
 func UseOnce(r *http.Request) { r.Close = r.URL.Scheme == "http" }
 
-// DoRequest makes a request and gives its answer. An error is without the address: a
-// query may hold a key. A status that HTTP does not have is no answer.
+// DoRequest sends a request and returns the answer. Its error omits the address, because a query
+// may hold a key. A status outside 200–599 is an error.
 func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	resp, err := c.Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
@@ -64,13 +63,13 @@ func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// StatusText gives the status of an answer in HTTP's words; the server's own are left out.
+// StatusText returns the status with HTTP's standard text; the server's own text is left out.
 func StatusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
-// SessionID gives the id that an answer gives its session; "" when it gives none, or
-// one that no header can carry.
+// SessionID returns the session id in an answer's header, or "" when there is none or the id
+// cannot stand in a header.
 func SessionID(h http.Header) string {
 	if id := h.Get(headerSession); len(id) <= maxSessionID && visibleASCII(id) {
 		return id
@@ -78,7 +77,7 @@ func SessionID(h http.Header) string {
 	return ""
 }
 
-// SameOrigin reports two addresses that credentials may be shared between.
+// SameOrigin reports whether two addresses may share credentials.
 func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && urlPort(a) == urlPort(b)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Tools knows which arguments of which tools a server wants repeated in headers, from
-// what it listed. The zero value knows none. It is safe for concurrent use.
+// Tools holds the tool arguments that a server wants repeated in headers, according to its
+// tools/list. The zero value holds none. It is safe for concurrent use.
 type Tools struct {
 	mu    sync.Mutex
 	bound bindings
 }
 
-// LearnTools takes in an answer to tools/list, as one JSON-RPC message.
+// LearnTools stores the bindings in an answer to tools/list, a whole JSON-RPC message.
 func (t *Tools) LearnTools(answer []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,20 +31,20 @@ func (t *Tools) toolBindings(tool string) []binding {
 	return t.bound[tool]
 }
 
-// Confirmed is what a client's message says of the headers that came with it.
+// Confirmed is the result of comparing a client's message with its headers.
 type Confirmed struct {
-	Modern  bool        // the message is of the era without sessions (MCP 2026-07-28)
-	Version string      // the version that it says it is in, "" when it says none
-	Header  http.Header // those of the headers that repeat the message, as the message has it
-	Differs string      // the header that says something else; "" when none does
-	Missing string      // the first header that is not there and must be; only Require looks for one
-	Code    int         // of JSON-RPC, for either
+	Modern  bool        // the message is of 2026-07-28 or later, without sessions
+	Version string      // the version that the message states; "" for none
+	Header  http.Header // the headers that repeat the message, with the message's values
+	Differs string      // a header that differs from the message; "" for none
+	Missing string      // the first required header that is missing; only RequireHeaders sets it
+	Code    int         // JSON-RPC error code for Differs or Missing
 }
 
 // ConfirmHeaders compares the headers that repeat a message (MCP 2026-07-28
-// basic/transports/streamable-http) with it, whatever its version is: whoever reads
-// them must read what the rules judged. What the message does not say is in no
-// Header; one that is missing is the server's to miss (see Require).
+// basic/transports/streamable-http) with the message, for every version. A reader of the headers
+// must see what the rules judged. Header holds no value that the message does not have. A missing
+// header is the server's concern (see RequireHeaders).
 func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}
@@ -55,10 +55,10 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	switch v := h.Get(headerVersion); {
 	case e.modern:
 		c.compareHeader(h, headerVersion, e.version, true)
-	case f.Kind == frame.Notification && modernVersion(v): // which need not say it (basic, _meta)
+	case f.Kind == frame.Notification && modernVersion(v): // a notification need not state the version (basic, _meta)
 		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
-		c.Differs, c.Code = headerVersion, invalidParams // its messages say it themselves, and this one does not
+		c.Differs, c.Code = headerVersion, invalidParams // messages of this version state it themselves, and this one does not
 	}
 	if says {
 		c.compareHeader(h, headerMethod, f.Method, true)
@@ -73,7 +73,8 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	return c
 }
 
-// compareHeader takes in one header that must say want, and must not be there unless said.
+// compareHeader checks one header: its value must be want, and it must be missing unless said is
+// true.
 func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	got := h[name]
 	switch {
@@ -85,8 +86,8 @@ func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	}
 }
 
-// RequireHeaders looks for the headers that a request of 2026-07-28 must have. It is for the server
-// that the request is to.
+// RequireHeaders looks for the headers that a request of 2026-07-28 must have. The server that
+// the request is for calls it.
 func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) {
 	must := []string{headerVersion, headerMethod}
 	switch f.Method {
@@ -120,19 +121,18 @@ func repeatsArguments(h http.Header) bool {
 	return false
 }
 
-// compareArguments takes in the headers that repeat arguments, as far as the server has
-// listed the tool.
+// compareArguments checks the headers that repeat arguments, if the server has listed the tool.
 func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools) {
 	args := gjson.GetBytes(f.Params, "arguments")
 	for _, b := range tools.toolBindings(gjson.GetBytes(f.Params, "name").Str) {
 		v, ok := b.headerValue(args)
-		if ok || !b.isPresent(args) { // a value that no header can have is not for one to contradict
+		if ok || !b.isPresent(args) { // no header can contradict a value that no header can hold
 			c.compareHeader(h, http.CanonicalHeaderKey(headerParam+b.header), v, ok)
 		}
 	}
 }
 
-// modernVersion reports a version whose messages say it.
+// modernVersion reports whether the messages of this version state their version.
 func modernVersion(v string) bool {
 	_, err := time.Parse(time.DateOnly, v)
 	return err == nil && v >= "2026-07-28"
@@ -140,7 +140,7 @@ func modernVersion(v string) bool {
 
 const invalidParams = -32602
 
-// IsLegacy reports a version whose messages do not say it: a header alone does.
+// IsLegacy reports whether only the header states this version, not the messages.
 func IsLegacy(version string) bool {
 	return slices.Contains([]string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}, version)
 }

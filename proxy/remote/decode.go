@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// AnswerType gives ContentType of an answer, which is taken as servers send it: whatever stands
-// behind the type, and compressed although that was not asked for. JSON and event streams have
-// no charset but UTF-8, whatever a header says (RFC 8259 section 8.1): a byte of another one is
-// found when the frame is read. The body is what it decodes to afterwards.
+// AnswerType returns the media type of an answer, as ContentType does, but accepts what servers
+// send: any parameters, and a compression that was not asked for. JSON and event streams are
+// always UTF-8, whatever the header says (RFC 8259 section 8.1); another charset is found when
+// the frame is parsed. After the call, resp.Body is the decoded body.
 func AnswerType(resp *http.Response) (string, error) {
 	encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
 	if open := decoders[encoding]; open != nil {
@@ -29,16 +29,16 @@ func AnswerType(resp *http.Response) (string, error) {
 	return messageType(resp.Header, strings.ToLower(strings.TrimSpace(what)))
 }
 
-// noEncoding is what servers write where there is none.
+// noEncoding lists the values that servers send for no encoding.
 var noEncoding = []string{"", "identity", "none", "utf-8"}
 
 var decoders = map[string]func(io.Reader) (io.Reader, error){"gzip": openGzip, "x-gzip": openGzip, "deflate": openDeflate}
 
 func openGzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 
-// openDeflate reads what is called deflate: zlib, or, from some servers, what zlib is around.
+// openDeflate decodes "deflate": zlib, or raw deflate data from some servers.
 func openDeflate(r io.Reader) (io.Reader, error) {
-	const zlibMethod = 8 // in the low half of its first byte
+	const zlibMethod = 8 // in the low four bits of the first byte
 	b := bufio.NewReader(r)
 	if first, err := b.Peek(1); err == nil && first[0]&15 != zlibMethod {
 		return flate.NewReader(b), nil
@@ -46,7 +46,7 @@ func openDeflate(r io.Reader) (io.Reader, error) {
 	return zlib.NewReader(b)
 }
 
-// decodedBody is a body without its encoding. Whoever reads it bounds what comes out.
+// decodedBody is a body without its encoding. Its reader limits the decoded size.
 type decodedBody struct {
 	body io.ReadCloser
 	open func(io.Reader) (io.Reader, error)

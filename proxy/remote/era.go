@@ -20,11 +20,10 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// era is what a frame says of the protocol it belongs to. Since 2026-07-28 that
-// is a property of each frame.
+// era is a frame's own statement about its protocol. Since 2026-07-28 each frame states this.
 type era struct {
 	modern  bool
-	version string // of a modern frame
+	version string // version of a modern frame
 }
 
 // eraOf reads the version that a modern frame carries.
@@ -40,9 +39,9 @@ func eraOf(f *frame.Frame) era {
 	return era{modern: true, version: v.Str}
 }
 
-// mirrorHeaders sets the headers that repeat the body of a modern request (MCP
-// 2026-07-28 basic/transports/streamable-http): what a server's front reads
-// there must be what the server reads in the body.
+// mirrorHeaders sets the headers that repeat the body of a modern request (MCP 2026-07-28
+// basic/transports/streamable-http): a reverse proxy that reads the headers must see the same as
+// the server that reads the body.
 func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	h.Set(headerMethod, f.Method)
 	if name, ok := mirroredName(f); ok {
@@ -59,7 +58,7 @@ func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	}
 }
 
-// mirroredName gives the value of Mcp-Name.
+// mirroredName returns the value of Mcp-Name.
 func mirroredName(f *frame.Frame) (string, bool) {
 	member := ""
 	switch f.Method {
@@ -76,7 +75,7 @@ func mirroredName(f *frame.Frame) (string, bool) {
 	return v.Str, v.Type == gjson.String
 }
 
-// encodeHeader writes a value as a header can hold it.
+// encodeHeader returns a value in a form that a header can hold.
 func encodeHeader(s string) string {
 	plain := s != "" && s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, openBase64) && strings.HasSuffix(s, endBase64))
 	for i := 0; plain && i < len(s); i++ {
@@ -90,7 +89,7 @@ func encodeHeader(s string) string {
 
 const openBase64, endBase64 = "=?base64?", "?="
 
-// decodeHeader reads what encodeHeader writes; what is not written so is itself.
+// decodeHeader decodes the form of encodeHeader, and returns any other value unchanged.
 func decodeHeader(s string) string {
 	inner, open := strings.CutPrefix(s, openBase64)
 	inner, end := strings.CutSuffix(inner, endBase64)

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// ownHeaders are set by this room, or by HTTP itself.
+// ownHeaders are set by this package or by HTTP itself.
 var ownHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host",
 	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
 }
 
-// OwnHeaders gives the names that ParseHeaders refuses, in their canonical form, one of
-// them for all that repeat an argument. wrap/client refuses the same.
+// OwnHeaders returns the canonical names that ParseHeaders refuses. One name stands for all the
+// headers that repeat an argument. wrap/client refuses the same names.
 func OwnHeaders() []string { return append(slices.Clone(ownHeaders), headerParam+"Name") }
 
-// The variables in which a client's configuration hands headers over: on a command line every
-// process of the machine can read them.
+// Prefixes of the environment variables with headers from a client's configuration. A command
+// line is not used for them, because every process of the machine can read it.
 const (
 	envHeader = "CLAWAI_HEADER_"     // CLAWAI_HEADER_1="Name: value"
 	envFilled = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
 )
 
-// EnvHeaders gives the headers of an environment, which is sorted. An error names the variable and
-// never a value. A client's entry may have told the
-// client's own transport how to speak, in Accept or Content-Type: ours knows.
+// EnvHeaders returns the headers in an environment, which it sorts. An error contains the
+// variable's name and never a value. Accept and Content-Type are skipped: they are for the
+// client's own transport.
 func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http.Header, error) {
 	h := http.Header{}
 	slices.Sort(environ)
@@ -57,9 +57,9 @@ func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http
 	return h, nil
 }
 
-// ParseHeaders reads lines of the form "Name: value". Empty lines and lines that
-// begin with # count for nothing. ${NAME} in a value is what getenv knows by that
-// name; an unknown one is an error. An error names the line and never a value.
+// ParseHeaders parses lines of the form "Name: value". It skips empty lines and lines that begin
+// with #. It replaces ${NAME} in a value by getenv's value for NAME; an unknown name is an error.
+// An error contains the line number and never a value.
 func ParseHeaders(src string, getenv func(name string) (string, bool)) (http.Header, error) {
 	h := make(http.Header)
 	n := 0
@@ -98,7 +98,7 @@ func addHeader(h http.Header, line string, getenv func(string) (string, bool)) e
 	return nil
 }
 
-// expandVariables replaces ${NAME}; nothing else has a meaning.
+// expandVariables replaces ${NAME}; there is no other syntax.
 func expandVariables(value string, getenv func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {

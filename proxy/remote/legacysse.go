@@ -12,16 +12,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// sseTransport is the transport of 2024-11-05: one stream for everything the server
-// says, whose first event names the address for everything the client says.
+// sseTransport is the transport of 2024-11-05: one stream for all messages of the server. Its
+// first event names the address for the client's messages.
 type sseTransport struct {
 	endpoint string
 	// Guarded by Upstream.mu:
-	lost  bool // the stream has ended, or the session on it has not begun
-	tries int  // to come back, without an event since
+	lost  bool // the stream has ended, or its session has not begun
+	tries int  // attempts to reconnect without an event since
 }
 
-// postEndpoint gives where messages are posted to when the server speaks HTTP+SSE.
+// postEndpoint returns the address for messages when the server speaks HTTP+SSE, or "".
 func (u *Upstream) postEndpoint() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -31,9 +31,9 @@ func (u *Upstream) postEndpoint() string {
 	return u.sse.endpoint
 }
 
-// trySSE opens that transport when the answer to initialize is one that a
-// server which knows nothing newer gives (MCP 2025-11-25 basic/transports,
-// backwards compatibility). An error says that its stream wants a sign-in.
+// trySSE opens the HTTP+SSE transport when the answer to initialize is typical for a server that
+// knows only this transport (MCP 2025-11-25 basic/transports, backwards compatibility). An error
+// means that the stream needs a sign-in or names an address that is not used.
 func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	if rt.frame.Method != "initialize" || !MayBeLegacySSE(resp.StatusCode) {
 		return false, nil
@@ -46,9 +46,9 @@ func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	return true, nil
 }
 
-// startWithSSE opens that transport before anything is posted, where the server is known to
-// speak it: some refuse what is posted to the address of their stream with a status that says
-// nothing of it.
+// startWithSSE opens the HTTP+SSE transport before anything is posted, if the server is known to
+// speak it: some servers refuse a POST to the stream's address with a status that does not show
+// the reason.
 func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	if !u.o.SSE || rt.frame.Method != "initialize" || u.postEndpoint() != "" {
 		return nil
@@ -61,8 +61,8 @@ func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	return nil
 }
 
-// tellsWhy gives an error that is the reason why there is no connection. Of others, the answer
-// to what was posted says more.
+// tellsWhy returns err if it explains the missing connection, or nil. In the other cases the
+// answer to the POST explains more.
 func tellsWhy(err error) error {
 	if failed, ok := errors.AsType[*signInError](err); ok {
 		return failed
@@ -73,34 +73,34 @@ func tellsWhy(err error) error {
 	return nil
 }
 
-// endpointError is a stream whose address for messages is not used.
+// endpointError means that the address in a stream's endpoint event is not used.
 type endpointError struct{ why string }
 
 func (e *endpointError) Error() string {
 	return "the server opened a stream of 2024-11-05, but " + e.why
 }
 
-// MayBeLegacySSE reports the status with which a server that speaks HTTP+SSE only
-// answers what is posted to the address of its stream.
+// MayBeLegacySSE reports whether a server that speaks only HTTP+SSE may answer a POST to its
+// stream's address with this status.
 func MayBeLegacySSE(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 }
 
-// sseStream is the stream of that transport.
+// sseStream is the stream of the HTTP+SSE transport.
 type sseStream struct {
 	*sseTransport
-	cancel context.CancelFunc // closes it
+	cancel context.CancelFunc // closes the stream
 	events *sse.Reader
 	header http.Header
 }
 
-// openError is a stream that was not opened.
+// openError means that a stream was not opened.
 type openError struct{ resp *http.Response }
 
 func (r *openError) Error() string { return StatusText(r.resp) }
 
-// openSSE opens the stream for rt, again where that wants other credentials: some
-// servers ask for them nowhere else before they have them.
+// openSSE opens the stream for rt. It tries again when the server wants other credentials: some
+// servers ask for credentials only here.
 func (u *Upstream) openSSE(rt *roundTrip) (*sseStream, error) {
 	for challenged := 0; ; challenged++ {
 		in, err := u.openSSEOnce(rt.ctx)
@@ -148,9 +148,8 @@ func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
 	return in, nil
 }
 
-// withTimeout reads the stream, but not for ever: whoever waits may give up, and one
-// that is open and says nothing is no transport of 2024-11-05. It closes the stream
-// when that fails.
+// withTimeout runs read with a time limit: ctx may end, and an open stream that sends nothing is
+// not a transport of 2024-11-05. If read fails, withTimeout closes the stream.
 func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
@@ -165,7 +164,7 @@ func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	return err
 }
 
-// startReading begins to hand on what comes.
+// startReading begins to pass on the stream's messages.
 func (u *Upstream) startReading(in *sseStream) {
 	u.mu.Lock()
 	in.lost = false
@@ -202,7 +201,7 @@ func (u *Upstream) reopenSSE(rt *roundTrip) (http.Header, []byte, error) {
 	return in.header, result, nil
 }
 
-// readEvent gives the data of the next event.
+// readEvent returns the data of the next event.
 func (in *sseStream) readEvent() ([]byte, error) {
 	e, err := in.events.ReadEvent()
 	if err != nil {
@@ -211,26 +210,25 @@ func (in *sseStream) readEvent() ([]byte, error) {
 	return e.Data, nil
 }
 
-// streamLost reports a session whose stream has ended, also while it is begun anew.
-// u.mu is held.
+// streamLost reports whether the session's stream has ended or the session is being renewed. u.mu
+// is held.
 func (u *Upstream) streamLost() bool {
 	return u.sse != nil && (u.sse.lost || u.session.renewing != nil)
 }
 
-// ensureStream waits until the session has a stream to be answered on.
+// ensureStream waits until the session has a stream for answers.
 func (u *Upstream) ensureStream(rt *roundTrip) error {
 	u.mu.Lock()
 	lost := u.streamLost()
 	u.mu.Unlock()
-	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // nobody asks any more for a response
+	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // the server no longer waits for a response
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")
 }
 
-// reconnectStream begins the session anew when its stream has ended: what the server says
-// outside of answers comes there. When that fails, the client's next message tries
-// again.
+// reconnectStream begins the session again when its stream has ended, because the server's own
+// messages come on the stream. If that fails, the client's next message tries again.
 func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 	u.mu.Lock()
 	p := position{wait: wait, tries: at.tries}
@@ -246,8 +244,8 @@ func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 	}
 }
 
-// readEndpoint gives what the endpoint event says, which must be at the same origin: the
-// credentials go there.
+// readEndpoint returns the address in the endpoint event. It must have the same origin, because
+// the credentials go there.
 func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	for {
 		e, err := events.ReadEvent()
@@ -272,8 +270,8 @@ func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	}
 }
 
-// readSSE hands on everything the server says until it ends the stream, and gives the
-// time that the server wants to pass before the next one.
+// readSSE passes on all messages of the server until the stream ends. It returns how long the
+// server wants the client to wait before the next stream.
 func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 	defer in.cancel()
 	for wait = u.o.Patience; ; {
@@ -295,7 +293,7 @@ func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 	}
 }
 
-// failAll answers every request in flight on a stream that has ended.
+// failAll answers every request in flight on an ended stream with an error.
 func (u *Upstream) failAll(at *sseTransport, why string) {
 	u.mu.Lock()
 	at.lost = true
@@ -318,7 +316,7 @@ func (u *Upstream) awaitAnswer(rt *roundTrip) {
 	}
 }
 
-// isAccepted reports a reply that only says that the answer comes on the stream.
+// isAccepted reports whether a reply only means that the answer comes on the stream.
 func (u *Upstream) isAccepted(resp *http.Response) bool {
 	return u.postEndpoint() != "" && resp.StatusCode >= 200 && resp.StatusCode <= 299
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Credentials put the owner's authority on the requests to one server.
+// Credentials adds the owner's credentials to the requests to one server.
 type Credentials interface {
-	// Apply sets what the request needs; without a token it sets nothing.
+	// Apply sets the request's credentials; without a token it sets nothing.
 	Apply(ctx context.Context, r *http.Request) error
-	// Challenged takes in a 401 or 403, whose body it does not read, and says
-	// whether the request is worth sending again. It may ask a person.
+	// Challenged handles a 401 or 403 without reading its body, and reports whether the request
+	// should be sent again. It may ask a person.
 	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
-	// Accepted takes in a request that the server has not refused for its credentials.
+	// Accepted is called with a request whose credentials the server has not refused.
 	Accepted(r *http.Request)
 }
 
@@ -31,45 +31,45 @@ type Options struct {
 	Credentials Credentials // nil: none
 	Limits      frame.Limits
 
-	// Note is told what the owner may want to read in the record and the client
-	// has no message for: a session that was begun anew, a stream that was lost.
+	// Note is called with events for the owner's record that have no message to the client: a
+	// renewed session, a lost stream.
 	Note func(code, text string)
 
-	// SSE says that the server is known to speak the transport of 2024-11-05: its stream is
-	// opened first, and another transport tried where there is none.
+	// SSE means that the server is known to speak the transport of 2024-11-05: its stream is
+	// opened first, and another transport is tried if that fails.
 	SSE bool
 
-	// Transport carries the requests; default: one with the bounds of this room.
+	// Transport carries the requests; default: a transport with this package's limits.
 	Transport http.RoundTripper
 
-	// Patience is how long a stream that was cut waits before it is taken up
-	// again, when the server does not say; default 1 s, doubling.
+	// Patience is the pause before a cut stream is resumed, if the server does not state one;
+	// default 1 s, doubling.
 	Patience time.Duration
 }
 
-// Bounds that do not depend on the server.
+// Limits that do not depend on the server.
 const (
 	dialTimeout  = 10 * time.Second
-	ackTimeout   = 10 * time.Second       // for messages that are only acknowledged, and for one to be written
-	lateTimeout  = 100 * time.Millisecond // for one to be written, behind one that took too long
-	cancelGrace  = 10 * time.Second       // for a server to end a request that was cancelled
+	ackTimeout   = 10 * time.Second       // for messages that are only acknowledged, and for writing a message
+	lateTimeout  = 100 * time.Millisecond // for writing a message while an earlier one is late
+	cancelGrace  = 10 * time.Second       // for the server to end a cancelled request
 	openTimeout  = 500 * time.Millisecond // for the header of the server's own stream
-	drainTimeout = 200 * time.Millisecond // for the end of a body that nobody waits for
+	drainTimeout = 200 * time.Millisecond // for the end of a body that is discarded
 	closeTimeout = 600 * time.Millisecond
 	flushTimeout = 300 * time.Millisecond
 	maxQueued    = 16
 
-	elsewhereFactor = 300 // × Patience, for an answer on another stream than its own
+	elsewhereFactor = 300 // × Patience, for an answer on another stream
 	maxHeaderBytes  = 64 << 10
 	maxRedirects    = 3
 	maxSessionID    = 4 << 10
 	maxEventID      = 4 << 10
-	maxResumes      = 5               // in a row without an event
-	steadyAfter     = 5 * time.Second // a stream that lasted this long was no failed attempt
+	maxResumes      = 5               // consecutive attempts without an event
+	steadyAfter     = 5 * time.Second // a stream of at least this length was not a failed attempt
 	maxRetryDelay   = 30 * time.Second
 )
 
-// Dial makes an upstream; it opens no connection before the first message.
+// Dial returns an upstream. It opens no connection before the first message.
 func Dial(o Options) (*Upstream, error) {
 	if err := CheckURL(o.URL); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Dial(o Options) (*Upstream, error) {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
 	}
-	o.Limits.AllowBatch = true // the pump has judged which may cross
+	o.Limits.AllowBatch = true // package proxy has judged which arrays may cross
 	o.Patience = cmp.Or(o.Patience, time.Second)
 	if o.Note == nil {
 		o.Note = func(string, string) {}
@@ -91,7 +91,7 @@ func Dial(o Options) (*Upstream, error) {
 	return u, nil
 }
 
-// CheckURL says why no MCP server can be at u.
+// CheckURL returns an error if u cannot be the address of an MCP server.
 func CheckURL(u *url.URL) error {
 	switch {
 	case u == nil || u.Host == "":

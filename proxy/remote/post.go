@@ -17,11 +17,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxChallenges is how often one request is sent again for credentials: a token
-// (401) and a wider one (403).
+// maxChallenges is how often a request is sent again with new credentials: once for a token (401)
+// and once for a wider token (403).
 const maxChallenges = 2
 
-// postRoundTrip sends rt, again where the credentials or the session had to be renewed.
+// postRoundTrip sends rt, and sends it again after credentials, session or tool list were
+// renewed.
 func (u *Upstream) postRoundTrip(rt *roundTrip) (*http.Response, error) {
 	if err := u.ensureStream(rt); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	held := time.AfterFunc(openTimeout, func() { rt.held.fireOnce() }) // credentials may have to be fetched
+	held := time.AfterFunc(openTimeout, func() { rt.held.fireOnce() }) // it may take long to fetch credentials
 	err = u.setHeaders(r, rt.era)
 	held.Stop()
 	if err != nil {
@@ -96,23 +97,23 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	return resp, err
 }
 
-// isCut reports a connection that ended before the answer began. The server may have done what
-// it was asked.
+// isCut reports whether the connection ended before the answer began. The server may have carried
+// out the request.
 func isCut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// isRepeatable reports a request that does nothing a second time.
+// isRepeatable reports whether the request has no further effect when it is sent twice.
 func isRepeatable(f *frame.Frame) bool {
 	return f.Method == "ping" || f.Method == "initialize" || f.Kind == frame.Request && strings.HasSuffix(f.Method, "/list")
 }
 
-// wantsCredentials reports a status that asks for others.
+// wantsCredentials reports whether the status asks for other credentials.
 func wantsCredentials(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
-// setHeaders sets what every request carries.
+// setHeaders sets the headers of every request.
 func (u *Upstream) setHeaders(r *http.Request, e era) error {
 	maps.Copy(r.Header, u.o.Header)
 	r.Header.Set("Accept-Encoding", "identity")
@@ -135,18 +136,18 @@ func (u *Upstream) headerBindings(f *frame.Frame) []binding {
 	return u.bound[gjson.GetBytes(f.Params, "name").Str]
 }
 
-// signInError is why the server's challenge could not be met.
+// signInError is the reason why a sign-in failed after the server's challenge.
 type signInError struct{ error }
 
 func (n *signInError) Unwrap() error { return n.error }
 
-// credentialsError is why a request has not the owner's authority; it was not sent.
+// credentialsError is the reason why a request got no credentials; the request was not sent.
 type credentialsError struct{ error }
 
 func (n *credentialsError) Unwrap() error { return n.error }
 
-// explainError says for people what went wrong with a request. What net/http quotes of
-// a reply is escaped by whoever shows it.
+// explainError returns an error of a request as text for people. net/http may quote the server;
+// the code that shows the text must escape it.
 func (u *Upstream) explainError(err error) string {
 	if _, ok := errors.AsType[*signInError](err); ok && !errors.Is(err, context.Canceled) {
 		return "the server wants a sign-in: " + err.Error()
@@ -169,8 +170,8 @@ func (u *Upstream) explainError(err error) string {
 	return "the server cannot be reached: " + err.Error()
 }
 
-// drainBody reads what little is left, so that the connection can be used again. A
-// server that does not end what nobody waits for keeps neither it nor us.
+// drainBody reads the rest of a body, so that the connection can be used again. It stops after 64
+// KiB or drainTimeout.
 func drainBody(body io.ReadCloser) {
 	const rest = 64 << 10
 	late := time.AfterFunc(drainTimeout, func() { _ = body.Close() })

@@ -16,9 +16,9 @@ const (
 	maxPages       = 64
 )
 
-// refreshTools reads the tools anew when the server misses headers that repeat
-// arguments: the client, which knows of none, may have called a tool that it has not
-// listed, or listed long ago. It reports whether the call is worth sending again.
+// refreshTools fetches the tool list when the server reports missing argument headers: the client
+// may have called a tool without listing the tools, or may have listed them long ago. It reports
+// whether the call should be sent again.
 func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
 	if resp.StatusCode != http.StatusBadRequest || !rt.era.modern || rt.frame.Method != "tools/call" {
 		return false
@@ -36,7 +36,8 @@ func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
 	return len(u.headerBindings(&rt.frame)) > 0
 }
 
-// listTools asks for the tools, page by page, in the words of rt; all pages have one bound.
+// listTools fetches the tools page by page, with rt's _meta. All pages together have one time
+// limit.
 func (u *Upstream) listTools(rt *roundTrip) error {
 	ctx, cancel := context.WithTimeout(rt.ctx, ackTimeout)
 	defer cancel()
@@ -65,7 +66,7 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 	return fmt.Errorf("its list of tools has more than %d pages", maxPages)
 }
 
-// protocolMeta gives the members of a request's _meta that every request has.
+// protocolMeta returns those members of a request's _meta that every request has.
 func protocolMeta(params []byte) []byte {
 	var b []byte
 	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {

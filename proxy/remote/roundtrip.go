@@ -11,23 +11,22 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// roundTrip is one frame of the client's on its way, and the answer's way back.
+// roundTrip is one frame of the client in transit, and the way back of its answer.
 type roundTrip struct {
 	frame  frame.Frame
 	era    era
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	background bool // no message of the client's needs it: no person is asked to sign in
+	background bool // no client message needs it, so no person is asked to sign in
 
-	// sent is closed when the request has been written, answered when it has its
-	// answer. Both may be asked for again. held is closed when its credentials take
-	// their time.
+	// sent is fired when the request has been written, answered when it has its answer, and held
+	// when its credentials take long.
 	sent, answered, held signal
 
 	// Guarded by Upstream.mu:
-	cancelled  bool              // by the client
-	unanswered map[string][]byte // the ids that have no answer yet, by frame.IDKey: one, or a batch's
+	cancelled  bool              // the client has cancelled it
+	unanswered map[string][]byte // ids without an answer, by frame.IDKey: one, or those of a batch
 }
 
 func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
@@ -41,7 +40,7 @@ func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
 	return rt
 }
 
-// signal is something that happens once.
+// signal is an event that happens once.
 type signal struct {
 	once *sync.Once
 	ch   chan struct{}
@@ -49,7 +48,7 @@ type signal struct {
 
 func newSignal() signal { return signal{new(sync.Once), make(chan struct{})} }
 
-// fireOnce reports whether it has not happened before.
+// fireOnce fires the signal, and reports whether this call was the first.
 func (s signal) fireOnce() (first bool) {
 	s.once.Do(func() { close(s.ch); first = true })
 	return first
@@ -64,19 +63,19 @@ func (s signal) hasFired() bool {
 	}
 }
 
-// sendLine puts one line on its way.
+// sendLine sends one line.
 func (u *Upstream) sendLine(line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
-	if err != nil { // the pump forwards only what it has parsed
+	if err != nil { // package proxy forwards only parsed frames
 		u.reportFailure("unreadable", "a frame could not be read: "+err.Error())
 		return
 	}
 	rt := newRoundTrip(u.ctx, f)
 	if f.Kind != frame.Response {
-		u.awaitInitialize() // what follows initialize needs the session it begins
+		u.awaitInitialize() // messages after initialize need the session that it begins
 	}
 	switch {
 	case f.Kind == frame.Request || f.Kind == frame.Batch:
@@ -87,9 +86,10 @@ func (u *Upstream) sendLine(line []byte) {
 	}
 }
 
-// awaitTurn returns when what was sent has come so far that the next line comes behind it. A
-// server that keeps one waiting keeps it once, not for each line, and what waits for credentials
-// keeps nobody. It reports that it has waited in vain for as long as it waits for any.
+// awaitTurn waits until rt has come far enough for the next line, at most ackTimeout. While an
+// earlier line is late, it waits only lateTimeout, so a slow server delays the lines once and not
+// each line. It does not wait for credentials. It returns true if it stopped waiting while no
+// earlier line was late.
 func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
 	wait := ackTimeout
 	if u.late.Load() > 0 {
@@ -139,7 +139,7 @@ func (u *Upstream) startRequest(rt *roundTrip) {
 		}
 		u.mu.Unlock()
 	})
-	u.awaitTurn(rt, rt.sent.ch, rt.held.ch) // a server that does not read holds up nobody else
+	u.awaitTurn(rt, rt.sent.ch, rt.held.ch) // a server that does not read does not block other requests
 }
 
 // awaitInitialize waits until no initialize is in flight.
@@ -156,9 +156,9 @@ func (u *Upstream) awaitInitialize() {
 	}
 }
 
-// cancelRequest ends the request that a cancellation names the way its era wants it:
-// since 2026-07-28 by hanging up (MCP 2026-07-28 basic/transports), before by a
-// message, which abort leaves to its caller to send.
+// cancelRequest ends the request that a cancellation names. Since 2026-07-28 it hangs up (MCP
+// 2026-07-28 basic/transports) and returns true. For earlier versions it returns false, and the
+// caller sends the cancellation.
 func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	m, refusal := mcp.Read(f, mcp.ClientToServer, "")
 	if refusal != nil || m.Cancels == nil {
@@ -177,14 +177,14 @@ func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	rt.cancelled = true
 	if rt.era.modern {
 		rt.cancel()
-	} else { // nobody waits for it: a server that never ends it must not keep it
+	} else { // free the request even if the server never ends it
 		time.AfterFunc(cancelGrace, rt.cancel)
 	}
 	return rt.era.modern
 }
 
-// sendOneWay posts a notification or a response and waits until the server has
-// taken it, but not for ever: the client's next message must not hang on it.
+// sendOneWay posts a notification or a response and waits until the server has taken it, but at
+// most ackTimeout, so that the client's next message is not blocked.
 func (u *Upstream) sendOneWay(rt *roundTrip) {
 	u.startTask(func() {
 		defer rt.cancel()
@@ -219,7 +219,7 @@ func kindName(f *frame.Frame) string {
 	return "response"
 }
 
-// postRequest posts a request and sees it through to its answer.
+// postRequest posts a request and handles its answer.
 func (u *Upstream) postRequest(rt *roundTrip) {
 	if err := u.startWithSSE(rt); err != nil {
 		u.failRequests(rt, u.explainError(err))
@@ -249,10 +249,10 @@ func (u *Upstream) postRequest(rt *roundTrip) {
 	u.handleAnswer(rt, resp)
 }
 
-// reportFailure tells the owner of something the client has no message for.
+// reportFailure notes an event that has no message to the client.
 func (u *Upstream) reportFailure(code, text string) {
 	if u.ctx.Err() != nil {
-		return // we hung up
+		return // the connection was closed by Close
 	}
 	u.mu.Lock()
 	u.failure = text
@@ -260,7 +260,7 @@ func (u *Upstream) reportFailure(code, text string) {
 	u.o.Note(code, text)
 }
 
-// failRequests answers what will have no answer of the server's.
+// failRequests answers the unanswered requests of rt with an error.
 func (u *Upstream) failRequests(rt *roundTrip, why string) {
 	u.mu.Lock()
 	silent := !rt.answered.fireOnce() || rt.cancelled || u.ctx.Err() != nil || len(rt.unanswered) == 0
@@ -278,5 +278,5 @@ func (u *Upstream) failRequests(rt *roundTrip, why string) {
 	}
 }
 
-// isOK reports a status that carries an answer.
+// isOK reports whether the status is 200.
 func isOK(resp *http.Response) bool { return resp.StatusCode == http.StatusOK }

@@ -10,19 +10,18 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// session is what a legacy server knows a client by. It is guarded by
-// Upstream.mu.
+// session is a client's session with a legacy server. Upstream.mu guards it.
 type session struct {
 	id      string
-	version string // as negotiated
-	// The frames that began it, to begin another when the server has forgotten
-	// it: a dead session is a 404, and the client begins anew without its id
-	// (MCP 2025-11-25 basic/transports).
+	version string // negotiated version
+	// The frames that began the session. They begin a new one when the server has forgotten the
+	// session: it answers 404, and the client begins again without the id (MCP 2025-11-25
+	// basic/transports).
 	initialize, initialized []byte
-	initializing            chan struct{} // closed when initialize has its answer
+	initializing            chan struct{} // closed when initialize is answered
 	listening               bool
-	stopListening           context.CancelFunc // ends the stream that is listened to; another is opened
-	renewing                chan struct{}      // closed when a renewal under way has ended
+	stopListening           context.CancelFunc // ends the server's own stream; then a new one is opened
+	renewing                chan struct{}      // closed when the running renewal has ended
 }
 
 func (s *session) startInitialize(initialize []byte) {
@@ -30,7 +29,7 @@ func (s *session) startInitialize(initialize []byte) {
 	s.id, s.version = "", ""
 }
 
-// finishInitialize lets the messages through that waited for initialize.
+// finishInitialize releases the messages that waited for initialize.
 func (s *session) finishInitialize() {
 	if s.initializing != nil {
 		close(s.initializing)
@@ -38,7 +37,7 @@ func (s *session) finishInitialize() {
 	}
 }
 
-// setNegotiated takes in the answer to initialize: the session's id comes with it.
+// setNegotiated stores the version and the session id from the answer to initialize.
 func (s *session) setNegotiated(h http.Header, result []byte) {
 	s.version = mcp.NegotiatedVersion(result)
 	s.id = SessionID(h)
@@ -53,7 +52,7 @@ func visibleASCII(s string) bool {
 	return s != ""
 }
 
-// setSessionHeaders sets the headers by which a server knows session and version.
+// setSessionHeaders sets the headers for session and version.
 func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -69,17 +68,16 @@ func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 	}
 }
 
-// handleInitialized notes that the session is open, and listens to what the server
-// has to say outside of answers. It returns when that stream is open: what a
-// server says there before is lost, and some ask their client there about a call
-// that comes next. One that sends no header before it has something to say holds
-// nobody up for long.
+// handleInitialized notes that the session is open, and opens the server's own stream. It waits
+// until the stream is open, because earlier messages on it are lost, and some servers ask their
+// client there about the next call. It waits at most openTimeout, because some servers send no
+// header before their first message.
 func (u *Upstream) handleInitialized(line []byte) {
 	u.mu.Lock()
 	first := !u.session.listening && u.sse == nil
 	u.session.initialized, u.session.listening = slices.Clone(line), true
 	if !first && u.session.stopListening != nil {
-		u.session.stopListening() // that stream is the old session's
+		u.session.stopListening() // the open stream belongs to the old session
 	}
 	u.mu.Unlock()
 	if !first {
@@ -96,8 +94,7 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 }
 
-// reopenStream opens the server's own stream where it was refused with the credentials
-// of before.
+// reopenStream opens the server's own stream if it was refused with the former credentials.
 func (u *Upstream) reopenStream() {
 	u.mu.Lock()
 	line, listening := u.session.initialized, u.session.listening
@@ -107,17 +104,17 @@ func (u *Upstream) reopenStream() {
 	}
 }
 
-// renewSession begins the session anew after the server has forgotten it, or ended the
-// stream it was on: dead, called with u.mu held, reports it. Only one does it; the
-// others wait for that one. It reports whether there is a new session. rt is what
-// needs it, nil where nothing does yet.
+// renewSession begins the session again after the server has forgotten it or its stream has
+// ended. dead reports this; it is called with u.mu held. Only one goroutine renews the session;
+// the others wait for it. renewSession reports whether there is a new session. rt is the request
+// that needs the session, or nil.
 func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	ctx := u.ctx
 	if rt != nil {
 		ctx = rt.ctx
 	}
 	u.mu.Lock()
-	if !dead() { // done meanwhile
+	if !dead() { // another goroutine has renewed it
 		u.mu.Unlock()
 		return true
 	}
@@ -151,8 +148,8 @@ func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	return ok
 }
 
-// reinitialize repeats the frames that began the session. The client has had its
-// answer; this one is for us.
+// reinitialize sends the frames that began the session again. The client does not see this
+// answer, because it has had one.
 func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize, initialized []byte) bool {
 	f, err := frame.Parse(initialize, u.o.Limits)
 	if err != nil {
@@ -182,7 +179,7 @@ func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize
 	}
 	rt = newRoundTrip(ctx, f)
 	defer rt.cancel()
-	late := time.AfterFunc(ackTimeout, rt.cancel) // as when the client says it
+	late := time.AfterFunc(ackTimeout, rt.cancel) // the same limit as for the client's own message
 	defer late.Stop()
 	resp, err := u.postOnce(rt)
 	if err != nil && (ctx.Err() != nil || rt.ctx.Err() == nil) {
@@ -195,7 +192,7 @@ func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize
 	return true
 }
 
-// postOwn posts a request that the client knows nothing of, and does not wait for ever.
+// postOwn posts a request of the proxy itself and returns its result, within ackTimeout.
 func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
 	late := time.AfterFunc(ackTimeout, rt.cancel)
 	defer late.Stop()
@@ -208,7 +205,7 @@ func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
 	return resp.Header, result, err
 }
 
-// deleteSession ends the session at the server, which may not want to know (405).
+// deleteSession ends the session at the server. The server may refuse this (405).
 func (u *Upstream) deleteSession() {
 	u.mu.Lock()
 	id := u.session.id

@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// position is how far a stream has been read, for taking it up again.
+// position is the point up to which a stream has been read, for resuming it.
 type position struct {
-	lastEventID string        // the id of the last event
-	resumable   bool          // there was one
-	wait        time.Duration // before the next attempt
-	tries       int           // without an event since
+	lastEventID string        // id of the last event
+	resumable   bool          // the last event id can be used to resume
+	wait        time.Duration // pause before the next attempt
+	tries       int           // attempts without an event since
 
-	session string // that the position is in
+	session string // session of the position
 }
 
-// readStream reads the stream that answers rt, and takes it up again when it is cut
-// before the answer: a broken connection is not a cancellation (MCP 2025-11-25
-// basic/transports). A modern stream cannot be resumed.
+// readStream reads the stream that answers rt, and resumes it when it is cut before the answer: a
+// broken connection is not a cancellation (MCP 2025-11-25 basic/transports). A modern stream
+// cannot be resumed.
 func (u *Upstream) readStream(rt *roundTrip, resp *http.Response) {
 	p := position{wait: u.o.Patience}
 	err := u.readEvents(rt, resp, &p)
@@ -39,14 +39,14 @@ func (u *Upstream) readStream(rt *roundTrip, resp *http.Response) {
 	}
 }
 
-// isDone reports a request that needs no more answer.
+// isDone reports whether the request needs no answer any more.
 func (u *Upstream) isDone(rt *roundTrip) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return rt.answered.hasFired() || rt.cancelled || rt.ctx.Err() != nil
 }
 
-// resumeStream takes the stream up again where it was cut.
+// resumeStream resumes a cut stream.
 func (u *Upstream) resumeStream(rt *roundTrip, p *position) error {
 	resp, err := u.openStream(rt.ctx, p)
 	if err != nil {
@@ -60,13 +60,13 @@ func (u *Upstream) resumeStream(rt *roundTrip, p *position) error {
 	return u.readEvents(rt, resp, p)
 }
 
-// readEvents hands on what a stream carries until it ends. rt is nil for the stream
-// that belongs to no request.
+// readEvents passes on the messages of a stream until it ends. rt is nil for the server's own
+// stream.
 func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) error {
 	began := time.Now()
 	defer func() {
 		if time.Since(began) >= steadyAfter {
-			p.tries = 0 // a gateway that cuts what is quiet is no server that is gone
+			p.tries = 0 // a gateway may cut quiet streams although the server still runs
 		}
 	}()
 	last, resumed := p.lastEventID, p.resumable
@@ -83,13 +83,13 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.lastEventID, p.resumable = e.ID, canResume(e.ID)
 		}
 		if e.Retry >= 0 {
-			floor := u.o.Patience // nobody waits for the server's own stream
+			floor := u.o.Patience // on the server's own stream nobody waits
 			if rt != nil {
 				floor /= 4
 			}
 			p.wait = u.retryDelay(e.Retry, floor)
 		}
-		again := resumed && e.HasID && e.ID == last // a server that begins with the event it was to begin behind
+		again := resumed && e.HasID && e.ID == last // some servers repeat the event after which the stream was to resume
 		if resumed = resumed && !e.HasData; again {
 			continue
 		}
@@ -97,20 +97,20 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.tries = 0
 			u.receiveFrame(rt, resp.Header, e.Data)
 		}
-		if rt != nil && after == nil && rt.answered.hasFired() { // the server should end it now (MCP 2025-11-25 basic/transports)
+		if rt != nil && after == nil && rt.answered.hasFired() { // the server should end the stream now (MCP 2025-11-25 basic/transports)
 			after = time.AfterFunc(10*u.o.Patience, rt.cancel)
 			defer after.Stop()
 		}
 	}
 }
 
-// canResume reports an event id that a header can carry back.
+// canResume reports whether a header can hold the event id.
 func canResume(id string) bool {
 	return id != "" && len(id) <= maxEventID &&
 		!strings.ContainsFunc(id, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// openStream opens the server's own stream, or takes up one that was cut.
+// openStream opens the server's own stream, or resumes a cut stream.
 func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.o.URL.String(), nil)
 	if err != nil {
@@ -134,15 +134,15 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 	if isOK(resp) {
 		if what, err := AnswerType(resp); err != nil || what != "text/event-stream" {
 			drainBody(resp.Body)
-			p.tries = maxResumes // it will not become one
+			p.tries = maxResumes // no further attempts: the server has no event stream
 			return nil, errors.Join(errors.New("the server's stream is no event stream"), err)
 		}
 	}
 	return resp, nil
 }
 
-// retryDelay gives how long the server wants us to wait, within bounds: one that says 0 and cuts
-// its streams at once must not keep us busy.
+// retryDelay returns the server's retry time within limits: a server that sends 0 and cuts its
+// streams at once must not keep the proxy busy.
 func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 	if ms >= int(maxRetryDelay/time.Millisecond) {
 		return maxRetryDelay
@@ -150,7 +150,7 @@ func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 	return max(time.Duration(ms)*time.Millisecond, floor)
 }
 
-// backOff waits before the next attempt; false when there will be none.
+// backOff waits before the next attempt. It returns false when ctx ends.
 func (u *Upstream) backOff(ctx context.Context, p *position) bool {
 	t := time.NewTimer(p.wait << min(p.tries, 4))
 	defer t.Stop()
@@ -163,8 +163,8 @@ func (u *Upstream) backOff(ctx context.Context, p *position) bool {
 	}
 }
 
-// keepStreamOpen keeps the server's own stream open: what it says outside of answers
-// comes there. A server without one answers 405.
+// keepStreamOpen keeps the server's own stream open, on which the server sends messages that are
+// not answers. A server without such a stream answers 405.
 func (u *Upstream) keepStreamOpen(first signal) {
 	p := position{wait: u.o.Patience}
 	for opened := false; ; {

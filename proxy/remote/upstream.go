@@ -12,43 +12,40 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Upstream is one client's connection to a server: frames in as lines, frames
-// out as lines, HTTP between.
+// Upstream is one client's connection to a server: lines in, lines out, HTTP between.
 type Upstream struct {
 	o       Options
 	http    *http.Client
-	ctx     context.Context // of the connection: Close ends it. No caller's context lives as long
+	ctx     context.Context // context of the connection: Close ends it. A caller's context would end too early
 	cancel  context.CancelFunc
-	out     *io.PipeReader // what the server said, for Read
+	out     *io.PipeReader // the server's messages, for Read
 	in      *io.PipeWriter
 	tasks   sync.WaitGroup
 	closed  sync.Once
 	done    chan struct{}
-	partial []byte // a line whose end has not been written yet
+	partial []byte // the written part of an unfinished line
 	queue   chan queued
-	late    atomic.Int32 // how many lines are on their way for too long
+	late    atomic.Int32 // number of lines that are late
 
 	mu       sync.Mutex // guards what follows
 	session  session
 	inFlight map[string]*roundTrip // by frame.IDKey of the request
 	bound    bindings
-	sse      *sseTransport // the HTTP+SSE transport, once the server turned out to speak it
-	failure  string        // the last thing that went wrong, for Status
+	sse      *sseTransport // the HTTP+SSE transport, once the server is known to speak it
+	failure  string        // the last failure, for Status
 }
 
-// Read gives what the server sent, as lines.
+// Read returns the server's messages as lines.
 func (u *Upstream) Read(p []byte) (int, error) { return u.out.Read(p) }
 
-// queued is a line on its way, or, without one, the wish to know when those
-// before it are.
+// queued is a line to send. Without a line, sent is closed when the earlier lines are sent.
 type queued struct {
 	line []byte
 	sent chan struct{}
 }
 
-// Write sends lines, in their order. It waits for the server only when many are
-// on their way: the end of what the client says must be noticed behind a server
-// that is slow.
+// Write sends lines in their order. It waits for the server only when many lines are queued: the
+// proxy must notice the end of the client's input even with a slow server.
 func (u *Upstream) Write(p []byte) (int, error) {
 	for rest := p; ; {
 		line, tail, whole := bytes.Cut(rest, []byte{'\n'})
@@ -68,9 +65,9 @@ func (u *Upstream) Write(p []byte) (int, error) {
 	}
 }
 
-// dispatchLines sends one line after the other: the next when a request has been
-// written, anything else acknowledged, so that a server sees them in the order in
-// which the client sent them.
+// dispatchLines sends one line after the other, so that the server sees them in the client's
+// order. It sends the next line when a request has been written or any other message has been
+// acknowledged.
 func (u *Upstream) dispatchLines() {
 	for {
 		select {
@@ -86,7 +83,7 @@ func (u *Upstream) dispatchLines() {
 	}
 }
 
-// waitSent waits until what was written is on its way, but not for long.
+// waitSent waits until the queued lines are sent, at most flushTimeout.
 func (u *Upstream) waitSent() {
 	t := time.NewTimer(flushTimeout)
 	defer t.Stop()
@@ -102,27 +99,28 @@ func (u *Upstream) waitSent() {
 	}
 }
 
-// Done is never closed: a server that cannot be reached may be reached again.
+// Done returns a channel that is never closed: a server that cannot be reached may be reached
+// again.
 func (u *Upstream) Done() <-chan struct{} { return u.done }
 
-// Close ends the session with the server and every stream, in about a second.
+// Close ends the session with the server and every stream, in about one second.
 func (u *Upstream) Close(context.Context) error {
 	u.closed.Do(func() {
 		u.waitSent()
 		u.mu.Lock()
-		u.cancel() // under the lock: no task is begun after it
+		u.cancel() // under the lock, so that no task starts after it
 		u.mu.Unlock()
 		_ = u.in.Close()
 		u.tasks.Wait()
-		// Last: a stream that is taken up meanwhile would find the session gone, and
-		// begin another.
+		// This comes last: a stream that is resumed meanwhile would find no session and begin
+		// another.
 		u.deleteSession()
 		u.http.CloseIdleConnections()
 	})
 	return nil
 }
 
-// Status says how the connection stands, for people.
+// Status returns the state of the connection as text for people.
 func (u *Upstream) Status() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -132,7 +130,7 @@ func (u *Upstream) Status() string {
 	return "the connection was closed"
 }
 
-// startTask begins a task that Close waits for; after Close it begins none.
+// startTask starts a task that Close waits for. After Close it starts none.
 func (u *Upstream) startTask(task func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -141,21 +139,21 @@ func (u *Upstream) startTask(task func()) {
 	}
 }
 
-// deliverLine hands one frame to the reader.
+// deliverLine passes one frame to the reader.
 func (u *Upstream) deliverLine(line []byte) {
 	line = OneLine(line)
-	_, _ = u.in.Write(append(line, '\n')) // closed: nobody reads any more
+	_, _ = u.in.Write(append(line, '\n')) // an error means that nobody reads any more
 }
 
-// OneLine gives a frame as the pump takes it: line breaks, which in JSON stand between
-// tokens only, are replaced by blanks, in place. In the place of one in a string stands what
-// no frame may hold, or a frame that is not JSON would become one that is.
+// OneLine returns a frame as one line. It replaces line breaks in place by spaces, because in
+// JSON they stand only between tokens. It replaces a line break inside a string by NUL, which no
+// frame may hold; otherwise an invalid frame would become valid.
 func OneLine(frame []byte) []byte {
-	frame = bytes.Trim(frame, " \t\r\n") // what JSON calls blank, and no more
+	frame = bytes.Trim(frame, " \t\r\n") // only the white space of JSON
 	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
 		return frame
 	}
-	inside, escapes := false, false // a string; the byte before it
+	inside, escapes := false, false // inside a string; after a backslash
 	for i, c := range frame {
 		switch {
 		case (c == '\n' || c == '\r') && inside:
@@ -170,19 +168,19 @@ func OneLine(frame []byte) []byte {
 	return frame
 }
 
-// trustedLength is up to where memory is taken for a body because its header says so.
+// trustedLength is the largest Content-Length for which a buffer is allocated in advance.
 const trustedLength = 4 << 20
 
-// ReadAll reads a body into one piece, of the length that its header gave, -1 for none.
+// ReadAll reads a body into one buffer. length is the length in the header, or -1.
 func ReadAll(body io.Reader, length int64) ([]byte, error) {
 	if length <= 0 || length > trustedLength {
 		return io.ReadAll(body)
 	}
 	var b bytes.Buffer
-	b.Grow(int(length) + bytes.MinRead) // with room to see its end
+	b.Grow(int(length) + bytes.MinRead) // with room to detect the end
 	_, err := b.ReadFrom(body)
 	return b.Bytes(), err
 }
 
-// requestKey names a request among those in flight.
+// requestKey returns the map key of a request in flight.
 func requestKey(f *frame.Frame) string { return frame.IDKey(f.ID) }

@@ -1,6 +1,6 @@
-// Package serve is clawai's own MCP server: what an agent may ask of clawai itself. It is a
-// server like any other, behind the same gate. It is given what its two tools answer, and
-// reaches nothing else: nothing here decides, reveals or changes what guards the agent.
+// Package serve is clawai's own MCP server, with the tools that an agent may call. It is a server
+// like any other, behind the same gate. It gets the answers of its two tools from functions in
+// Options and has access to nothing else: it does not decide, reveal or change any protection.
 package serve
 
 import (
@@ -20,24 +20,24 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Name is what rules call the server.
+// Name is the server's name in rules.
 const Name = "clawai"
 
-// Options of New. A tool whose function is nil is not there.
+// Options of New. A tool whose function is nil does not exist.
 type Options struct {
 	Version string
-	// Status is what clawai_status answers, as JSON.
+	// Status returns the answer of clawai_status, to be encoded as JSON.
 	Status func(detail string) (any, error)
-	// Secret is the value of an entry that its owner shows to agents. The error is for the
+	// Secret returns the value of an entry that its owner shows to agents. The error is for the
 	// agent.
 	Secret func(skill, key string) (string, error)
 }
 
-// Server runs from New to Close; it is an upstream of the pump.
+// Server runs from New to Close; it is an upstream of package proxy.
 type Server struct {
 	o     Options
 	tools []tool
-	in    *os.File // what was said before the end is answered: the system keeps it
+	in    *os.File // a system pipe, so that all the input before Close is answered
 	toUs  *os.File
 	out   *io.PipeWriter
 	from  *io.PipeReader
@@ -61,22 +61,22 @@ func New(o Options) (_ *Server, err error) {
 	return s, nil
 }
 
-// Read gives what the server says.
+// Read returns the server's messages.
 func (s *Server) Read(p []byte) (int, error) { return s.from.Read(p) }
 
-// Write takes what is said to it.
+// Write takes messages to the server.
 func (s *Server) Write(p []byte) (int, error) { return s.toUs.Write(p) }
 
-// Done is closed when it has ended.
+// Done returns a channel that is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.ended }
 
-// Status says how it ended.
+// Status returns how the server ended.
 func (s *Server) Status() string { return "clawai's own server was closed" }
 
-// closeGrace is how long the last answers may wait to be read.
+// closeGrace is how long Close waits for the last answers to be read.
 const closeGrace = time.Second
 
-// Close ends it, when it has answered what it was asked, and a Read under way.
+// Close ends the server, and a pending Read, after the server has answered its requests.
 func (s *Server) Close(context.Context) error {
 	s.once.Do(func() {
 		_ = s.toUs.Close()
@@ -106,25 +106,25 @@ func (s *Server) serveLines() {
 	}
 }
 
-// versions of MCP that it speaks, the latest last.
+// versions of MCP that the server speaks, the latest last.
 var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
-// JSON-RPC's codes.
+// Error codes of JSON-RPC.
 const (
 	unknownMethod = -32601
 	invalidParams = -32602
 )
 
-// answerLine gives the line that answers one; nil where none does.
+// answerLine returns the line that answers a line, or nil if it needs no answer.
 func (s *Server) answerLine(line []byte) []byte {
 	limits := frame.DefaultLimits()
-	limits.AllowBatch = true // MCP 2025-03-26 has them
+	limits.AllowBatch = true // MCP 2025-03-26 has batches
 	f, err := frame.Parse(line, limits)
 	switch {
 	case err == nil && f.Kind == frame.Request:
 		return s.answerRequest(&f)
 	case err != nil || f.Kind != frame.Batch:
-		return nil // the gate lets nothing through that is none
+		return nil // the gate lets only valid frames through
 	}
 	var all [][]byte
 	for i := range f.Elements {
@@ -209,5 +209,5 @@ func errorLine(f *frame.Frame, code int, text string) []byte {
 	return line
 }
 
-// errArguments is said of a call that lacks some.
+// errArguments is the error for a call with missing arguments.
 var errArguments = errors.New("skill and key are both needed")

@@ -2,23 +2,22 @@ package serve
 
 import "errors"
 
-// The tools there are. An agent must not read or decide its own approvals: nothing that
-// answers questions, shows or tries rules, reads others' records, changes settings or starts
-// anything may ever be one of them.
+// The names of the tools. An agent must not read or decide its own approvals: no tool may ever
+// answer questions, show or try rules, read others' records, change settings or start anything.
 const (
 	statusTool = "clawai_status"
 	vaultTool  = "clawai_vault"
 )
 
-// tool is one of them.
+// tool is a tool of this server.
 type tool struct {
 	name      string
 	arguments []string
-	entry     string // of the list, as JSON
+	entry     string // entry of tools/list, as JSON
 	run       func(o Options, args map[string]string) (any, error)
 }
 
-// Details that clawai_status has.
+// Values of clawai_status's argument detail.
 const (
 	Summary  = "summary"
 	Activity = "activity"

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// setProcessAttributes puts the child in a group of its own. The kernel offers nothing
-// for our own death: the watchdog and the end of its stdin are what remains.
+// setProcessAttributes puts the child into its own process group. This kernel cannot kill the
+// child when this process dies: only the watchdog and the end of stdin stop it.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// setProcessAttributes puts the child in a group of its own and lets the kernel kill it
-// when we die.
+// setProcessAttributes puts the child into its own process group, and makes the kernel kill it
+// when this process dies.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// The steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": input closed, then
-// asked, then made to end. A server has the time of its own that the SDKs' clients
-// give it; they signal us after two seconds, and kill us two seconds after that, so
-// that the whole of it stays below four, and below two once we are signalled.
+// Waits between the steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": close the input, ask the
+// server to end, kill it. The server gets as much time as the SDKs' clients give. These signal
+// this process after two seconds and kill it two seconds later, so all the steps together take
+// less than four seconds, and less than two after the signal.
 const (
 	graceEOF   = 2 * time.Second
-	graceShort = 300 * time.Millisecond // in its place: for who signals us, and for what a server that has ended leaves behind
+	graceShort = 300 * time.Millisecond // in place of graceEOF after a signal, and for the processes that an ended server leaves
 	graceTerm  = 900 * time.Millisecond
 	graceKill  = 200 * time.Millisecond
-	graceRead  = 300 * time.Millisecond // for whoever reads, to take what the server said last
+	graceRead  = 300 * time.Millisecond // for the reader to take the server's last output
 )
 
-// Child is a running server. Read and Write may each be used by one goroutine
-// at a time, beside each other and beside Close.
+// Child is a running server. Read and Write may each be used by one goroutine at a time, in
+// parallel with each other and with Close.
 type Child struct {
 	cmd     *exec.Cmd
-	in      *pipeEnd // our writing end of its stdin
-	out     *pipeEnd // our reading end of its stdout
+	in      *pipeEnd // writing end of its stdin
+	out     *pipeEnd // reading end of its stdout
 	group   group
 	done    chan struct{} // closed when the direct child has ended
-	reaped  chan struct{} // closed when the goroutine that started it has
-	drained chan struct{} // closed when all that the server has said was read
-	last    sync.Once     // of closing drained
+	reaped  chan struct{} // closed when runProcess has ended
+	drained chan struct{} // closed when all the server's output was read
+	last    sync.Once     // closes drained
 	once    sync.Once
-	forced  bool // we had to signal it; settled when Close has returned
+	forced  bool // the server had to be signalled; valid after Close
 }
 
 // Read reads from the server's stdout.
@@ -49,16 +49,15 @@ func (c *Child) Read(p []byte) (int, error) {
 // Write writes all of p to the server's stdin.
 func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
 
-// CloseWrite ends the server's stdin, and nothing else.
+// CloseWrite closes only the server's stdin.
 func (c *Child) CloseWrite() { c.in.closeEnd() }
 
-// Done is closed when the process itself has ended; what it started may live
-// until Close.
+// Done returns a channel that is closed when the process itself has ended. Its own children may
+// live until Close.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Close ends the server and everything in its process group, and returns when
-// they are gone: at once, or after little more than the graces. Once ctx has ended
-// whoever asked for it does not wait for long.
+// Close ends the server and its process group, and returns when they are gone: at once, or after
+// little more than the grace times. After ctx has ended it takes much less time.
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.closeEnd()
@@ -77,8 +76,8 @@ func (c *Child) Close(ctx context.Context) error {
 	return nil
 }
 
-// waitRead waits until what the server has said is read: its last answers may stand in
-// the pipe yet.
+// waitRead waits until the server's output is read, because its last answers may still be in the
+// pipe.
 func (c *Child) waitRead() {
 	late := time.NewTimer(graceRead)
 	defer late.Stop()
@@ -120,8 +119,8 @@ func (c *Child) waitGone(d time.Duration) bool {
 	}
 }
 
-// waitGroupGone waits until nobody is left in the group, at most for d. Nobody reports
-// the end of a grandchild: it has to be looked for.
+// waitGroupGone waits until the group is empty, at most for d. The system does not report the end
+// of a grandchild, so the function polls.
 func (c *Child) waitGroupGone(d time.Duration) bool {
 	late, look := time.NewTimer(d), time.NewTicker(5*time.Millisecond)
 	defer late.Stop()
@@ -136,11 +135,10 @@ func (c *Child) waitGroupGone(d time.Duration) bool {
 	return true
 }
 
-// Pid is the process id of the server.
+// Pid returns the process id of the server.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
-// ExitCode gives the child's, or 128 and its signal, as shells say it; -1 while
-// it runs.
+// ExitCode returns the child's exit code, or 128 plus its signal, as in shells; -1 while it runs.
 func (c *Child) ExitCode() int {
 	select {
 	case <-c.done:
@@ -150,11 +148,11 @@ func (c *Child) ExitCode() int {
 	}
 }
 
-// WasForced reports, after Close, that the server did not end with its input and
-// had to be signalled: its exit code is then our doing.
+// WasForced reports, after Close, whether the server did not end with its input and had to be
+// signalled. Then its exit code is a result of the signal.
 func (c *Child) WasForced() bool { return c.forced }
 
-// Status says how the server ended, for people.
+// Status returns how the server ended, as text for people.
 func (c *Child) Status() string {
 	switch code := c.ExitCode(); {
 	case code < 0:
@@ -166,8 +164,8 @@ func (c *Child) Status() string {
 	}
 }
 
-// makePipes gives the command a pipe for each of stdin and stdout and returns
-// our ends.
+// makePipes gives the command a pipe for stdin and one for stdout, and returns this process's
+// ends.
 func makePipes(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
 	stdin, in, err := newPipe(false)
 	if err != nil {
@@ -183,8 +181,8 @@ func makePipes(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
 	return in, out, nil
 }
 
-// closeChildEnds closes our copies of the child's ends: as long as one is open
-// its end cannot be seen.
+// closeChildEnds closes this process's copies of the child's pipe ends. While a copy is open, the
+// end of the stream cannot be detected.
 func (c *Child) closeChildEnds() {
 	for _, end := range []any{c.cmd.Stdin, c.cmd.Stdout} {
 		_ = end.(*os.File).Close()

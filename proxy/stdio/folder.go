@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// elsewhere are programs whose servers see other folders than we do: in a container, on
+// elsewhere are programs whose servers see other folders than this process: in a container, on
 // another machine, in a sandbox.
 var elsewhere = strings.Fields("docker podman nerdctl container kubectl oc ssh wsl flatpak snap chroot bwrap firejail systemd-run sudo doas vagrant multipass lima limactl devcontainer")
 
-// shells are programs that run a text, which may go to another folder first.
+// shells are programs that run a command text, which may change the folder first.
 var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 
-// toFolder are options by which programs start in another folder, or start others there:
-// uv, make, git, env, pnpm, npm, yarn, bun, poetry.
+// toFolder are options with which programs start in another folder, or start other programs
+// there: uv, make, git, env, pnpm, npm, yarn, bun, poetry.
 var toFolder = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
-// MovesAway reports whether a command may well start its server in another folder than it
-// is run in. A word that only looks so costs relative paths, and opens nothing.
+// MovesAway reports whether a command may start its server in another folder than its own. A
+// false positive only makes relative paths unusable; it allows nothing.
 func MovesAway(command []string) bool {
 	for i, word := range command {
 		name := programName(word)
@@ -37,9 +37,9 @@ func MovesAway(command []string) bool {
 	return false
 }
 
-// RunsElsewhere reports whether a command may start a server that sees another system than
-// ours: in a container, on another machine, in the Linux of a Windows machine, whose
-// bash.exe is found before others.
+// RunsElsewhere reports whether a command may start a server that sees another system: in a
+// container, on another machine, or in the Linux of a Windows machine, whose bash.exe is found
+// first.
 func RunsElsewhere(command []string) bool {
 	return slices.ContainsFunc(command, func(word string) bool {
 		name := programName(word)
@@ -47,8 +47,8 @@ func RunsElsewhere(command []string) bool {
 	})
 }
 
-// changesFolder reports whether a shell text holds a word that goes to another folder, or
-// a program that does.
+// changesFolder reports whether a shell text contains a command that changes the folder, or a
+// program from elsewhere.
 func changesFolder(text string) bool {
 	return slices.ContainsFunc(textWords(text), func(w string) bool {
 		return slices.Contains([]string{"cd", "chdir", "pushd", "popd", "Set-Location", "sl"}, w) || slices.Contains(elsewhere, filepath.Base(w)) ||
@@ -56,14 +56,14 @@ func changesFolder(text string) bool {
 	})
 }
 
-// NamesFolder reports whether a server is given another folder than the one it is started in
-// as an argument: it may start relative paths there, as the filesystem server does.
+// NamesFolder reports whether an argument of a server is a folder other than the current one:
+// relative paths may start there, as in the filesystem server.
 func NamesFolder(command []string) bool {
 	here, err := os.Getwd()
 	for _, word := range command[min(1, len(command)):] {
 		_, value, _ := strings.Cut(word, "=")
 		for _, dir := range []string{word, value} {
-			if dir == "~" || strings.HasPrefix(dir, "~/") { // which some servers take for the home
+			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers expand ~ to the home folder
 				return true
 			}
 			info, missing := os.Stat(dir)
@@ -78,12 +78,12 @@ func NamesFolder(command []string) bool {
 	return false
 }
 
-// programName gives what a program is called, without folder and extension.
+// programName returns the name of a program, without its folder and .exe.
 func programName(word string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/"))), ".exe")
 }
 
-// textWords gives the words of a shell text.
+// textWords returns the words of a shell text.
 func textWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|(){}'\"", r) })
 }

@@ -7,15 +7,14 @@ import (
 	"syscall"
 )
 
-// group is the child's process group: whatever it started and did not move
-// elsewhere.
+// group is the child's process group: all its descendants that did not change their group.
 type group struct {
 	id       int
 	watchdog *watchdog
 }
 
 func (g *group) adoptProcess(p *os.Process) error {
-	g.id = p.Pid // Setpgid made the child its leader
+	g.id = p.Pid // Setpgid made the child the group's leader
 	g.watchdog = startWatchdog(g.id)
 	return nil
 }
@@ -35,5 +34,5 @@ func exitCode(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// checkArgs refuses nothing: a program gets its arguments as they are.
+// checkArgs returns nil: on Unix a program gets its arguments unchanged.
 func checkArgs(string, []string) error { return nil }

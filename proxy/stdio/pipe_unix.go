@@ -10,13 +10,12 @@ import (
 	"syscall"
 )
 
-// pipeEnd is our end of a pipe, a blocking descriptor read and written with
-// bare system calls. Mixing it with descriptors in Go's poller costs a factor
-// of twenty on large frames and on one processor (bench/README.md), so
-// that neither end of the proxy ever is in the poller.
+// pipeEnd is this process's end of a pipe, a blocking descriptor with direct system calls. A mix
+// with descriptors in Go's poller is twenty times slower for large frames and on one processor
+// (bench/README.md), so neither side of the proxy uses the poller.
 type pipeEnd struct {
 	fd     int
-	mu     sync.Mutex // held through a system call: a descriptor in use must not be closed, its number would be reused
+	mu     sync.Mutex // held during a system call: if a descriptor in use were closed, its number would be reused
 	closed atomic.Bool
 	freed  bool
 }
@@ -30,8 +29,8 @@ func (e *pipeEnd) lockOpen() bool {
 	return true
 }
 
-// unlockEnd looks behind the lock: a close that found it taken has left the descriptor to
-// whoever had it.
+// unlockEnd unlocks and then checks for a close: closeEnd leaves the descriptor to the goroutine
+// that holds the lock.
 func (e *pipeEnd) unlockEnd() {
 	e.mu.Unlock()
 	if e.closed.Load() {
@@ -39,14 +38,15 @@ func (e *pipeEnd) unlockEnd() {
 	}
 }
 
-// closeEnd ends the use of the descriptor: at once when nobody is inside a call,
-// otherwise when that call returns.
+// closeEnd closes the descriptor: at once when no call is running, otherwise when the running
+// call returns.
 func (e *pipeEnd) closeEnd() {
 	e.closed.Store(true)
 	e.freeDescriptor()
 }
 
-// freeDescriptor closes the descriptor, unless it is in use: whoever uses it calls free then.
+// freeDescriptor closes the descriptor, unless it is in use: then unlockEnd calls freeDescriptor
+// again.
 func (e *pipeEnd) freeDescriptor() {
 	if e.mu.TryLock() {
 		if !e.freed {
@@ -102,7 +102,7 @@ func writeFD(fd int, p []byte) (int, error) {
 	return done, nil
 }
 
-// newPipe makes a pipe whose one end (the reading one if read) is ours.
+// newPipe makes a pipe. ours is the reading end if read is true, else the writing end.
 func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	var fds [2]int
 	if err := pipeFDs(&fds); err != nil {
@@ -114,13 +114,12 @@ func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	return os.NewFile(uintptr(fds[0]), "stdin"), &pipeEnd{fd: fds[1]}, nil
 }
 
-// Stdin and Stdout are this process's own, read and written with bare system
-// calls like a child's pipes. An inherited descriptor may be in non-blocking
-// mode, and the mode is shared with whoever gave it to us: it is left alone
-// and waited for instead.
+// Stdin returns a reader of this process's standard input, with direct system calls like a
+// child's pipes. An inherited descriptor may be in non-blocking mode, and that mode is shared
+// with the process that gave it. So the mode is not changed, and Read waits with poll(2).
 func Stdin() io.Reader { return ownFD(0) }
 
-// Stdout is the writer beside Stdin.
+// Stdout returns a writer to this process's standard output, in the same way as Stdin.
 func Stdout() io.Writer { return ownFD(1) }
 
 type ownFD int

@@ -9,22 +9,21 @@ import (
 	"runtime"
 )
 
-// Exit codes of a server that could not be started, as shells and env(1) use
-// them.
+// Exit codes for a server that could not be started, as in shells and env(1).
 const (
 	CodeNotExecutable = 126
 	CodeNotFound      = 127
 )
 
-// Options say what to start.
+// Options holds the command to start and its environment.
 type Options struct {
 	Args   []string // the command and its arguments; at least one
-	Env    []string // nil: ours
-	Dir    string   // "": ours
-	Stderr *os.File // handed to the child as it is; nil: discarded
+	Env    []string // nil: the environment of this process
+	Dir    string   // "": the folder of this process
+	Stderr *os.File // inherited by the child; nil: discarded
 }
 
-// StartError says why the server is not running and which exit code tells so.
+// StartError is the reason why the server was not started, with the exit code for it.
 type StartError struct {
 	Code int
 	Name string
@@ -43,7 +42,7 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// stripExecPath drops "fork/exec PATH:", which repeats the name.
+// stripExecPath removes "fork/exec PATH:", which repeats the name.
 func stripExecPath(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
@@ -59,8 +58,7 @@ func startError(name string, err error) error {
 	return &StartError{Code: code, Name: name, Err: err}
 }
 
-// Start runs the command. Every error is a *StartError; then no process is
-// left.
+// Start starts the command. Every error is a *StartError; then no process is left.
 func Start(o Options) (*Child, error) {
 	if len(o.Args) == 0 {
 		return nil, &StartError{Code: CodeNotFound, Err: errors.New("no command given")}
@@ -115,6 +113,6 @@ func (c *Child) runProcess(started chan<- error) {
 		return
 	}
 	started <- nil
-	_ = c.cmd.Wait() // how it ended is in ProcessState
+	_ = c.cmd.Wait() // ProcessState holds the result
 	close(c.done)
 }

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object that kills what is in it when its last handle closes,
-// ours, so that nothing outlives this process however it ends. The child is started
-// suspended and runs once it is in the job, so that what it starts is in there too.
+// group is a job object that kills its processes when its last handle is closed. Only this
+// process has a handle, so nothing outlives this process. The child is started suspended and
+// resumed after it is in the job, so that its own children are in the job too.
 type group struct {
 	job windows.Handle
 }
@@ -42,8 +42,8 @@ func (g *group) adoptProcess(p *os.Process) error {
 	return errors.Join(err, in)
 }
 
-// ntResumeProcess resumes all threads of a process; ResumeThread would need the handle
-// of the first one, which os/exec closes.
+// ntResumeProcess resumes all threads of a process. ResumeThread would need the handle of the
+// first thread, which os/exec closes.
 var ntResumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
 func resumeProcess(process windows.Handle) error {
@@ -56,26 +56,26 @@ func resumeProcess(process windows.Handle) error {
 	return nil
 }
 
-// terminateGroup does nothing: Windows has no polite request for a process without
-// a window, and the end of its stdin has been that already.
+// terminateGroup does nothing: Windows has no polite request for a process without a window, and
+// stdin is closed already.
 func (g *group) terminateGroup() {}
 
 func (g *group) killGroup() { _ = windows.TerminateJobObject(g.job, 1) }
 
-// isAlive is not asked for what the child started: the job ends it on release.
+// isAlive returns false: the child's own processes need no wait, because the job ends them on
+// release.
 func (g *group) isAlive() bool { return false }
 
 func (g *group) releaseGroup() { _ = windows.CloseHandle(g.job) }
 
-// setProcessAttributes also puts the child in a group of its own: Ctrl-C is ours to
-// pass on, by the end of its input, and has no batch file ask whether to end.
+// setProcessAttributes also puts the child into its own process group. So Ctrl-C reaches only
+// this process, which closes the child's input, and a batch file does not ask whether to end.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// checkArgs refuses arguments of a batch file (npx is npx.cmd) that cmd.exe, which
-// Windows starts for it, would read as its own: nothing quotes them for certain
-// (CVE-2024-24576).
+// checkArgs refuses arguments of a batch file (npx is npx.cmd) that cmd.exe, which Windows starts
+// for it, would interpret itself: no quoting is safe (CVE-2024-24576).
 func checkArgs(path string, args []string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".cmd", ".bat":
@@ -92,7 +92,7 @@ func checkArgs(path string, args []string) error {
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 
-// pipeEnd is a pipe handle; Go reads and writes these with blocking calls.
+// pipeEnd is a pipe handle; Go reads and writes such handles with blocking calls.
 type pipeEnd struct{ f *os.File }
 
 func (e *pipeEnd) Read(p []byte) (int, error) {
@@ -105,9 +105,9 @@ func (e *pipeEnd) Read(p []byte) (int, error) {
 
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.f.Write(p) }
 
-// closeEnd ends the use of the handle: at once, or when whoever is inside a call has come
-// back. It does not wait for them: os.File cancels what they wait for once, and who has
-// locked the file but not called the system yet waits on.
+// closeEnd closes the handle: at once, or when the running call has returned. It does not wait:
+// os.File cancels a pending operation only once, and a goroutine that has locked the file but not
+// yet made the system call waits on.
 func (e *pipeEnd) closeEnd() {
 	go func() { _ = e.f.Close() }()
 }
@@ -123,13 +123,13 @@ func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	return r, &pipeEnd{w}, nil
 }
 
-// Stdin and Stdout are this process's own. Stdin cannot be closed: at a console that
-// would wait for whoever reads it, until a line is typed.
+// Stdin returns this process's standard input. It cannot be closed: at a console, Close would
+// wait for the running read until a line is typed.
 func Stdin() io.Reader { return struct{ io.Reader }{os.Stdin} }
 
-// Stdout is the writer beside Stdin.
+// Stdout returns this process's standard output.
 func Stdout() io.Writer { return os.Stdout }
 
-// StdoutGone is never closed: a pipe whose reader has gone says so when something is
-// written to it.
+// StdoutGone returns nil, which is never closed: on Windows only a write shows that the reader of
+// a pipe has gone.
 func StdoutGone() <-chan struct{} { return nil }

@@ -9,21 +9,20 @@ import (
 	"syscall"
 )
 
-// watchdog ends the group when we are killed without a chance to do it: a
-// shell that reads from a pipe only we hold. Linux's parent-death signal
-// reaches the direct child alone, and npx leaves its server running when it is
-// killed. Where there is no /bin/sh it is done without.
+// watchdog ends the group when this process is killed and cannot do so itself. It is a shell that
+// reads from a pipe whose other end only this process holds. Linux's parent-death signal reaches
+// only the direct child, and npx leaves its server running when it is killed. Without /bin/sh
+// there is no watchdog.
 type watchdog struct {
 	pipe *os.File
 	done chan struct{}
 }
 
-// watchdogScript is told to leave by a line; the end of the pipe means that we died.
-// $0 is the group's id and nothing else comes from outside.
+// watchdogScript exits when it reads a line. The end of the pipe means that this process died. $0
+// is the group's id, the only value from outside.
 const watchdogScript = `read _ && exit; kill -TERM -"$0"; sleep 1; kill -KILL -"$0"`
 
-// startWatchdog starts the watchdog beside the session, not before it: the client is
-// waiting for the server.
+// startWatchdog starts the watchdog in parallel, because the client is waiting for the server.
 func startWatchdog(group int) *watchdog {
 	var fds [2]int
 	if pipeFDs(&fds) != nil {
@@ -36,7 +35,7 @@ func startWatchdog(group int) *watchdog {
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"
 	cmd.Stdin = theirs
-	// Clients that kill our process group must not take the watchdog along.
+	// Clients that kill this process's group must not kill the watchdog.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	go func() {
 		defer close(w.done)

@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Answer has the output and the exit code of a hook.
+// Answer is the output and the exit code of a hook.
 type Answer struct {
 	Stdout, Stderr []byte
 	Code           int
 }
 
-// AnswerAllow lets the tool run, as far as we are concerned, and answers any other event. It is
-// silence where the client takes that for an answer: its own rules, and its own question,
-// then still hold, which an explicit "allow" may switch off.
+// AnswerAllow lets the tool run, and answers any other event. It is empty where the client takes
+// silence for an answer: then the client's own rules and questions still apply, which an explicit
+// "allow" may turn off.
 func (r *Row) AnswerAllow(e Event) Answer {
 	text := r.Allow
 	if e.Kind != Before {
@@ -28,17 +28,17 @@ func (r *Row) AnswerAllow(e Event) Answer {
 	return Answer{Stdout: []byte(text + "\n")}
 }
 
-// Exit codes: clients take any other for a hook that failed, and most run the tool then.
+// Exit codes. Clients take any other code for a failed hook, and most of them then run the tool.
 const (
 	exitSilent = 0
 	exitDenied = 2
 )
 
-// maxReason is as much of a reason, in bytes, as clients show.
+// maxReason is the length in bytes of a reason that clients show.
 const maxReason = 500
 
-// AnswerDeny says no in every way that the client understands: which of them it goes by
-// differs from client to client, and from version to version.
+// AnswerDeny denies the call in every form that the client understands, because clients and
+// versions differ in the form that counts.
 func (r *Row) AnswerDeny(e Event, reason string) Answer {
 	reason = singleLine(reason)
 	a := Answer{Stderr: []byte(reason + "\n"), Code: exitDenied}
@@ -61,7 +61,7 @@ func (r *Row) AnswerDeny(e Event, reason string) Answer {
 	return a
 }
 
-// AnswerAsk has the client put the question to the person; false when it would not.
+// AnswerAsk makes the client ask the person. It returns false if the client does not do this.
 func (r *Row) AnswerAsk(e Event, reason string) (Answer, bool) {
 	reason = singleLine(reason)
 	switch {
@@ -74,7 +74,7 @@ func (r *Row) AnswerAsk(e Event, reason string) (Answer, bool) {
 	return Answer{}, false
 }
 
-// IsDenial reports whether the client takes an answer for a no.
+// IsDenial reports whether the client takes the answer for a denial.
 func (r *Row) IsDenial(a Answer) bool {
 	if a.Code == exitDenied {
 		return true
@@ -101,7 +101,8 @@ func (r *Row) hookOutput(e Event, decision, reason string) []byte {
 	return marshalLine(all)
 }
 
-// singleLine gives a reason on one line, harmless and not empty: Codex runs the tool where it is.
+// singleLine returns a reason on one line, without control characters and not empty: Codex runs
+// the tool if the reason is empty.
 func singleLine(s string) string {
 	out := []rune{}
 	size := 0
@@ -123,7 +124,7 @@ func singleLine(s string) string {
 func marshalLine(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts always marshal
+		panic(err) // strings and maps of strings always marshal
 	}
 	return append(b, '\n')
 }

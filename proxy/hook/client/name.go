@@ -11,9 +11,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// named is the tool of a server. wraps says that its arguments stand among those of a tool
-// of the client's own that calls it; spelled, that the server's name was cut out of the
-// tool's, where a client writes some characters as others.
+// named is a server's tool. wraps means that its arguments are inside the arguments of a built-in
+// tool that calls it. spelled means that the server's name was cut out of the tool's name, where
+// a client may replace characters.
 type named struct {
 	server, tool   string
 	wraps, spelled bool
@@ -21,8 +21,8 @@ type named struct {
 
 var errNoServer = errors.New("it does not say of which server the tool is")
 
-// splitTool gives the server's tools that a name may mean: none when the client brings the tool
-// along, several where the name can be cut in more than one way.
+// splitTool returns the server tools that a tool name may mean: none for a built-in tool, several
+// if the name can be split in more than one way.
 func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]named, error) {
 	server, _, err := root.readText(r.MCPServer)
 	if err != nil {
@@ -86,10 +86,10 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]name
 	return nil, nil
 }
 
-// callers are tools of clients that call a server's tool, which their arguments name.
+// callers are built-in tools that call a server's tool named in their arguments.
 var callers = []string{"call_mcp_tool", "use_mcp_tool", "mcp_call_tool", "use_tool"}
 
-// parseCalledTool gives the server's tool that the arguments of such a tool name.
+// parseCalledTool returns the server's tool that the arguments of such a tool name.
 func parseCalledTool(input []byte) ([]named, error) {
 	if input == nil {
 		return nil, errNoServer
@@ -113,9 +113,9 @@ func parseCalledTool(input []byte) ([]named, error) {
 	return all, err
 }
 
-// cutToolName takes SERVER__TOOL apart, wherever that can be done; server is the name that the
-// client gives beside it, with other characters perhaps, or "" when it gives none. The server of a
-// plugin keeps the prefix that tells it from one of the owner's with the same name.
+// cutToolName splits SERVER__TOOL at every possible place. server is the name in a separate
+// member, perhaps with other characters, or "". The server of a plugin keeps its prefix, which
+// distinguishes it from an owner's server with the same name.
 func (r *Row) cutToolName(rest, mark, server string) (all []named, err error) {
 	if strings.HasPrefix(rest, "plugin_") {
 		server = ""
@@ -144,13 +144,13 @@ func (r *Row) cutToolName(rest, mark, server string) (all []named, err error) {
 	return all, nil
 }
 
-// maxCuts is more ways to cut a name than any tool on record has.
+// maxCuts is the largest number of ways to split a name. No known tool has so many.
 const maxCuts = 32
 
-// NarrowServers gives the calls the names that the owner's files have for their servers, and
-// keeps, of the ways to cut a tool's name, those whose server is one of these. Where none
-// is known, it keeps all. Those that others may have named join them: a rule about such a
-// server that denies or asks holds, and one that allows does not suffice.
+// NarrowServers sets the server names of the calls to those in the owner's files, and keeps only
+// the splits with such a server. If no such server is known, it keeps all. Servers that others
+// may have named are added: a rule that denies or asks for such a server counts, but a rule that
+// allows is not sufficient.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return
@@ -161,13 +161,13 @@ func (req *Request) NarrowServers(owners, others []string) {
 	if known := req.renameServers(owners, same); len(known) > 0 {
 		calls = known
 	} else if req.Row.MCP == underscored {
-		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // it may be another's as well
+		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // the tool may belong to another server as well
 	}
 	req.Calls = append(slices.Clone(calls), more...)
 }
 
-// renameServers gives the calls whose server is written as one of the client's files may be, under
-// the name that it has there.
+// renameServers returns the calls whose server name can be a written form of one of servers, with
+// that server's real name.
 func (req *Request) renameServers(servers []string, same func(written, name string) bool) (calls []policy.Call) {
 	for _, c := range req.Calls {
 		for _, s := range servers {
@@ -181,20 +181,20 @@ func (req *Request) renameServers(servers []string, same func(written, name stri
 	return calls
 }
 
-// isNumbered reports whether a name is written with a number behind it, as VS Code tells
-// servers apart that it would write alike. A long name gives way to the number.
+// isNumbered reports whether written is name with a number appended: VS Code does this to
+// distinguish servers with the same written name. It shortens a long name for the number.
 func isNumbered(written, name string) bool {
 	base := strings.TrimRight(written, "0123456789")
 	return base != "" && base != written && (name == base || len(written) == shortServer && strings.HasPrefix(name, base))
 }
 
-// HasSpelledServer reports whether the server's name was cut out of the tool's: what the client's
-// files call it is not known yet.
+// HasSpelledServer reports whether the server's name was cut out of the tool's name, so that its
+// name in the client's files is not known yet.
 func (req *Request) HasSpelledServer() bool { return req.spelled }
 
-// IsCertain reports whether the call's server is called so in the client's files, whatever
-// stands in them: its name was not cut out of the tool's, or can be cut in one way alone and
-// holds nothing that the client writes for other characters.
+// IsCertain reports whether the call's server has this name in the client's files, whatever the
+// files contain: its name was not cut out of the tool's name, or it can be cut in only one way
+// and holds no replaced characters.
 func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true
@@ -203,11 +203,11 @@ func (req *Request) IsCertain() bool {
 	return exact && len(req.Calls) == 1 && !strings.Contains(req.Calls[0].Server, "_")
 }
 
-// spellServer gives a server's name as the client writes it into that of a tool.
+// spellServer returns the forms in which the client may write a server's name in a tool's name.
 func (r *Row) spellServer(server string) []string {
 	plain := sanitizeName(server)
 	switch {
-	case r.ID == "codex": // it knows no hyphen either
+	case r.ID == "codex": // Codex replaces hyphens, too
 		return []string{server, plain, strings.ReplaceAll(plain, "-", "_")}
 	case r.ID == "goose":
 		key := strings.ToLower(strings.Join(strings.Fields(server), ""))
@@ -219,8 +219,8 @@ func (r *Row) spellServer(server string) []string {
 	return []string{server, plain, low, low[:min(len(low), shortServer)], short, strings.ReplaceAll(short, ".", "_")}
 }
 
-// shortenName gives a server's name as VS Code writes it: in small letters, one _ for every run
-// of other characters, and cut short.
+// shortenName returns a server's name as VS Code writes it: in lower case, with one _ for each
+// run of other characters, and shortened.
 func shortenName(server string) string {
 	var out strings.Builder
 	run := false
@@ -238,11 +238,11 @@ func shortenName(server string) string {
 	return name[:min(len(name), shortServer)]
 }
 
-// shortServer is as much of a server's name as VS Code puts before a tool's: 18 characters
-// with mcp_ and the _ behind it.
+// shortServer is the number of characters of a server's name that VS Code puts before a tool's
+// name: 18 characters with mcp_ and the final _.
 const shortServer = 18 - len("mcp_") - 1
 
-// sanitizeName gives a server's name as Claude Code writes it into that of a tool.
+// sanitizeName returns a server's name as Claude Code writes it in a tool's name.
 func sanitizeName(server string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -253,7 +253,8 @@ func sanitizeName(server string) string {
 	}, server)
 }
 
-// serverArguments gives those that stand among a client's own: an object, or JSON as a text.
+// serverArguments returns the server tool's arguments from a built-in tool's arguments: an
+// object, or JSON in a string.
 func serverArguments(input []byte) ([]byte, error) {
 	if input == nil {
 		return nil, errors.New("it has no arguments that can be read")

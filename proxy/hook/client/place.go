@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// object is a JSON object that strict has admitted: no name stands twice in it.
+// object is a JSON object that parsePayload has accepted: it has each member only once.
 type object struct{ jsonscan.Value }
 
-// findValue gives the first of some places that is there and not null.
+// findValue returns the value at the first place that exists and is not null.
 func (o object) findValue(places []string) jsonscan.Value {
 	for _, place := range places {
 		v := o.Value
@@ -25,7 +25,7 @@ func (o object) findValue(places []string) jsonscan.Value {
 	return ""
 }
 
-// readText gives the string that stands there.
+// readText returns the string at the first existing place.
 func (o object) readText(places []string) (s string, there bool, err error) {
 	switch v := o.findValue(places); v.Kind() {
 	case jsonscan.Absent:
@@ -36,8 +36,8 @@ func (o object) readText(places []string) (s string, there bool, err error) {
 	return "", true, fmt.Errorf("%s is no text", strings.Join(places, " or "))
 }
 
-// textAt reads the words that a person typed: a text, or a list of parts with a text each; "" where this
-// version does not know the place, and a client that has it elsewhere is asked more.
+// textAt returns the words that a person typed: a string, or a list of parts with a text each. It
+// returns "" if this version does not know the place.
 func (o object) textAt(places []string) string {
 	v := o.findValue(places)
 	switch v.Kind() {
@@ -55,17 +55,17 @@ func (o object) textAt(places []string) string {
 	return ""
 }
 
-// isSubagent reports whether the payload is about an agent that another has started: its
-// prompt is a model's, not a person's.
+// isSubagent reports whether the payload is about an agent that another agent started: then a
+// model wrote the prompt, not a person.
 func (o object) isSubagent() bool {
 	if o.Member("parent_agent_id").Kind() == jsonscan.Null {
-		return false // Cline names every agent
+		return false // Cline writes null for an agent without a parent
 	}
 	return o.findValue([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
 }
 
-// readFolder gives the path that stands there, or the only one of a list: of several it is not
-// known which is meant.
+// readFolder returns the path at the first existing place, or the only path of a list. For
+// several paths it returns "", because it is not known which one is meant.
 func (o object) readFolder(places []string) (string, error) {
 	v := o.findValue(places)
 	all := slices.Collect(v.Elements())
@@ -79,7 +79,7 @@ func (o object) readFolder(places []string) (string, error) {
 	return "", nil
 }
 
-// readInput gives the object of arguments, which may be written as a text; nil for none.
+// readInput returns the object of arguments, which may be JSON in a string; nil for none.
 func (o object) readInput(places []string) ([]byte, error) {
 	v := o.findValue(places)
 	text := v.Bytes()
@@ -99,11 +99,11 @@ func (o object) readInput(places []string) ([]byte, error) {
 	return args.Bytes(), nil
 }
 
-// envelopeNames are members that Cursor's events of one tool have beside its arguments.
+// envelopeNames are the members that Cursor's events for a single tool have beside the arguments.
 var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_id", "session_id", "workspace_roots", "model", "cursor_version", "user_email", "transcript_path",
 	"tool_use_id", "attachments", "content", "sandbox"}
 
-// argumentsObject gives the object without what is beside the arguments.
+// argumentsObject returns the object without the members in envelopeNames.
 func (o object) argumentsObject() []byte {
 	args := []byte{'{'}
 	for name, value := range o.Members() {

@@ -19,32 +19,33 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Request is a payload that was read: its client, its event and its calls.
+// Request is a parsed payload: its client, its event and its calls.
 type Request struct {
-	Row     *Row // of the client that it is, which need not be the one that was registered
+	Row     *Row // row of the client that wrote the payload, perhaps not the registered client
 	Event   Event
-	Session string // the client's own id of its session
-	Call    string // and of the call
+	Session string // the client's id of its session
+	Call    string // the client's id of the call
 	Cwd     string
-	Mode    string // how far the client asks by itself, where it says so
-	Said    string // by the user, of a Prompt; "" where this version does not know the place
-	Cleared bool   // the session begins because the one before was cleared
-	Newer   string // what may differ where the client is newer than its row; "" where it is not, or does not say
+	Mode    string // the client's permission mode, if it states one
+	Said    string // the user's words in a Prompt; "" if this version does not know the place
+	Cleared bool   // the session begins because the earlier one was cleared
+	Newer   string // a warning if the client is newer than its row; "" if it is not, or states no version
 
-	// Calls are what the rules judge, strictest wins: several where the name can be cut
-	// in more than one way. MCP says that they are of a server's tool.
+	// Calls are the calls that the rules judge; the strictest decision counts. There are several
+	// if the tool's name can be split in more than one way. MCP means that they are for a
+	// server's tool.
 	Calls []policy.Call
 	MCP   bool
-	// spelled says that the name of the server was cut out of the tool's.
+	// spelled means that the server's name was cut out of the tool's name.
 	spelled bool
 }
 
-// Limit is how much a client may write, in bytes.
+// Limit is the largest size of a payload in bytes.
 const Limit = 32 << 20
 
-// Read reads a payload strictly: what two readers could take differently is an error, and
-// so is all that is missing. The error is for the agent. registered is the event that the
-// command line names, for clients whose payloads name none; "" when it names none.
+// Read parses a payload strictly: an ambiguous or incomplete payload is an error. The error is
+// for the agent. registered is the event in the command line, for clients whose payloads name
+// none; "" for none.
 func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	req.Row = r
 	if len(payload) > Limit {
@@ -66,8 +67,8 @@ func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	return req, row.readCalls(root, &req)
 }
 
-// stripByteOrderMark gives a payload without the byte order mark that Windows' shells put before it, as
-// UTF-8.
+// stripByteOrderMark returns a payload as UTF-8 without the byte order mark that Windows' shells
+// write.
 func stripByteOrderMark(payload []byte) []byte {
 	var order binary.ByteOrder
 	switch {
@@ -81,7 +82,7 @@ func stripByteOrderMark(payload []byte) []byte {
 		return payload
 	}
 	if len(payload)%2 != 0 {
-		return payload // it is no JSON
+		return payload // not valid JSON in any case
 	}
 	var units []uint16
 	for at := 2; at < len(payload); at += 2 {
@@ -90,7 +91,7 @@ func stripByteOrderMark(payload []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// readEnvelope reads what is beside the call.
+// readEnvelope reads the members beside the call.
 func (r *Row) readEnvelope(root object, req *Request) (err error) {
 	var there bool
 	if req.Session, there, err = root.readText(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
@@ -135,7 +136,7 @@ func (r *Row) readCalls(root object, req *Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Event.Tool != "" && input == nil { // Cursor's events of one tool have its arguments among their own members
+	if req.Event.Tool != "" && input == nil { // Cursor's events for a single tool have the arguments among their own members
 		input = root.argumentsObject()
 	}
 	names, err := r.splitTool(root, tool, input, req.Event)
@@ -171,10 +172,10 @@ func (r *Row) readCalls(root object, req *Request) error {
 	return nil
 }
 
-// toolSpelling gives how far a server's tool is called by the server's own words.
+// toolSpelling returns how the client has changed the name of a server's tool.
 func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
-	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the latter this client has not written
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // this client does not write names longer than its limit
 		return policy.AsWritten
 	case len(tool) == r.NameLimit:
 		return policy.Cut
@@ -182,7 +183,8 @@ func (r *Row) toolSpelling(tool string) policy.Spelling {
 	return policy.Dotless
 }
 
-// readToolInput gives those of the tool. The text of a patch may stand in their place.
+// readToolInput returns the tool's arguments. A tool that takes a patch may get the patch as a
+// string instead.
 func (r *Row) readToolInput(root object, tool string) ([]byte, error) {
 	if v := root.findValue(r.Input); v.Kind() == jsonscan.String && builtin.FindTool(r.ID, tool).TakesPatch() {
 		if text := v.Text(); strings.HasPrefix(strings.TrimSpace(text), "***") {
@@ -192,14 +194,14 @@ func (r *Row) readToolInput(root object, tool string) ([]byte, error) {
 	return root.readInput(r.Input)
 }
 
-// completeBuiltin makes a call one of a built-in tool.
+// completeBuiltin turns a call into a call of a built-in tool.
 func (r *Row) completeBuiltin(req *Request) error {
 	c := &req.Calls[0]
 	if len(c.Names) == 0 {
-		return nil // it is malformed, and denied
+		return nil // the call is malformed and will be denied
 	}
 	c.Method, c.Cwd = builtin.Method, filepath.ToSlash(req.Cwd)
-	if runtime.GOOS == policy.Windows { // where the client is, its tools are
+	if runtime.GOOS == policy.Windows { // the tools run on the client's system
 		c.OS = policy.Windows
 	}
 	args, err := builtin.CompleteArguments(r.ID, c.Names[0], c.Args)
@@ -211,7 +213,7 @@ func (r *Row) completeBuiltin(req *Request) error {
 	return nil
 }
 
-// asCall gives the call of a tool as the proxy would read it.
+// asCall returns the calls that the proxy would read from a tools/call with this tool and input.
 func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	line := escape.AppendEscaped([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
 	line = append(line, '"')
@@ -229,7 +231,7 @@ func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	return m.Calls, nil
 }
 
-// parsePayload admits a payload as the proxy admits a frame.
+// parsePayload validates a payload in the same way as the proxy validates a frame.
 func parsePayload(payload []byte) (object, error) {
 	const before = `{"jsonrpc":"2.0","id":1,"method":"hook","params":`
 	line := bytes.NewBuffer(append(make([]byte, 0, len(before)+len(payload)+1), before...))
@@ -254,7 +256,7 @@ func missingError(place []string, err error) error {
 	return fmt.Errorf("%s is missing", strings.Join(place, " or "))
 }
 
-// shortenText gives the beginning of a text from a client.
+// shortenText returns the beginning of a client's text.
 func shortenText(s string) string {
 	if len(s) > 80 {
 		s = strings.ToValidUTF8(s[:80], "") + "…"

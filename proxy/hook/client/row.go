@@ -1,87 +1,87 @@
-// Package client knows how agents speak to a hook: what stands where in what they write,
-// and how an answer has to look. Each is a row of a table (rows.go). Reads no file and no
-// environment.
+// Package client describes how each agent writes its hook payloads and what answers it expects.
+// Each agent is a row of a table (rows.go). The package does not read files or the environment.
 package client
 
 import (
 	"slices"
 )
 
-// Row is the contract of one agent: how its payloads look, how it names tools, and what
-// it takes for an answer. Each row says at which version that was seen, and how.
+// Row is the contract of one agent: the form of its payloads, its tool names, and its answers.
+// Each row states the version at which this was observed, and how.
 type Row struct {
-	ID   string // as in wrap's catalogue
-	Like bool   // as like has it, but for what stands here
+	ID   string // id in wrap's catalogue
+	Like bool   // takes the missing fields from likeClaude
 	Seen string // the version that the row was written for
-	From Source // how it was seen there
+	From Source // how the row was learned
 
-	// Where things stand in the payload; of several places the first that is there counts.
-	// Members of objects within are joined by a dot.
+	// Places in the payload; the first existing place counts. A dot separates the members of
+	// nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
-	NeedSession, NeedCall                                      bool     // a payload without is not read
-	Version                                                    []string // of the client; nil where it does not say
+	NeedSession, NeedCall                                      bool     // a payload without it is refused
+	Version                                                    []string // place of the client's version; nil: the payload has none
 
-	// Marks are members that no other client with the same events writes. A payload with
-	// more of them is rather this client's. Without are members that it never writes. Both
-	// may be several at once: "a&!b" is a without b.
+	// Marks are members that no other client with the same events writes. A payload with more of
+	// them fits this client better. Without are members that the client never writes. An entry
+	// may combine members: "a&!b" is a without b.
 	Marks, Without []string
 
-	// Begun are the places that say why a session begins; "clear" then ends the one before in the same
-	// process, measured.
+	// Begun are the places of the reason for which a session begins. As measured, "clear" also
+	// ends the earlier session in the same process.
 	Begun []string
 
 	Events []Event
 	MCP    mcpNames
-	// NameLimit is the length at which the client cuts the names of servers' tools, in which it
-	// writes "_" for each "."; 0 where it leaves them as they are.
+	// NameLimit is the length to which the client cuts the names of servers' tools, after it
+	// replaces each "." by "_"; 0: it does not change the names.
 	NameLimit int
-	Servers   []string // of the client's own, whose names its user's files do not hold
+	Servers   []string // the client's built-in servers, which the user's files do not contain
 
 	Deny  Dress
-	Allow string // what lets a tool run; "" where silence does
-	Pass  string // what answers every other event; "" where silence does
-	// Exit0 says that a denial ends with exit code 0: any other is a hook that failed, and
-	// the client then runs the tool.
+	Allow string // output that lets a tool run; "": no output
+	Pass  string // output for every other event; "": no output
+	// Exit0 means that a denial has exit code 0: this client takes any other code for a failed
+	// hook and then runs the tool.
 	Exit0 bool
-	Asks  bool // "ask" shows the person the client's own dialog, measured
-	// Modes are the permission modes in which that is known; "" is a payload that names none.
+	Asks  bool // "ask" shows the person the client's own dialog (measured)
+	// Modes are the permission modes in which Asks is known to hold; "" is a payload without a
+	// mode.
 	Modes []string
-	// Attended is the variable that is 0 where nobody sits before the client; Project
-	// are those with the folder that it was started in.
+	// Attended is the environment variable that is 0 when nobody watches the client. Project
+	// lists the variables that hold the folder in which the client was started.
 	Attended string
 	Project  []string
 }
 
-// Source tells how a row was learned. The zero value is no source.
+// Source is the way in which a row was learned. The zero value is not valid.
 type Source string
 
 // The sources, the best first.
 const (
-	Real      Source = "real"   // a session of the client, with its hook's input written down
+	Real      Source = "real"   // recorded hook input of a real session
 	FromCode  Source = "source" // the client's own code or documentation
-	FromUsers Source = "report" // what users and other tools report
+	FromUsers Source = "report" // reports of users and other tools
 )
 
-// Event is one event that the hook is called for.
+// Event is an event for which the hook is called.
 type Event struct {
 	Name string
 	Kind EventKind
-	// Tool is the tool's name where the event is that of one tool, and its input the
+	// Tool is the tool's name if the event is for a single tool. Its arguments are then the
 	// members of the payload or of Input.
 	Tool string
-	Asks bool // Row.Asks, for this event alone
-	// By is the member that tells the event where a payload names none.
+	Asks bool // Row.Asks for this event only
+	// By is the member that shows the event if a payload names none.
 	By   string
-	Pass string // Row.Pass, for this event alone
+	Pass string // Row.Pass for this event only
 }
 
-// PromptMethod is the method under which the record has a prompt, beside that of built-in tools.
+// PromptMethod is the method of a prompt in the record. Built-in tools have another method.
 const PromptMethod = "builtin/prompt"
 
-// UnreadMethod is the method under which the record has a payload that no row could read.
+// UnreadMethod is the method in the record of a payload that no row could parse.
 const UnreadMethod = "builtin/unread"
 
-// EventKind tells events apart by their subject. The zero value is no kind.
+// EventKind is the kind of an event. The zero value is not valid.
 type EventKind uint8
 
 // The kinds.
@@ -90,39 +90,39 @@ const (
 	Before            // a tool is about to run: it is judged
 	Session           // a session begins
 	Prompt            // the user has told the agent something
-	Other             // nothing is decided
+	Other             // an event without a decision
 )
 
-// Dress is how a denial is written, beside its reason on stderr.
+// Dress is the form of a denial on stdout. The reason is also written to stderr.
 type Dress uint8
 
-// The dresses.
+// The forms of a denial.
 const (
-	Plain      Dress = iota // nothing on stdout; the exit code alone
+	Plain      Dress = iota // nothing on stdout, only the exit code
 	Specific                // hookSpecificOutput.permissionDecision
-	TopLevel                // the same, and permissionDecision beside it
+	TopLevel                // the same, and permissionDecision at the top level
 	Decision                // decision "deny", reason
 	Block                   // decision "block", reason
 	Permission              // permission, user_message, agent_message
 	Cancel                  // cancel, errorMessage
 )
 
-// mcpNames is how a client calls the tools of servers.
+// mcpNames is the form in which a client names the tools of servers.
 type mcpNames uint8
 
 const (
 	noMCP       mcpNames = iota
 	doubled              // mcp__SERVER__TOOL
-	single               // mcp_SERVER_TOOL, with the two apart in the payload
+	single               // mcp_SERVER_TOOL, with server and tool in separate members
 	colon                // MCP:TOOL, without the server
 	slashed              // @SERVER/TOOL
 	extension            // SERVER__TOOL
 	dashed               // SERVER-TOOL
-	underscored          // mcp_SERVER_TOOL, the server's name cut short
-	apart                // the two in the payload
+	underscored          // mcp_SERVER_TOOL, with the server's name shortened
+	apart                // server and tool only in separate members
 )
 
-// FindRow looks a client's row up; nil for a client that has none.
+// FindRow returns a client's row, or nil if there is none.
 func FindRow(id string) *Row {
 	for i := range rows {
 		if rows[i].ID == id {
@@ -132,12 +132,11 @@ func FindRow(id string) *Row {
 	return nil
 }
 
-// Unnamed is the client that is meant where no word names one: an entry that an older clawai
-// wrote into Claude Code's file is started without its arguments by other clients that read
-// it. The payload tells whose it is.
+// Unnamed is the client if the command line names none: other clients start, without arguments,
+// an entry that an older clawai wrote into Claude Code's file. The payload then shows the client.
 const Unnamed = "claude-code"
 
-// completeRow gives a row with all that it takes over.
+// completeRow returns a row with the fields that it takes from likeClaude.
 func completeRow(r *Row) *Row {
 	if r.Like {
 		return likeClaude(*r)
@@ -145,7 +144,7 @@ func completeRow(r *Row) *Row {
 	return r
 }
 
-// IDs lists the clients.
+// IDs returns the ids of the clients.
 func IDs() (ids []string) {
 	for i := range rows {
 		ids = append(ids, rows[i].ID)
@@ -160,7 +159,8 @@ func (r *Row) findEvent(name string) *Event {
 	return nil
 }
 
-// BeforeEventName gives the name of the event before a tool runs: for the answer to what was not read.
+// BeforeEventName returns the name of the event before a tool runs, for the answer to an
+// unreadable payload.
 func (r *Row) BeforeEventName() string {
 	for _, e := range r.Events {
 		if e.Kind == Before && e.Name != "" {
@@ -170,7 +170,7 @@ func (r *Row) BeforeEventName() string {
 	return ""
 }
 
-// FilePrefix gives how the ids of the client's rows in the catalogue of wrap begin.
+// FilePrefix returns the prefix of the client's ids in the catalogue of wrap.
 func (r *Row) FilePrefix() string {
 	switch r.ID {
 	case "gemini-cli":

@@ -1,9 +1,10 @@
 package client
 
-// is are the places of something in a payload.
+// is lists places in a payload.
 type is = []string
 
-// likeClaude gives the shape that Claude Code has given to hooks and others have taken over.
+// likeClaude returns a row with the payload shape of Claude Code, which other clients have
+// adopted.
 func likeClaude(r Row) *Row {
 	r.Event, r.Session, r.Cwd = is{"hook_event_name"}, is{"session_id"}, is{"cwd"}
 	r.Call, r.Tool, r.Input = is{"tool_use_id", "tool_call_id"}, is{"tool_name"}, is{"tool_input"}
@@ -43,20 +44,20 @@ var geminiEvents = []Event{
 }
 
 // The modes in which Claude Code shows its dialog for a hook's question. In auto, dontAsk,
-// bypassPermissions and whatever comes, something else may answer.
+// bypassPermissions and unknown modes something else may answer.
 var claudeModes = is{"", "default", "acceptEdits", "plan"}
 
-// rows are in the order of the catalogue of wrap --hooks; of clients that write the same,
-// the first is taken. What each client does with an answer, and what it never shows a hook,
-// stands in docs/hooks.md. All of it is constant: what a start of the hook would have to
-// make first, each call would pay for.
+// rows are in the order of the catalogue of wrap --hooks. If several clients write the same
+// payload, the first one counts. docs/hooks.md describes what each client does with an answer and
+// what it never shows a hook. The table is constant, because each start of the hook would pay for
+// building it.
 var rows = []Row{
 	{ID: "claude-code", Seen: "2.1.330", From: Real, Like: true, NeedSession: true, NeedCall: true, Marks: is{"prompt_id", "effort", "agent_type"}, Without: is{"timestamp", "client_type", "!cwd"},
 		Asks: true, Modes: claudeModes, Begun: is{"source"}, Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: is{"CLAUDE_PROJECT_DIR"}},
 	{ID: "codex", Seen: "0.169.0", From: Real, Like: true, NeedSession: true, Marks: is{"turn_id"}, Without: is{"timestamp", "client_type", "tool_name&!turn_id", "prompt&!turn_id", "!cwd"}},
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: is{"mcp_context.server_name"}, MCPTool: is{"mcp_context.tool_name"},
 		Marks: is{"timestamp"}, Without: is{"permission_mode", "!transcript_path"}, Deny: Decision, Project: is{"GEMINI_PROJECT_DIR"}},
-	// Without words an allowed call counts as a broken hook where failClosed is set.
+	// With failClosed, Cursor takes an allowed call without output for a broken hook.
 	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: is{"cursor_version"}, Event: is{"hook_event_name"}, Session: is{"conversation_id", "session_id"}, NeedSession: true, Call: is{"tool_use_id", "generation_id"},
 		Cwd: is{"cwd", "workspace_roots"}, Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: colon, Deny: Permission, Project: is{"CURSOR_PROJECT_DIR"},
 		Marks: is{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: is{"!conversation_id&!generation_id&!cursor_version"}, Modes: is{""},
@@ -65,7 +66,8 @@ var rows = []Row{
 			{Name: "preToolUse", Kind: Before}, {Name: "beforeShellExecution", Kind: Before, Tool: "Shell", Asks: true},
 			{Name: "beforeMCPExecution", Kind: Before, Asks: true}, {Name: "beforeReadFile", Kind: Before, Tool: "Read"},
 			{Name: "beforeTabFileRead", Kind: Before, Tool: "Read"},
-			// Cursor runs the hooks of Claude Code's file by Claude's events, with members of its own.
+			// Cursor runs the hooks in Claude Code's file with Claude's event names and its own
+			// members.
 			{Name: "PreToolUse", Kind: Before}, {Name: "UserPromptSubmit", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "SessionStart", Kind: Session},
 			{Name: "sessionStart", Kind: Session}, {Name: "beforeSubmitPrompt", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "postToolUse", Kind: Other},
 			{Name: "afterShellExecution", Kind: Other}, {Name: "afterMCPExecution", Kind: Other}, {Name: "afterFileEdit", Kind: Other},
@@ -73,8 +75,8 @@ var rows = []Row{
 			{Name: "postToolUseFailure", Kind: Other}, {Name: "subagentStart", Kind: Other}, {Name: "subagentStop", Kind: Other}, {Name: "preCompact", Kind: Other},
 			{Name: "stop", Kind: Other}, {Name: "sessionEnd", Kind: Other},
 		}},
-	// Its extension host writes hook_event_name and session_id; what was documented before,
-	// hookEventName and sessionId. The common members are those of Copilot CLI and Qwen Code.
+	// VS Code's extension host writes hook_event_name and session_id; the earlier documentation
+	// had hookEventName and sessionId. Copilot CLI and Qwen Code have the same common members.
 	{ID: "vscode", Seen: "1.135", From: FromCode, Event: is{"hook_event_name", "hookEventName"}, Session: is{"session_id", "sessionId"}, NeedSession: true, Call: is{"tool_use_id", "toolUseId"}, Cwd: is{"cwd"},
 		Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: underscored, NameLimit: 64, MCPServer: is{"mcp_server.name"}, Asks: true, Modes: is{""}, Deny: TopLevel, Events: likeEvents,
 		Marks: is{"hookEventName", "timestamp", "tool_use_id"}, Without: is{"!timestamp", "permission_mode", "conversation_id", "client_type", "turn_id", "toolInput", "workspaceRoot",
@@ -98,7 +100,8 @@ var rows = []Row{
 			{Name: "pre_user_prompt", Kind: Prompt}, {Name: "post_run_command", Kind: Other}, {Name: "post_read_code", Kind: Other},
 			{Name: "post_write_code", Kind: Other}, {Name: "post_mcp_tool_use", Kind: Other}, {Name: "post_cascade_response", Kind: Other},
 		}},
-	// The extension writes the names of the files (PreToolUse); the SDK of the CLI its own.
+	// Cline's extension writes the names of the hook files (PreToolUse); the SDK of its CLI has
+	// its own names.
 	{ID: "cline", Seen: "3.0.65 (CLI)", From: Real, Event: is{"hookName"}, Session: is{"taskId"}, NeedSession: true, Call: is{"tool_call.id"}, Cwd: is{"workspaceRoots", "workspaceInfo.rootPath"},
 		Tool: is{"tool_call.name", "preToolUse.toolName"}, Input: is{"tool_call.input", "preToolUse.parameters"}, MCP: extension, Deny: Cancel, Exit0: true,
 		Events: []Event{
@@ -113,10 +116,11 @@ var rows = []Row{
 	{ID: "factory", Seen: "0.186", From: FromCode, Like: true, NeedSession: true, Without: is{"timestamp", "client_type", "turn_id", "tool_use_id", "!permission_mode"}, Project: is{"FACTORY_PROJECT_DIR"}},
 	{ID: "kiro", Seen: "CLI 3", From: FromCode, Like: true, MCP: slashed, Deny: Specific, Without: is{"conversation_id", "generation_id", "turn_id", "timestamp", "client_type", "permission_mode", "!cwd"}, Events: []Event{
 		{Name: "preToolUse", Kind: Before}, {Name: "agentSpawn", Kind: Session}, {Name: "userPromptSubmit", Kind: Prompt},
-		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // of v3
+		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // names of v3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},
 	}},
-	// Any exit code but 0 is a broken hook, and the tool runs; silence is read either way.
+	// Antigravity takes any exit code but 0 for a broken hook, and the tool runs; output is read
+	// in both cases.
 	{ID: "antigravity", Seen: "1.2", From: FromUsers, Event: is{"hook_event_name", "hookEventName", "eventName"}, Session: is{"conversationId"}, NeedSession: true, Call: is{"toolCall.id"},
 		Cwd: is{"cwd", "workspacePaths"}, Tool: is{"toolCall.name"}, Input: is{"toolCall.args"}, Deny: Decision, Exit0: true, MCP: underscored,
 		Allow: `{"decision":"allow"}`, Pass: `{}`, Marks: is{"conversationId"},
@@ -124,7 +128,7 @@ var rows = []Row{
 			{Name: "PreInvocation", Kind: Other, By: "invocationNum"}, {Name: "PostInvocation", Kind: Other}, {Name: "Stop", Kind: Other, By: "terminationReason"}}},
 	{ID: "goose", Seen: "1.43", From: FromCode, Event: is{"event"}, Session: is{"session_id"}, NeedSession: true, Call: is{"tool_call_id"}, Cwd: is{"working_dir", "cwd"},
 		Tool: is{"tool_name"}, Input: is{"tool_input"}, MCP: extension, Deny: Block, Marks: is{"working_dir"}, Events: likeEvents},
-	// Its payload is written by our plugin (wrap's catalogue), which knows the servers.
+	// The clawai plugin (wrap's catalogue) writes the payload, and the plugin knows the servers.
 	{ID: "opencode", Seen: "1.18.34", From: Real, Like: true, NeedSession: true, NeedCall: true, MCP: single, MCPTool: is{"mcp_server.tool"},
 		Events: []Event{{Name: "tool.execute.before", Kind: Before}, {Name: "session.start", Kind: Session}, {Name: "chat.message", Kind: Prompt}}},
 	{ID: "kimi-code", Seen: "2.1.0", From: Real, Like: true, NeedSession: true, Marks: is{"client_type", "tool_call_id"}, Without: is{"transcript_path", "permission_mode", "tool_use_id", "timestamp", "!client_type&!tool_call_id"}},
@@ -136,6 +140,6 @@ var rows = []Row{
 			{Name: "stop_failure", Kind: Other}, {Name: "subagent_start", Kind: Other}, {Name: "subagent_stop", Kind: Other}, {Name: "pre_compact", Kind: Other},
 			{Name: "post_compact", Kind: Other}, {Name: "notification", Kind: Other}, {Name: "permission_request", Kind: Other}, {Name: "permission_denied", Kind: Other},
 		}},
-	// It names no folder; DEVIN_PROJECT_DIR does.
+	// The payload names no folder; DEVIN_PROJECT_DIR does.
 	{ID: "devin", Seen: "3000.6.14", From: FromUsers, Like: true, Without: is{"timestamp", "client_type", "turn_id", "permission_mode", "transcript_path", "cwd"}, Project: is{"DEVIN_PROJECT_DIR"}},
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A hook is registered for one client, and other clients read the same files. So a payload
-// is judged by the row whose shape it has: the members that name the event, the event
-// itself, and the members that only one client writes. Where several clients write the
-// same, the tool's name decides, and then the registration.
+// A hook is registered for one client, but other clients read the same files. So the row whose
+// shape fits the payload is used: the members that name the event, the event itself, and the
+// members that only one client writes. If several rows fit equally, the tool's name decides, and
+// then the registration.
 
-// members are those of a payload's top level, read once.
+// members holds the top-level members of a payload, parsed once.
 type members []struct {
 	name  string
 	value jsonscan.Value
@@ -47,7 +47,8 @@ func (m members) hasMember(place string) bool {
 	return m.memberValue(first) != ""
 }
 
-// matchesMark reports whether all of "a&!b" is so: a is there, and b is not.
+// matchesMark reports whether the payload satisfies all parts of a mark: "a&!b" needs a and
+// forbids b.
 func (m members) matchesMark(mark string) bool {
 	for part := range strings.SplitSeq(mark, "&") {
 		name, absent := strings.CutPrefix(part, "!")
@@ -58,11 +59,12 @@ func (m members) matchesMark(mark string) bool {
 	return true
 }
 
-// misfit is the price of a member that the client never writes: such a row is taken only
-// for the client that was registered, and where no other has the shape.
+// misfit is subtracted from a row's score for a member that the client never writes. Such a row
+// is used only for the registered client, and only if no other row fits.
 const misfit = 100
 
-// matchShape reports whether a payload has the row's shape, how well, and what event it is.
+// matchShape returns the payload's event and a score if the payload fits the row, and a nil event
+// otherwise.
 func (r *Row) matchShape(m members, registered string) (event *Event, score int) {
 	event = r.identifyEvent(m, registered)
 	switch {
@@ -84,8 +86,8 @@ func (r *Row) matchShape(m members, registered string) (event *Event, score int)
 
 func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.hasMember) }
 
-// identifyEvent gives the event that a payload names, or else the one that it was registered for, or
-// that its members tell. A payload that asks for a tool is never taken for another event.
+// identifyEvent returns the event that a payload names, or else the registered event, or else the
+// event that its members show. A payload that asks for a tool is never taken for another event.
 func (r *Row) identifyEvent(m members, registered string) *Event {
 	for _, place := range r.Event {
 		switch v := m.memberValue(place); v.Kind() {
@@ -94,10 +96,10 @@ func (r *Row) identifyEvent(m members, registered string) *Event {
 		case jsonscan.String:
 			return r.findEvent(v.Text())
 		}
-		return nil // a name that is no text
+		return nil // the name is not a string
 	}
 	if !slices.ContainsFunc(r.Events, func(e Event) bool { return e.By != "" }) {
-		return nil // this client always names it
+		return nil // this client always names the event
 	}
 	var told *Event
 	for i := range r.Events {
@@ -115,14 +117,14 @@ func (r *Row) identifyEvent(m members, registered string) *Event {
 	return told
 }
 
-// taken is a row that a payload may be judged by.
+// taken is a row that fits a payload.
 type taken struct {
 	row   *Row
 	event *Event
 	score int
 }
 
-// recognizeRow finds the row that a payload is judged by. The error is for the agent.
+// recognizeRow returns the row and the event for a payload. The error is for the agent.
 func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 	var best []taken
 	var own *taken
@@ -154,7 +156,7 @@ func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 	registeredFits := own != nil && own.score == best[0].score
 	knowing := slices.IndexFunc(best, func(t taken) bool { return t.knowsTool(m) })
 	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knowsTool(m) && hasAnothersTool(m) {
-		return nil, nil, r.unknownShapeError(m) // neither the shape nor the tool is this client's
+		return nil, nil, r.unknownShapeError(m) // neither the shape nor the tool belongs to this client
 	}
 	switch {
 	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knowsTool(m)), own != nil && knowing < 0 && own.knowsTool(m):
@@ -167,7 +169,8 @@ func (r *Row) recognizeRow(m members, registered string) (*Row, *Event, error) {
 	return nil, nil, r.unknownShapeError(m)
 }
 
-// hasAnothersTool reports whether the payload has an event of a client that brings its tool along.
+// hasAnothersTool reports whether the payload asks for a built-in tool of any client in that
+// client's form.
 func hasAnothersTool(m members) bool {
 	return slices.ContainsFunc(rows, func(row Row) bool {
 		whole := completeRow(&row)
@@ -176,7 +179,7 @@ func hasAnothersTool(m members) bool {
 	})
 }
 
-// bringsTool reports whether the tool of a payload is one of the client's own.
+// bringsTool reports whether the payload's tool is built into the client.
 func (t *taken) bringsTool(m members) bool {
 	return slices.ContainsFunc(t.row.Tool, func(place string) bool {
 		v := m.memberValue(place)
@@ -184,8 +187,8 @@ func (t *taken) bringsTool(m members) bool {
 	})
 }
 
-// knowsTool reports whether the tool of a payload is one that the client is known to have, or a
-// server's by the client's way to write that.
+// knowsTool reports whether the payload's tool is built into the client, or is a server's tool in
+// the form in which the client writes it.
 func (t *taken) knowsTool(m members) bool {
 	if t.event.Kind != Before || t.event.Tool != "" {
 		return t.event.Tool != ""
@@ -204,7 +207,7 @@ func (t *taken) knowsTool(m members) bool {
 	return false
 }
 
-// unknownShapeError says what is missing, in the terms of the client that was registered.
+// unknownShapeError returns an error that shows what is missing for the registered client.
 func (r *Row) unknownShapeError(m members) error {
 	for _, place := range r.Event {
 		v := m.memberValue(place)

@@ -1,6 +1,6 @@
-// Package program has the parts that both programs around the hook share: the small one, which
-// clients start, and clawai hook, which can ask. It reads the command line and the
-// payload, and sees to it that there is an answer whatever happens.
+// Package program holds the parts that both hook programs share: the small one, which clients
+// start, and clawai hook, which can ask. It parses the command line and reads the payload, and
+// makes sure that there is always an answer.
 package program
 
 import (
@@ -26,21 +26,21 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// Line is a command line that was read: CLIENT, and options of clawai proxy.
+// Line is a parsed command line: CLIENT, and options of clawai proxy.
 type Line struct {
 	Client string
-	Event  string   // that the client's file names; "" when it names none
-	Words  []string // all of it
-	// Held is the size of the payload where our input stays open behind it: when that
-	// ends, whoever waits for the answer is gone. 0 where the payload ends the input.
+	Event  string   // event in the client's file; "" for none
+	Words  []string // the whole command line
+	// Held is the size of the payload if standard input stays open after the payload; the end of
+	// the input then means that the client is gone. 0: the input ends with the payload.
 	Held int
-	// Packs reads the packs that a policy names; nil where nothing is looked for, and such a
-	// policy does not load.
+	// Packs reads the packs that a policy names. nil: packs are not supported, and such a policy
+	// does not load.
 	Packs func(policy.PackFile) (policy.Pack, error)
 	proxyargs.Line
 }
 
-// taken are the options of clawai proxy that mean something to a hook.
+// taken are the options of clawai proxy that a hook accepts.
 var taken = []string{"policy", "layer", "state", "ask", "ask-timeout", "redact", "sync", "observe"}
 
 const (
@@ -48,10 +48,10 @@ const (
 	eventOption = "--event="
 )
 
-// HeldOption gives the word, before all others, that sets Held.
+// HeldOption returns the option that sets Held. It must be the first word.
 func HeldOption(payload []byte) string { return heldOption + strconv.Itoa(len(payload)) }
 
-// Parse reads the words behind the program's name. The client stands first or last.
+// Parse parses the words after the program's name. The client is the first or the last word.
 func Parse(words []string) (Line, error) {
 	l := Line{Words: words}
 	if len(words) > 0 && strings.HasPrefix(words[0], heldOption) {
@@ -91,14 +91,14 @@ func Parse(words []string) (Line, error) {
 	return l, nil
 }
 
-// OptionText gives the last value of an option; "" when it is not given.
+// OptionText returns the last value of an option; "" when it is not given.
 func (l *Line) OptionText(name string) string {
 	value, _ := l.OptionValue(name)
 	return value
 }
 
-// BaseFiles gives where things lie by the command line. The disk is ours: what a client runs
-// runs here.
+// BaseFiles returns the file locations for this command line. It uses the system's disk, because
+// the client runs its tools on this machine.
 func (l *Line) BaseFiles(project string) base.Files {
 	f := base.Files{Policy: l.OptionText("policy"), State: l.OptionText("state"), Project: project, Disk: disk.SystemDisk(), Packs: l.Packs}
 	for _, s := range l.Settings {
@@ -109,7 +109,7 @@ func (l *Line) BaseFiles(project string) base.Files {
 	return f
 }
 
-// Opened is a policy and a record.
+// Opened holds a policy and a record.
 type Opened struct {
 	Folders config.Folders
 	Policy  *config.Loaded
@@ -119,8 +119,8 @@ type Opened struct {
 	}
 }
 
-// Open loads the policy and begins the record. session is the client's; "" where it names none.
-// calls are those that the policy is read for; nil for any.
+// Open loads the policy and begins the record. session is the client's session; "" for none.
+// calls are the calls that the policy is loaded for; nil for any.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.BaseFiles(project)
 	files.Calls = calls
@@ -138,27 +138,28 @@ func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err
 	return o, err
 }
 
-// Patience is how long we wait for a payload, and for what judges to end when we are told
-// to stop; and how long a call takes that waits for nobody.
+// readPatience is the time limit for reading a payload, and stopPatience the time that a
+// judgement gets to end after a signal. usual is the time within which a call ends if it waits
+// for nobody.
 const (
 	readPatience = 10 * time.Second
 	stopPatience = 2 * time.Second
 	usual        = 20 * time.Millisecond
 )
 
-// Judge judges a payload. It calls waits before it does what may take long.
+// Judge judges a payload. It calls waits before an operation that may take long.
 type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 
-// Run reads a payload and answers it. It returns the exit code, and has then written the
-// answer: 0 or 2, since clients take any other for a hook that failed.
+// Run reads a payload, writes the answer and returns the exit code: 0 or 2, because clients take
+// any other code for a failed hook.
 //
-// To listen to signals is a tenth of what a call costs that waits for nobody. So those
-// that tell us to end are ignored at first, and the answer comes; only who takes longer listens.
+// Listening to signals costs a tenth of a quick call. So the terminating signals are ignored at
+// first, and the answer is still written. Only a call that takes longer listens to them.
 func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
-	signal.Ignore(append(ends, syscall.SIGPIPE)...) // by that a client that reads no more would see us killed
+	signal.Ignore(append(ends, syscall.SIGPIPE)...) // SIGPIPE would kill this process when the client does not read any more
 	stops := make(chan os.Signal, 1)
-	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // to the end: we live no longer
+	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // never stopped: the process ends soon
 	ctx, gone := context.WithCancel(context.Background())
 	defer gone()
 	time.AfterFunc(usual, listen)
@@ -188,19 +189,19 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	return a.Code
 }
 
-// growStack has the stack grow once, while there is little on it: by halves it is copied again
-// at every step, which is a part of what a call costs.
+// growStack grows the stack once, while it is nearly empty. Otherwise the stack would be doubled
+// and copied several times, which costs a part of each call.
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never: what is used is cleared
+	if used { // never true, because a used array would be cleared
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}
 	return last
 }
 
-// awaitAnswer gives the answer of what was told to end.
+// awaitAnswer waits at most stopPatience for the answer of a stopped call.
 func awaitAnswer(l Line, answers <-chan client.Answer) client.Answer {
 	select {
 	case a := <-answers:
@@ -218,7 +219,7 @@ func answerPayload(ctx context.Context, gone func(), late *time.Timer, l Line, i
 	}()
 	payload, err := readPayload(in, l.Held)
 	if !late.Stop() {
-		err = tooLate() // and so it was answered
+		err = tooLate() // Run has answered with this error already
 	}
 	if l.Held > 0 {
 		go func() {
@@ -238,7 +239,7 @@ func refuseUnreadable(l Line, err error) client.Answer {
 	return NewRefusal(l, "the client's request cannot be read: "+err.Error())
 }
 
-// NewRefusal gives a denial before, or in place of, a judgement.
+// NewRefusal returns a denial before, or in place of, a judgement.
 func NewRefusal(l Line, why string) client.Answer {
 	text := "Refused: clawai cannot judge it: " + why + "."
 	if r := client.FindRow(l.Client); r != nil {
@@ -247,7 +248,7 @@ func NewRefusal(l Line, why string) client.Answer {
 	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
 }
 
-// readPayload reads all that the client writes, or as much as is held out to us.
+// readPayload reads the whole input, or the first held bytes if held is not 0.
 func readPayload(in io.Reader, held int) ([]byte, error) {
 	limit := int64(client.Limit + 1)
 	if held > 0 {
@@ -260,7 +261,7 @@ func readPayload(in io.Reader, held int) ([]byte, error) {
 	return payload, err
 }
 
-// HookOptions gives those of the hook that do not depend on the program.
+// HookOptions returns the hook's options that do not depend on the program.
 func (l *Line) HookOptions(program string) hook.Options {
 	return hook.Options{Client: l.Client, Event: l.Event, Program: program, Getenv: os.Getenv}
 }

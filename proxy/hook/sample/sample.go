@@ -1,11 +1,11 @@
-// Package sample has one request of each client, as it writes it today, for a command of its
-// shell: what doctor plays through the entry of a client that is installed.
+// Package sample holds one request of each client to run a shell command, in the client's current
+// form. doctor sends it through the entry of an installed client.
 package sample
 
 import "strings"
 
-// CommandRequest gives a client's request to run a command, which holds nothing that JSON escapes; false
-// when there is none.
+// CommandRequest returns a client's request to run a command, and false if there is none for the
+// client. The command must not hold characters that JSON escapes.
 func CommandRequest(client, command string) ([]byte, bool) {
 	text, ok := requests[client]
 	return []byte(strings.ReplaceAll(text, "COMMAND", command)), ok

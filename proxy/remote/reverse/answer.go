@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// relayJSON carries a JSON answer.
+// relayJSON passes on a JSON answer.
 func (rh *requestHandler) relayJSON(resp *http.Response) {
 	body, err := remote.ReadBody(resp, rh.s.o.Limits.MaxBytes)
 	if err != nil {
@@ -31,9 +31,9 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 	rh.answerMissing("the server answered something else than the request")
 }
 
-// receiveLine hands a line of the server's to the pump. An error that says no id gets that of the
-// request it came with; behind what has no answer, and on a stream that is no request's, it is
-// no call's.
+// receiveLine passes a server's line to the session. An error without an id gets the id of the
+// request that it came with. An answer without an id is dropped if it came with a message that
+// has no answer, or on the server's own stream.
 func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 	switch {
 	case rh.frame.Kind == frame.Request:
@@ -53,7 +53,8 @@ func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 	to.HandleLines(rh.agent.in.ctx, line)
 }
 
-// isUnnamedAnswer reports an answer that names no request, also as an array of one.
+// isUnnamedAnswer reports whether a line is an answer without a usable id, or an array of one
+// such answer.
 func isUnnamedAnswer(line []byte) bool {
 	if elements := frame.SplitArray(line); len(elements) == 1 {
 		line = elements[0]
@@ -61,7 +62,7 @@ func isUnnamedAnswer(line []byte) bool {
 	return frame.IsUnnamed(line)
 }
 
-// noteNamed records an error that got the id of the request it came with.
+// noteNamed records an error that was given the id of the request it came with.
 func (rh *requestHandler) noteNamed(line, named []byte) {
 	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
@@ -69,7 +70,7 @@ func (rh *requestHandler) noteNamed(line, named []byte) {
 	})
 }
 
-// learnAnswer takes in what an answer says of the messages to come.
+// learnAnswer stores the parts of an answer that later messages need.
 func (rh *requestHandler) learnAnswer(answer []byte) {
 	switch rh.frame.Method {
 	case "tools/list":
@@ -81,7 +82,8 @@ func (rh *requestHandler) learnAnswer(answer []byte) {
 	}
 }
 
-// sentEvents gives the event ids in the streams of this session, or of those without one.
+// sentEvents returns the event ids in the streams of this session, or those of streams without a
+// session.
 func (rh *requestHandler) sentEvents() *eventIDs {
 	if rh.session != nil {
 		return &rh.session.sentEvents
@@ -89,8 +91,8 @@ func (rh *requestHandler) sentEvents() *eventIDs {
 	return &rh.agent.sentEvents
 }
 
-// relayError carries a status that is no answer. A JSON-RPC error in the body is the
-// server's word, under the id of the request.
+// relayError passes on an error status. A JSON-RPC error in the body is passed on as the server's
+// answer, with the id of the request.
 func (rh *requestHandler) relayError(resp *http.Response) {
 	if rh.frame.Kind != frame.Request {
 		rh.waiter.writeEmpty(rh.clientStatus(resp))
@@ -109,7 +111,7 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 	rh.answerUnreachable(remote.FailureWords(resp, body) + rh.signInHint(resp))
 }
 
-// signInHint tells how signing in works here, and why it did not.
+// signInHint returns a text about how to sign in, or why the sign-in failed.
 func (rh *requestHandler) signInHint(resp *http.Response) string {
 	switch {
 	case rh.signInError != nil:
@@ -120,11 +122,11 @@ func (rh *requestHandler) signInHint(resp *http.Response) string {
 	return "; sign in with: " + signInWith
 }
 
-// signInWith is for whoever cannot sign in here: a client.
+// signInWith is the hint for a client that cannot sign in here.
 const signInWith = "clawai auth login, or give the client an Authorization header"
 
-// answerUnreachable answers in the server's place. It goes the way of an answer, so that
-// the record has it.
+// answerUnreachable answers in place of the server. The answer passes the gate like any answer,
+// so that it is recorded.
 func (rh *requestHandler) answerUnreachable(why string) {
 	switch rh.frame.Kind {
 	case frame.Request:
@@ -135,7 +137,7 @@ func (rh *requestHandler) answerUnreachable(why string) {
 	}
 }
 
-// answerSink gives where the answer to this message goes.
+// answerSink returns the sink for the answer to this message.
 func (rh *requestHandler) answerSink() proxy.Sink {
 	if rh.answersOnStream() {
 		return rh.session.stream
@@ -143,7 +145,7 @@ func (rh *requestHandler) answerSink() proxy.Sink {
 	return rh.waiter
 }
 
-// answerMissing answers a request that the server has not.
+// answerMissing answers a request that the server has not answered.
 func (rh *requestHandler) answerMissing(why string) {
 	if rh.frame.Kind != frame.Request {
 		return
@@ -153,11 +155,11 @@ func (rh *requestHandler) answerMissing(why string) {
 	}
 }
 
-// relayStream carries an event stream, event by event.
+// relayStream passes on an event stream, event by event.
 func (rh *requestHandler) relayStream(resp *http.Response) {
 	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
 	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.AwaitsAnswer(rh.frame.ID)) {
-		rh.waiter.hangUp() // as the server did; the client takes the stream up again
+		rh.waiter.hangUp() // the server closed its stream too; the client resumes it
 		return
 	}
 	why := "the stream ended before the answer"
@@ -167,13 +169,14 @@ func (rh *requestHandler) relayStream(resp *http.Response) {
 	rh.answerMissing(why)
 }
 
-// headerGrace is how long the header of a stream waits for its first event.
+// headerGrace is how long the header of a stream waits for the first event.
 const headerGrace = 2 * time.Millisecond
 
-// relayEvents carries what comes until the stream ends.
+// relayEvents passes on the events until the stream ends. resumable reports whether the client
+// can resume the stream.
 func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
 	out.expectEvents()
-	soon := time.AfterFunc(headerGrace, out.openStream) // with the first event, if that is here: one write, not two
+	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, header and event are one write
 	defer func() { soon.Stop(); out.openStream() }()
 	left := resp.ContentLength // -1: unknown
 	for in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10); ; {
@@ -201,11 +204,11 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 				break
 			}
 			func() {
-				defer done() // a panic too must let those go on who wait
+				defer done() // also after a panic, or other goroutines would wait forever
 				out.relayEvent(e, left == 0, func() { rh.receiveLine(to, e.Data) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
-			err = out.writeEventID(e) // its data is no frame, and no client of MCP's reads it
+			err = out.writeEventID(e) // its data is not a frame, and no MCP client reads it
 		default:
 			err = out.writeEvent(e)
 		}
@@ -215,18 +218,18 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 	}
 }
 
-// leastRetry is how long a client waits at least, in milliseconds, before it takes a stream up again.
+// leastRetry is the shortest time in milliseconds that a client waits before it resumes a stream.
 const leastRetry = 250
 
-// raiseRetry keeps a server that says 0 and ends its streams at once from a client that comes
-// back without a pause.
+// raiseRetry raises a retry time below leastRetry: if a server sends 0 and ends its streams at
+// once, the client would return without a pause.
 func raiseRetry(e *sse.Event) {
 	if e.Retry >= 0 && e.Retry < leastRetry {
-		e.Retry, e.Plain = leastRetry, false // it is written anew
+		e.Retry, e.Plain = leastRetry, false // the event must be encoded again
 	}
 }
 
-// noteReplay records an event that comes again.
+// noteReplay records an event that is sent again.
 func (rh *requestHandler) noteReplay(e *sse.Event) {
 	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// corsMethods and corsHeaders are what MCP needs of a page (WHATWG Fetch, section
-// 3.2); a header that repeats an argument has a name of its own, after the prefix.
+// corsMethods and corsHeaders are the methods and headers that MCP needs in a web page (WHATWG
+// Fetch, section 3.2). A header that repeats an argument has a name with paramPrefix.
 const (
 	corsMethods = "POST, GET, DELETE"
 	corsHeaders = "Content-Type, Accept, Authorization, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
 	paramPrefix = "mcp-param-"
 	corsExposed = "Mcp-Session-Id, Www-Authenticate"
-	corsMaxAge  = "600" // seconds; a restart may name others
+	corsMaxAge  = "600" // seconds; a restart may allow other origins
 
 	maxParamHeaders = 64
 )
 
-// CheckOrigin says why no page can have the origin: it is compared with what a
-// browser sends, letter by letter.
+// CheckOrigin returns an error if no page can have this origin. Origins are compared byte by byte
+// with the browser's header.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host || origin != strings.ToLower(origin) ||
@@ -31,8 +31,8 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// allowOrigin lets a page of an origin that was named read the answer, in the page's own
-// name: cookies and the like are never asked for. The guard has let it in.
+// allowOrigin allows a page of a configured origin to read the answer, without cookies and other
+// credentials. The guard has checked the request.
 func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	if len(g.origins) == 0 {
 		return false
@@ -47,8 +47,7 @@ func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	return true
 }
 
-// answerPreflight answers the question that a browser asks before it sends what a page
-// wants sent; false when r is none.
+// answerPreflight answers a browser's preflight request. It returns false when r is not one.
 func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
@@ -65,8 +64,8 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// paramHeaders gives the headers asked for whose names nobody can list beforehand. A pattern
-// in the answer would mean nothing to a browser.
+// paramHeaders returns the requested headers with paramPrefix, because their names cannot be
+// listed in advance. Browsers do not accept a pattern.
 func paramHeaders(asked []string) string {
 	var b strings.Builder
 	n := 0
@@ -80,7 +79,7 @@ func paramHeaders(asked []string) string {
 	return b.String()
 }
 
-// isNotToken reports what the name of a header cannot have (RFC 9110, section 5.6.2).
+// isNotToken reports whether a header name cannot hold the character (RFC 9110, section 5.6.2).
 func isNotToken(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }

@@ -1,8 +1,7 @@
-// Package reverse is clawai as an HTTP server in front of remote MCP servers, for
-// clients that speak HTTP themselves. Each server has a path of its own below a
-// secret one; what is posted there is judged by the gate and forwarded, and what
-// the server answers is judged on its way back, event by event, as it comes.
+// Package reverse is an HTTP server in front of remote MCP servers, for clients that speak HTTP.
+// Each server has its own path below a secret one. The gate judges each posted message before it
+// is forwarded, and each answer, event by event as it comes.
 //
-// It is no open relay: it reaches the servers its owner named and nothing else,
-// and answers only who asks for this machine by its own name.
+// It is not an open relay: it reaches only the servers that its owner named, and answers only
+// requests that name this machine as the host.
 package reverse

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// eventIDs are the events that a client may take its streams up behind: those that it
-// was sent. The id of an event names a stream at the server (MCP 2025-11-25
-// basic/transports), and some servers do not ask whose.
+// eventIDs holds the events that a client was sent. A client may resume its streams only after
+// one of these: the id of an event names a stream at the server (MCP 2025-11-25
+// basic/transports), and some servers do not check whose stream it is.
 type eventIDs struct {
 	mu   sync.Mutex
 	last []sentEvent
@@ -17,11 +17,11 @@ type eventIDs struct {
 
 // sentEvent is an event that a client was sent.
 type sentEvent struct {
-	id    uint64 // its hash, so that a long id takes no room
-	scope string // of the request whose stream it was sent in
+	id    uint64 // hash of the id, because an id may be long
+	scope string // scope of the request in whose stream it was sent
 }
 
-// maxEventIDs is how many of the last events of a session are remembered.
+// maxEventIDs is the number of events of a session that are remembered.
 const maxEventIDs = 4096
 
 var eventIDSeed = maphash.MakeSeed()
@@ -41,7 +41,8 @@ func (e *eventIDs) addEvent(id, scope string) {
 	e.next = (e.next + 1) % maxEventIDs
 }
 
-// findScope gives the scope in which an event was sent; false for one that was not.
+// findScope returns the scope in which an event was sent, and false for an event that was not
+// sent.
 func (e *eventIDs) findScope(id string) (scope string, sent bool) {
 	h := maphash.String(eventIDSeed, id)
 	e.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// handleGet opens the server's own stream, takes up one that was cut, or begins a
-// session of 2024-11-05.
+// handleGet opens the server's own stream, resumes a cut stream, or begins a session of
+// 2024-11-05.
 func (rh *requestHandler) handleGet() {
 	done, ok := rh.acquireAgent()
 	if !ok {
@@ -59,9 +59,10 @@ func (rh *requestHandler) handleGet() {
 	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
 }
 
-// resumeAfter finds the event to resume a stream behind. In a session it must be one that the
-// client was sent: another would be somebody else's stream. Outside of one, and in
-// one of before a restart, a client that comes back gets a new stream.
+// resumeAfter checks the event after which the client wants to resume a stream. In a session the
+// event must be one that the client was sent; another event would belong to another client's
+// stream. Without a session, or in a session from before a restart, an unknown event leads to a
+// new stream.
 func (rh *requestHandler) resumeAfter(event string) bool {
 	scope, sent := rh.sentEvents().findScope(event)
 	switch {
@@ -76,11 +77,11 @@ func (rh *requestHandler) resumeAfter(event string) bool {
 	return true
 }
 
-// relaySessionless carries a stream outside of any session. One whose first event names an
-// address for messages begins a session of 2024-11-05; the client gets an address
-// of ours for it.
+// relaySessionless passes on a stream without a session. If its first event names an address for
+// messages, it begins a session of 2024-11-05, and the client gets an address of this server
+// instead.
 func (rh *requestHandler) relaySessionless(resp *http.Response) {
-	if rh.lastEventID == "" { // else it goes on with the stream of a request, and may have its answer
+	if rh.lastEventID == "" { // a resumed stream keeps the scope of its request, and may hold the answer
 		rh.scope = rh.s.newScope()
 	}
 	rh.out.openStream()
@@ -113,7 +114,8 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 	}
 }
 
-// handleEndpoint takes in the address for messages, and gives the client ours.
+// handleEndpoint stores the server's address for messages, and sends the client this server's
+// address.
 func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 	at, err := url.Parse(strings.TrimSpace(string(e.Data)))
 	if err != nil {
@@ -142,15 +144,16 @@ func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 	return rh.out.writeEvent(&named)
 }
 
-// hasDotSegment reports a path that a client takes for another one (WHATWG URL, section 4.4,
-// double-dot segments): behind our own it would lead to another server's.
+// hasDotSegment reports whether a path has a segment "." or ".." (WHATWG URL, section 4.4,
+// double-dot segments). A client would resolve it, and appended to this server's path it could
+// lead to another server.
 func hasDotSegment(path string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(segment string) bool {
 		return segment == "." || segment == ".."
 	})
 }
 
-// messageURL gives the server's address that a path of ours stands for.
+// messageURL returns the server's address for messages that a path of this server stands for.
 func (rh *requestHandler) messageURL() *url.URL {
 	at, err := url.Parse(rh.messagePath)
 	if err != nil {

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// guard keeps out what a browser can be made to send: a page of another origin
-// (cross-site POST), or one whose name was bent to this machine (DNS rebinding;
-// CVE-2025-66414, CVE-2025-66416). It stands before every route.
+// guard refuses requests that a browser can be made to send: from a page of another origin
+// (cross-site POST), or from a page whose host name was changed to resolve to this machine (DNS
+// rebinding; CVE-2025-66414, CVE-2025-66416). It checks every request first.
 type guard struct {
-	hosts   []string // names and addresses, without ports, that are this server's own
-	origins []string // of pages that may come; none by default
+	hosts   []string // this server's own names and addresses, without ports
+	origins []string // origins of pages that may use this server; none by default
 	port    string
 }
 
-// checkRequest says why a request is not served, with its status; "" when it is.
+// checkRequest returns the status and the reason if a request is refused; why is "" if it is
+// served.
 func (g *guard) checkRequest(r *http.Request) (status int, why string) {
 	if !g.isOwnHost(r.Host) {
 		return http.StatusForbidden, "this host name is not clawai's"
@@ -35,7 +36,7 @@ func (g *guard) checkRequest(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// isOwnHost reports a Host that means this server.
+// isOwnHost reports whether a Host header means this server.
 func (g *guard) isOwnHost(host string) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -45,7 +46,7 @@ func (g *guard) isOwnHost(host string) bool {
 	return (port == g.port || err != nil) && slices.Contains(g.hosts, name)
 }
 
-// trustsOrigin reports an origin that is this server's own, or one its owner named.
+// trustsOrigin reports whether an origin is this server's own or was configured by its owner.
 func (g *guard) trustsOrigin(origin string) bool {
 	if slices.Contains(g.origins, origin) {
 		return true
@@ -55,12 +56,13 @@ func (g *guard) trustsOrigin(origin string) bool {
 		(u.Port() != "" || !isLoopback(u.Hostname()) || g.port == map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// isLoopback reports a name of this machine, at whose other ports others serve. What stands
-// before us under another name, at a port that browsers leave out, leads to us alone.
+// isLoopback reports whether name means this machine, where other programs use other ports. For
+// any other name of this server, the default port leads only to this server, through a reverse
+// proxy.
 func isLoopback(name string) bool {
 	ip, err := netip.ParseAddr(name)
 	return strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// secretEqual compares without telling by its time how much was right.
+// secretEqual compares in constant time, so that the time shows nothing about the secret.
 func secretEqual(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -17,36 +17,36 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// requestHandler serves one HTTP request of a client's.
+// requestHandler serves one HTTP request of a client.
 type requestHandler struct {
 	s           *Server
 	w           http.ResponseWriter
 	r           *http.Request
 	route       route
 	backend     *backend
-	messagePath string // the message address of a server of 2024-11-05
+	messagePath string // address for messages of a server of 2024-11-05
 
 	agent       *agentSession
 	session     *mcpSession // nil: the message belongs to no session
 	scope       string
 	frame       frame.Frame
-	resumes     bool   // a stream that was cut
-	lastEventID string // the event that it was cut behind
+	resumes     bool   // the request resumes a cut stream
+	lastEventID string // the last event before the cut
 
-	forwarded http.Header      // what passes of the client's headers as it came
-	withheld  []string         // and what might be missed of the rest
-	confirmed remote.Confirmed // what the message says of the others
+	forwarded http.Header      // the client's headers that are passed on unchanged
+	withheld  []string         // names of dropped headers that the server may want
+	confirmed remote.Confirmed // the headers that repeat the message
 	out       *responder
-	waiter    *responder    // who waits for the server's answer; set when it is asked
-	from      *proxy.Stream // what the client says
+	waiter    *responder    // gets the server's answer; set when the server is asked
+	from      *proxy.Stream // the client's messages
 	inline    inlineTask
 
-	signInError error // why the owner is not signed in
+	signInError error // why the sign-in failed
 }
 
 var errBatch = errors.New("an array outside of a session that has them")
 
-// handlePost takes one message, or a batch.
+// handlePost handles one message, or a batch.
 func (rh *requestHandler) handlePost() {
 	done, ok := rh.acquireAgent()
 	if !ok {
@@ -103,7 +103,8 @@ func (rh *requestHandler) handlePost() {
 	rh.awaitAnswer(err)
 }
 
-// answerID names the answer that ends the HTTP request.
+// answerID returns the key of the answer that ends the HTTP request: the id of the request, "["
+// for a batch with requests, or "" if no answer comes.
 func (rh *requestHandler) answerID(unreadable error) string {
 	switch {
 	case unreadable != nil:
@@ -120,11 +121,11 @@ func (rh *requestHandler) answerID(unreadable error) string {
 	return ""
 }
 
-// awaitAnswer ends the HTTP request when its message has been dealt with.
+// awaitAnswer ends the HTTP request when its message has been handled.
 func (rh *requestHandler) awaitAnswer(unreadable error) {
 	switch {
 	case rh.out.id != "" && rh.answersOnStream():
-		rh.acknowledgeMessage() // the answer comes on the other stream
+		rh.acknowledgeMessage() // the answer comes on the session's stream
 	case rh.out.id != "":
 		select {
 		case <-rh.out.ended:
@@ -144,8 +145,8 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 	}
 }
 
-// awaitEnd gives the client of an invocation that has ended the answer that its call got by
-// that: what the server was asked is broken off, and what a person was asked, too.
+// awaitEnd waits for the answer to a call whose invocation has ended: the call to the server and
+// the question to a person are cancelled, and the client gets this as its answer.
 func (rh *requestHandler) awaitEnd() {
 	if rh.s.ctx.Err() != nil {
 		return
@@ -157,7 +158,7 @@ func (rh *requestHandler) awaitEnd() {
 	}
 }
 
-// awaitStreamEnd lets the server finish its stream after the answer.
+// awaitStreamEnd waits until the server has ended its stream after the answer.
 func (rh *requestHandler) awaitStreamEnd() {
 	select {
 	case <-rh.out.upstream.relayDone():
@@ -167,19 +168,19 @@ func (rh *requestHandler) awaitStreamEnd() {
 	}
 }
 
-// clientGone deals with a client that has hung up: the server sees the same. In the
-// modern era that cancels the call; before, a call that waits for a person goes
-// on waiting, and the client can take its answer up again.
+// clientGone handles a client that has hung up: the server's request is aborted too. Since
+// 2026-07-28 this cancels the call. In earlier versions a call that waits for a person goes on
+// waiting, and the client can resume the stream to get its answer.
 func (rh *requestHandler) clientGone() {
 	if rh.confirmed.Modern {
 		rh.from.WithdrawRequest(rh.frame.ID)
 	}
-	rh.out.hangUp() // what comes now is lost, and said to be
+	rh.out.hangUp() // later messages get an error, because they are lost
 	rh.out.upstream.abortCall()
 }
 
-// acknowledgeMessage answers a message that has no answer of its own: with the server's
-// status when it was forwarded at once, otherwise with ours.
+// acknowledgeMessage answers a message without an answer of its own: with the server's status if
+// that comes within Patience, otherwise with 202.
 func (rh *requestHandler) acknowledgeMessage() {
 	t := time.NewTimer(rh.s.o.Patience)
 	defer t.Stop()
@@ -192,8 +193,8 @@ func (rh *requestHandler) acknowledgeMessage() {
 	rh.out.writeEmpty(http.StatusAccepted)
 }
 
-// readMessage takes the body, within the bounds and in the one form that every server
-// reads alike (CVE-2026-33252).
+// readMessage reads the body within the limits. It accepts only the one form that every server
+// parses in the same way (CVE-2026-33252).
 func (rh *requestHandler) readMessage() ([]byte, bool) {
 	h := rh.r.Header
 	if what, err := remote.ContentType(h); err != nil || what != "application/json" {
@@ -217,13 +218,13 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 
 func (rh *requestHandler) refuseRequest(status int, why string) { writeRefusal(rh.w, status, why) }
 
-// writeRefusal ends the connection too: what follows on it may be part of what was refused.
+// writeRefusal also ends the connection: the next bytes on it may be part of the refused message.
 func writeRefusal(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, status)
 }
 
-// refuseHeader is the answer to a header that contradicts the body, or is missing (MCP
+// refuseHeader answers a request with a header that contradicts the body or is missing (MCP
 // 2026-07-28 basic/transports/streamable-http).
 func (rh *requestHandler) refuseHeader(name, why string) {
 	why = "the header " + name + " " + why
@@ -238,20 +239,20 @@ func (rh *requestHandler) refuseHeader(name, why string) {
 	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":`+strconv.Itoa(rh.confirmed.Code)+`,"message":"T`+why[1:]+`."}}`)
 }
 
-// noteDropped records a message that goes nowhere and does not reach the pump.
+// noteDropped records a dropped message that does not reach the proxy session.
 func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record string) {
 	ev := &event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
 	}
-	if rh.backend.local != nil { // which names the servers that rules know
+	if rh.backend.local != nil { // a local server records the names that rules use
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
 	_ = rh.agent.gate.Session.NoteEvents(ev)
 	return ev.Record
 }
 
-// acquireAgent finds the agent session of the path; done releases it.
+// acquireAgent acquires the agent session of the path; done releases it.
 func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	a, leave, err := rh.s.acquireAgent(rh.route)
 	if errors.Is(err, errNoInvocation) {
@@ -277,8 +278,8 @@ func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	return done, true
 }
 
-// endWith has the request end with the agent's session: a stream at once, and whoever does
-// not read what he is told a while later.
+// endWith makes the request end with the agent's session: a stream ends at once, and a client
+// that does not read its answer is cut off after Patience.
 func (rh *requestHandler) endWith(in *lifetime) (done func()) {
 	var ends []func()
 	if rh.r.Method != http.MethodPost {
@@ -303,7 +304,7 @@ func (rh *requestHandler) endWith(in *lifetime) (done func()) {
 	}
 }
 
-// findSession finds the session the message belongs to.
+// findSession finds the session that the message belongs to.
 func (rh *requestHandler) findSession() bool {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	switch {
@@ -318,7 +319,7 @@ func (rh *requestHandler) findSession() bool {
 			rh.scope = rh.s.newScope()
 		}
 	case rh.frame.Method == "initialize":
-		// What a session id means on it is the server's to say.
+		// The server decides what a session id on initialize means.
 		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
 			rh.session = rh.s.newSession(rh.agent, rh.route.server)
 		}
@@ -331,8 +332,8 @@ func (rh *requestHandler) findSession() bool {
 	return true
 }
 
-// relatedScope gives the scope of the request that an answer or a cancellation without a
-// session is about: a server that knows no sessions may ask its client, too.
+// relatedScope returns the scope of the request that a response or a cancellation without a
+// session is about. A server without sessions may send requests to its client, too.
 func (rh *requestHandler) relatedScope() (scope string) {
 	switch {
 	case rh.confirmed.Modern:
@@ -347,7 +348,7 @@ func (rh *requestHandler) relatedScope() (scope string) {
 	return ""
 }
 
-// handleDelete ends a session. Without one it is the server's to refuse.
+// handleDelete ends a session. Without a session id the server answers the request.
 func (rh *requestHandler) handleDelete() {
 	done, ok := rh.acquireAgent()
 	if !ok {

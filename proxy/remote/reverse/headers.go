@@ -12,11 +12,11 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// The headers that a request to a server has are made here: from the session that was
-// found, from the message, and, of what the client sent, from this list. Whatever else
-// a client says, where a request is to go or who it comes from, stays here.
+// This file builds the headers of a request to a server: from the session, from the message, and
+// from the client's headers that this list allows. Other client headers, such as those about the
+// target or the sender of the request, are dropped.
 
-// commonHeaders are the headers that clients send with everything.
+// commonHeaders are the headers that clients commonly send.
 var commonHeaders = map[string]disposition{
 	"Accept": forward, "Accept-Language": forward, "Authorization": forward, "Baggage": forward, "Traceparent": forward, "Tracestate": forward, "User-Agent": forward,
 	"Accept-Encoding": withhold, "Cache-Control": withhold, "Connection": withhold, "Content-Length": withhold, "Content-Type": withhold, "Dnt": withhold,
@@ -24,16 +24,16 @@ var commonHeaders = map[string]disposition{
 	"Pragma": withhold, "Priority": withhold, "Range": withhold, "Save-Data": withhold, "Upgrade-Insecure-Requests": withhold, "X-Requested-With": withhold,
 }
 
-// Shapes of the names under which clients' configurations carry keys and settings for
-// a server: how the last word ends (or that it is "id"), and how a name begins.
+// Shapes of header names with which clients' configurations carry keys and settings for a server:
+// the end of the last word (or "id" as the last word), and the start of the name.
 var (
 	forwardSuffixes = []string{"key", "token", "secret"}
 	forwardPrefixes = []string{"x-mcp-"}
 )
 
-// neverForwarded are those that do not go on, whatever their shape and whoever names them: HTTP's own, those that
-// another program on the way takes an address, a method or a caller from, and MCP's,
-// which are made anew.
+// neverForwarded are the headers that are never forwarded, whatever their shape and even if they
+// are configured: HTTP's own headers, headers from which a program on the way takes an address, a
+// method or a caller, and MCP's headers, which are built here.
 var neverForwarded = []string{
 	"accept-encoding", "connection", "cookie", "date", "expect", "forwarded", "from", "host", "keep-alive", "last-event-id",
 	"origin", "proxy-authenticate", "proxy-authorization", "proxy-connection", "referer", "te", "trailer", "transfer-encoding",
@@ -44,13 +44,13 @@ var neverForwardedPrefixes = []string{
 	"access-control-", "cf-connecting-", "content-", "fastly-client-", "if-", "mcp-", "sec-", "x-forwarded-", "x-http-", "x-original-", "x-proxy-", "x-rewrite-",
 }
 
-// multiValued are the headers with several values; any other has one.
+// multiValued are the headers that may have several values; every other header has one.
 var multiValued = []string{"Accept", "Accept-Language", "Baggage", "Tracestate"}
 
-// singleValued are those of MCP's that have one, and are made anew.
+// singleValued are the MCP headers with one value that are built here.
 var singleValued = []string{"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-Id"}
 
-// CheckPassed says why a client's header cannot be passed on.
+// CheckPassed returns an error if a client's header must not be passed on.
 func CheckPassed(name string) error {
 	switch {
 	case name == "" || strings.ContainsFunc(strings.ToLower(name), isNotToken):
@@ -61,23 +61,25 @@ func CheckPassed(name string) error {
 	return nil
 }
 
-// foldName gives a name as a server may read it: some take _ for -, and none heeds case.
+// foldName returns a name in the form in which a server may read it: names are not
+// case-sensitive, and some servers read _ as -.
 func foldName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 func isForbiddenHeader(plain string) bool {
 	return slices.Contains(neverForwarded, plain) || slices.ContainsFunc(neverForwardedPrefixes, func(b string) bool { return strings.HasPrefix(plain, b) })
 }
 
-// disposition is what becomes of a client's header.
+// disposition is the treatment of a client's header.
 type disposition int
 
 const (
-	withhold      disposition = iota // here, and that is no loss
-	withholdNoted                    // here, though a server may want it
+	withhold      disposition = iota // dropped, and the server does not miss it
+	withholdNoted                    // dropped, although a server may want it
 	forward
 )
 
-// headerDisposition of a header with this name. The table saves the common ones the work.
+// headerDisposition returns the treatment of a header. The table commonHeaders is faster for
+// common names.
 func (s *Server) headerDisposition(name string) disposition {
 	d, often := commonHeaders[name]
 	if often && (d == forward || len(s.passed) == 0) {
@@ -100,13 +102,13 @@ func (s *Server) headerDisposition(name string) disposition {
 	return withholdNoted
 }
 
-// filterHeaders keeps what goes on of the client's headers, and gives one that is there more
-// than once and has one value, "" without any: a server may take another of the two
-// than we do, or read two names as one.
+// filterHeaders stores the client's headers to forward. It returns the name of a single-valued
+// header that is there more than once, or "": a server may use another of the values than this
+// package, or may read two names as one.
 func (rh *requestHandler) filterHeaders() (twice string) {
 	from := rh.r.Header
 	rh.forwarded = make(http.Header, len(from))
-	var seen map[string]bool // names with _, which are rare
+	var seen map[string]bool // names with _ (rare)
 	for name, values := range from {
 		d := rh.s.headerDisposition(name)
 		switch d {
@@ -140,11 +142,11 @@ func (rh *requestHandler) filterHeaders() (twice string) {
 	return twice
 }
 
-// outgoingHeader gives the header of a request to the server: about its session, about the message,
-// and what of the client's goes on. ours is a message of our own, which no header
-// of the client's speaks of.
+// outgoingHeader returns the header of a request to the server: session, message, and the
+// forwarded client headers. ours means a message of this server itself, which the client's
+// headers do not describe.
 func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
-	h := make(http.Header, len(rh.forwarded)+8) // and what is set besides
+	h := make(http.Header, len(rh.forwarded)+8) // room for the other headers
 	maps.Copy(h, rh.forwarded)
 	id, version := rh.s.sessionInfo(rh.session)
 	if id != "" && !rh.confirmed.Modern {
@@ -172,11 +174,11 @@ func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
 	return h
 }
 
-// maxWithheld bounds the names of headers that are put on record for one agent session.
+// maxWithheld is the number of dropped header names that are recorded for one agent session.
 const maxWithheld = 16
 
-// noteWithheld notes, once, the headers of a client's configuration that do not go on: the
-// owner may want them to.
+// noteWithheld records, once, the client's headers that are not forwarded, because the owner may
+// want to forward them.
 func (rh *requestHandler) noteWithheld() {
 	for _, name := range rh.withheld {
 		if rh.s.firstWithheld(rh.agent, name) {

@@ -8,35 +8,35 @@ import (
 	"sync"
 )
 
-// maxIdle bounds the connections of one peer that carry no request; the oldest is
-// closed for one more. Its client, if it is one, opens another.
+// maxIdle is the number of connections of one peer without a request. One more closes the oldest;
+// its client can open another.
 const maxIdle = 128
 
-// idle are the connections without a request, by the address of the peer.
+// idle holds the connections without a request, by the address of the peer.
 type idle struct {
 	mu       sync.Mutex
 	peers    map[netip.Addr]*list.List
 	elements map[net.Conn]*list.Element
 }
 
-// ConnState is for http.Server: it bounds the connections that a peer keeps open for
-// nothing.
+// ConnState is a callback for http.Server: it limits the idle connections of a peer.
 func (s *Server) ConnState(c net.Conn, state http.ConnState) {
-	var peer netip.Addr // one for all whose address is none
+	var peer netip.Addr // the zero address for peers without an IP address
 	if at, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		peer = at.AddrPort().Addr()
 	}
 	switch i := &s.idle; state {
 	case http.StateNew, http.StateIdle:
 		if oldest := i.addConn(peer, c); oldest != nil {
-			go func() { _ = oldest.Close() }() // TLS says farewell, and may wait for that
+			go func() { _ = oldest.Close() }() // closing TLS sends a message and may block
 		}
 	default:
 		i.removeConn(peer, c)
 	}
 }
 
-// addConn gives the connection that has to go, nil when there is room.
+// addConn adds a connection and returns the oldest connection if there are too many, otherwise
+// nil.
 func (i *idle) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -12,29 +12,31 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Invocations are the runs of agents of an owner who has several of them come through one
-// server: /secret/mcp/group/invocation, in names of the owner's. PUT there, with the owner's
-// token, begins one and DELETE ends it; its clients come to servers below it. All of one have
-// one state, and none has anything of another's.
+// Invocations configures the invocations: agent runs of an owner with several of them behind one
+// server, at /secret/mcp/group/invocation, with names that the owner chooses. A PUT there with
+// the owner's token begins an invocation, and a DELETE ends it. Its clients use the servers below
+// this path. All the clients of an invocation share one state; invocations share nothing with
+// each other.
 type Invocations struct {
-	Token string // of at least 16 characters, for Authorization: Bearer
-	// Begin is given "group/invocation". It is called with a lock held, and waits for nothing.
+	Token string // at least 16 characters, for Authorization: Bearer
+	// Begin begins the invocation "group/invocation". It is called with a lock held and must not
+	// block.
 	Begin func(name string) (Invocation, error)
 }
 
-// Invocation makes the gates of one. End, called once, when all of them are closed, forgets
-// what they had in common.
+// Invocation makes the gates of one invocation. End is called once, after all of them are closed,
+// and discards their shared state.
 type Invocation struct {
 	Gate func(server string) (Gate, error)
 	End  func()
 }
 
-// invocation is one that runs.
+// invocation is a running invocation.
 type invocation struct {
 	Invocation
 	lifetime
 	requests sync.WaitGroup
-	over     chan struct{} // closed when nothing of it is left
+	over     chan struct{} // closed when the invocation has ended completely
 
 	active   int       // requests being served; guarded by Server.mu
 	lastUsed time.Time // guarded by Server.mu
@@ -42,7 +44,8 @@ type invocation struct {
 
 var errNoInvocation = errors.New("there is no such invocation, or it has ended")
 
-// countRequest and leave count the requests of one, of nil nothing. s.mu is held.
+// countRequest and uncountRequest count the requests of an invocation; on nil they do nothing.
+// s.mu is held.
 func (in *invocation) countRequest() {
 	if in != nil {
 		in.active++
@@ -58,7 +61,8 @@ func (in *invocation) uncountRequest(now time.Time) {
 	}
 }
 
-// refuseInvocation answers a client of none, by the id of its request so that it is told.
+// refuseInvocation answers a client without a running invocation, under its request's id so that
+// the client sees the error.
 func (rh *requestHandler) refuseInvocation() {
 	id := "null"
 	if rh.r.Method == http.MethodPost {
@@ -87,7 +91,7 @@ func (s *Server) isOwner(r *http.Request) bool {
 	return ok && secretEqual(token, s.o.Invocations.Token)
 }
 
-// parseInvocation reads the path of an invocation, whatever its names.
+// parseInvocation parses the path of an invocation without checking the names.
 func (s *Server) parseInvocation(path string) (name string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if s.o.Invocations == nil || len(parts) != 4 || !secretEqual(parts[0], s.o.Secret) || parts[1] != "mcp" {
@@ -133,7 +137,7 @@ func (s *Server) serveOwner(w http.ResponseWriter, r *http.Request, name string)
 	}
 }
 
-// beginInvocation says why there is no new invocation.
+// beginInvocation begins an invocation. If it fails, it returns a status and the reason.
 func (s *Server) beginInvocation(name string) (status int, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +161,7 @@ func (s *Server) beginInvocation(name string) (status int, why string) {
 	return 0, ""
 }
 
-// endInvocation ends an invocation; over is nil where there is none.
+// endInvocation ends an invocation. over is nil if there is no such invocation.
 func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +173,8 @@ func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	return run.over
 }
 
-// dropInvocation has nobody find an invocation any more, breaks off what it is about, and forgets it
-// when that has ended. s.mu is held, and the server is not closed.
+// dropInvocation removes an invocation, cancels its work, and discards its state when that has
+// ended. s.mu is held, and the server is not closed.
 func (s *Server) dropInvocation(name string, run *invocation) {
 	delete(s.invocations, name)
 	run.cancel()
@@ -198,8 +202,8 @@ func (s *Server) dropInvocation(name string, run *invocation) {
 	})
 }
 
-// hasShare says that an invocation has as many MCP sessions as one may: it cannot take those
-// of others. s.mu is held.
+// hasShare reports whether an invocation has reached its share of the MCP sessions. Then it must
+// not displace those of others. s.mu is held.
 func (s *Server) hasShare(in *lifetime) bool {
 	if in == &s.lifetime {
 		return false

@@ -16,55 +16,55 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Local is a server in this process that speaks as one over stdio does. It carries one MCP
-// session (up to 2025-11-25), or what one caller asks without any (2026-07-28), judges what it
-// carries by g, and returns, with everything it has started gone, when in or ctx has ended.
-// What it writes are whole lines.
+// Local is a server in this process that speaks the stdio protocol. It carries one MCP session
+// (up to 2025-11-25), or the requests of one caller without a session (2026-07-28). It judges its
+// messages by g. It returns when in or ctx has ended, after everything that it started has ended.
+// It writes whole lines.
 type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer)
 
-// localSession is the pair of pipes between one MCP session of a client's, or one caller
-// without any, and a local server: each message of the client's is a line to it, and each of its lines leaves on one
-// of the client's streams. Nothing is judged here: the server does that.
+// localSession is the pair of pipes between an MCP session, or a caller without a session, and a
+// local server. Each client message becomes a line to the server, and each line of the server is
+// sent on one of the client's streams. The server judges the messages, not this type.
 type localSession struct {
 	in     *io.PipeWriter
 	over   chan struct{} // closed when the server has ended
 	gate   *gate.Session
 	name   string
-	caller *caller       // nil in an MCP session
-	begins chan struct{} // closed when a session of before has begun anew; nil: its client begins it
+	caller *caller       // nil for an MCP session
+	begins chan struct{} // closed when a session of an earlier process has been reopened; nil: the client begins the session
 
-	leaves sync.Mutex // held while lines leave; guards what follows
-	part   []byte     // of a line
+	leaves sync.Mutex // held while lines are sent; guards what follows
+	part   []byte     // part of an unfinished line
 
 	mu      sync.Mutex           // guards what follows
-	version string               // that was settled on; "" before
-	awaited map[string]*exchange // by frame.IDKey of requests
-	tokens  map[string]*exchange // by frame.IDKey of their progress tokens
-	streams []*responder         // that the client opened for whatever comes, the newest last
-	posts   []*exchange          // whose answers are to come
-	held    [][]byte             // for the next stream; the client has none
+	version string               // negotiated version; "" before
+	awaited map[string]*exchange // open exchanges by frame.IDKey of the request
+	tokens  map[string]*exchange // open exchanges by frame.IDKey of the progress token
+	streams []*responder         // streams that the client opened for other messages, the newest last
+	posts   []*exchange          // exchanges with outstanding answers
+	held    [][]byte             // lines for the next stream, while the client has none
 }
 
-// exchange is a post whose requests are being answered.
+// exchange is a POST whose requests are being answered.
 type exchange struct {
 	out     *responder
-	begins  bool // with initialize
-	unmet   int  // requests without an answer
+	begins  bool // it contains initialize
+	unmet   int  // number of requests without an answer
 	pending []string
 	tokens  []string
 
-	request  *request      // of a caller without a session
-	reopened chan struct{} // closed with the answer to our own initialize; nil: it is the client's
+	request  *request      // set for a caller without a session
+	reopened chan struct{} // closed when reopenSession's initialize is answered; nil: a client's exchange
 }
 
-// Bounds of what a session holds.
+// Limits of a session.
 const (
 	maxHeld    = 64
 	maxStreams = 8
 )
 
-// newLocal begins a session of a local server on this route, to be found by id; c is nil for
-// an MCP session, begins for what its client begins.
+// newLocal begins a session of a local server on this route, with this id. c is nil for an MCP
+// session. begins is nil if the client begins the session.
 func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begins chan struct{}, run Local) (sess *mcpSession, err error) {
 	g, err := a.makes(at.server)
 	if err != nil {
@@ -93,18 +93,18 @@ func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begin
 	return sess, nil
 }
 
-// endInput lets the server see the end of its input. It does not wait.
+// endInput closes the server's input. It does not wait.
 func (l *localSession) endInput() { _ = l.in.Close() }
 
-// agreedVersion gives the version that was settled on; "" before.
+// agreedVersion returns the negotiated version; "" before.
 func (l *localSession) agreedVersion() (version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.version
 }
 
-// reopenSession does what a client does first, for one that did it before this process began. What its
-// client can is not known any more, so it is asked nothing. It is false where the server refuses.
+// reopenSession sends initialize for a client that did so before this process began. The client's
+// capabilities are unknown, so it gets no requests. It returns false if the server refuses.
 func (l *localSession) reopenSession(ctx context.Context, version string) bool {
 	const id = `"clawai-reopen"`
 	answered := make(chan struct{})
@@ -125,8 +125,8 @@ func (l *localSession) reopenSession(ctx context.Context, version string) bool {
 	return err == nil
 }
 
-// awaitAnswers has the answers to x's requests leave on it; false when one has the id of a
-// request that has no answer yet.
+// awaitAnswers registers x for the answers to its requests. It returns false when a request has
+// the id of an open request.
 func (l *localSession) awaitAnswers(x *exchange) bool {
 	l.mu.Lock()
 	for i, id := range x.pending {
@@ -148,7 +148,7 @@ func (l *localSession) awaitAnswers(x *exchange) bool {
 	return true
 }
 
-// addStream has what answers no request leave on out.
+// addStream makes out the stream for messages that are not answers.
 func (l *localSession) addStream(out *responder) {
 	l.mu.Lock()
 	l.streams = append(l.streams, out)
@@ -163,7 +163,7 @@ func (l *localSession) addStream(out *responder) {
 	l.flushWaiting()
 }
 
-// removeStream has nothing more leave on a stream that the client does not read.
+// removeStream removes a stream that the client does not read any more.
 func (l *localSession) removeStream(out *responder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +171,7 @@ func (l *localSession) removeStream(out *responder) {
 	l.posts = slices.DeleteFunc(l.posts, func(x *exchange) bool { return x.out == out })
 }
 
-// flushWaiting sends what waited for a stream.
+// flushWaiting sends the lines that waited for a stream.
 func (l *localSession) flushWaiting() {
 	l.mu.Lock()
 	waits := len(l.held) > 0
@@ -190,7 +190,7 @@ func (l *localSession) flushWaiting() {
 	}
 }
 
-// Write takes what the server says. It has one caller at a time.
+// Write takes the server's output. Only one goroutine may call it at a time.
 func (l *localSession) Write(b []byte) (int, error) {
 	l.leaves.Lock()
 	defer l.leaves.Unlock()
@@ -208,7 +208,7 @@ func (l *localSession) Write(b []byte) (int, error) {
 	}
 }
 
-// deliverLine sends an answer to whoever asked, and everything else to whoever listens.
+// deliverLine sends an answer to its caller, and every other message to a listening stream.
 func (l *localSession) deliverLine(line []byte) {
 	m := jsonscan.ValueOf(line)
 	switch id := m.Member("id"); {
@@ -223,7 +223,7 @@ func (l *localSession) deliverAnswer(id string, m jsonscan.Value, line []byte) {
 	l.mu.Lock()
 	x := l.awaited[id]
 	if x != nil && x.begins && l.version == "" {
-		l.version = strings.Clone(mcp.NegotiatedVersion(m.Member("result").Bytes())) // the line is not ours
+		l.version = strings.Clone(mcp.NegotiatedVersion(m.Member("result").Bytes())) // the line's buffer belongs to the caller
 	}
 	last := x != nil && l.meetRequest(x, id)
 	l.mu.Unlock()
@@ -242,8 +242,8 @@ func (l *localSession) deliverAnswer(id string, m jsonscan.Value, line []byte) {
 	}
 }
 
-// meetRequest takes a request of x's for answered, or withdrawn; true when it was the last one.
-// l.mu is held.
+// meetRequest marks a request of x as answered or withdrawn. It returns true for the last
+// request. l.mu is held.
 func (l *localSession) meetRequest(x *exchange, id string) (last bool) {
 	delete(l.awaited, id)
 	if x.unmet--; x.unmet > 0 {
@@ -258,8 +258,8 @@ func (l *localSession) meetRequest(x *exchange, id string) (last bool) {
 	return true
 }
 
-// withdrawRequest ends the waiting for a request that the client has cancelled: it has no answer.
-// It is false when there was none to end.
+// withdrawRequest ends the wait for a cancelled request, which gets no answer. It returns false
+// if nobody waited.
 func (l *localSession) withdrawRequest(id []byte) bool {
 	l.mu.Lock()
 	key := frame.IDKey(id)
@@ -272,8 +272,9 @@ func (l *localSession) withdrawRequest(id []byte) bool {
 	return x != nil
 }
 
-// sendNotice sends what is no answer: progress to the request it is about, the rest where the
-// client listens, or, if it does nowhere, beside the answer to come. Without any it waits.
+// sendNotice sends a message that is not an answer. Progress goes to the request that it is
+// about. Every other message goes to the client's newest stream or, without a stream, to the
+// newest open POST. If there is no POST either, the message waits.
 func (l *localSession) sendNotice(line []byte) {
 	m := jsonscan.ValueOf(line)
 	if l.caller != nil {
@@ -321,7 +322,7 @@ func (l *localSession) findListener(about string) *responder {
 	return nil
 }
 
-// recordUnheard records what the server has said to nobody.
+// recordUnheard records a server's message that reaches nobody.
 func (l *localSession) recordUnheard(m jsonscan.Value, line []byte, why string) {
 	_ = l.gate.NoteEvents(&event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: "unheard", Reason: why, ServerGuess: l.name,

@@ -15,24 +15,24 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// A message of 2026-07-28 belongs to no session. A local server is one caller's all the same:
-// its servers are started in the name of a client, and must not be shared with another. So
-// what comes to one path, from one address, of a client that says the same of itself, is one
-// caller's. Its clients number their requests as they like, each from 1, perhaps: at the local
-// server a request has an id, and its progress a token, that no other of the caller's has had.
+// A message of 2026-07-28 belongs to no session. A local server still belongs to one caller: its
+// servers are started in the name of a client and must not be shared with another. So messages at
+// one path, from one address, with the same client description, belong to one caller. Its clients
+// number their requests freely, perhaps each from 1. Therefore each request gets an id and a
+// progress token that are unique for the caller at the local server.
 
-// caller is whose messages a local session carries that is no MCP session.
+// caller is the owner of a local session that is not an MCP session.
 type caller struct {
-	tools *remote.Tools // that it was shown
-	asked atomic.Int64  // requests so far
+	tools *remote.Tools // the tools in the lists that it got
+	asked atomic.Int64  // number of requests so far
 }
 
-// request is one of a caller's, as its client has it.
+// request is a caller's request, with the client's own id and token.
 type request struct {
-	id, token []byte // no token: nil
+	id, token []byte // token is nil without one
 	method    string
-	logs      bool // it wants log messages
-	unfit     bool // it does not say what its client can
+	logs      bool // the client wants log messages
+	unfit     bool // the request does not state the client's capabilities
 }
 
 const (
@@ -40,8 +40,8 @@ const (
 	subscriptionID = metaPrefix + "subscriptionId"
 )
 
-// postSessionless gives a message of 2026-07-28 to the local session of its caller, which it
-// begins if there is none.
+// postSessionless sends a message of 2026-07-28 to its caller's local session, which it begins if
+// necessary.
 func (rh *requestHandler) postSessionless() {
 	if rh.frame.Kind != frame.Request {
 		rh.noteDropped("no_session", "a client without a session hangs up to cancel, and has nothing else to notify of", nil)
@@ -67,18 +67,18 @@ func (rh *requestHandler) postSessionless() {
 	rh.respondLocal(frame.IDKey(rh.frame.ID))
 	defer rh.out.hangUp()
 	x.out = rh.out
-	l.awaitAnswers(x) // nobody has had its id
+	l.awaitAnswers(x) // the id is new
 	if _, err := l.in.Write(append(line, '\n')); err != nil || rh.awaitResponseEnd(l) == over {
 		rh.out.finishResponse(http.StatusServiceUnavailable)
 		return
 	}
 	rh.out.hangUp()
-	if l.withdrawRequest(id) { // hanging up cancels
+	if l.withdrawRequest(id) { // hanging up cancels the request
 		_, _ = l.in.Write(append(mcp.CancelNotification(id, "its client has hung up"), '\n'))
 	}
 }
 
-// callerName gives the name of the message's caller, which no session id can be.
+// callerName returns the name of the message's caller. No session id can have this form.
 func (rh *requestHandler) callerName() string {
 	peer, _, _ := net.SplitHostPort(rh.r.RemoteAddr)
 	meta := jsonscan.ValueOf(rh.frame.Params).Member("_meta")
@@ -86,8 +86,7 @@ func (rh *requestHandler) callerName() string {
 	return "\x00" + string(sum[:])
 }
 
-// acquireCaller finds or begins the local session of a caller, to be given back with
-// releaseSession.
+// acquireCaller finds or begins a caller's local session. releaseSession releases it.
 func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local) (*mcpSession, error) {
 	if sess := s.acquireSession(at, name); sess != nil {
 		return sess, nil
@@ -100,7 +99,7 @@ func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local
 	return s.newLocal(a, at, name, &caller{tools: &a.tools}, nil, run)
 }
 
-// renumberRequest gives a request under an id that no other of the caller's has had.
+// renumberRequest returns the request with a new id, unique for the caller.
 func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) {
 	id = strconv.AppendInt(nil, c.asked.Add(1), 10)
 	meta := jsonscan.ValueOf(f.Params).Member("_meta")
@@ -119,7 +118,7 @@ func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) 
 	return x, id, frame.SpliceAll(f.Raw, edits...)
 }
 
-// rewriteAnswer gives an answer as the client has asked for it, whose status is set.
+// rewriteAnswer returns an answer with the client's own id, and sets its HTTP status.
 func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byte {
 	r := x.request
 	if r.method == "tools/list" {
@@ -133,9 +132,9 @@ func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byt
 	return frame.SpliceAll(line, edits...)
 }
 
-// answerStatus gives that of an answer, by the code of its error: some have one of HTTP's (MCP
-// 2026-07-28 basic/transports/streamable-http; basic, _meta). Of the rest it is 200, a denial's
-// too: another would make a client believe that it has to sign in, or to speak an earlier version.
+// answerStatus returns the HTTP status of an answer, by its error code: some codes have their own
+// status (MCP 2026-07-28 basic/transports/streamable-http; basic, _meta). All other answers get
+// 200, also a denial: another status would make a client sign in or use an earlier version.
 func (r *request) answerStatus(code string) int {
 	switch {
 	case code == "-32601":
@@ -146,12 +145,12 @@ func (r *request) answerStatus(code string) int {
 	return http.StatusOK
 }
 
-// sendRelatedNotice sends what is no answer on the response to the request that it is about: of a log message
-// that is the newest that wants any.
+// sendRelatedNotice sends a message that is not an answer on the response to the request that it
+// is about. A log message goes to the newest request that wants log messages.
 func (l *localSession) sendRelatedNotice(m jsonscan.Value, line []byte) {
 	params := m.Member("params")
 	var about *exchange
-	var part, token []byte // whatever names the request, and what it is for the client
+	var part, token []byte // the token that names the request, and the client's token for it
 	l.mu.Lock()
 	switch m.Member("method").Text() {
 	case "notifications/progress":

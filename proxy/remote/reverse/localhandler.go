@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// postLocal gives a message, or a batch, to a session of a local server.
+// postLocal sends a message, or a batch, to a session of a local server.
 func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	if rh.confirmed.Modern {
 		rh.postSessionless()
@@ -33,7 +33,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	l, told := rh.session.local, false
 	if begins {
 		defer func() {
-			if !told { // the client knows of no session
+			if !told { // the client has not got the session id
 				rh.s.removeSession(rh.session)
 			}
 		}()
@@ -69,10 +69,10 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	case over:
 		rh.out.finishResponse(http.StatusNotFound)
 	}
-	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also when it has hung up by now
+	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client has hung up since
 }
 
-// findLocal finds the session of the message, or begins one; begins says which.
+// findLocal finds the session of the message, or begins a new one; begins reports the latter.
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {
@@ -98,10 +98,10 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 }
 
 // reopenLocal begins a session under the id that it had before this process began: many clients
-// do not begin anew when they are told that it is gone.
+// do not initialize again when they get a 404.
 func (rh *requestHandler) reopenLocal(id string) bool {
 	s := rh.s
-	s.adopting.Lock() // a stream and a call that come together are of one session
+	s.adopting.Lock() // a stream and a call at the same time must get the same session
 	defer s.adopting.Unlock()
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
 		return true
@@ -125,10 +125,10 @@ func (rh *requestHandler) reopenLocal(id string) bool {
 	return false
 }
 
-// unstatedVersion is that of a client that says none (MCP 2025-11-25 basic/transports).
+// unstatedVersion is the version of a client that states none (MCP 2025-11-25 basic/transports).
 const unstatedVersion = "2025-03-26"
 
-// isSessionID reports an id as this room makes them.
+// isSessionID reports whether an id has the form of this package's session ids.
 func isSessionID(id string) bool {
 	return len(id) == len(rand.Text()) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
@@ -139,7 +139,7 @@ func (rh *requestHandler) acquireLocal(id string) bool {
 	case rh.session == nil && !rh.reopenLocal(id):
 		rh.s.releaseSession(rh.session)
 		rh.session = nil
-	case rh.session.local.begins != nil: // perhaps another request begins it
+	case rh.session.local.begins != nil: // another request may be reopening the session
 		select {
 		case <-rh.session.local.begins:
 		case <-rh.r.Context().Done():
@@ -152,7 +152,7 @@ func (rh *requestHandler) acquireLocal(id string) bool {
 	return rh.session != nil
 }
 
-// refuseSessionless is the answer to what only a session could answer.
+// refuseSessionless answers a message that needs a session but has none.
 func (rh *requestHandler) refuseSessionless() {
 	rh.noteDropped("no_session", "the message belongs to no session", rh.frame.ID)
 	h := rh.w.Header()
@@ -166,8 +166,8 @@ func (rh *requestHandler) refuseSessionless() {
 	_, _ = io.WriteString(rh.w, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600,"message":"This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id."}}`)
 }
 
-// refuseUnread answers what could be read in more than one way, and belongs to no session
-// whose server would refuse it.
+// refuseUnread answers an ambiguous message without a session. In a session the server would
+// refuse it.
 func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	rh.frame.Raw = line
 	answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID))
@@ -181,8 +181,8 @@ func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	_ = rh.out.Add(answer)
 }
 
-// refuseDuplicate answers a request whose id has no answer yet: of two answers nobody
-// could say which is whose.
+// refuseDuplicate refuses a request whose id is in use: two answers with one id could not be told
+// apart.
 func (rh *requestHandler) refuseDuplicate() {
 	r := &frame.Refusal{Code: "duplicate_id", Reason: "a request with this id is still in flight", ID: rh.frame.ID, Request: true}
 	if answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
@@ -191,7 +191,7 @@ func (rh *requestHandler) refuseDuplicate() {
 	rh.out.finishResponse(http.StatusBadRequest)
 }
 
-// newExchange gives what the message is answered with.
+// newExchange returns the exchange for the message's requests.
 func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	x = &exchange{}
 	if unreadable != nil {
@@ -214,7 +214,7 @@ func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	return x
 }
 
-// eachMessage are those of the body.
+// eachMessage iterates over the messages of the body.
 func (rh *requestHandler) eachMessage(yield func(*frame.Frame) bool) {
 	if rh.frame.Kind != frame.Batch {
 		yield(&rh.frame)
@@ -227,7 +227,7 @@ func (rh *requestHandler) eachMessage(yield func(*frame.Frame) bool) {
 	}
 }
 
-// withdrawLocal ends the waiting for what the message cancels.
+// withdrawLocal ends the wait for the requests that the message cancels.
 func (rh *requestHandler) withdrawLocal() {
 	for f := range rh.eachMessage {
 		if f.Kind != frame.Notification {
@@ -239,8 +239,8 @@ func (rh *requestHandler) withdrawLocal() {
 	}
 }
 
-// getLocal opens a stream for what answers no request. It has no event ids: what it
-// carries is in no other.
+// getLocal opens a stream for messages that are not answers. It has no event ids, because its
+// messages are on no other stream.
 func (rh *requestHandler) getLocal() {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -259,24 +259,23 @@ func (rh *requestHandler) getLocal() {
 	rh.awaitResponseEnd(l)
 }
 
-// respondLocal begins the response to what is asked of a local server, which nobody on the
-// way is to hold back.
+// respondLocal begins the response of a local server, and asks reverse proxies not to buffer it.
 func (rh *requestHandler) respondLocal(id string) {
 	rh.w.Header().Set("X-Accel-Buffering", "no")
 	rh.out = newResponder(rh.w, id)
 	rh.out.patience = rh.s.o.Patience
 }
 
-// keepAlive is how often a stream says that it is still there: clients and proxies end one
-// that says nothing for some minutes.
+// keepAlive is the interval of comments on a stream: clients and proxies close a stream that is
+// silent for some minutes.
 var keepAlive = 30 * time.Second
 
-// ending is why nothing more is to come on a response.
+// ending is the reason why a response has ended.
 type ending int
 
 const (
 	complete ending = iota
-	hungUp          // the client has
+	hungUp          // the client has hung up
 	over            // the server has ended
 )
 
@@ -298,7 +297,7 @@ func (rh *requestHandler) awaitResponseEnd(l *localSession) ending {
 	}
 }
 
-// deleteLocal ends a session, and answers when all that it had started is gone.
+// deleteLocal ends a session, and answers after everything that the session started has ended.
 func (rh *requestHandler) deleteLocal() {
 	if !rh.acquireLocal(rh.r.Header.Get("Mcp-Session-Id")) {
 		return

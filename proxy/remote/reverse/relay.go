@@ -17,14 +17,13 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// serverSink is the handler as the pump sees the server: a sink for what may cross.
+// serverSink is the handler as the sink for messages to the server.
 type serverSink requestHandler
 
 var _ proxy.Sink = (*serverSink)(nil)
 
-// Add sends the message to the server. The answer is carried back to whoever waits
-// for it now: by the client's own request when that has nothing else to do,
-// otherwise by a task.
+// Add sends the message to the server. The client's own request carries the answer back if it has
+// nothing else to do; otherwise a task does.
 func (f *serverSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	rh.waiter = rh.answerWaiter()
@@ -45,10 +44,9 @@ func (f *serverSink) Add(line []byte) error {
 	return nil
 }
 
-// upstreamContext gives how long the server may take: with what it only acknowledges, no
-// longer than the client waits for that; with a call whose answer comes on the
-// session's stream, as long as there is one. Some acknowledge a call when they are
-// done with it.
+// upstreamContext returns the context of the server's request. For a message without an answer it
+// ends after Patience, as the client's wait does. For a call whose answer comes on the session's
+// stream it ends with that stream, because some servers acknowledge a call only when it is done.
 func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
 	case rh.out.id == "":
@@ -59,8 +57,8 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 	return context.WithCancel(rh.agent.in.ctx)
 }
 
-// answerWaiter gives the HTTP request that waits for the answer: this one, or, when the
-// caller has returned from a form, the one it returned with.
+// answerWaiter returns the HTTP request that waits for the answer: this one or, when the caller
+// has returned from a form, the one with which it returned.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
 		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {
@@ -70,16 +68,16 @@ func (rh *requestHandler) answerWaiter() *responder {
 	return rh.out
 }
 
-// answersOnStream reports a session of 2024-11-05, whose answers come on its own stream.
+// answersOnStream reports whether answers come on the session's own stream, as in 2024-11-05.
 func (rh *requestHandler) answersOnStream() bool {
 	return rh.session != nil && rh.session.stream != nil
 }
 
-// Flush does nothing: a message is on its way when Add returns.
+// Flush does nothing: Add has begun to send the message.
 func (f *serverSink) Flush() {}
 
-// ownMessageSink is where our own messages to the server leave: the refusal of
-// something it asked of the client. They have no answer.
+// ownMessageSink is the sink for this server's own messages to the remote server: refusals of its
+// requests to the client. They have no answer.
 type ownMessageSink requestHandler
 
 var _ proxy.Sink = (*ownMessageSink)(nil)
@@ -126,14 +124,14 @@ func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
 	rh.copyHeader(resp, rh.waiter)
 	what, err := remote.AnswerType(resp)
 	switch {
-	case rh.answersOnStream() && remote.IsSuccess(resp): // some say 200, with a word or without
+	case rh.answersOnStream() && remote.IsSuccess(resp): // some servers answer 200, with or without a body
 		rh.waiter.writeEmpty(http.StatusAccepted)
 	case remote.IsAcceptance(resp) && (rh.waiter.id == "" || err != nil || isEmpty(resp)):
 		if rh.waiter.id == "" {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		if rh.session != nil && rh.s.hasListener(rh.session) { // some servers answer there, and some clients read it
+		if rh.session != nil && rh.s.hasListener(rh.session) { // some servers answer on that stream, and some clients read the answer there
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
@@ -149,7 +147,7 @@ func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
 	}
 }
 
-// isEmpty reports an answer without a body.
+// isEmpty reports whether an answer has no body.
 func isEmpty(resp *http.Response) bool {
 	in := bufio.NewReader(resp.Body)
 	_, err := in.Peek(1)
@@ -160,13 +158,13 @@ func isEmpty(resp *http.Response) bool {
 	return err != nil
 }
 
-// sendToServer makes the client's request to the server.
+// sendToServer sends the client's request to the server.
 func (rh *requestHandler) sendToServer(ctx context.Context, method string, line []byte) (*http.Response, error) {
 	return rh.sendWithRenewal(ctx, method, line, rh.outgoingHeader(false))
 }
 
-// sendWithRenewal makes a request to the server, again when credentials were renewed. header
-// becomes the request's.
+// sendWithRenewal sends a request to the server, and sends it again after credentials were
+// renewed. It modifies header and uses it for the request.
 func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
 	const attempts = 3
 	own := rh.r.Header.Get("Authorization") != ""
@@ -176,7 +174,7 @@ func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, li
 		header.Set("Content-Type", "application/json")
 	}
 	to := *rh.serverURL()
-	to.Host = strings.TrimSuffix(to.Host, ":") // as http.NewRequest has it
+	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest does the same
 	for n := 1; ; n++ {
 		var body io.Reader
 		if line != nil {
@@ -219,16 +217,15 @@ func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, li
 	}
 }
 
-// neededHeaders are the headers of a server's that a client needs.
+// neededHeaders are the server's headers that a client needs.
 var neededHeaders = []string{
 	"Mcp-Session-Id", "Mcp-Protocol-Version", "Www-Authenticate", "Retry-After", "X-Accel-Buffering", "Cache-Control",
 }
 
-// copyHeader gives the client what it needs of the server's header, and nothing that
-// would draw on a terminal. A session has its id from the answer that began it,
-// and no other answer changes it. A challenge is
-// for whoever brought the credentials: it names an address the client has not
-// dialled, so that its own sign-in cannot succeed (RFC 9728, section 3.3).
+// copyHeader passes the needed server headers to the client, without values that could control a
+// terminal. A session id is passed only from the answer to initialize. A sign-in challenge is
+// passed only to a client that sent its own credentials: the challenge names an address that the
+// client has not connected to, so its own sign-in could not succeed (RFC 9728, section 3.3).
 func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	h := make(http.Header, len(neededHeaders))
 	for _, name := range neededHeaders {
@@ -245,9 +242,10 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	out.setHeader(h, rh.clientStatus(resp))
 }
 
-// clientStatus gives what the client is told. Behind a 202 or 204 no client looks for the answer that
-// stands in the body. A 401 would make one that brought no
-// credentials sign in here, where it cannot: what it has to know stands in the body.
+// clientStatus returns the status for the client. It replaces 202 and 204 by 200 for a request,
+// because no client looks for an answer in the body then. It replaces a 401 for a client without
+// credentials, because the client would try to sign in here, which is not possible; the body
+// holds the explanation.
 func (rh *requestHandler) clientStatus(resp *http.Response) int {
 	switch {
 	case rh.frame.Kind == frame.Request && resp.StatusCode > 200 && resp.StatusCode < 300:
@@ -264,7 +262,7 @@ func isUnprintable(value string) bool {
 	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
 }
 
-// serverURL gives where the message goes.
+// serverURL returns the address that the message goes to.
 func (rh *requestHandler) serverURL() *url.URL {
 	if rh.session != nil && rh.session.endpoint != nil {
 		return rh.session.endpoint
@@ -272,7 +270,7 @@ func (rh *requestHandler) serverURL() *url.URL {
 	return rh.backend.o.URL
 }
 
-// clientStream gives the way of the server's messages to the client.
+// clientStream returns the stream of the server's messages to the client.
 func (rh *requestHandler) clientStream(out proxy.Sink) *proxy.Stream {
 	pump := rh.agent.pump
 	if rh.session != nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// replays remembers the last events of a session that crossed with an id. A client
-// whose stream broke takes it up behind the last event that reached it, and the
-// server says again what came after (MCP 2025-11-25 basic/transports): for the
-// pump that would be a second answer, or a request whose id is in flight.
+// replays remembers the last events with an id that crossed in a session. A client whose stream
+// broke resumes it after the last event that it got, and the server sends the later events again
+// (MCP 2025-11-25 basic/transports). For the proxy session each would be a second answer, or a
+// request whose id is in use.
 type replays struct {
 	mu   sync.Mutex
 	last [256][sha256.Size]byte
 	next int
-	// on their way across, each until it has crossed or turned out not to
+	// events that are crossing now; closed when the event has crossed or was refused
 	inProgress map[[sha256.Size]byte]chan struct{}
 }
 
-// eventHash is of an event whose data is one line.
+// eventHash returns the hash of an event whose data is one line.
 func eventHash(e *sse.Event) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte(e.ID+"\x00"), e.Data...))
 }
@@ -38,7 +38,7 @@ func (r *replays) addEvent(e *sse.Event) {
 	r.mu.Unlock()
 }
 
-// releaseWaiters lets those go on who wait for an event.
+// releaseWaiters releases the goroutines that wait for an event.
 func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	if done := r.inProgress[m]; done != nil {
 		delete(r.inProgress, m)
@@ -46,11 +46,10 @@ func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	}
 }
 
-// claimEvent takes an event to carry it across, until done is called. A stream that was
-// taken up may bring one that is, to the last byte, one that crossed before; then
-// crossed is true. It waits for one that a stream which the client has given up is
-// just carrying: to the pump its answer is taken then, and whether it crosses is not
-// known yet. Nobody reads after ctx.
+// claimEvent claims an event until done is called. On a resumed stream, crossed is true if an
+// identical event has crossed before. If another stream, which the client has given up, is
+// passing on the same event, claimEvent waits for the result, because the answer is already
+// claimed there. When ctx ends nobody reads any more, and crossed is true.
 func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), crossed bool) {
 	if r == nil || e.ID == "" {
 		return func() {}, false
@@ -78,7 +77,7 @@ func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (d
 		}
 	}
 	if r.inProgress[m] != nil {
-		return func() {}, false // whoever began will end it
+		return func() {}, false // the goroutine that claimed the event releases it
 	}
 	if r.inProgress == nil {
 		r.inProgress = make(map[[sha256.Size]byte]chan struct{})

@@ -15,25 +15,24 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// responder is the answer to one HTTP request, as the pump sees it: a sink for
-// frames. The first frame decides its form: the answer itself is JSON, anything
-// else begins an event stream.
+// responder is the response to one HTTP request, as a sink for frames. The first frame decides
+// its form: the answer itself is JSON, any other frame begins an event stream.
 type responder struct {
 	mu            sync.Mutex
 	w             http.ResponseWriter
 	ctl           *http.ResponseController
-	id            string        // frame.IDKey of the request that is answered; "" for a stream of its own, "[" for a batch
+	id            string        // frame.IDKey of the request; "" for a separate stream, "[" for a batch
 	status        int           // 0 means 200
 	headerWritten bool          // the header has been written
-	events        bool          // the server answers with an event stream, and so does this side
-	stream        bool          // as an event stream
-	hungUp        bool          // nobody reads any more
+	events        bool          // the server sends an event stream, so this response is one too
+	stream        bool          // the response is an event stream
+	hungUp        bool          // the client does not read any more
 	told          bool          // the answer was written
-	event         *sse.Event    // its data is one line
-	final         bool          // event is the last that the server's stream can have
-	replays       *replays      // of the session; nil without one
-	patience      time.Duration // for each write; 0: for ever
-	ended         chan struct{} // closed with the answer, or when nobody reads any more
+	event         *sse.Event    // event being relayed; its data is one line
+	final         bool          // event is the last one of the server's stream
+	replays       *replays      // replays of the session; nil without a session
+	patience      time.Duration // time limit of each write; 0: none
+	ended         chan struct{} // closed after the answer, or when the client does not read any more
 
 	upstream upstreamCall
 }
@@ -54,7 +53,7 @@ func (a *responder) Add(line []byte) (err error) {
 	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
-		block = a.eventBytes(line, last) // also for nobody: the event has crossed
+		block = a.eventBytes(line, last) // also after a hang-up: the event has crossed
 	}
 	if a.hungUp {
 		return errHungUp
@@ -65,12 +64,12 @@ func (a *responder) Add(line []byte) (err error) {
 	if whole {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
-		h.Set("Content-Length", strconv.Itoa(len(line))) // whole at once: the outcome is recorded behind it
+		h.Set("Content-Length", strconv.Itoa(len(line))) // allows the client to read the whole answer before the outcome is recorded
 		a.writeHeader()
 		return a.writeBytes(line)
 	}
 	if !a.headerWritten {
-		if last && a.final && a.event == nil { // whole at once, as a server sends what it has the length of
+		if last && a.final && a.event == nil { // a server with a known length sends it at once, too
 			a.w.Header().Set("Content-Length", strconv.Itoa(len(block)))
 		}
 		a.beginStream()
@@ -78,11 +77,11 @@ func (a *responder) Add(line []byte) (err error) {
 	return a.writeBytes(block)
 }
 
-// Flush does nothing: a frame is on its way when Add returns.
+// Flush does nothing: Add has written the frame.
 func (a *responder) Flush() {}
 
-// isFinalAnswer reports the frame that ends the waiting. It has been admitted: each
-// member is there once.
+// isFinalAnswer reports whether the frame is the awaited answer. The frame was validated: it has
+// each member only once.
 func (a *responder) isFinalAnswer(line []byte) bool {
 	if a.id == "" {
 		return false
@@ -102,9 +101,9 @@ func (a *responder) isFinalAnswer(line []byte) bool {
 	return id != nil && frame.IDKey(id) == a.id
 }
 
-// eventBytes gives the event for a frame. The server's own bytes are kept when the frame
-// is what they hold, to every reader. They may come again to a client that has
-// lost its stream.
+// eventBytes returns the event for a frame. It keeps the server's bytes if the frame is the same
+// and every reader parses the event alike. A client that has lost its stream may get the event
+// again.
 func (a *responder) eventBytes(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
 		same := bytes.Equal(e.Data, line)
@@ -127,8 +126,8 @@ func (a *responder) eventBytes(line []byte, last bool) []byte {
 	return append(sse.AppendData(nil, line), '\n')
 }
 
-// writeEvent writes what is no frame: comments, ids, times. A block that some reader
-// could find a frame in is written anew.
+// writeEvent writes an event without a frame: comments, ids, retry times. It encodes the event
+// again if a reader could find a frame in it.
 func (a *responder) writeEvent(e *sse.Event) error {
 	raw := e.Raw
 	if !e.Plain {
@@ -145,9 +144,8 @@ func (a *responder) writeEvent(e *sse.Event) error {
 	return a.writeBytes(raw)
 }
 
-// relayEvent takes the frame of an event across; final is the last one of its stream.
-// What the event says besides, where the stream can be taken up and when, reaches the
-// client in any case.
+// relayEvent passes on the frame of an event; final means the last event of its stream. The
+// client gets the event's id and retry time in any case.
 func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	a.mu.Lock()
 	a.event, a.final = e, final
@@ -175,7 +173,7 @@ func (a *responder) writeReplay(e *sse.Event) error {
 	return a.writeBytes((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
 }
 
-// writeEventID passes on an event's id and retry, without its data and its name.
+// writeEventID writes an event's id and retry time, without its data and name.
 func (a *responder) writeEventID(e *sse.Event) error {
 	if !e.HasID && e.Retry < 0 {
 		return nil
@@ -183,8 +181,8 @@ func (a *responder) writeEventID(e *sse.Event) error {
 	return a.writeEvent(&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry})
 }
 
-// setHeader adds to ours what of the server's header the client needs. It counts until
-// something is written.
+// setHeader adds server headers for the client and sets the status. It has no effect after the
+// first write.
 func (a *responder) setHeader(from http.Header, status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -206,15 +204,15 @@ func (a *responder) writeEmpty(status int) {
 	a.signalEnd()
 }
 
-// expectEvents notes that what comes is an event stream, also if its first event is the
-// answer: the client can take up a stream, and no JSON.
+// expectEvents makes the response an event stream even if its first event is the answer: the
+// client can resume a stream, but not JSON.
 func (a *responder) expectEvents() {
 	a.mu.Lock()
 	a.events = true
 	a.mu.Unlock()
 }
 
-// openStream begins the stream before there is anything to say.
+// openStream begins the stream before the first event.
 func (a *responder) openStream() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -224,7 +222,7 @@ func (a *responder) openStream() {
 	}
 }
 
-// stayAlive writes a comment, where there is a stream to write it on.
+// stayAlive writes a comment if the response is a stream.
 func (a *responder) stayAlive() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -259,7 +257,7 @@ func (a *responder) writeBytes(b []byte) error {
 	return a.ctl.Flush()
 }
 
-// finishResponse ends the response: with this status, if nothing was said yet.
+// finishResponse ends the response, with this status if no header was written yet.
 func (a *responder) finishResponse(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -271,8 +269,7 @@ func (a *responder) finishResponse(status int) {
 	a.signalEnd()
 }
 
-// hangUp notes that nobody reads any more: the handler is about to return, and
-// after that the writer must not be touched.
+// hangUp ends the use of the writer: it must not be used after the handler has returned.
 func (a *responder) hangUp() {
 	a.mu.Lock()
 	a.hungUp = true
@@ -280,7 +277,7 @@ func (a *responder) hangUp() {
 	a.mu.Unlock()
 }
 
-// hasAnswered says that the answer was written.
+// hasAnswered reports whether the answer was written.
 func (a *responder) hasAnswered() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,74 +19,75 @@ import (
 
 // Options of New. Upstreams or Local, and the next four, are required.
 type Options struct {
-	Upstreams map[string]remote.Options // by the name that stands in the path
-	Local     map[string]Local          // likewise
-	Secret    string                    // the first part of every path; nobody can guess it
-	Port      string                    // that this server listens on
-	Hosts     []string                  // the names and addresses it is reached by
-	// Gate makes the gate of one agent session at one server, and of each session of a local one.
+	Upstreams map[string]remote.Options // by the name in the path
+	Local     map[string]Local          // by the name in the path
+	Secret    string                    // first part of every path; must not be guessable
+	Port      string                    // port that this server listens on
+	Hosts     []string                  // names and addresses of this server
+	// Gate returns a new gate for an agent session at one server, or for a session of a local
+	// server.
 	Gate func(server string) (Gate, error)
-	// Invocations, in place of Gate, lets nobody in who does not name one of them.
+	// Invocations replaces Gate: it admits only clients that name an invocation.
 	Invocations *Invocations
 
-	Pass        []string // headers of clients that go on besides those that always do; see CheckPassed
-	Origins     []string // of web pages that may use it
+	Pass        []string // client headers to forward beside the standard ones; see CheckPassed
+	Origins     []string // origins of web pages that may use this server
 	Limits      frame.Limits
 	DenyAsError bool
-	Idle        time.Duration // how long a session nobody uses is kept; default 1 h
-	Patience    time.Duration // how long a client may take to send a message, or to read one of a local server, and a server to acknowledge one; default 1 min
-	Sessions    int           // how many are kept; default 1,000
+	Idle        time.Duration // how long an unused session is kept; default 1 h
+	Patience    time.Duration // time limit for a client to send a message or to read one of a local server, and for a server to acknowledge one; default 1 min
+	Sessions    int           // largest number of sessions; default 1,000
 }
 
-// Gate is what an agent session passes. End, called once, closes it.
+// Gate is the gate of an agent session. End is called once and closes it.
 type Gate struct {
 	Session *gate.Session
 	End     func()
 }
 
-// Server answers clients. Close ends it.
+// Server serves clients. Close ends it.
 type Server struct {
 	o        Options
 	guard    guard
 	backends map[string]*backend
-	passed   map[string]bool // by plain name
+	passed   map[string]bool // Options.Pass, by foldName
 	idle     idle
 	closed   sync.Once
 	lifetime
 
-	callers  sync.Mutex // held while the local session of a caller begins
-	adopting sync.Mutex // held while a session of an earlier process is taken up
+	callers  sync.Mutex // held while a caller's local session begins
+	adopting sync.Mutex // held while a session of an earlier process is adopted
 
 	mu          sync.Mutex
 	agents      map[route]*agentSession
 	sessions    map[string]*mcpSession // by server and session id
-	ended       map[string]bool        // sessions that were ended, by their key
+	ended       map[string]bool        // ended sessions, by their key
 	invocations map[string]*invocation
-	scopes      int // requests so far: the scope of those without a session
+	scopes      int // number of scopes, for requests without a session
 
 	lastExpiry time.Time // see expireIdle
 }
 
-// lifetime is that of the server, or of an invocation: of everything in it that outlives a
-// request.
+// lifetime is the lifetime of the server or of an invocation. It covers everything that outlives
+// a request.
 type lifetime struct {
-	ctx    context.Context // its end is guarded by Server.mu
+	ctx    context.Context // cancelled under Server.mu
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
 }
 
-// backend is one server behind this one.
+// backend is one of the servers that clients reach here.
 type backend struct {
 	name  string
 	o     remote.Options
 	http  *http.Client
-	local Local // in place of an address
+	local Local // used in place of an address
 }
 
-// route is what a path names: an agent session and a server.
+// route is an agent session and a server, as named in a path.
 type route struct{ session, server string }
 
-// New makes a server for the given upstreams.
+// New returns a server for the given upstreams.
 func New(o Options) (*Server, error) {
 	switch {
 	case len(o.Upstreams)+len(o.Local) == 0:
@@ -151,8 +152,8 @@ func isPathName(name string) bool {
 	}) && strings.Trim(name, ".") != ""
 }
 
-// ServerPath gives where the named server is reached; with invocations, GROUP and INVOCATION stand for
-// one.
+// ServerPath returns the path of the named server. With invocations, GROUP and INVOCATION are
+// placeholders in it.
 func (s *Server) ServerPath(server string) string {
 	if s.o.Invocations != nil {
 		server = "GROUP/INVOCATION/" + server
@@ -160,10 +161,10 @@ func (s *Server) ServerPath(server string) string {
 	return "/" + s.o.Secret + "/mcp/" + server
 }
 
-// ServeHTTP answers one request: /secret/mcp/server, or /secret/mcp/session/server
-// for an agent session with a gate of its own, or, where the owner has invocations,
-// /secret/mcp/group/invocation/server and nothing else; what follows /~ is the address
-// that a server of 2024-11-05 gave for messages.
+// ServeHTTP answers one request. The path is /secret/mcp/server, or /secret/mcp/session/server
+// for an agent session with its own gate. With invocations it is only
+// /secret/mcp/group/invocation/server. The part after /~ is the address for messages of a server
+// of 2024-11-05.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -207,11 +208,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parseRoute reads a path; messagePath begins with / and is not empty for a message address.
+// parseRoute parses a path. messagePath begins with / for an address for messages, and is ""
+// otherwise.
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
 	if messagePath == "" {
-		path = strings.TrimSuffix(path, "/") // which many write behind an address
+		path = strings.TrimSuffix(path, "/") // many people add a slash to an address
 	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	fewest, most := 3, 4
@@ -231,16 +233,17 @@ func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool)
 	return at, messagePath, s.backends[at.server] != nil
 }
 
-// maxPathName is how long what a client or an owner puts into a path may be, in bytes.
+// maxPathName is the longest name in bytes that a client or an owner may put into a path.
 const maxPathName = 128
 
-// isSignInPath reports a path at which a client looks for a sign-in (RFC 9728, RFC 8414),
-// or which it supposes when it has found none (MCP 2025-03-26 basic/authorization).
+// isSignInPath reports whether a client looks for a sign-in at this path (RFC 9728, RFC 8414), or
+// tries it by default (MCP 2025-03-26 basic/authorization).
 func isSignInPath(path string) bool {
 	return strings.HasPrefix(path, "/.well-known/") || path == "/register" || path == "/authorize" || path == "/token"
 }
 
-// runTask begins a task that the end of a lifetime waits for.
+// runTask starts a task that the end of the lifetime waits for. It returns false if the lifetime
+// has ended.
 func (s *Server) runTask(in *lifetime, task func()) bool {
 	if !s.beginTask(in) {
 		return false
@@ -249,7 +252,8 @@ func (s *Server) runTask(in *lifetime, task func()) bool {
 	return true
 }
 
-// beginTask keeps the end waiting until tasks.Done; false when it has begun.
+// beginTask makes the end of the lifetime wait until tasks.Done is called. It returns false if
+// the lifetime has ended.
 func (s *Server) beginTask(in *lifetime) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,7 +264,7 @@ func (s *Server) beginTask(in *lifetime) bool {
 	return true
 }
 
-// Close ends every session. Requests still being served end with it.
+// Close ends every session and the requests in progress.
 func (s *Server) Close() { s.closed.Do(s.closeSessions) }
 
 func (s *Server) closeSessions() {

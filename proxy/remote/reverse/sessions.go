@@ -16,26 +16,27 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// agentSession is an agent's use of one server: its gate, and the memory of the calls
-// that no MCP session holds together.
+// agentSession is an agent's use of one server: its gate, and the state of calls outside MCP
+// sessions.
 type agentSession struct {
 	gate       Gate
-	makes      func(server string) (Gate, error) // a gate of a session of a local server
+	makes      func(server string) (Gate, error) // makes the gate of a session of a local server
 	in         *lifetime
-	pump       *proxy.Session // of messages without a session
+	pump       *proxy.Session // for messages without a session
 	tools      remote.Tools
-	sentEvents eventIDs // in streams outside of any session
+	sentEvents eventIDs // in streams without a session
 
 	lastUsed time.Time       // guarded by Server.mu
-	active   int             // requests being served; guarded by Server.mu
-	withheld map[string]bool // headers that do not go on; guarded by Server.mu
+	active   int             // number of requests being served; guarded by Server.mu
+	withheld map[string]bool // recorded names of dropped headers; guarded by Server.mu
 }
 
 func (a *agentSession) closeGate() {
 	a.gate.End()
 }
 
-// mcpSession is one MCP session (up to 2025-11-25): the ids in it are its own.
+// mcpSession is one MCP session (up to 2025-11-25). Its request ids are separate from those of
+// other sessions.
 type mcpSession struct {
 	agent      *agentSession
 	pump       *proxy.Session
@@ -43,30 +44,31 @@ type mcpSession struct {
 	replays    replays
 	sentEvents eventIDs
 
-	id, version string    // as the server gave them; guarded by Server.mu
+	id, version string    // as the server set them; guarded by Server.mu
 	lastUsed    time.Time // guarded by Server.mu
 	active      int       // requests being served; guarded by Server.mu
-	streams     int       // that its client has opened for what the server says unasked; guarded by Server.mu
+	streams     int       // number of open streams of the client for server messages; guarded by Server.mu
 
-	// Of the transport of 2024-11-05: the stream that carries the answers, and
-	// where messages go.
+	// For the transport of 2024-11-05: the stream that carries the answers, and the address for
+	// messages.
 	stream   *responder
 	endpoint *url.URL
-	open     context.Context // until the stream ends
+	open     context.Context // ends with the stream
 
-	adopted bool // it began before this process did
+	adopted bool // the session began before this process
 
-	local *localSession // of a local server; nil for another
+	local *localSession // set for a local server
 }
 
-// endLocal ends what serves a session that nobody finds any more.
+// endLocal ends the local server of a removed session.
 func (m *mcpSession) endLocal() {
 	if m.local != nil {
 		m.local.endInput()
 	}
 }
 
-// acquireAgent finds or makes the agent session of a path, and holds it until done.
+// acquireAgent finds or makes the agent session of a path, and keeps it in use until done is
+// called.
 func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +86,7 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 	}
 	a = s.agents[route]
 	if a == nil {
-		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has one for each server
+		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has one agent session for each server
 			return nil, nil, fmt.Errorf("there are %d agent sessions already", s.o.Sessions)
 		}
 		g, err := makes(route.server)
@@ -109,8 +111,8 @@ func (s *Server) newPump(g *gate.Session, server string) *proxy.Session {
 	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
 }
 
-// expireIdle forgets what nobody has used for long, and looks for it now and then only:
-// there may be many. s.mu is held.
+// expireIdle removes what was not used for Options.Idle. It searches only now and then, because
+// there may be many entries. s.mu is held.
 func (s *Server) expireIdle() {
 	now := time.Now()
 	if now.Sub(s.lastExpiry) < s.o.Idle/64 {
@@ -136,7 +138,8 @@ func (s *Server) expireIdle() {
 	}
 }
 
-// expireSessions ends idle sessions while nobody comes: those of local servers have processes.
+// expireSessions removes idle sessions also when no request comes, because sessions of local
+// servers have processes.
 func (s *Server) expireSessions() {
 	look := time.NewTicker(max(s.o.Idle/64, time.Millisecond))
 	defer look.Stop()
@@ -154,13 +157,13 @@ func (s *Server) expireSessions() {
 	}
 }
 
-// newSession gives a session that has no id yet.
+// newSession returns a session without an id.
 func (s *Server) newSession(a *agentSession, server string) *mcpSession {
 	return &mcpSession{agent: a, pump: s.newPump(a.gate.Session, server), active: 1}
 }
 
-// addSession makes sess found by id on this route. Where there are too many, the one of
-// the same lifetime that was not used for longest goes: its client is told to begin anew.
+// addSession registers sess under this id and route. If there are too many sessions, it removes
+// the least recently used one of the same lifetime; that client must initialize again.
 func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,13 +182,13 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	return nil
 }
 
-// adoptSession takes up a session that began before this process did: its server may know it
-// still, and says so if not. Many clients do not begin anew when they are told that a session
-// is gone. One that another path has led to is that path's; invocations end with their
-// process, and so do the sessions in them.
+// adoptSession takes over a session that began before this process: the server may still have it,
+// and answers 404 otherwise. Many clients do not initialize again when they get a 404. A session
+// known under another path is not adopted. Invocations end with their process, and their sessions
+// too.
 func (rh *requestHandler) adoptSession(id string) bool {
 	s := rh.s
-	s.adopting.Lock() // a stream and a call that come together are of one session
+	s.adopting.Lock() // a stream and a call at the same time must get the same session
 	defer s.adopting.Unlock()
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
 		return true
@@ -203,8 +206,7 @@ func (rh *requestHandler) adoptSession(id string) bool {
 	return true
 }
 
-// knowsSession reports a session of this server by this id, under whatever path, also one that
-// has ended.
+// knowsSession reports whether this server has or had a session with this id, under any path.
 func (s *Server) knowsSession(server, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,14 +224,14 @@ func (s *Server) knowsSession(server, id string) bool {
 	return false
 }
 
-// setSessionInfo takes in the answer with which the server began a session.
+// setSessionInfo stores the id and the version of a session from the server's answer.
 func (s *Server) setSessionInfo(sess *mcpSession, id, version string) {
 	s.mu.Lock()
 	sess.id, sess.version = cmp.Or(id, sess.id), cmp.Or(version, sess.version)
 	s.mu.Unlock()
 }
 
-// sessionInfo gives what the server knows a session by; nothing without one.
+// sessionInfo returns the server's id and version of a session; both are "" without a session.
 func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	if sess == nil {
 		return "", ""
@@ -239,7 +241,7 @@ func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	return sess.id, sess.version
 }
 
-// firstWithheld reports a header of a's client that has not been seen before.
+// firstWithheld reports whether this dropped header of a's client is new.
 func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +255,7 @@ func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	return true
 }
 
-// evictOldest forgets the session of a lifetime that was not used for longest. s.mu is held.
+// evictOldest removes the least recently used session of a lifetime. s.mu is held.
 func (s *Server) evictOldest(in *lifetime) bool {
 	var oldest *mcpSession
 	for _, sess := range s.sessions {
@@ -268,8 +270,8 @@ func (s *Server) evictOldest(in *lifetime) bool {
 	return true
 }
 
-// forgetSession ends a session that nobody uses. A remote server may know it still; a local one has
-// ended with it. s.mu is held.
+// forgetSession removes an unused session. A remote server may still have it; a local server ends
+// with it. s.mu is held.
 func (s *Server) forgetSession(key string, sess *mcpSession) {
 	delete(s.sessions, key)
 	if sess.local != nil {
@@ -278,7 +280,7 @@ func (s *Server) forgetSession(key string, sess *mcpSession) {
 	sess.endLocal()
 }
 
-// noteEnded remembers that a session is not begun again. s.mu is held.
+// noteEnded remembers that a session has ended and must not be reopened. s.mu is held.
 func (s *Server) noteEnded(key string) {
 	if len(s.ended) >= maxEnded {
 		clear(s.ended)
@@ -286,8 +288,8 @@ func (s *Server) noteEnded(key string) {
 	s.ended[key] = true
 }
 
-// acquireSession finds a session, to be given back with releaseSession; only the path it was opened
-// under leads to it.
+// acquireSession returns the session that was opened under this path and id, or nil.
+// releaseSession releases it.
 func (s *Server) acquireSession(route route, id string) *mcpSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +300,7 @@ func (s *Server) acquireSession(route route, id string) *mcpSession {
 	return sess
 }
 
-// beginListening notes that the client reads the session's own stream, until done.
+// beginListening notes that the client reads the session's own stream until done is called.
 func (s *Server) beginListening(sess *mcpSession) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -310,7 +312,7 @@ func (s *Server) beginListening(sess *mcpSession) (done func()) {
 	}
 }
 
-// hasListener reports a session whose client reads its own stream.
+// hasListener reports whether the client reads the session's own stream.
 func (s *Server) hasListener(sess *mcpSession) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,14 +340,14 @@ func (s *Server) removeSession(sess *mcpSession) {
 	sess.endLocal()
 }
 
-// maxEnded is how many sessions that have ended are remembered.
+// maxEnded is the number of ended sessions that are remembered.
 const maxEnded = 10_000
 
 func sessionKey(route route, id string) string {
 	return route.session + "\x00" + route.server + "\x00" + id
 }
 
-// newScope gives a word for one request that no other has.
+// newScope returns a scope that no other request has.
 func (s *Server) newScope() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// upstreamCall is what the server is asked on behalf of whoever reads a responder.
+// upstreamCall is the request to the server for the reader of a responder.
 type upstreamCall struct {
 	mu      sync.Mutex
-	relayed chan struct{} // closed when the answer has been carried back; nil before the server is asked
+	relayed chan struct{} // closed when the answer has been passed on; nil before the server is asked
 	cancel  context.CancelFunc
 }
 
-// beginRelay notes that the server is being asked.
+// beginRelay notes that the server is asked.
 func (u *upstreamCall) beginRelay(relayed chan struct{}, cancel context.CancelFunc) {
 	u.mu.Lock()
 	u.relayed, u.cancel = relayed, cancel
 	u.mu.Unlock()
 }
 
-// relayDone gives closed when nothing is being carried back.
+// relayDone returns a channel that is closed when no answer is being passed on.
 func (u *upstreamCall) relayDone() <-chan struct{} {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -31,7 +31,7 @@ func (u *upstreamCall) relayDone() <-chan struct{} {
 	return none
 }
 
-// abortCall lets the server see that the client has hung up.
+// abortCall aborts the request to the server, because the client has hung up.
 func (u *upstreamCall) abortCall() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -40,16 +40,17 @@ func (u *upstreamCall) abortCall() {
 	}
 }
 
-// inlineTask leaves relaying the answer to the goroutine of the client's request, which
-// would only wait for it, when the call went on at once. A new goroutine costs a
-// switch, and a stack that grows again for every call.
+// inlineTask lets the goroutine of the client's request relay the answer, if the call went on at
+// once; otherwise it would only wait. A new goroutine would cost a switch and a growing stack for
+// every call.
 type inlineTask struct {
 	mu   sync.Mutex
 	open bool // it can still take a task
 	task func()
 }
 
-// offerTask leaves task, in that lifetime, to the goroutine; false when it cannot have it.
+// offerTask leaves a task of this lifetime to the goroutine. It returns false if the goroutine
+// cannot take it.
 func (t *inlineTask) offerTask(s *Server, in *lifetime, task func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +61,7 @@ func (t *inlineTask) offerTask(s *Server, in *lifetime, task func()) bool {
 	return true
 }
 
-// takeTask gives the task that was left, nil without one. What comes later is too late.
+// takeTask returns the task that was left, or nil. Later tasks are not accepted.
 func (t *inlineTask) takeTask() (task func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
