@@ -29,8 +29,8 @@ type Policy interface {
 	// entries ask about. ruled reports whether there are such rules; for calls,
 	// whether a rule uses a find.
 	Screens(on policy.On) (kinds []string, ruled bool)
-	// Packs returns the patterns that rules look for in addition to the built-in
-	// kinds.
+	// Packs returns the policy's packs: lists of what rules look for in addition to
+	// the built-in kinds.
 	Packs() []policy.Pack
 	// Pin returns how strictly the lists of a server are compared with the approved
 	// lists.

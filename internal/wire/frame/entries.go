@@ -52,7 +52,8 @@ func removeBadEntries(line []byte, l Limits) []byte {
 	return append(out, line[from:]...)
 }
 
-// entry is where one of a list is, and where the one before it ends.
+// entry is the position of a list entry (from, to) and the end of the entry before it
+// (after).
 type entry struct{ after, from, to int }
 
 // findEntries returns the entries of the list whose first entry may be at i, and the
