@@ -12,11 +12,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// What a pattern may look like.
+// The limits of a pattern.
 const (
 	maxPattern = 4096
-	// notWords are the characters by which a shell would read something else
-	// than words. Whoever writes one believes that a pattern is shell text.
+	// notWords are characters on which a shell acts. A pattern that contains one was
+	// written as shell text and not as words.
 	notWords = "\\`$;&|<>()"
 )
 
@@ -24,7 +24,7 @@ const (
 type pattern struct {
 	source string
 	words  []*glob.Pattern
-	rest   bool // any further words, none included
+	rest   bool // any further words may follow
 }
 
 func parsePattern(source string) (*pattern, error) {
@@ -57,11 +57,11 @@ func parsePattern(source string) (*pattern, error) {
 	return p, nil
 }
 
-// splitPattern cuts a pattern at its blanks; quotes keep a blank, and what a
-// shell would act on, in a word.
+// splitPattern splits a pattern at its blanks. Quotes keep a blank, or a character on
+// which a shell acts, in a word.
 func splitPattern(source string) ([]string, error) {
 	words := make([]string, 0, 1+strings.Count(source, " "))
-	from, quoted := -1, false // of the word that is read
+	from, quoted := -1, false // of the current word
 	end := func(i int) {
 		switch {
 		case quoted:
@@ -103,7 +103,7 @@ func splitPattern(source string) ([]string, error) {
 
 func isQuote(r rune) bool { return r == '\'' || r == '"' }
 
-// removeQuotes gives a word without its quotes, which are closed.
+// removeQuotes returns a word without its quotes, which are all closed.
 func removeQuotes(word string) string {
 	var b strings.Builder
 	quote := rune(0)
@@ -120,8 +120,8 @@ func removeQuotes(word string) string {
 	return b.String()
 }
 
-// matchWords reports whether the pattern is about these words: Yes whatever the shell
-// puts in place of what it expands, No whatever it does.
+// matchWords reports whether the pattern matches these words: Yes if it matches for
+// every expansion by the shell, No if it matches for none.
 func (p *pattern) matchWords(words []word) where.Match {
 	certain := true
 	for i, g := range p.words {
@@ -152,8 +152,8 @@ func (p *pattern) matchWords(words []word) where.Match {
 	return where.Yes
 }
 
-// opensOption reports whether word i of a command met a word of the pattern that names
-// it: one without a wildcard, or --output=*, which names the option.
+// opensOption reports whether the pattern names word i of a command: its word has no
+// wildcard, or names the option, as --output=* does.
 func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.words) || !p.words[i].HasWildcard() {
 		return i < len(p.words)
@@ -163,7 +163,7 @@ func (p *pattern) opensOption(i int, text string) bool {
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
 
-// spellsWords reports whether the pattern holds at least a part of every word.
+// spellsWords reports whether the pattern contains at least a part of every word.
 func (p *pattern) spellsWords(words []word) bool {
 	if p.rest || hasUnknownWord(words) {
 		return false
@@ -176,7 +176,7 @@ func (p *pattern) spellsWords(words []word) bool {
 	return true
 }
 
-// namesWord reports whether the pattern holds at least a part of word i.
+// namesWord reports whether the pattern contains at least a part of word i.
 func (p *pattern) namesWord(i int) bool { return i < len(p.words) && !isBareGlob(p.words[i]) }
 
 // isExact reports whether the pattern has no wildcard at all.
@@ -184,7 +184,7 @@ func (p *pattern) isExact() bool {
 	return !p.rest && !slices.ContainsFunc(p.words, (*glob.Pattern).HasWildcard)
 }
 
-// isBareGlob reports whether a glob holds nothing but wildcards.
+// isBareGlob reports whether a glob consists only of wildcards.
 func isBareGlob(g *glob.Pattern) bool { return strings.Trim(g.String(), "*?") == "" }
 
 // matchesAll reports whether a glob matches every text.
@@ -193,8 +193,8 @@ func matchesAll(g *glob.Pattern) bool {
 	return len(s) > 1 && strings.Trim(s, "*") == ""
 }
 
-// goesUp reports whether a path in the text goes up: `src/**` matches the letters
-// of src/../../etc and was not written for it.
+// goesUp reports whether a path in the text goes up: `src/**` matches the text
+// src/../../etc but is not meant for it.
 func goesUp(text string) bool {
 	return strings.Contains(text, "..") &&
 		slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/\\=:,", r) }), "..")
