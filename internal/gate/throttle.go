@@ -104,7 +104,7 @@ func (p *pace) syncEntries(own ...Entry) error {
 	return err
 }
 
-// entryID gives one that no other process draws.
+// entryID returns a random id that no other process draws.
 func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 
 // throttleQuestion denies a prompt that comes with too many others, and every prompt

@@ -87,7 +87,7 @@ func (u url) parseHost(after string) url {
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
-		u.hostKind = doubtful // http:///host, also behind ssh to curl
+		u.hostKind = doubtful // http:///host; curl also finds a host in ssh:///host
 		return u
 	case text == "":
 		u.hostKind = hostless
