@@ -1,4 +1,4 @@
-// Package event is what happened, in words: what the gate, the transports and
-// the tools of policies say of a call, its decision and its end. It writes and
-// reads no file; package audit does, and docs/record.md is the format.
+// Package event describes events in words: a call, its decision and its end, as the
+// gate, the transports and the policy tools report them. It reads and writes no file.
+// Package audit does that, and docs/record.md describes the format.
 package event

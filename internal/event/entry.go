@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Entry is one record as it was read. Text may hold markers (redact.IsRedacted).
+// Entry is one record as read from the log. Text may contain markers
+// (redact.IsRedacted).
 type Entry struct {
 	Event
 	Seq     uint64
 	Session string
 	Digest  string // of the frame's bytes, as written: sha256:HEX or hmac:HEX
-	ArgsCut bool   // Args lacks members
+	ArgsCut bool   // Args is incomplete
 	File    string // name of the segment
 	Line    int
 	Raw     []byte // the line as stored, without LF
 }
 
-// UnenforcedDecision gives what the policy would have done in a session that enforced nothing:
-// what the rules said, unless a limit was reached.
+// UnenforcedDecision returns the decision of the policy in a session that enforced
+// nothing: the decision of the rules, or deny when a limit was reached.
 func (e *Entry) UnenforcedDecision() string {
 	if e.Stage == "observe" && e.Code == "limit" {
 		return "deny"
@@ -27,7 +28,7 @@ func (e *Entry) UnenforcedDecision() string {
 	return e.Policy
 }
 
-// FoundKinds gives the kinds that Finds names, each once.
+// FoundKinds returns the kinds in Finds, each once.
 func (e *Entry) FoundKinds() (kinds []string) {
 	for _, line := range e.Finds {
 		if kind, _, _ := strings.Cut(line, " "); !slices.Contains(kinds, kind) {
@@ -37,8 +38,8 @@ func (e *Entry) FoundKinds() (kinds []string) {
 	return kinds
 }
 
-// Damage is a place in the record that is not what its writer wrote. Reading
-// goes on behind it; audit.Verify tells all there is.
+// Damage is a place in the record that differs from what its writer wrote. Reading
+// continues after it; audit.Verify reports all damage.
 type Damage struct {
 	File string
 	Line int

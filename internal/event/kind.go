@@ -6,7 +6,7 @@ var kinds = []Kind{
 	Start, Decision, Outcome, Passed, Dropped, Listed, Policy, Asked, Answered, Muted, Chatter, End, Segment, Recovery, Upkeep,
 }
 
-// KindWords lists the words of every kind.
+// KindWords returns the words of all kinds.
 func KindWords() []string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {

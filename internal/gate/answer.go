@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// rejudge judges the call of q once more, and notes which rule asks by now.
+// rejudge judges the call of q again and stores in q the rule that asks now.
 func (s *Session) rejudge(q *question) Verdict {
 	q.under = s.policy.Load()
 	v := *s.judgeExchange(q.x)
@@ -27,10 +27,10 @@ func (s *Session) rejudge(q *question) Verdict {
 	return v
 }
 
-// endIfSettled judges the call again because something has changed. When nobody need
-// be asked any more it ends the asking and gives the verdict. A caller with a form of
-// its own may be looking at it: there the Approver returns first, and
-// resolveUnasked has the word.
+// endIfSettled judges the call again after a change. When no person needs to be asked
+// any more, it ends the asking and sets v to the verdict. It returns false when the
+// caller may be looking at its own form: then the Approver returns first, and
+// resolveUnasked decides.
 func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	*v = s.rejudge(q)
 	if v.Action == policy.Prompt {
@@ -41,8 +41,8 @@ func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	return q.asked.Client == nil
 }
 
-// resolveUnasked gives the verdict of a question that was resolved while its caller might
-// have been away: the rules of this moment hold.
+// resolveUnasked returns the verdict of a question that was settled while its caller
+// may have been away. The current rules decide.
 func (s *Session) resolveUnasked(q *question) Verdict {
 	if v := s.rejudge(q); v.Action != policy.Prompt {
 		return v
@@ -50,7 +50,7 @@ func (s *Session) resolveUnasked(q *question) Verdict {
 	return q.refusalVerdict(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
 }
 
-// resolvedCause says to those who ask why there is nothing left to ask.
+// resolvedCause returns the error that tells the Approver why nothing is left to ask.
 func resolvedCause(v *Verdict) error {
 	switch {
 	case v.Code == CodeAllowedInSession:
@@ -63,8 +63,8 @@ func resolvedCause(v *Verdict) error {
 	return fmt.Errorf("%w: the rules changed and deny it", ErrResolved)
 }
 
-// resolveAnswer turns an answer into a verdict. The call is judged again: the rules may
-// have changed while the person thought, and only a prompt can be lifted.
+// resolveAnswer turns an answer into a verdict. The call is judged again, because the
+// rules may have changed meanwhile, and an answer can only lift a prompt.
 func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	switch {
 	case r.Digest != q.digest || r.Reply > HandOver:
@@ -87,7 +87,8 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	case q.now != nil && q.now.OutOfBand && !(q.rule != nil && q.rule.OutOfBand):
 		return q.refusalVerdict(CodeNobodyToAsk, "the rules changed while it was asked about, and say now that the client must not be asked", "")
 	}
-	// An "always" holds here until its rule is loaded, which ends all grants.
+	// An "always" answer is kept here until its rule is loaded. Loading a rule ends
+	// all grants.
 	if r.Reply != AllowOnce && r.Reply != HandOver && q.now == q.rule && q.isGrantable() {
 		s.rememberAllow(q, r.sessionBound())
 	}
@@ -101,19 +102,20 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	return v
 }
 
-// sessionBound gives how far an answer for the session goes; nil is no further than its calls.
+// sessionBound returns the bound of an answer for the session; nil means only its
+// calls.
 func (r *reply) sessionBound() Bound {
-	if r.Reply != AllowSession { // an "always" has its rule
+	if r.Reply != AllowSession { // an "always" answer has a rule instead
 		return nil
 	}
 	return r.Bound
 }
 
-// conclusion is how one question ended, kept apart from the exchange, which the
-// transport may use again as soon as it is out.
+// conclusion holds how one question ended. It is separate from the exchange because
+// the transport may reuse the exchange once it has left the gate.
 type conclusion struct {
 	q     *question
-	event event.Event // what the record of an answer has of the exchange
+	event event.Event // the fields that the record of an answer takes from the exchange
 }
 
 func (q *question) makeConclusion() conclusion {
@@ -124,7 +126,7 @@ func (q *question) makeConclusion() conclusion {
 	}}
 }
 
-// answerEvent gives the record of a person's answer, nil when none came.
+// answerEvent returns the record of a person's answer, or nil when no answer came.
 func (c *conclusion) answerEvent(r reply) *event.Event {
 	if !r.came || r.err != nil {
 		return nil
@@ -138,8 +140,8 @@ func (c *conclusion) answerEvent(r reply) *event.Event {
 	return &ev
 }
 
-// concludeQuestion waits until the Approver is done with a question that has left the gate,
-// and tells it what v did.
+// concludeQuestion waits until the Approver has finished with a question that has left
+// the gate, and passes v to the Concluder.
 func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 	if c.q.regranted {
 		s.notifyGrants()
@@ -152,7 +154,7 @@ func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 		r.late = true
 		if ev := c.answerEvent(r); ev != nil {
 			ev.Ref = v.Record
-			_ = s.recordEvents([]*event.Event{ev}) // nothing hangs on it any more
+			_ = s.recordEvents([]*event.Event{ev}) // nothing depends on this record any more
 		}
 	}
 	if r.err == nil {
@@ -160,7 +162,7 @@ func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 	}
 }
 
-// runHook runs what the owner of the session hung into it; what falls there changes
+// runHook runs a callback of the session's owner. A panic in the callback changes
 // nothing here.
 func runHook(f func()) {
 	defer func() { _ = recover() }()

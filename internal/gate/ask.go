@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// startAsking starts the asking for x, about which rule asks, and returns at once.
+// startAsking starts to ask a person about x, because of rule, and returns at once.
 func (s *Session) startAsking(ctx context.Context, x *Exchange, rule *policy.Rule) {
 	x.held = true
 	q := &question{
@@ -37,7 +37,7 @@ func (s *Session) startAsking(ctx context.Context, x *Exchange, rule *policy.Rul
 	}
 }
 
-// askQuestion sees one question through to its end.
+// askQuestion handles one question until it has ended.
 func (s *Session) askQuestion(ctx context.Context, q *question) {
 	defer s.askers.Done()
 	ctx, stop := context.WithDeadline(ctx, q.start.Add(s.o.AskTimeout))
@@ -64,18 +64,18 @@ func (s *Session) askQuestion(ctx context.Context, q *question) {
 	s.concludeQuestion(c, v, r)
 }
 
-// reply is what came back from the Approver.
+// reply is the Approver's reply.
 type reply struct {
 	Answer
 	err    error
 	waited time.Duration
 	came   bool
-	late   bool // the question was over by then
+	late   bool // the question was over before the reply came
 	panics bool
 }
 
-// decideQuestion asks, and returns a verdict that is allow or deny with the reply, if one
-// came.
+// decideQuestion asks a person and returns a verdict (allow or deny) and the reply, if
+// one came.
 func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,8 +83,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 			q.x.noteVerdict(&v)
 		}
 	}()
-	// The rules, or an earlier answer, may have resolved it before it was among
-	// those that are told.
+	// The rules or an earlier answer may have settled the call before q was added to
+	// the waiting questions, which are woken after a change.
 	if v = s.rejudge(q); v.Action != policy.Prompt {
 		return v, r
 	}
@@ -93,12 +93,12 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	// An asking that ended with the time had no answer to give to anybody.
+	// When the time ran out, there is no answer to give to the caller.
 	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
 		return q.callerAwayVerdict(ctx), r
 	}
 	switch {
-	case isTimeUp(ctx): // when both are there, it is too late
+	case isTimeUp(ctx): // a reply that comes together with the deadline is too late
 		r.late = true
 		return q.noAnswerVerdict(ctx), r
 	case r.err == nil:
@@ -109,14 +109,14 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	return q.nobodyAskedVerdict(r), r
 }
 
-// isTimeUp says that a question's time is up. A process that was stopped may find the
-// answer before its timers have run; the clock tells all the same.
+// isTimeUp reports whether a question's time is up. In a process that was stopped, the
+// answer may arrive before the timers have run, so it also checks the clock.
 func isTimeUp(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// sendQuestion asks the person.
+// sendQuestion sends the question to the Approver.
 func (s *Session) sendQuestion(ctx context.Context, q *question) {
 	ctx, q.end = context.WithCancelCause(ctx)
 	deadline, _ := ctx.Deadline()
@@ -132,7 +132,7 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 		q.asked.Rule = *q.rule
 		q.asked.Rule.Description = strings.TrimSpace(q.rule.Description + q.over)
 	}
-	if q.labels != "" { // whatever a rule says, this asks
+	if q.labels != "" { // the labels ask, whatever a rule says
 		q.asked.Why, q.asked.Rule.Pinned = q.labels, true
 	}
 	q.shown = q.labels
@@ -154,9 +154,9 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 	})
 }
 
-// awaitReply waits for the reply, the end of ctx, or a change that settles the call;
-// meanwhile it keeps the caller alive. The verdict is prompt when there is a
-// reply to use.
+// awaitReply waits for the reply, the end of ctx, or a change that settles the call.
+// Meanwhile it keeps the caller alive. The verdict is a prompt when there is a reply
+// to use.
 func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r reply) {
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
@@ -176,7 +176,7 @@ func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r rep
 	}
 }
 
-// awaitCaller waits until the caller can be answered, unless ctx ends.
+// awaitCaller waits until the caller can be answered or ctx ends.
 func (s *Session) awaitCaller(ctx context.Context, q *question) bool {
 	back := q.x.getCaller().Back()
 	tick := time.NewTicker(s.o.WaitEvery)

@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Do takes requests and notifications that want to cross, in either direction;
-// several are the frames of one read, and their order is kept. When Do returns,
-// each exchange has been forwarded or refused, unless a person is asked: then
-// that follows from a goroutine of the session, and ctx ends the asking, so it
+// Do takes requests and notifications that want to cross, in either direction. Several
+// exchanges are the frames of one read, and their order is kept. When Do returns, each
+// exchange has been forwarded or refused, unless a person is asked. Then a goroutine
+// of the session forwards or refuses it later. The end of ctx ends the asking, so ctx
 // must live as long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 	s.crossGate(ctx, event.Passed, xs)
 }
 
-// Observe takes replies. One with Calls (a result that carries requests to the
-// client) is judged as Do judges; a list result is recorded and forwarded. When
-// all of xs are plain replies they are forwarded first: the decision is on
-// record, and the client need not wait for that of the outcome. It follows with
-// Flush, or with whatever is recorded before that.
+// Observe takes replies. A reply with Calls (a result that carries requests to the
+// client) is judged as in Do. A list result is recorded and then forwarded. When all
+// of xs are plain replies, they are forwarded first: the decision is already on
+// record, so the client need not wait until the outcome is recorded. The outcome is
+// recorded by Flush or with the next record.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 	if s.arePlainReplies(xs) {
 		s.passReplies(xs)
@@ -31,8 +31,8 @@ func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 	s.crossGate(ctx, event.Outcome, xs)
 }
 
-// recordEvents writes what is pending and then events, before anything goes on; a panic
-// is a failed record.
+// recordEvents writes the pending events and then events, before any message is
+// forwarded. A panic counts as a failed record.
 func (s *Session) recordEvents(events []*event.Event) (err error) {
 	s.pending.recording.Lock()
 	defer s.pending.recording.Unlock()
@@ -55,8 +55,8 @@ func (s *Session) recordEvents(events []*event.Event) (err error) {
 	return s.o.Recorder.Record(all...)
 }
 
-// deliverVerdict calls the one Outlet method that v names. What the outlet loses is
-// recorded: nobody else would know.
+// deliverVerdict calls the Outlet method that v requires. It records a message that
+// the outlet loses, because nothing else would show the loss.
 func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	if v.Action != policy.Allow {
 		v.Record = x.Event.Record
@@ -65,11 +65,11 @@ func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	}
 	if lost := forwardExchange(x); lost != "" {
 		v.Code = CodeForwardFailed
-		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // there is no one left to tell when this fails too
+		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // when this record fails too, nobody is left to tell
 	}
 }
 
-// lossEvent gives the record of a message that an outlet lost.
+// lossEvent returns the record of a message that an outlet lost.
 func lossEvent(of *event.Event, ref, why string) *event.Event {
 	return &event.Event{
 		Kind: event.Dropped, Ref: ref, Code: CodeForwardFailed, Reason: why,
@@ -77,10 +77,10 @@ func lossEvent(of *event.Event, ref, why string) *event.Event {
 	}
 }
 
-// forwardExchange says in words what went wrong, if anything.
+// forwardExchange forwards x and describes the failure, or returns "".
 func forwardExchange(x *Exchange) (lost string) {
 	paid := x.paid
-	x.paid = nil // the transport may use the exchange again once it is out
+	x.paid = nil // the transport may reuse the exchange once it is forwarded
 	defer func() {
 		if r := recover(); r != nil {
 			lost = fmt.Sprintf("forward: panic: %v", r)
@@ -96,21 +96,22 @@ func forwardExchange(x *Exchange) (lost string) {
 }
 
 func refuseExchange(x *Exchange, v Verdict) {
-	// A panic while refusing forwards nothing, and the session must go on.
+	// A panic in Refuse forwards nothing, and the session must continue.
 	defer func() { _ = recover() }()
 	x.refundCharge()
 	x.Out.Refuse(x, v)
 }
 
-// batch is the scratch of one crossing, kept so that an allowed call allocates
-// nothing here.
+// batch is the scratch memory of one crossing. It is reused so that an allowed call
+// allocates nothing here.
 type batch struct {
 	events []*event.Event
 }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// addExchange takes in a judged exchange. One that waits for a person is recorded after.
+// addExchange adds a judged exchange. An exchange that waits for a person is recorded
+// later.
 func (b *batch) addExchange(x *Exchange) {
 	if x.before != nil {
 		b.events = append(b.events, x.before)

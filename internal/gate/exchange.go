@@ -8,78 +8,79 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Exchange is one message that wants to cross the gate. A transport fills it
-// in, hands it to Session.Do or Session.Observe, and touches neither it nor
-// the bytes behind it until the Outlet's Forward or Refuse is called. The Event
-// of a plain reply, and the bytes it names, stay the gate's until it is recorded.
-// What Calls hold of one that is Held is never overwritten: an Approver that was told to
-// stop may still be reading it.
+// Exchange is one message that wants to cross the gate. A transport fills it in, hands
+// it to Session.Do or Session.Observe, and does not touch it or its bytes until the
+// Outlet's Forward or Refuse is called. The Event of a plain reply, and the bytes it
+// refers to, belong to the gate until the event is recorded. The contents of Calls are
+// never overwritten when the exchange waited for a person (WaitedForPerson), because
+// an Approver that was told to stop may still be reading them.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
-	Calls []policy.Call // what the rules judge, strictest wins; none: passed on and recorded
-	Work  []policy.Call // let through before, and gone on with here: they must not be denied by now
-	Event event.Event   // what the transport knows of it, the server first of all; the gate adds the verdict
-	Out   Outlet        // where it goes
+	Calls []policy.Call // judged by the rules, the strictest decision wins; without any, the message is forwarded and recorded
+	Work  []policy.Call // calls that were allowed before and continue with this message; they must not be denied now
+	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
+	Out   Outlet        // the destination
 
-	// Answered are, of a reply, the calls that it answers; Replies, of an array of replies,
-	// one for each. Unasked says of a message that it tells the user something, and answers
-	// no call. Further says of a page of a list that one before it was asked for.
+	// Answered holds the calls that a reply answers. Replies holds one exchange for
+	// each reply of an array of replies. Unasked means that the message tells the user
+	// something and answers no call. Further means that the message is a later page of
+	// a list.
 	Answered []policy.Call
 	Replies  []*Exchange
 	Unasked  bool
 	Further  bool
 
-	// Caller is who is told or asked, Principal who it is that calls. Of both the zero
-	// value is nobody.
+	// Caller is the party that is told or asked. Principal is the identity that makes
+	// the call. The zero value of each means nobody.
 	Caller    Caller
 	Principal Principal
 
-	verdict     Verdict         // what stands of it while it is judged
-	judgedCalls []policy.Call   // Calls as the rules were last asked: with the time, what the session has seen and what they carry
-	reply       bool            // it came to Observe
-	charges     []policy.Charge // of the rules that judged it, until it is counted
-	paid        Receipt         // what it counts as against limits, until it is out
-	before      *event.Event    // what is recorded just before it
-	advice      string          // what a mark in it stands for, for the agent
-	held        bool            // it waited for a person
-	came        []byte          // what Raw was before it was altered; nil when it was not
-	asks        string          // of a reply that a rule asks about: why, for the person
+	verdict     Verdict         // the verdict so far, while x is judged
+	judgedCalls []policy.Call   // Calls as last passed to the rules: with the time, the labels of the session and the findings
+	reply       bool            // x came through Observe
+	charges     []policy.Charge // charges of the rules that judged x, until they are counted
+	paid        Receipt         // the counted charges, until x is forwarded or refused
+	before      *event.Event    // an event to record just before x
+	advice      string          // for the agent: the meaning of a mark in x
+	held        bool            // x waited for a person
+	came        []byte          // Raw before it was altered; nil when it was not altered
+	asks        string          // of a reply that a rule asks about: the reason, for the person
 }
 
-// WaitedForPerson says that x waited, or waits, for a person: others may still be looking at it, and
-// at what it holds, when it has crossed. One that did not may be used again when it has
-// been recorded.
+// WaitedForPerson reports whether x waited, or waits, for a person. If so, others may
+// still read x and its contents after x has crossed. Otherwise x may be reused once it
+// has been recorded.
 func (x *Exchange) WaitedForPerson() bool { return x.held }
 
-// Outlet is the transport's side of one exchange. For each exchange the gate
-// calls exactly one of Forward and Refuse, exactly once, perhaps from another
-// goroutine when a person was asked. There is no other way through.
+// Outlet is the transport's side of one exchange. For each exchange the gate calls
+// exactly one of Forward and Refuse, exactly once. When a person was asked, the call
+// may come from another goroutine. No other way leads through the gate.
 type Outlet interface {
-	// Forward sends x.Raw on. After an error the gate reads x.Event once more,
-	// to record that it was lost.
+	// Forward sends x.Raw on. After an error the gate reads x.Event once more to
+	// record the loss.
 	Forward(x *Exchange) error
 	Refuse(x *Exchange, v Verdict)
-	// Waiting is called while a person is being asked, so that the caller can
-	// be kept alive (notifications/progress). It never overlaps or follows the
+	// Waiting is called while a person is being asked, so that the transport can keep
+	// the caller alive (notifications/progress). It never overlaps or follows the
 	// Forward or Refuse of the same exchange.
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
-// Caller is whoever made the call of an exchange. The zero Exchange has None.
+// Caller is the party that made the call of an exchange. The zero Exchange has None.
 type Caller interface {
-	// Named is how the client calls itself, whether it has a form to show or not.
-	// Both are hostile.
+	// Named returns the client's own name and version, with or without a form. Both
+	// values are untrusted.
 	Named() (name, version string)
-	// Client is the caller as somebody who can be asked, nil when it has no form to
-	// show. It is called once, before the Approver is, and its Elicit at most once.
+	// Client returns the caller's own form, or nil when the caller has none. It is
+	// called once, before the Approver, and its Elicit at most once.
 	Client() Client
-	// Back is closed while the caller can be answered. One that was given a form
-	// in place of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until
-	// it returns with another request; only then is the answer used.
+	// Back returns a channel that is closed while the caller can be answered. A caller
+	// that was given a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr)
+	// is away until it returns with another request; only then is the answer used.
 	Back() <-chan struct{}
 }
 
-// getCaller gives whoever made the call.
+// getCaller returns the caller, or None.
 func (x *Exchange) getCaller() Caller {
 	if x.Caller == nil {
 		return None{}
@@ -87,7 +88,7 @@ func (x *Exchange) getCaller() Caller {
 	return x.Caller
 }
 
-// clientName gives the client of an exchange, for people.
+// clientName returns the client's name and version for people.
 func clientName(c Caller) string {
 	name, version := c.Named()
 	all := strings.TrimSpace(name + " " + version)
@@ -97,30 +98,30 @@ func clientName(c Caller) string {
 	return all
 }
 
-// maxName is as much of a client's name, in bytes, as is kept with each question.
+// maxName is the number of bytes of a client's name that each question keeps.
 const maxName = 200
 
 // Verdict is what the gate decided and why. The zero value is a deny.
 type Verdict struct {
 	Action policy.Action // Allow or Deny once it reaches an Outlet
-	Policy policy.Action // what the rules alone said
+	Policy policy.Action // the decision of the rules alone
 	Rule   *policy.Rule  // nil when none matched
 	Stage  Stage
 	Code   Code
-	Reason string // for the agent, a clause: no rule position, no path, no secret; "" when allowed
-	Hint   string // a folder below which absolute paths would do, for the agent; "" for none
-	Record string // the record id to quote to the owner; "" when it could not be recorded
+	Reason string // for the agent, a clause without rule position, path or secret; "" when allowed
+	Hint   string // for the agent: a folder below which absolute paths would be allowed; "" for none
+	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
-	endorsed bool // a person has let it go, whatever the session has seen
+	endorsed bool // a person allowed the call despite the labels of the session
 
-	labels  string // why what the session has seen tightens it; "" where it does not
-	owner   string // the reason in words that only the owner reads
-	unruled bool   // the rules about calls had no part in it: what they said before stays on record
-	noted   bool   // of what passes: it is on record all the same, as what it was
+	labels  string // the reason why the session's labels tighten the verdict; "" when they do not
+	owner   string // the reason for the owner only
+	unruled bool   // the rules about calls did not decide this verdict; their earlier decision stays on record
+	noted   bool   // the message passes, but the verdict is recorded and the event keeps its kind
 }
 
-// noteVerdict writes a verdict into the record of x. Of a message that passes because no
-// stage has a word on it there is no verdict to write.
+// noteVerdict writes a verdict into the record of x. A message that no stage decided
+// and that passes has no verdict to write.
 func (x *Exchange) noteVerdict(v *Verdict) {
 	if v.Action == policy.Allow && !x.isGoverned() && v.Code != CodeAllowedByPerson && !v.noted {
 		return
@@ -139,43 +140,43 @@ func (x *Exchange) noteVerdict(v *Verdict) {
 	}
 }
 
-// Code is the stable machine word of a verdict's reason.
+// Code is the stable machine word for a verdict's reason.
 type Code = string
 
-// The codes; those of an allow come first.
+// The codes; the codes of an allow come first.
 const (
 	CodeAllowedByRule    Code = "allowed_by_rule"
-	CodeUngoverned       Code = "ungoverned" // a method no rule governs
+	CodeUngoverned       Code = "ungoverned" // no rule governs the method
 	CodeAllowedByPerson  Code = "allowed_by_person"
-	CodeAllowedInSession Code = "allowed_in_session" // a person said so earlier
+	CodeAllowedInSession Code = "allowed_in_session" // a person allowed it earlier
 	CodeHandedOver       Code = "handed_over"        // the client asks the person with its own dialog
 	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
-	CodeAltered          Code = "altered"            // of a reply: a rule had something of it changed
+	CodeAltered          Code = "altered"            // of a reply: a rule changed part of it
 
 	CodeUnknownCaller  Code = "unknown_caller" // nobody vouches for the principal
-	CodeWithheld       Code = "withheld"       // of a reply: what it carries
-	CodeLabels         Code = "labels"         // what the session has seen
-	CodePinned         Code = "pinned"         // what is called is not as it was approved
+	CodeWithheld       Code = "withheld"       // of a reply: because of its contents
+	CodeLabels         Code = "labels"         // because of what the session has seen
+	CodePinned         Code = "pinned"         // the called thing differs from what was approved
 	CodeDeniedByRule   Code = "denied_by_rule"
-	CodeMarker         Code = "marker" // the same, of a call with the mark of a text that was withheld
+	CodeMarker         Code = "marker" // like denied_by_rule: the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"
 	CodeLimit          Code = "limit" // more often than a rule allows
 	CodeDeniedByPerson Code = "denied_by_person"
 	CodeNotAnswered    Code = "not_answered"
 	CodeNobodyToAsk    Code = "nobody_to_ask"
-	CodeWrongAnswer    Code = "wrong_answer" // for another question, or not one we know
+	CodeWrongAnswer    Code = "wrong_answer" // the answer is for another question or is unknown
 	CodeTooMany        Code = "too_many_questions"
 	CodeDeniedRecently Code = "denied_recently" // a person denied the same call a moment ago
 	CodeMuted          Code = "muted"           // the session asks too often
-	CodeWithdrawn      Code = "withdrawn"       // the caller cancelled it: expects no reply
-	CodeCallerAway     Code = "caller_away"     // it never returned from its own form: nobody expects a reply
+	CodeWithdrawn      Code = "withdrawn"       // the caller cancelled the call and expects no reply
+	CodeCallerAway     Code = "caller_away"     // the caller never returned from its own form and expects no reply
 	CodeRecordFailed   Code = "record_failed"
 	CodeChanged        Code = "bytes_changed"
 	CodePanic          Code = "panic"
 	CodeClosed         Code = "closed"
 
-	// Only in records, and the first in what a Concluder is told.
-	CodeForwardFailed Code = "forward_failed" // beside an allow: the outlet lost it
+	// These two codes are only in records; a Concluder sees the first too.
+	CodeForwardFailed Code = "forward_failed" // on an allow: the outlet lost the message
 	CodeTooLate       Code = "too_late"       // of an answer: the call was over by then
 )

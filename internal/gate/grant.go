@@ -10,36 +10,36 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxShown is how many bytes of a grant's calls are kept to be shown.
+// maxShown is how many bytes of a grant's calls are kept to show to people.
 const maxShown = 64 << 10
 
-// Grant is one "for this session" answer, for people.
+// Grant is one "for this session" answer, as people see it.
 type Grant struct {
 	ID    string        // short and random
-	Rule  policy.Rule   // the one that asked
-	Reach string        // the title of its Bound; "" where it is for Calls alone
-	Calls []policy.Call // what was allowed; not to be changed
-	Cut   bool          // Calls lack what was too long to keep; what is compared is the whole
+	Rule  policy.Rule   // the rule that asked
+	Reach string        // the title of its Bound; "" when the grant is for Calls alone
+	Calls []policy.Call // the allowed calls; do not modify
+	Cut   bool          // Calls is incomplete because it was too long to keep; calls are compared in full
 	Since time.Time
-	Uses  int       // how often it has let a call through since
-	Used  time.Time // the last of them; zero when there is none
+	Uses  int       // number of calls it has allowed since
+	Used  time.Time // time of the last use; zero when unused
 }
 
-// held is a grant as the session keeps it.
+// held is a grant as the session stores it.
 type held struct {
 	Grant
-	number uint64 // in order of time
-	entry  Entry  // of it in what processes share
+	number uint64 // creation order
+	entry  Entry  // the grant's entry in the shared ledger
 }
 
-// wide is a grant that reaches beyond its calls.
+// wide is a grant that covers more than its own calls.
 type wide struct {
 	held
-	rule  *policy.Rule // the one that asked
+	rule  *policy.Rule // the rule that asked
 	bound Bound
 }
 
-// Grants lists the answers that hold for the session, oldest first.
+// Grants returns the answers that hold for the session, oldest first.
 func (s *Session) Grants() []Grant {
 	s.mu.Lock()
 	all := make([]held, 0, len(s.memory.grants))
@@ -58,8 +58,8 @@ func (s *Session) Grants() []Grant {
 	return list
 }
 
-// Revoke ends a grant: no call that is judged after it has returned is let
-// through by it. False means that there is none of that name.
+// Revoke ends a grant: it allows no call that is judged after Revoke returns. False
+// means that no grant has this id.
 func (s *Session) Revoke(id string) bool {
 	s.mu.Lock()
 	n := len(s.memory.wide)
@@ -84,15 +84,15 @@ func (s *Session) Revoke(id string) bool {
 	return found
 }
 
-// notifyGrants tells whoever publishes the grants that they have changed.
+// notifyGrants tells the publisher of the grants that they have changed.
 func (s *Session) notifyGrants() {
 	if s.o.OnGrants != nil {
 		runHook(s.o.OnGrants)
 	}
 }
 
-// newID gives enough to tell the grants of a session apart; two of one name would be
-// revoked together.
+// newID returns an id that is long enough to tell the grants of a session apart. Two
+// grants with the same id would be revoked together.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
 func newGrant(id string, number uint64, q *question) *held {
@@ -104,7 +104,7 @@ func newGrant(id string, number uint64, q *question) *held {
 	return g
 }
 
-// copyCalls copies calls as far as there is room: the frame they lie in is not kept.
+// copyCalls copies calls up to maxShown bytes, so that their frame need not be kept.
 func copyCalls(cs []policy.Call) (kept []policy.Call, cut bool) {
 	room := maxShown
 	part := func(s string) string {
@@ -126,7 +126,7 @@ func copyCalls(cs []policy.Call) (kept []policy.Call, cut bool) {
 			k.Names = append(k.Names, part(name))
 		}
 		for _, part := range [2]struct{ from, to *[]byte }{{&c.Args, &k.Args}, {&c.Extra, &k.Extra}} {
-			if len(*part.from) > room { // a part of it would be no JSON
+			if len(*part.from) > room { // a cut part would be invalid JSON
 				cut = true
 				continue
 			}

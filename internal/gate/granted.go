@@ -9,16 +9,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// granted is what was allowed for the rest of the agent's session, in all its processes. A
-// grant holds as long as it stands in the ledger and the process that was given it runs, which
-// shows it to people and takes it back. It is guarded by Session.mu.
+// granted holds what was allowed for the rest of the agent's session, in all its
+// processes. A grant holds while it is in the ledger and the process that received it
+// runs. That process shows the grant to people and revokes it. Session.mu guards
+// granted.
 type granted struct {
-	shared Ledger // nil where grants are this process's alone
-	server string // which it is, and where: one of the same name may be another
+	shared Ledger // nil when grants are for this process alone
+	server string // the server and its location; another server may have the same name
 	of     map[[16]byte][]Entry
 }
 
-// syncEntries adds entries and takes in what others have added. An error says that no grant holds.
+// syncEntries adds entries and reads what others have added. After an error no grant
+// holds.
 func (g *granted) syncEntries(own ...Entry) error {
 	since, err := g.shared.Append(own...)
 	for _, e := range since {
@@ -38,7 +40,8 @@ func (g *granted) syncEntries(own ...Entry) error {
 	return err
 }
 
-// addGrant keeps what rule asks about one value as allowed, unless the others cannot be told.
+// addGrant stores a grant for one value that rule asks about. kept is false when the
+// ledger cannot be written.
 func (g *granted) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
 	if g.shared == nil || rule == nil {
 		return e, true
@@ -47,8 +50,8 @@ func (g *granted) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte)
 	return e, g.syncEntries(e) == nil
 }
 
-// endGrant takes one back. Where the others cannot be told they know it when this process has
-// ended.
+// endGrant revokes a grant. If the ledger cannot be written, the other processes see
+// the end of the grant only when this process ends.
 func (g *granted) endGrant(e Entry) {
 	if g.shared != nil && e.ID != 0 {
 		e.Back = true
@@ -56,7 +59,7 @@ func (g *granted) endGrant(e Entry) {
 	}
 }
 
-// denyValue takes back what is allowed of one value, whoever was given it.
+// denyValue revokes all grants for one value, in whichever process.
 func (g *granted) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte) {
 	if g.shared == nil || rule == nil {
 		return
@@ -67,21 +70,21 @@ func (g *granted) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte
 	}
 }
 
-// isAllowed reports whether what a key stands for is allowed by now.
+// isAllowed reports whether a running process holds a grant for key.
 func (g *granted) isAllowed(key [16]byte) bool {
 	return slices.ContainsFunc(g.of[key], func(e Entry) bool { return g.shared.Alive(e.By) })
 }
 
-// grantKey names a rule's prompt for exactly one value, for all processes with the same rules
-// before the same server.
+// grantKey returns the key of a rule's prompt for exactly one value. The key is the
+// same in all processes with the same rules and the same server.
 func (g *granted) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byte) (k [16]byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%x\x00%s", p.Revision(), r.Pos.File, r.Index, value, g.server))
 	copy(k[:], sum[:])
 	return k
 }
 
-// isGranted reports whether a grant that this process may have holds for the agent's session, or
-// whether another has it.
+// isGranted reports whether a grant holds for the agent's session. own means that this
+// process has one; another process may have it too.
 func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {
 		return own
@@ -90,7 +93,7 @@ func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	err := s.granted.syncEntries()
 	none := len(s.granted.of) == 0
 	s.mu.Unlock()
-	if !own && (err != nil || none) { // do not digest for nothing
+	if !own && (err != nil || none) { // do not compute the digest for nothing
 		return false
 	}
 	value := valueOf(cs)

@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// judgeLimits counts x against the limits of the rules that let it pass or ask about
-// it: before a person is asked, so that what waits is counted too. What is over
-// is denied, or asked about.
+// judgeLimits counts x against the limits of the rules that allow it or ask about it.
+// It does so before a person is asked, so that waiting calls count too. A call over a
+// limit is denied or asked about.
 func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 	charges := x.charges
 	x.charges = nil
@@ -22,7 +22,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return false
 	}
 	v.Code = CodeLimit
-	if over.Rule == nil { // neither counted nor over: the zero values open nothing
+	if over.Rule == nil { // not counted and not over a limit: deny, as the zero value does
 		v.Action, v.Reason = policy.Deny, "it could not be counted against a limit"
 		v.owner = v.Reason
 		if over.Err != nil {
@@ -37,7 +37,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return true
 	}
 	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
-		return true // of a rule that says who is asked: asking for the limit instead would let the client answer
+		return true // the rule's prompt is out of band: a prompt for the limit would let the client answer
 	}
 	v.Rule = over.Rule
 	if v.Action = over.Rule.Rate.Over; v.Action == policy.Prompt {
@@ -46,7 +46,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// limitText says why a call is over a limit, and what would help.
+// limitText describes why a call is over a limit, and what would help.
 func limitText(over *Excess) string {
 	rate := &over.Rule.Rate
 	switch {
@@ -58,7 +58,7 @@ func limitText(over *Excess) string {
 	return fmt.Sprintf("%s; try again in %s", rate.AtMost(), roundUp(over.Wait))
 }
 
-// roundUp gives a time in whole units, never too short.
+// roundUp returns a duration in whole units, rounded up.
 func roundUp(d time.Duration) string {
 	unit, name := time.Second, "s"
 	switch {

@@ -6,26 +6,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of what is kept of the tools that a server lists. One that does not fit is as
-// one that was never listed.
+// Bounds of the list of tools that is kept. A tool that does not fit counts as never
+// listed.
 const (
 	maxListed      = 1 << 12
-	maxListedBytes = 256 << 10 // of their names
+	maxListedBytes = 256 << 10 // of the names
 )
 
-// listed is what the servers of a session have said to the good of their tools: what each
-// has said every time it listed them, whatever it says now.
+// listed holds the assurances that the servers of a session gave for their tools. Only
+// assurances that were given in every listing are kept.
 type listed struct {
 	mu    sync.Mutex
 	tools map[listedTool]policy.Assurances
 	bytes int
 }
 
-// listedTool is one of one server: another may call its own the same.
+// listedTool identifies a tool by its server, because another server may use the same
+// tool name.
 type listedTool struct{ server, name string }
 
-// NoteTools takes in what a server's tools/list answers. Call it before the client sees the
-// answer.
+// NoteTools adds the answer of a server's tools/list. Call it before the client sees
+// the answer.
 func (s *Session) NoteTools(server string, tools map[string]policy.Assurances) {
 	l := &s.listed
 	l.mu.Lock()
@@ -45,7 +46,7 @@ func (s *Session) NoteTools(server string, tools map[string]policy.Assurances) {
 	}
 }
 
-// annotateCalls gives the calls of tools what was said to their good.
+// annotateCalls sets the assurances of the calls of tools.
 func (s *Session) annotateCalls(x *Exchange) {
 	l := &s.listed
 	l.mu.Lock()

@@ -9,43 +9,42 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxKept is how many grants, and how many denials, a session keeps: the oldest
-// fall away, and such a call is asked about again.
+// maxKept is how many grants, and how many denials, a session keeps. The oldest are
+// dropped, and their calls are asked about again.
 const maxKept = 1000
 
-// maxWide is how many of the grants may be wide: each is tried on every call that its
-// rule asks about.
+// maxWide is how many of the grants may be wide. Each wide grant is tried on every
+// call that its rule asks about.
 const maxWide = 64
 
-// memory is what a person has said of calls, guarded by Session.mu. It ends with
-// the rules that asked.
+// memory holds a person's answers about calls. Session.mu guards it. It is cleared
+// when the rules change.
 type memory struct {
 	grants  map[key]*held
-	wide    []*wide // oldest first; a slice is never changed in its place
+	wide    []*wide // oldest first; never modified in place, always replaced
 	denials map[key]denial
 	last    uint64
 }
 
-// key is what an answer is remembered for: this rule's prompt for exactly this
-// value.
+// key is what an answer is remembered for: this rule's prompt for exactly this value.
 type key struct {
 	rule  *policy.Rule
 	value [sha256.Size]byte
 }
 
-// denial is a person's no.
+// denial is a person's denial.
 type denial struct {
 	at     time.Time
 	words  string
-	always bool // holds until the rule that was written is loaded
+	always bool // holds until the written rule is loaded
 }
 
-// recallAnswer looks up what a person has said of calls that r asks about.
+// recallAnswer looks up a person's earlier answer about calls that r asks about.
 func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []policy.Call) (said T, ok bool) {
 	s.mu.Lock()
 	none := len(*from) == 0
 	s.mu.Unlock()
-	if none { // do not digest for nothing
+	if none { // do not compute the digest for nothing
 		return said, false
 	}
 	k := key{r, valueOf(cs)}
@@ -55,7 +54,7 @@ func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []polic
 	return said, ok
 }
 
-// deniedForGood denies what a person has denied until the rules change.
+// deniedForGood denies a call that a person has denied until the rules change.
 func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	if v.Action != policy.Prompt {
 		return false
@@ -68,7 +67,7 @@ func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// deniedRecently denies what a person has denied not longer ago than DenyMemory.
+// deniedRecently denies a call that a person denied within DenyMemory.
 func (s *Session) deniedRecently(x *Exchange, v *Verdict) bool {
 	d, ok := s.recentDenial(v.Rule, x.Calls)
 	return ok && v.denyQuestion(CodeDeniedRecently, appendWords("the owner denied the same call "+sinceText(time.Since(d.at)), d.words))
@@ -81,7 +80,7 @@ func (s *Session) recentDenial(r *policy.Rule, cs []policy.Call) (d denial, ok b
 
 // applyGrant allows a prompt about calls that a person has allowed for the session.
 func (s *Session) applyGrant(x *Exchange, v *Verdict) {
-	if v.Stage == StageRate { // each call beyond a limit is asked about
+	if v.Stage == StageRate { // each call over a limit is asked about
 		return
 	}
 	g, own := recallAnswer(s, &s.memory.grants, v.Rule, x.Calls)
@@ -94,16 +93,17 @@ func (s *Session) applyGrant(x *Exchange, v *Verdict) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g != nil { // else another process has it
+	if g != nil { // when nil, another process holds the grant
 		g.Uses++
 		g.Used = time.Now()
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
-// findWideGrant finds a wide grant for the calls of x, about which r asks. What a person has just denied
-// is none's, as the answer was about that very call. What the session has seen asks before any
-// grant is looked for (lift): whoever gave it may not have known.
+// findWideGrant returns a wide grant for the calls of x, about which r asks. No wide
+// grant covers a call that a person has just denied, because that answer was about
+// this very call. A call that asks because of the session's labels never gets here
+// (liftVerdict): the person who gave the grant may not have known of the labels.
 func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
 	s.mu.Lock()
 	all := s.memory.wide
@@ -122,8 +122,8 @@ func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*held, bool) {
 	return nil, false
 }
 
-// isWideGrantValid reports whether a wide grant of ours still stands for the agent's session; one that does
-// not is dropped.
+// isWideGrantValid reports whether a wide grant of this process still holds for the
+// agent's session. It drops a grant that does not.
 func (s *Session) isWideGrantValid(w *wide) bool {
 	if s.granted.shared == nil {
 		return true
@@ -141,8 +141,8 @@ func (s *Session) isWideGrantValid(w *wide) bool {
 	return lasts
 }
 
-// rememberAllow keeps an answer for the session, unless the rules have changed
-// since q was judged. Without a bound it is for the very calls.
+// rememberAllow keeps an answer for the session, unless the rules have changed since q
+// was judged. Without a bound, the answer holds for exactly these calls.
 func (s *Session) rememberAllow(q *question, bound Bound) {
 	id := newID()
 	s.mu.Lock()
@@ -151,7 +151,7 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 	if s.policy.Load() != q.under || m.denials[k].always || bound == nil && m.grants[k] != nil {
 		return
 	}
-	delete(m.denials, k) // the person has changed their mind
+	delete(m.denials, k) // the person has changed the answer
 	if bound != nil {
 		s.rememberWide(q, &wide{rule: q.now, bound: bound}, id)
 		return
@@ -175,7 +175,7 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 	s.waiting.wakeQuestions(&q.value)
 }
 
-// rememberWide keeps w, unless the same was said before. Needs the lock.
+// rememberWide keeps w, unless an equal grant exists. The caller must hold mu.
 func (s *Session) rememberWide(q *question, w *wide, id string) {
 	m, title := &s.memory, w.bound.Title()
 	if slices.ContainsFunc(m.wide, func(has *wide) bool { return has.rule == w.rule && has.Reach == title }) {
@@ -196,14 +196,15 @@ func (s *Session) rememberWide(q *question, w *wide, id string) {
 	s.waiting.wakeQuestions(nil)
 }
 
-// rememberDeny keeps a no: for a while when all that is in the call was shown,
-// and until the rules change when it is for good. It ends what was granted.
+// rememberDeny keeps a denial: for a while when the person was shown everything in the
+// call, and until the rules change when the person denied for good. It ends matching
+// grants.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
-	against, _ := s.findWideGrant(q.now, q.x) // given for another call while this one was asked about
+	against, _ := s.findWideGrant(q.now, q.x) // granted for another call while this question was open
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy.Load() != q.under || q.x.asks != "" { // what came back is another thing each time
+	if s.policy.Load() != q.under || q.x.asks != "" { // a reply differs each time
 		return
 	}
 	k, m := key{q.now, q.value}, &s.memory
@@ -242,7 +243,7 @@ func oldestKey[T any](all map[key]T, before func(a, b T) bool) (k key) {
 	return k
 }
 
-// sinceText gives a time that has passed, for the agent.
+// sinceText returns elapsed time in words for the agent.
 func sinceText(d time.Duration) string {
 	if d < 2*time.Second {
 		return "a moment ago"

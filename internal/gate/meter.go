@@ -11,40 +11,41 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of a Meter. What does not fit is over its limit.
+// Bounds of a Meter. A call that does not fit is over its limit.
 const (
 	maxCounters = 1 << 12
-	maxCounted  = 1 << 20 // calls, of all counters together
-	maxSummed   = 10_000  // calls of one sum
+	maxCounted  = 1 << 20 // calls in all counters together
+	maxSummed   = 10_000  // calls in one sum
 )
 
-// Meter counts calls against the limits of rules. One Meter belongs to one
-// process, whose sessions share it; it outlives the policies that it counts for.
-// Its zero value is ready, and its methods are safe for concurrent use.
+// Meter counts calls against the limits of rules. One Meter belongs to one process,
+// whose sessions share it. It outlives the policies it counts for. Its zero value is
+// ready, and its methods are safe for concurrent use.
 //
-// It keeps the time of each call, so that no stretch of the length that a rule
-// names ever holds more calls than the rule says. A bucket of tokens would take
-// less memory and let twice as many through at a boundary.
+// A Meter keeps the time of each call, so that no period of the rule's length ever
+// holds more calls than the rule allows. A token bucket would take less memory but
+// would allow twice as many calls around a boundary.
 type Meter struct {
-	// Ledger is shared with other processes, set before the first use; nil counts in this one
-	// alone. A call is added to it first and counted at the place where it then stands: of
-	// two processes that see room for one, the first has it.
+	// Ledger is shared with other processes and is set before the first use; nil
+	// counts in this process alone. A call is first added to the ledger and then
+	// counted at its place there. When two processes see room for one call, the first
+	// in the ledger gets it.
 	Ledger Ledger
 
 	mu       sync.Mutex
 	counters map[counterKey]*counter
 	counted  int
-	err      error // what others have counted is beyond what can be
+	err      error // the counts of other processes exceed what can be counted
 }
 
-// counterKey is a rule, by its text, and the tool or server that its limit is
-// for, as a digest.
+// counterKey is the digest of a rule's text and the tool or server that its limit is
+// for.
 type counterKey [16]byte
 
 type counter struct {
 	every time.Duration
 	calls []counted // in order of time
-	total int64     // of their amounts
+	total int64     // sum of their amounts
 }
 
 type counted struct {
@@ -53,7 +54,7 @@ type counted struct {
 	amount int64 // see policy.Charge
 }
 
-// receipt is what a Meter has charged one exchange.
+// receipt holds what a Meter has charged for one exchange.
 type receipt struct {
 	meter *Meter
 	items []charged
@@ -69,7 +70,7 @@ func (c *charged) ledgerEntry() Entry {
 	return Entry{Key: c.key, ID: c.number, At: c.at, Every: c.rule.Rate.Every, Amount: c.amount}
 }
 
-// keyOf gives the counter of one charge. No text of a rule has a zero byte.
+// keyOf returns the counter of one charge. No text of a rule contains a zero byte.
 func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	text := append([]byte(c.Rule.Rate.Key), 0)
 	switch call := &cs[c.Call]; c.Rule.Rate.Per {
@@ -83,12 +84,12 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	return counterKey(sum[:len(counterKey{})])
 }
 
-// Charge is the port's. What is over is the limit that says deny before one that
-// says prompt, and of these the one that takes longest.
+// Charge implements Limits. The excess is a limit that denies before a limit that
+// prompts, and among equals the limit with the longest wait.
 func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	paid, _ := before.(receipt) // a session has one Limits: there is no other kind
+	paid, _ := before.(receipt) // a session has one Limits, so no other type occurs
 	left, next := slices.Clone(paid.items), receipt{meter: m}
 	var fresh []charged
 	var uncounted *policy.Rule
@@ -98,7 +99,7 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 		}
 		item := charged{key: keyOf(c, cs), rule: c.Rule, counted: counted{at: now, amount: c.Amount}}
 		if i := slices.IndexFunc(left, func(p charged) bool { return p.key == item.key && p.amount == item.amount }); i >= 0 {
-			next.items = append(next.items, left[i]) // it has its place
+			next.items = append(next.items, left[i]) // it keeps its place
 			left = slices.Delete(left, i, i+1)
 			continue
 		}
@@ -122,11 +123,11 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 	return next, worst
 }
 
-// chargeItems counts items, and says what is the worst that is over.
+// chargeItems counts items and returns the worst excess.
 func (m *Meter) chargeItems(now time.Time, fresh []charged) (worst Excess) {
 	entries := make([]Entry, 0, len(fresh))
 	for i := range fresh {
-		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // others need not hear of it
+		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // other processes need not see it
 			worst.keepWorse(rule, 0)
 			continue
 		}
@@ -160,7 +161,7 @@ func (m *Meter) chargeItems(now time.Time, fresh []charged) (worst Excess) {
 	return worst
 }
 
-// keepWorse takes a limit that is over in place of a milder one.
+// keepWorse replaces the excess if the given limit is worse.
 func (x *Excess) keepWorse(rule *policy.Rule, wait time.Duration) {
 	if x.Rule == nil || rule.Rate.Over < x.Rule.Rate.Over || rule.Rate.Over == x.Rule.Rate.Over && isLonger(wait, x.Wait) {
 		x.Rule, x.Wait = rule, wait
@@ -172,7 +173,7 @@ var (
 	errBeyond = errors.New("more has been counted than there can be")
 )
 
-// applyEntry counts what another process has, or gives it back.
+// applyEntry applies an entry of another process: it counts a call or gives it back.
 func (m *Meter) applyEntry(now time.Time, e *Entry) {
 	switch c := m.counters[e.Key]; {
 	case e.Back:
@@ -205,10 +206,10 @@ func (m *Meter) insertCall(c *counter, one counted) {
 	m.counted++
 }
 
-// isLonger says that a wait is longer than another; 0 is one without end.
+// isLonger reports whether wait a is longer than wait b; 0 means forever.
 func isLonger(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
 
-// enterCall counts one call, or says how long there is no room for it.
+// enterCall counts one call, or returns how long there is no room for it.
 func (m *Meter) enterCall(now time.Time, item *charged) (wait time.Duration, room bool) {
 	rate := &item.rule.Rate
 	if m.counters[item.key] == nil && len(m.counters) >= maxCounters {
@@ -229,7 +230,7 @@ func (m *Meter) enterCall(now time.Time, item *charged) (wait time.Duration, roo
 	return 0, true
 }
 
-// rateMaximum gives how much a limit lets through: calls, or an amount.
+// rateMaximum returns the maximum of a limit: a number of calls or an amount.
 func rateMaximum(rate *policy.Rate) int64 {
 	if rate.Sum == "" {
 		return int64(rate.Count)
@@ -237,8 +238,8 @@ func rateMaximum(rate *policy.Rate) int64 {
 	return rate.Max
 }
 
-// findRoom reports whether an amount more may be counted, and if not, which call must be
-// forgotten first.
+// findRoom reports whether amount more may be counted. If not, it returns the time of
+// the call that must expire first.
 func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, room bool) {
 	most, calls := rateMaximum(rate), maxSummed
 	if rate.Sum == "" {
@@ -264,7 +265,7 @@ func inTime(a, b counted) int {
 	return 1
 }
 
-// expireCalls forgets calls that no longer count.
+// expireCalls removes calls that no longer count.
 func (m *Meter) expireCalls(c *counter, now time.Time) {
 	n := 0
 	for n < len(c.calls) && now.Sub(c.calls[n].at) >= c.every {
@@ -274,11 +275,11 @@ func (m *Meter) expireCalls(c *counter, now time.Time) {
 	c.calls = c.calls[n:]
 	m.counted -= n
 	if len(c.calls) == 0 {
-		c.calls = nil // with the room that it took
+		c.calls = nil // frees the memory
 	}
 }
 
-// sweepCounters forgets counters that count nothing.
+// sweepCounters removes empty counters.
 func (m *Meter) sweepCounters(now time.Time) {
 	for k, c := range m.counters {
 		if m.expireCalls(c, now); len(c.calls) == 0 {
@@ -287,7 +288,8 @@ func (m *Meter) sweepCounters(now time.Time) {
 	}
 }
 
-// giveBack takes back what was charged. Where others cannot be told they have less room.
+// giveBack takes back charges. When the ledger cannot be written, other processes have
+// less room.
 func (m *Meter) giveBack(now time.Time, items []charged) {
 	var backs []Entry
 	for i := range items {
@@ -317,14 +319,14 @@ func (m *Meter) removeCall(key counterKey, number uint64) {
 	}
 }
 
-// GiveBack is the port's.
+// GiveBack implements Receipt.
 func (r receipt) GiveBack() {
 	r.meter.mu.Lock()
 	defer r.meter.mu.Unlock()
 	r.meter.giveBack(time.Now(), r.items)
 }
 
-// refundCharge gives back what x was charged: it is not forwarded.
+// refundCharge gives back the charges of x, which is not forwarded.
 func (x *Exchange) refundCharge() {
 	if x.paid != nil {
 		x.paid.GiveBack()

@@ -6,28 +6,28 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// pending are outcomes of replies that have gone on and are not on record yet.
-// Whatever is recorded next takes them along, so that they are never later in
-// the record than anything that was decided after them.
+// pending holds the outcomes of forwarded replies that are not on record yet. The next
+// record writes them first, so that in the record they are never after a later
+// decision.
 type pending struct {
-	recording sync.Mutex // held while what was taken is recorded
+	recording sync.Mutex // held while the taken events are recorded
 
 	mu     sync.Mutex
 	events []*event.Event
-	spare  []*event.Event // memory of the last ones
-	// unsound: the record has failed and not yet held what is pending. No reply
-	// goes on before its outcome is recorded until it does.
+	spare  []*event.Event // memory of the last events, for reuse
+	// unsound means that a record has failed and the pending events are not recorded
+	// yet. Until they are, no reply is forwarded before its outcome is recorded.
 	unsound bool
 }
 
-// Flush records the outcomes of the replies that Observe has let through, or waits for
-// whoever does. A transport calls it when it has handed them on, before it waits for input.
-// After an error they are still pending, and the session passes nothing on until
-// they are recorded.
+// Flush records the outcomes of the replies that Observe has forwarded, or waits for a
+// running record. A transport calls it after it has handed the replies on and before
+// it waits for input. After an error the outcomes are still pending, and the session
+// forwards nothing until they are recorded.
 func (s *Session) Flush() error { return s.recordEvents(nil) }
 
-// arePlainReplies says that all of xs are replies in which there is nothing to judge, and
-// that their outcomes may be recorded when they have gone on.
+// arePlainReplies reports whether all of xs are replies with nothing to judge, so that
+// their outcomes may be recorded after they are forwarded.
 func (s *Session) arePlainReplies(xs []*Exchange) bool {
 	if s.closed.Load() || s.screens.Load() {
 		return false
@@ -48,7 +48,7 @@ func (p *pending) addEvent(ev *event.Event) {
 	p.mu.Unlock()
 }
 
-// takeEvents hands over what is pending.
+// takeEvents removes and returns the pending events.
 func (p *pending) takeEvents() (events []*event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,9 +59,9 @@ func (p *pending) takeEvents() (events []*event.Event) {
 	return events
 }
 
-// finishRecord takes in how the record of events went, the first n of them pending.
-// Those that failed are pending again: in the record they may then stand twice,
-// never not at all.
+// finishRecord handles the result of recording events, of which the first n were
+// pending. After an error those n are pending again: the record may then hold them
+// twice, but never misses them.
 func (p *pending) finishRecord(events []*event.Event, n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// refusalVerdict gives a prompt that no person lifted; why is for the agent, owner for the
-// record.
+// refusalVerdict returns the refusal of a prompt that no person lifted. why is for the
+// agent, owner for the record.
 func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
@@ -20,17 +20,17 @@ func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	return v
 }
 
-// noAnswerVerdict gives the refusal of a call whose asking ended before an answer.
+// noAnswerVerdict returns the refusal of a call whose question ended before an answer.
 func (q *question) noAnswerVerdict(ctx context.Context) Verdict {
-	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see over
+	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see isTimeUp
 		return q.refusalVerdict(CodeNotAnswered, "nobody answered in time",
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
 	}
 	return q.refusalVerdict(CodeClosed, "the session ended meanwhile", "")
 }
 
-// callerAwayVerdict gives the refusal of a call whose caller did not return from its own form
-// while there was time.
+// callerAwayVerdict returns the refusal of a call whose caller did not return from its
+// own form in time.
 func (q *question) callerAwayVerdict(ctx context.Context) Verdict {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return q.refusalVerdict(CodeCallerAway, "the caller did not return with its answer in time", "")
@@ -38,7 +38,7 @@ func (q *question) callerAwayVerdict(ctx context.Context) Verdict {
 	return q.noAnswerVerdict(ctx)
 }
 
-// nobodyAskedVerdict gives the refusal of a call that no person saw.
+// nobodyAskedVerdict returns the refusal of a call that no person saw.
 func (q *question) nobodyAskedVerdict(r reply) Verdict {
 	if r.panics {
 		return q.refusalVerdict(CodePanic, "asking failed inside clawai; tell the owner", r.err.Error())

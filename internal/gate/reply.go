@@ -9,21 +9,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// noteScreens notes which of the rules of p need an Inspector.
+// noteScreens stores which kinds of rules of p need an Inspector.
 func (s *Session) noteScreens(p Policy) {
 	_, replies := p.Screens(policy.OnReply)
 	_, lists := p.Screens(policy.OnList)
 	kinds, calls := p.Screens(policy.OnCall)
-	s.screens.Store(replies || lists || slices.Contains(kinds, "schema")) // lists say what arguments must fit
+	s.screens.Store(replies || lists || slices.Contains(kinds, "schema")) // the schemas that arguments must fit come from lists
 	s.lists.Store(lists)
 	s.finds.Store(calls)
 }
 
-// Screens reports whether rules look at replies: what a call was about is kept for its
-// answer then.
+// Screens reports whether rules look at replies. If so, a call must be kept until its
+// reply is judged.
 func (s *Session) Screens() bool { return s.screens.Load() }
 
-// OriginalRaw gives the bytes as they came: Raw, unless it was altered.
+// OriginalRaw returns the bytes as received: Raw before any alteration.
 func (x *Exchange) OriginalRaw() []byte {
 	if x.came != nil {
 		return x.came
@@ -31,7 +31,7 @@ func (x *Exchange) OriginalRaw() []byte {
 	return x.Raw
 }
 
-// inspectReply is what the rules make of what came back. It withholds what could not be
+// inspectReply applies the rules about replies. It withholds a reply that could not be
 // inspected.
 func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
 	if !x.reply && !x.Unasked || !s.screens.Load() {
@@ -47,7 +47,7 @@ func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
 	return s.applyInspection(x, v, &found)
 }
 
-// applyInspection carries out what was found and what the rules said of it.
+// applyInspection carries out the decision of an inspection.
 func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bool {
 	d := &found.Decision
 	if d.Action != policy.Allow && d.Action != policy.Prompt {
@@ -90,8 +90,8 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 	return true
 }
 
-// alterRequest gives a decision about what a server asks of the client, with what rules take out
-// of it taken out; what cannot be is denied.
+// alterRequest applies the alterations of d to a server's request to the client. It
+// returns a deny when they cannot be applied.
 func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.Decision {
 	x.Raw = x.OriginalRaw()
 	sent, words, err := s.o.Inspector.Alter(x, d.Alters, p)
@@ -103,8 +103,9 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	return d
 }
 
-// inspectArguments gives calls with what their arguments carry, where a rule asks for that. They
-// are copies: an Approver may be reading the others.
+// inspectArguments returns calls with the findings in their arguments, when a rule
+// asks for them. The calls are copies, because an Approver may be reading the
+// originals.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
 		return cs
@@ -114,7 +115,7 @@ func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []po
 	for i := range cs {
 		found, err := s.o.Inspector.Carries(&cs[i], p)
 		if err != nil {
-			cs[i].Screened, x.Event.Looked = false, nil // each find is a maybe
+			cs[i].Screened, x.Event.Looked = false, nil // each find condition becomes a maybe
 			continue
 		}
 		cs[i].Screened, cs[i].Finds = true, nil
@@ -135,14 +136,14 @@ func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []po
 	return cs
 }
 
-// isMarker says of a line of findings that it is about our own mark.
+// isMarker reports whether a line of findings is about clawai's own mark.
 func isMarker(line string) bool { return strings.HasPrefix(line, "marker ") }
 
-// maxFinds is how many places of findings are told, of one message.
+// maxFinds is how many findings of one message are reported.
 const maxFinds = 32
 
-// findingLines gives findings as the record has them: a kind, how many, and where. No kind is left
-// out: whoever judges the record again goes by them.
+// findingLines returns findings as lines for the record: kind, number and place. No
+// kind is left out, because a later replay of the record depends on the kinds.
 func findingLines(found []Found) (all []string) {
 	if len(found) > maxFinds {
 		found = firstOfEach(found)
@@ -156,7 +157,7 @@ func findingLines(found []Found) (all []string) {
 	return all
 }
 
-// firstOfEach has the first finding of each kind before all others.
+// firstOfEach returns found with the first finding of each kind moved to the front.
 func firstOfEach(found []Found) []Found {
 	var first, more []Found
 	for _, f := range found {
@@ -169,7 +170,7 @@ func firstOfEach(found []Found) []Found {
 	return append(first, more...)
 }
 
-// findingText gives what was found, for whoever is asked.
+// findingText returns a short description of the findings for the person who is asked.
 func findingText(found []Found) string {
 	const most = 5
 	var all []string
@@ -186,8 +187,8 @@ func findingText(found []Found) string {
 	return "found " + strings.Join(all, ", ")
 }
 
-// shownCalls gives what a person is asked about, as the rules were asked: of a reply that is
-// held, also the calls it answers.
+// shownCalls returns the calls to show to a person, as the rules judged them. For a
+// held reply it returns the calls that the reply answers too.
 func (x *Exchange) shownCalls() []policy.Call {
 	if x.asks == "" {
 		return x.judgedCalls

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// closed is the refusal of everything that comes to a session that is over.
+// closed is the refusal of every message after the session has ended.
 var closed = Verdict{Stage: StageGate, Code: CodeClosed, Reason: "the session is over", unruled: true}
 
 func (s *Session) refuseIfClosed(_ *Exchange, v *Verdict) bool {
@@ -20,10 +20,10 @@ func (s *Session) refuseIfClosed(_ *Exchange, v *Verdict) bool {
 	return true
 }
 
-// isGoverned says that there is something in x for the rules.
+// isGoverned reports whether x has calls for the rules to judge.
 func (x *Exchange) isGoverned() bool { return len(x.Calls)+len(x.Work) > 0 }
 
-// judgeRules is what the rules say of x.
+// judgeRules applies the rules about calls to x.
 func (s *Session) judgeRules(x *Exchange, v *Verdict) bool {
 	x.Event.Digest = sha256.Sum256(x.OriginalRaw())
 	p := *s.policy.Load()
@@ -47,7 +47,7 @@ func (s *Session) judgeRules(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// noRules is the policy that has none: it denies.
+// noRules is a policy without rules. It denies everything.
 type noRules struct{}
 
 func (noRules) DecideAll([]policy.Call) (d policy.Decision) { return d }
@@ -61,8 +61,8 @@ func (noRules) Packs() []policy.Pack                                            
 func (noRules) Pin(string) policy.Pin                                              { return 0 }
 func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decision) { return d }
 
-// decideCalls asks the rules. Whether work that was let through
-// before may go on is not asked again, only whether it is denied by now.
+// decideCalls returns the decision of the rules. Calls that were allowed before (Work)
+// are not asked about again; they only stop if they are denied now.
 func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	x.judgedCalls, x.advice = nil, ""
 	if len(x.Work) > 0 {
@@ -77,7 +77,7 @@ func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	return p.DecideAll(x.judgedCalls)
 }
 
-// setWorkFolder says where the relative paths of an exchange start, and on which system.
+// setWorkFolder stores in the calls where relative paths start, and on which system.
 func (s *Session) setWorkFolder(x *Exchange) {
 	if s.o.Facts == (policy.Facts{}) || !x.isGoverned() {
 		return
@@ -92,17 +92,18 @@ func (s *Session) setWorkFolder(x *Exchange) {
 	}
 }
 
-// NoteRoots takes in what the client declares as its roots, folders or other texts. A server
-// may have relative paths start there, for as long as the session lasts. Call it before the
-// server sees them.
+// NoteRoots stores the roots that the client declares, folders or other texts. From
+// then on a server may start relative paths there, until the session ends. Call it
+// before the server sees the roots.
 func (s *Session) NoteRoots(roots []string) {
 	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Facts.Cwd }) {
 		s.rooted.Store(true)
 	}
 }
 
-// stampCalls gives the calls with the time in them, and what the session has seen, when the rules
-// ask for it. They are copies: an Approver may be reading the others.
+// stampCalls returns the calls with the time and what the session has seen, when the
+// rules ask for them. The calls are copies, because an Approver may be reading the
+// originals.
 func (s *Session) stampCalls(p Policy, cs []policy.Call) []policy.Call {
 	labelled := p.Labelled()
 	if !labelled && !p.Timed() {
@@ -119,8 +120,7 @@ func (s *Session) stampCalls(p Policy, cs []policy.Call) []policy.Call {
 	return cs
 }
 
-// setDecision is the verdict of the rules alone; an action that is none of the three
-// is a deny.
+// setDecision sets v to the verdict of the rules alone. An unknown action is a deny.
 func (v *Verdict) setDecision(d *policy.Decision) {
 	*v = Verdict{Rule: d.Rule, owner: d.Reason}
 	if d.Reading != "" {
@@ -143,13 +143,13 @@ func (v *Verdict) setDecision(d *policy.Decision) {
 	v.Policy = v.Action
 }
 
-// notEnforced is the start of a session that only observes, in words for the
-// owner: a record full of allows must not pass for one of a policy at work.
+// notEnforced is recorded, for the owner, at the start of a session that only
+// observes. Otherwise a record full of allows could look like a policy at work.
 const notEnforced = "OBSERVE ONLY: nothing is enforced in this session; every call passes, whatever the policy says"
 
-// markNotEnforced lifts the rules' verdict in a session that enforces nothing. What the rules said
-// stays beside it (Policy, Rule), and the reason for a denial, which nobody is told, goes
-// to the owner.
+// markNotEnforced lifts the rules' verdict in a session that enforces nothing. The
+// rules' decision stays in Policy and Rule. The reason for a denial, which the agent
+// is not told, goes to the owner.
 func markNotEnforced(v *Verdict) {
 	if v.owner == "" {
 		v.owner = v.Reason
@@ -157,7 +157,7 @@ func markNotEnforced(v *Verdict) {
 	limited := v.Stage == StageRate && v.Action == policy.Deny
 	v.Stage, v.Reason = StageObserve, ""
 	switch {
-	case limited: // Policy does not tell: the rules alone said allow or prompt
+	case limited: // Policy does not show it: the rules alone said allow or prompt
 		v.Action = policy.Allow
 	case v.Action != policy.Allow:
 		v.Action, v.Code = policy.Allow, CodeNotEnforced

@@ -10,9 +10,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The stages that ask Principals, Inspector and Labels, and nobody behind a port.
+// The stages that ask Principals, Inspector and Labels, and None, the empty
+// implementation of ports.
 
-// judgeCaller refuses a caller for whom nobody vouches.
+// judgeCaller refuses an unknown caller.
 func (s *Session) judgeCaller(x *Exchange, v *Verdict) bool {
 	err := s.o.Principals.Admit(&x.Principal)
 	if err == nil {
@@ -22,8 +23,9 @@ func (s *Session) judgeCaller(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// keepLabels withholds a message of the server's whose labels could not be kept: what was
-// withheld before has brought none, and what a person is asked about has.
+// keepLabels withholds a message of the server when its labels could not be kept. A
+// message that an earlier stage withheld brings no labels; a message that a person is
+// asked about does.
 func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	if x.Event.Direction != fromServer {
 		return false
@@ -41,7 +43,7 @@ func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// judgePins refuses calls of what is not as it was approved.
+// judgePins refuses calls when the called thing differs from what was approved.
 func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 	if !s.lists.Load() {
 		return false
@@ -58,16 +60,16 @@ func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// judgeLabels is what the labels of the session make of a call.
+// judgeLabels applies the labels of the session to the calls of x.
 func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	action, why := s.o.Labels.Judge(x.Calls)
 	if action == policy.Allow {
-		if why != "" { // for the record alone
+		if why != "" { // only for the record
 			v.owner = strings.TrimPrefix(v.owner+"; "+why, "; ")
 		}
 		return false
 	}
-	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // a question of the rules says this as well
+	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // the rules already ask; the question shows this reason too
 		return false
 	}
 	v.Action, v.Code, v.Reason, v.owner = action, CodeLabels, why, why
@@ -77,8 +79,8 @@ func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 // fromServer is the Direction of an event whose message the server sent.
 const fromServer = "server"
 
-// None is nobody behind a port: nobody is told, vouches for anybody, finds anything
-// or keeps a label.
+// None implements ports without anybody there: it tells nobody, admits no named
+// principal, finds nothing and keeps no label.
 type None struct{}
 
 var (
@@ -94,10 +96,10 @@ var (
 	errInspected = errors.New("nobody here looks at what a message carries, and a rule asks for it")
 )
 
-// Concluded tells nobody.
+// Concluded does nothing.
 func (None) Concluded(Question, Verdict) {}
 
-// Admit lets those call who claim to be nobody, and none else.
+// Admit admits only the zero Principal.
 func (None) Admit(p *Principal) error {
 	if *p != (Principal{}) {
 		return errVouched
@@ -105,42 +107,42 @@ func (None) Admit(p *Principal) error {
 	return nil
 }
 
-// Inspect refuses: a rule has asked.
+// Inspect always fails, because it is called only when a rule needs it.
 func (None) Inspect(*Exchange, Policy) (Inspection, error) { return Inspection{}, errInspected }
 
-// Alter refuses.
+// Alter always fails.
 func (None) Alter(*Exchange, []policy.Alteration, Policy) ([]byte, []string, error) {
 	return nil, nil, errInspected
 }
 
-// Carries says that nobody knows.
+// Carries always fails: the findings are unknown.
 func (None) Carries(*policy.Call, Policy) ([]Found, error) { return nil, errInspected }
 
-// Bars refuses: nobody knows what was approved.
+// Bars always returns a reason, because the approved lists are unknown.
 func (None) Bars([]policy.Call, Policy) string { return errInspected.Error() }
 
-// Brought is nothing.
+// Brought returns no labels.
 func (None) Brought(*Exchange) []Label { return nil }
 
-// Add refuses: the reply that brought a label is withheld.
+// Add always fails, so the message that brought a label is withheld.
 func (None) Add([]Label, []byte) error { return errKept }
 
-// Seen is not known.
+// Seen returns 0: unknown.
 func (None) Seen([]policy.Call) policy.Seen { return 0 }
 
-// Judge says nothing: there are no labels.
+// Judge always allows, because there are no labels.
 func (None) Judge([]policy.Call) (policy.Action, string) { return policy.Allow, "" }
 
-// Allowed keeps nothing.
+// Allowed does nothing.
 func (None) Allowed([]policy.Call) {}
 
-// Named gives no name.
+// Named returns empty strings.
 func (None) Named() (name, version string) { return "", "" }
 
-// Client is nil: there is no form to show.
+// Client returns nil: there is no form to show.
 func (None) Client() Client { return nil }
 
-// Back is closed: nobody is away.
+// Back returns a closed channel: the caller is never away.
 func (None) Back() <-chan struct{} { return here }
 
 var here = func() <-chan struct{} {

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Options of New. The ports are required: whoever has nobody behind one says so
-// by name. "No approver" is an Approver that denies, for the others there is None.
+// Options holds the options of New. All ports are required, so that an unused port is
+// named on purpose: an Approver that denies, or None for the other ports.
 type Options struct {
 	Policy     Policy
 	Recorder   Recorder
@@ -27,77 +27,78 @@ type Options struct {
 	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called meanwhile; default 5 s
 
-	// What waits for a person, of each server at most; what comes beyond is refused.
+	// Bounds of what waits for a person, for each server; more is refused.
 	MaxWaiting      int // exchanges; default 64
 	MaxWaitingBytes int // of their frames; default 256 MiB
 
-	// What a person is spared; a negative value spares nothing.
-	DenyMemory   time.Duration // how long a call that was denied is denied again, unasked; default 1 min
-	AskPerMinute int           // beyond so many questions within a minute nobody is asked for a minute; default 30
+	// Protection of a person from too many questions; a negative value turns it off.
+	DenyMemory   time.Duration // how long an identical call is denied after a denial, without a question; default 1 min
+	AskPerMinute int           // after this many questions within a minute nobody is asked for a minute; default 30
 
-	// Limits counts for the limits of rules. Sessions share one; nil is a Meter of
-	// the session's own.
+	// Limits counts calls against the limits of rules. Sessions share it; nil creates
+	// a Meter for this session alone.
 	Limits Limits
-	// Asked and Granted are shared with other processes of the agent's session: when a
-	// person was asked, and what was allowed until the session ends. nil is for this one alone.
+	// Asked and Granted are shared with other processes of the agent's session: the
+	// times of questions, and what was allowed until the session ends. nil means this
+	// process alone.
 	Asked, Granted Ledger
-	// Upstream tells the server from others that may have its name: what starts it, or its
-	// address. What was allowed holds there, and in Facts.Cwd.
+	// Upstream tells the server from others with the same name: its command or its
+	// address. A grant holds only for this Upstream and this Facts.Cwd.
 	Upstream string
 
-	// Facts are those of every call of the session. Elsewhere is also true once the client
-	// declared roots.
+	// Facts are the facts of every call of the session. Elsewhere also becomes true
+	// when the client declares roots.
 	Facts policy.Facts
 
-	// OnGrants is called when Grants has changed, perhaps from several
-	// goroutines at once, with no lock held and after the call it is about.
+	// OnGrants is called after Grants has changed, perhaps from several goroutines at
+	// once. No lock is held, and the call that caused the change is over.
 	OnGrants func()
-	// OnMuted is called when the session has asked n times within a minute and
-	// wanted to again: until then every prompt is denied.
+	// OnMuted is called when the session has asked n times within a minute and another
+	// question came. Every prompt is denied until then.
 	OnMuted func(n int, until time.Time)
 
-	// ObserveOnly enforces nothing: what the rules say is recorded, and every
-	// exchange that can be judged and recorded is forwarded without asking
-	// anybody. It holds for the whole session.
+	// ObserveOnly enforces nothing. The decision of the rules is recorded, and every
+	// exchange that can be judged and recorded is forwarded without asking anybody. It
+	// holds for the whole session.
 	ObserveOnly bool
 }
 
 // Session is the gate of one connection between a client and a server. Its
 // methods are safe for concurrent use.
 type Session struct {
-	o Options // with the defaults filled in; the policy is elsewhere
+	o Options // with the defaults filled in; the policy is in its own field
 
 	policy  atomic.Pointer[Policy]
 	closed  atomic.Bool
 	rooted  atomic.Bool // the client has declared roots that are not Cwd
 	screens atomic.Bool // rules look at replies
-	lists   atomic.Bool // rules look at lists, or hold them to what was approved
-	finds   atomic.Bool // rules ask what calls carry
+	lists   atomic.Bool // rules look at lists, or compare them with the approved lists
+	finds   atomic.Bool // rules ask about the contents of calls
 	pending pending
 	listed  listed
 
 	askers  sync.WaitGroup
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	rules   chan struct{}
 	waiting waiting
 	memory  memory
-	pace    pace             // of what the client asks for
-	paces   map[string]*pace // of what servers ask by themselves
+	pace    pace             // of the client's requests
+	paces   map[string]*pace // of the requests that servers send by themselves
 	granted granted
 }
 
-// atOnce is how many questions one session may put before a person at once: the
-// others must not be buried under it.
+// atOnce is how many questions one session may show to a person at once, so that other
+// sessions' questions stay visible.
 const atOnce = 64
 
-// New makes a session. Close ends it.
+// New creates a session. Close ends it.
 func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil || o.Concluder == nil ||
 		o.Principals == nil || o.Inspector == nil || o.Labels == nil {
 		return nil, errors.New("gate: every port is required")
 	}
 	first := o.Policy
-	o.Policy = nil // or it would be kept when another takes its place
+	o.Policy = nil // otherwise the first policy would be kept in memory after SetPolicy
 	s := &Session{o: o, rules: make(chan struct{})}
 	s.o.AskTimeout = positiveOrDefault(o.AskTimeout, 45*time.Second)
 	s.o.WaitEvery = positiveOrDefault(o.WaitEvery, 5*time.Second)
@@ -123,9 +124,9 @@ func positiveOrDefault[T int | time.Duration](n, otherwise T) T {
 	return n
 }
 
-// SetPolicy changes the rules for everything judged from now on. Calls that
-// wait for a person are judged again at once. Answers for the session end with
-// the rules that asked for them. A nil policy denies everything.
+// SetPolicy changes the rules for every later judgement. Calls that wait for a person
+// are judged again at once. Answers for the session end with the rules that asked. A
+// nil policy denies everything.
 func (s *Session) SetPolicy(p Policy) {
 	if p == nil {
 		p = noRules{}
@@ -149,29 +150,30 @@ func (s *Session) SetPolicy(p Policy) {
 	}
 }
 
-// RulesChanged gives closed when other rules are in force than now: what they made of a message
-// that somebody kept is old then. It is the same as long as they are.
+// RulesChanged returns a channel that is closed when the rules change. A cached result
+// of the rules is then out of date. The channel stays the same as long as the rules
+// do.
 func (s *Session) RulesChanged() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rules
 }
 
-// Relist says that lists pass in another way by now, though the rules are the same.
+// Relist marks cached lists as out of date, though the rules are the same.
 func (s *Session) Relist() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.supersedeRules()
 }
 
-// supersedeRules is called with mu held.
+// supersedeRules closes the RulesChanged channel. The caller must hold mu.
 func (s *Session) supersedeRules() {
 	close(s.rules)
 	s.rules = make(chan struct{})
 }
 
-// NoteEvents records events that are no exchange: a start, a policy load, a frame
-// that was refused before it could be judged.
+// NoteEvents records events that belong to no exchange: a start, a policy load, a
+// frame that was refused before it could be judged.
 func (s *Session) NoteEvents(events ...*event.Event) error {
 	for _, ev := range events {
 		if s.o.ObserveOnly && ev.Kind == event.Start {
@@ -181,11 +183,11 @@ func (s *Session) NoteEvents(events ...*event.Event) error {
 	return s.recordEvents(events)
 }
 
-// Withdraw takes back an exchange whose caller cancelled it. True means that it
-// was waiting for a person and now will never be forwarded: its Refuse follows,
-// with CodeWithdrawn. False means that it has been forwarded or refused, and if
-// that was under way, Withdraw waited for it: a cancellation sent on now comes
-// after the request. Call it without holding a lock that the Outlet needs.
+// Withdraw takes back an exchange that its caller cancelled. True means that the
+// exchange was waiting for a person and will never be forwarded: its Refuse follows,
+// with CodeWithdrawn. False means that the exchange has been forwarded or refused. If
+// that was still in progress, Withdraw waited for it, so a cancellation that is sent
+// on now arrives after the request. Do not hold a lock that the Outlet needs.
 func (s *Session) Withdraw(x *Exchange) bool {
 	s.mu.Lock()
 	q := s.waiting.of[x]
@@ -201,9 +203,9 @@ func (s *Session) Withdraw(x *Exchange) bool {
 	return gone
 }
 
-// Close refuses everything that waits for a person and everything that comes
-// later, records what is pending, and returns when no goroutine of the session is
-// left.
+// Close refuses everything that waits for a person and everything that comes later,
+// records the pending events, and returns when all goroutines of the session have
+// ended.
 func (s *Session) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
@@ -212,5 +214,5 @@ func (s *Session) Close() {
 	}
 	s.mu.Unlock()
 	s.askers.Wait()
-	_ = s.Flush() // a record that fails has nobody left to refuse
+	_ = s.Flush() // after an error there is nothing left to refuse
 }

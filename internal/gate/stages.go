@@ -14,38 +14,39 @@ type Stage string
 // The stages.
 const (
 	StageGate   Stage = "gate"   // the session is over
-	StageCaller Stage = "caller" // who calls
-	StageReply  Stage = "reply"  // what a reply carries
+	StageCaller Stage = "caller" // the caller is unknown
+	StageReply  Stage = "reply"  // the contents of a reply
 	StagePolicy Stage = "policy"
-	StagePins   Stage = "pins"   // what was approved of a server's lists
+	StagePins   Stage = "pins"   // a server's approved lists
 	StageRate   Stage = "rate"   // a limit of a rule
 	StageLabels Stage = "labels" // what the session has seen
 	StageAsk    Stage = "ask"
 	StageRecord Stage = "record"
 
-	// StageObserve stands on every judged exchange, and on the start, of a
+	// StageObserve is the stage of every judged exchange, and of the start, in a
 	// session that enforces nothing (Options.ObserveOnly).
 	StageObserve Stage = "observe"
 )
 
-// stage is one step of the order. In v it finds what the stages before it have left
-// of x, and writes its own verdict; false is no opinion, and v as it was.
+// stage is one step of the order. Its judge function finds in v the verdict of the
+// stages before it and writes its own verdict. It returns false, and leaves v
+// unchanged, when it has no opinion.
 type stage struct {
 	name  Stage
 	of    messages
 	judge func(s *Session, x *Exchange, v *Verdict) (ok bool)
 }
 
-// messages are those that a stage is asked about.
+// messages is the set of messages that a stage judges.
 type messages uint8
 
 const (
 	everyMessage messages = iota
-	governed              // with something in it for the rules
+	governed              // messages with calls for the rules
 )
 
-// order is what every message meets before it is recorded: run sees to it that
-// each stage can only tighten. It cannot be configured.
+// order lists the stages that every message passes before it is recorded. runStages
+// makes sure that each stage can only tighten. The order cannot be configured.
 var order = []stage{
 	{StageGate, everyMessage, (*Session).refuseIfClosed},
 	{StageCaller, everyMessage, (*Session).judgeCaller},
@@ -58,15 +59,15 @@ var order = []stage{
 	{StageAsk, governed, (*Session).deniedForGood},
 }
 
-// unasked is what a prompt meets once, before a person is asked.
+// unasked lists the stages that a prompt passes once, before a person is asked.
 var unasked = []stage{
 	{StageAsk, governed, (*Session).deniedRecently},
 	{StageAsk, everyMessage, (*Session).throttleQuestion},
 }
 
-// crossGate is the whole way of a message that is recorded before it goes on: the
-// order, then whether a person can be asked, the record of all of xs in one write,
-// and out, or to the person (hold), who ends in conclude.
+// crossGate takes messages the whole way: the order, then whether a person can be
+// asked, then one write that records all of xs, then forwarding or refusal. A message
+// that asks a person goes to startAsking and ends in concludeExchange.
 func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange) {
 	b := batches.Get().(*batch)
 	defer b.releaseBatch()
@@ -98,8 +99,8 @@ func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange
 	}
 }
 
-// passReplies is the way of plain replies: the order, out, and the record of the outcome
-// with whatever is recorded next.
+// passReplies handles plain replies: the order, then forwarding. The outcome is
+// recorded with the next record.
 func (s *Session) passReplies(xs []*Exchange) {
 	for _, x := range xs {
 		x.reply, x.Event.Kind = true, event.Outcome
@@ -116,9 +117,9 @@ func (s *Session) passReplies(xs []*Exchange) {
 	}
 }
 
-// concludeExchange gives the second half of the way for an exchange that waited: record,
-// out. A person's answer, if there was one, is recorded before the decision. It
-// returns what became of x.
+// concludeExchange records and then forwards or refuses an exchange that waited. A
+// person's answer, if there was one, is recorded before the decision. It returns the
+// final verdict.
 func (s *Session) concludeExchange(x *Exchange, v Verdict, answered *event.Event) Verdict {
 	events := []*event.Event{&x.Event}
 	if answered != nil {
@@ -137,7 +138,7 @@ func (s *Session) concludeExchange(x *Exchange, v Verdict, answered *event.Event
 	return v
 }
 
-// judgeExchange takes x through the order and writes what came of it into its event.
+// judgeExchange runs the stages of order on x and writes the verdict into its event.
 func (s *Session) judgeExchange(x *Exchange) *Verdict {
 	x.Event.Bytes = len(x.OriginalRaw())
 	x.verdict = ungoverned
@@ -149,13 +150,13 @@ func (s *Session) judgeExchange(x *Exchange) *Verdict {
 	return &x.verdict
 }
 
-// ungoverned is what the order tightens: a message that no stage has a word on
+// ungoverned is the verdict at the start of the order: a message that no stage decides
 // passes.
 var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 
-// runStages takes x through stages. Whatever they say, the strictest action stands, with the
-// name of the stage that spoke last; an action that is none of the three is a deny, a
-// panic is one, and a deny ends the walk.
+// runStages runs stages on x. The strictest action stands, with the name of the last
+// stage that gave a verdict. An unknown action or a panic is a deny, and a deny ends
+// the loop.
 func (s *Session) runStages(stages []stage, x *Exchange) {
 	at, v, all := StageGate, &x.verdict, x.isGoverned()
 	defer x.recoverStage(&at)
@@ -179,10 +180,10 @@ func (s *Session) runStages(stages []stage, x *Exchange) {
 	}
 }
 
-// liftVerdict is the one place that loosens what the order says. A person's answer that
-// holds for the session lifts a prompt. A session that only observes lifts what the
-// rules, their limits and the labels say, and nothing else: a closed session, a caller
-// nobody knows, a withheld reply and a panic have refused, a failed record will.
+// liftVerdict is the only place that loosens a verdict of the order. A person's answer
+// for the session lifts a prompt. A session that only observes lifts verdicts of the
+// rules, their limits and the labels. Nothing lifts the refusal of a closed session,
+// an unknown caller, a withheld reply, a panic or a failed record.
 func (s *Session) liftVerdict(x *Exchange) {
 	at, v := StageAsk, &x.verdict
 	defer x.recoverStage(&at)
@@ -195,21 +196,21 @@ func (s *Session) liftVerdict(x *Exchange) {
 	}
 }
 
-// recoverStage refuses x when the stage falls that it is deferred over.
+// recoverStage refuses x when the deferred-over stage at panics.
 func (x *Exchange) recoverStage(at *Stage) {
 	if cause := recover(); cause != nil {
 		x.verdict = panicVerdict(x, *at, cause)
 	}
 }
 
-// panicVerdict gives the refusal of an exchange over which a stage fell.
+// panicVerdict returns the refusal of an exchange after a stage panicked.
 func panicVerdict(x *Exchange, at Stage, cause any) Verdict {
-	x.Event.Policy = "" // whatever the rules said, nobody went by it
+	x.Event.Policy = "" // the rules' decision did not count
 	return Verdict{Stage: at, Code: CodePanic, Reason: "judging it failed inside clawai; tell the owner",
 		owner: fmt.Sprintf("panic: %v", cause), unruled: true}
 }
 
-// recordFailedVerdict gives the refusal of what could not be recorded.
+// recordFailedVerdict returns the refusal of a message that could not be recorded.
 func recordFailedVerdict(v *Verdict) Verdict {
 	return Verdict{Policy: v.Policy, Rule: v.Rule, Stage: StageRecord, Code: CodeRecordFailed,
 		Reason: "it could not be recorded; tell the owner"}

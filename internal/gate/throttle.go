@@ -10,36 +10,37 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A person who is asked too often stops reading. What is here turns a prompt into
-// a deny, and nothing into an allow.
+// A person who is asked too often stops reading. The code here turns a prompt into a
+// deny, and never anything into an allow.
 
-// burst is how long questions come as one: they are shown as one list, of no more
-// than may wait at once.
+// burst is how long questions count as one. They are shown as one list, which holds at
+// most as many questions as may wait at once.
 const burst = time.Second
 
-// pace counts what a person is asked, guarded by Session.mu.
+// pace counts the questions to a person. Session.mu guards it.
 type pace struct {
-	limit int            // questions a minute; negative: any number
-	most  int            // questions in one burst
-	asked []time.Time    // the bursts of the last minute, oldest first
-	last  map[string]int // questions in the newest of them, by server
-	until time.Time      // muted
+	limit int            // questions per minute; negative: no limit
+	most  int            // maximum number of questions in one burst
+	asked []time.Time    // start times of the bursts of the last minute, oldest first
+	last  map[string]int // number of questions in the newest burst, by server
+	until time.Time      // nobody is asked until then
 
-	shared Ledger // nil where no other process asks for the same agent
+	shared Ledger // nil when no other process asks for the same agent
 }
 
-// room is what there is for one more question.
+// room is the result of asking for one more question.
 type room uint8
 
 const (
-	crowded  room = iota // its burst is full
+	crowded  room = iota // the burst is full
 	muted                // nobody is asked for a while
-	muting               // this is the one that was too many
-	bearable             // it may be asked
-	unheard              // what others have asked is not known
+	muting               // this question exceeds the limit and starts the pause
+	bearable             // the question may be asked
+	unheard              // the questions of other processes are unknown
 )
 
-// questionRoom reports whether a question about what a server says or is told may be asked at now.
+// questionRoom reports whether a question about a message from or to server may be
+// asked now.
 func (p *pace) questionRoom(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable
@@ -62,7 +63,7 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 	}
 	if len(p.asked) >= p.limit {
 		p.asked, p.until = nil, now.Add(time.Minute)
-		_ = p.syncEntries(Entry{Key: mutedKey, At: p.until}) // it is denied here, whether others hear of it or not
+		_ = p.syncEntries(Entry{Key: mutedKey, At: p.until}) // this question is denied, whether or not the ledger accepts the entry
 		return muting
 	}
 	p.asked, p.last = append(p.asked, now), map[string]int{server: 1}
@@ -72,13 +73,13 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 	return bearable
 }
 
-// The keys of what is said of questions.
+// The keys of the ledger entries about questions.
 var (
 	askedKey = [16]byte{'a'} // a burst began
-	mutedKey = [16]byte{'m'} // nobody is asked until then
+	mutedKey = [16]byte{'m'} // nobody is asked until that time
 )
 
-// syncEntries says what we do, and takes in what other processes have done.
+// syncEntries adds this process's entries and reads the entries of other processes.
 func (p *pace) syncEntries(own ...Entry) error {
 	if p.shared == nil {
 		return nil
@@ -103,11 +104,11 @@ func (p *pace) syncEntries(own ...Entry) error {
 	return err
 }
 
-// entryID gives one that no other process draws.
+// entryID returns a random id that no other process draws.
 func entryID() uint64 { return rand.Uint64() } //nolint:gosec // it is no secret
 
-// throttleQuestion denies what comes with too many other questions, and every question
-// when the session asks too often.
+// throttleQuestion denies a prompt that comes with too many others, and every prompt
+// while the session is muted.
 func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	if x.Unasked && len(x.Calls) == 0 {
 		return v.denyQuestion(CodeWithheld, "nobody has asked for it, so nobody is asked about it")
@@ -138,8 +139,9 @@ func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	return v.denyQuestion(CodeMuted, "it came with too many questions within a minute; the owner is told")
 }
 
-// paceOf gives where a question counts. What a server asks by itself counts for it alone: it
-// must not spend what the client's calls to other servers have. It needs mu.
+// paceOf returns the pace that counts a question about x. A server's own requests
+// count only for that server, so that they cannot use up the questions for the
+// client's calls to other servers. The caller must hold mu.
 func (s *Session) paceOf(x *Exchange) *pace {
 	if x.Event.Direction != fromServer {
 		return &s.pace
@@ -152,7 +154,7 @@ func (s *Session) paceOf(x *Exchange) *pace {
 	return p
 }
 
-// denyQuestion denies a prompt that no person sees.
+// denyQuestion denies a prompt without asking a person.
 func (v *Verdict) denyQuestion(code Code, why string) bool {
 	v.Action, v.Code, v.Reason, v.owner = policy.Deny, code, why, why
 	return true

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// isGrantable reports whether the calls are all a person was shown: the other
-// subjects carry more than their names (a schema, a token limit, params).
+// isGrantable reports whether a person was shown everything in the calls. Calls with
+// other subjects carry more than their names (a schema, a token limit, params).
 func isGrantable(cs []policy.Call) bool {
 	for i := range cs {
 		switch cs[i].Subject {
@@ -21,8 +21,9 @@ func isGrantable(cs []policy.Call) bool {
 	return true
 }
 
-// valueOf digests everything that reaches the other side of the calls, each part with its
-// length so that no two lists of parts run together.
+// valueOf returns the digest of everything in the calls that reaches the other side.
+// Each part is preceded by its length, so that two different lists of parts never look
+// the same.
 func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	writeNumber(h, len(cs))

@@ -8,38 +8,38 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// question is an exchange that waits for a person. Its goroutine owns it, but
-// for the state, which Session.mu guards: it leaves undecided once, and that
-// picks the winner between the caller who withdraws and the goroutine that
-// concludes.
+// question is an exchange that waits for a person. Its goroutine owns it, except for
+// state, which Session.mu guards. state leaves undecided only once. That decides the
+// race between the caller who withdraws and the goroutine that concludes.
 type question struct {
 	x      *Exchange
-	frame  int // its length
+	frame  int // length of the frame
 	server string
-	digest [32]byte // of the frame
-	value  [32]byte // of the calls
+	digest [32]byte // digest of the frame
+	value  [32]byte // digest of the calls
 	number uint64
 	start  time.Time
 	state  state
-	cancel context.CancelCauseFunc // ends everything
-	wake   chan struct{}           // holds one: the rules or the memory have changed
+	cancel context.CancelCauseFunc // ends the whole question
+	wake   chan struct{}           // capacity 1: the rules or the memory have changed
 	done   chan struct{}           // closed after the Outlet was called
 
-	rule      *policy.Rule // the one that the person is shown
-	now       *policy.Rule // the one that asks by now
-	labels    string       // what the session has seen, where that asks, in words
-	shown     string       // the same as the person was shown it
-	over      string       // the limit that made it ask, in words; "" when a prompt rule asks
-	under     *Policy      // where that rule stands
+	rule      *policy.Rule // the rule that the person is shown
+	now       *policy.Rule // the rule that asks now
+	labels    string       // in words: what the session has seen, when that asks
+	shown     string       // labels as the person was shown them
+	over      string       // in words: the limit that made it ask; "" when a prompt rule asks
+	under     *Policy      // the policy that holds that rule
 	asked     Question
 	answers   <-chan reply            // nil when the Approver was not called
 	end       context.CancelCauseFunc // ends the Approver's part
-	resolved  bool                    // because nobody need be asked any more
+	resolved  bool                    // nobody needs to be asked any more
 	regranted bool                    // the answer has changed the grants
 }
 
-// isGrantable reports whether an answer can hold for longer than this call. Beyond a
-// limit, where what the session has seen asks, and of an answer, every call is asked about.
+// isGrantable reports whether an answer can hold for longer than this call. It cannot
+// for a call over a limit, for a prompt because of the session's labels, or for a
+// reply: those are asked about each time.
 func (q *question) isGrantable() bool {
 	return q.over == "" && q.labels == "" && q.x.asks == "" && isGrantable(q.x.Calls)
 }
@@ -52,17 +52,17 @@ const (
 	delivering
 )
 
-// waiting are the questions of a session, guarded by Session.mu.
+// waiting holds the waiting questions of a session. Session.mu guards it.
 type waiting struct {
 	of   map[*Exchange]*question
-	by   map[string]load // server: one that asks much leaves room for the others
+	by   map[string]load // by server: a server with many questions leaves room for the others
 	last uint64
 }
 
-// load is how many questions wait, and the bytes of their frames.
+// load is the number of waiting questions and the bytes of their frames.
 type load struct{ n, bytes int }
 
-// addQuestion takes q in unless there is no room for its server.
+// addQuestion adds q unless there is no room for its server.
 func (w *waiting) addQuestion(q *question, o *Options) bool {
 	q.server = q.x.Event.Server
 	h := w.by[q.server]
@@ -76,25 +76,26 @@ func (w *waiting) addQuestion(q *question, o *Options) bool {
 	return true
 }
 
-// removeQuestion takes q out.
+// removeQuestion removes q.
 func (w *waiting) removeQuestion(q *question) {
 	if h := w.by[q.server]; h.n > 1 {
 		w.by[q.server] = load{h.n - 1, h.bytes - q.frame}
 	} else {
 		delete(w.by, q.server)
 	}
-	if w.of[q.x] == q { // the transport may have used the exchange again by now
+	if w.of[q.x] == q { // the transport may already have reused the exchange
 		delete(w.of, q.x)
 	}
 }
 
-// wakeQuestions has the questions about this value judged again, or all when it is nil.
+// wakeQuestions makes the questions about this value be judged again, or all questions
+// when value is nil.
 func (w *waiting) wakeQuestions(value *[sha256.Size]byte) {
 	for _, q := range w.of {
 		if value == nil || q.value == *value {
 			select {
 			case q.wake <- struct{}{}:
-			default: // it has not yet looked since the last time
+			default: // the last wake-up is still unread
 			}
 		}
 	}

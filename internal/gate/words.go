@@ -6,11 +6,11 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// maxWords is how many characters of a person's note go to the agent and into
-// the record.
+// maxWords is how many characters of a person's note go to the agent and into the
+// record.
 const maxWords = 500
 
-// appendWords adds a person's words to what is told the agent.
+// appendWords adds a person's words to a text for the agent.
 func appendWords(what, words string) string {
 	if words = oneLine(words, maxWords); words != "" {
 		return what + ": " + words
@@ -18,8 +18,8 @@ func appendWords(what, words string) string {
 	return what
 }
 
-// oneLine gives s as one line of at most n characters, without what cannot be seen:
-// controls, bidi marks, characters of no width.
+// oneLine returns s as one line of at most n characters, without invisible ones:
+// controls, bidi marks, zero-width characters.
 func oneLine(s string, n int) string {
 	var out []rune
 	blank := false

@@ -2,9 +2,9 @@ package where
 
 import "strings"
 
-// DeviceName reports whether Windows takes a name for a device in every folder, whatever
-// stands behind its first dot or colon: nul.txt, COM1 ("Naming Files, Paths, and
-// Namespaces", with CONIN$, CONOUT$ and the port 0, which some versions reserve too).
+// DeviceName reports whether Windows reads a name as a device in every folder,
+// whatever follows its first dot or colon: nul.txt, COM1 ("Naming Files, Paths, and
+// Namespaces"). CONIN$, CONOUT$ and port 0, which some versions reserve, count too.
 func DeviceName(name string) bool {
 	if i := strings.IndexAny(name, ".:"); i >= 0 {
 		name = name[:i]

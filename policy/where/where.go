@@ -1,21 +1,22 @@
 package where
 
-// Match says whether a value, a reading or a call meets a constraint, a condition or a rule. The
-// zero value is No.
+// Match is the answer whether a value, a reading or a call meets a constraint, a
+// condition or a rule. The zero value is No.
 type Match uint8
 
-// The three answers, in the order in which "all of them" is a minimum. Maybe is that of a
-// condition that cannot be decided: such a rule tightens and opens nothing.
+// The three answers, ordered so that the minimum of several answers is the answer for
+// all of them. Maybe means that a condition cannot be decided: its rule then tightens
+// and allows nothing.
 const (
 	No Match = iota
 	Maybe
 	Yes
 )
 
-// String gives "no", "maybe" or "yes".
+// String returns "no", "maybe" or "yes".
 func (m Match) String() string { return [...]string{"no", "maybe", "yes"}[min(m, Yes)] }
 
-// MatchOf gives the answer of what could be decided.
+// MatchOf returns Yes or No.
 func MatchOf(holds bool) Match {
 	if holds {
 		return Yes
@@ -26,8 +27,8 @@ func MatchOf(holds bool) Match {
 // Kind is the JSON type of a value.
 type Kind uint8
 
-// The kinds; an argument that the call does not have is Absent. An object or a
-// list is seen through its elements, each a value of its own.
+// The kinds. Absent is an argument that the call does not have. An object or a list is
+// judged through its elements, each as a value of its own.
 const (
 	Absent Kind = iota
 	Null
@@ -44,20 +45,20 @@ type Value struct {
 	// Text is the text of a string, decoded, or the JSON text of a number or a
 	// boolean; empty for every other kind.
 	Text string
-	// Raw is the text as it was sent, where Text is another reading of it.
+	// Raw is the text as it was sent, when Text is another reading of it.
 	Raw string
-	// Base is the folder at which relative paths start, absolute; "" when it is not
-	// known.
+	// Base is the absolute folder at which relative paths start; "" when unknown.
 	Base string
 }
 
 // Constraint is one typed constraint. It is immutable and safe for concurrent
 // use.
 type Constraint interface {
-	// Holds judges one value. opens says that the rule would allow: where a value
-	// stands for several things at once (the commands of a pipe), a rule that
-	// opens needs all of them, and one that denies or asks needs any.
+	// JudgeValue judges one value. opens means that the rule would allow the call.
+	// When a value stands for several things at once (the commands of a pipe), a rule
+	// that opens needs all of them to match, and a rule that denies or asks needs any.
 	JudgeValue(v Value, opens bool) Match
-	// Cost bounds the work of Holds for a text of n bytes, in nanoseconds.
+	// JudgeCost returns a bound of the work of JudgeValue for a text of n bytes, in
+	// nanoseconds.
 	JudgeCost(n int) int
 }

@@ -9,9 +9,9 @@ import (
 	"unsafe"
 )
 
-// ReadEscape reads the escape that s begins with: its code point and its length in bytes,
-// 0 if it is none. A surrogate pair is one escape; half of one is read as that
-// surrogate.
+// ReadEscape reads the escape at the beginning of s. It returns the code point and the
+// length of the escape in bytes, or 0 when there is no escape. A surrogate pair is one
+// escape; half of a pair is read as that surrogate.
 func ReadEscape(s []byte) (r rune, n int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return 0, 0
@@ -32,7 +32,7 @@ func ReadEscape(s []byte) (r rune, n int) {
 	return r, 6
 }
 
-// readUnit reads the \uXXXX that s begins with.
+// readUnit reads the \uXXXX at the beginning of s.
 func readUnit(s []byte) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -51,11 +51,11 @@ func readUnit(s []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// short are the escapes of two bytes.
+// short maps the second byte of a two-byte escape to its character.
 var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// UndoEscapes appends what the inside of a JSON string says. A backslash that begins no
-// escape, and half of a surrogate pair, stay as the characters they are written with.
+// UndoEscapes appends the decoded inside of a JSON string. A backslash that begins no
+// escape, and half of a surrogate pair, stay as they are written.
 func UndoEscapes(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
@@ -71,19 +71,19 @@ func UndoEscapes(dst, s []byte) []byte {
 	}
 }
 
-// DecodeString appends what the inside of a JSON string says; false when a backslash in it
-// begins no escape. Half of a surrogate pair says U+FFFD.
+// DecodeString appends the decoded inside of a JSON string. It returns false when a
+// backslash begins no escape. Half of a surrogate pair becomes U+FFFD.
 func DecodeString(dst []byte, inside string) ([]byte, bool) {
-	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // and nobody writes to it
+	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // only read
 	if len(s) > cap(dst)-len(dst) {
-		dst = slices.Grow(dst, len(s)) // it says no more than it is long
+		dst = slices.Grow(dst, len(s)) // decoded text is never longer
 	}
 	for {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 {
 			return append(dst, s...), true
 		}
-		if i+1 < len(s) && short[s[i+1]] > 0 { // most of any text
+		if i+1 < len(s) && short[s[i+1]] > 0 { // the most frequent escapes
 			dst, s = append(append(dst, s[:i]...), short[s[i+1]]), s[i+2:]
 			continue
 		}

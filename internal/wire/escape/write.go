@@ -7,9 +7,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendEscaped appends s as the inside of a JSON string in printable ASCII: no
-// control, bidi mark, line separator or terminal escape survives as itself. A
-// byte that is not UTF-8 becomes the text \xNN.
+// AppendEscaped appends s as the inside of a JSON string in printable ASCII. Every
+// control, bidi mark, line separator and terminal escape is escaped. A byte that is
+// not UTF-8 becomes the text \xNN.
 func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := 0; i < len(s); {
@@ -30,27 +30,27 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
-// eightBytes gives the eight bytes of s from i on.
+// eightBytes returns the eight bytes of s from i on.
 func eightBytes[text []byte | string](s text, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// plainWord reports that isPlain holds for all eight bytes of w, at once. It may
-// be false for a word that is plain, never true for one that is not.
+// plainWord reports whether isPlain holds for all eight bytes of w. It may return
+// false for a plain word, but never true for a word that is not plain.
 func plainWord(w uint64) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^each*'"', w^each*'\\'
 	odd := w | // beyond ASCII
-		(w - each*' ') | // controls: the borrow of a byte below a blank
+		(w - each*' ') | // controls: a byte below a blank borrows
 		(w + each) | // DEL
 		(quote - each) | // zero where there is a quote
 		(slash - each)
 	return odd&high == 0
 }
 
-// isPlain holds for the bytes that stand for themselves in a string.
+// isPlain marks the bytes that need no escape in a string.
 var isPlain = func() (t [256]bool) {
 	for c := ' '; c <= '~'; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -58,7 +58,7 @@ var isPlain = func() (t [256]bool) {
 	return t
 }()
 
-// appendOdd escapes the character that s begins with and returns its length.
+// appendOdd escapes the first character of s and returns its length.
 func appendOdd(dst, s []byte) ([]byte, int) {
 	switch c := s[0]; {
 	case c == '"' || c == '\\':
@@ -88,8 +88,8 @@ func appendUnit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// ReadableJSON puts the characters beyond ASCII back that JSON from the record
-// holds as \uXXXX. Controls stay escaped, so that the result is the same JSON.
+// ReadableJSON replaces each \uXXXX in JSON from the record by its character beyond
+// ASCII. Controls stay escaped, so that the result is the same JSON.
 func ReadableJSON(args []byte) string {
 	var dst []byte
 	for i := 0; i < len(args); {

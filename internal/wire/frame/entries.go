@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// lists are the members of results whose entries stand for themselves.
+// lists are the members of results whose entries are independent of each other.
 var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 
-// removeBadEntries gives an answer without the entries of its lists that are too deep or name a
-// member twice: one bad entry does not take the list with it. nil: no entry is bad. It reads the
+// removeBadEntries returns an answer without the list entries that are nested too
+// deep, name a member twice or have a control character in a name. So one bad entry
+// does not remove the whole list. It returns nil when no entry is bad. It reads the
 // line once, at any depth.
 func removeBadEntries(line []byte, l Limits) []byte {
 	var out []byte
 	depth, from := 0, 0
-	var names [3]string // of the members in which we are
+	var names [3]string // of the enclosing members
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
 		case '"':
@@ -51,10 +52,12 @@ func removeBadEntries(line []byte, l Limits) []byte {
 	return append(out, line[from:]...)
 }
 
-// entry is where one of a list is, and where the one before it ends.
+// entry is the position of a list entry (from, to) and the end of the entry before it
+// (after).
 type entry struct{ after, from, to int }
 
-// findEntries finds the entries of the list whose first one may be at i, and the list's end.
+// findEntries returns the entries of the list whose first entry may be at i, and the
+// list's end.
 func findEntries(line []byte, i int) (entries []entry, end int) {
 	depth, one := 0, entry{after: i, from: -1}
 	for ; i < len(line); i++ {
@@ -88,20 +91,20 @@ func findEntries(line []byte, i int) (entries []entry, end int) {
 	return entries, i
 }
 
-// keepGoodEntries gives those that can stand in the list.
+// keepGoodEntries returns the entries that can stay in the list.
 func keepGoodEntries(line []byte, entries []entry, l Limits) (kept []entry) {
 	const inList = 3 // the envelope, the result and the list
 	for _, e := range entries {
 		s := scanner{b: line[e.from:e.to], depth: max(l.MaxDepth, l.MaxResult)}
 		r := s.finishScan(s.scanValue(0, inList))
 		if r == nil || r.Code != CodeDepth && r.Code != CodeDuplicate && r.Code != CodeControlName {
-			kept = append(kept, e) // what else is wrong with it is not the entry's alone
+			kept = append(kept, e) // other faults do not concern the entry alone
 		}
 	}
 	return kept
 }
 
-// skipString gives behind the string that begins at i.
+// skipString returns the index after the string that begins at i.
 func skipString(line []byte, i int) int {
 	for i++; i < len(line) && line[i] != '"'; i++ {
 		if line[i] == '\\' {

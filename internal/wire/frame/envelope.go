@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// The members JSON-RPC 2.0 gives an envelope.
+// The members of an envelope in JSON-RPC 2.0.
 const (
 	mVersion = iota
 	mID
@@ -18,7 +18,7 @@ const (
 	members
 )
 
-// memberOf gives the member of exactly that name, or -1.
+// memberOf returns the member with exactly this name, or -1.
 func memberOf(key []byte) int {
 	switch string(key) {
 	case "jsonrpc":
@@ -40,12 +40,12 @@ func memberOf(key []byte) int {
 // envelope is the outermost object of one message while it is read.
 type envelope struct {
 	*Frame
-	token [members][]byte // of each member's value, as written; nil when absent
-	at    [members]int    // where it stands, or where the envelope does
-	seen  [members]int    // how often; a case variant counts twice
+	token [members][]byte // the value of each member, as written; nil when absent
+	at    [members]int    // offset of the value, or of the envelope when the member is absent
+	seen  [members]int    // number of occurrences; a case variant counts twice
 }
 
-// scanEnvelope scans the object at i as one message and notes what is wrong with it.
+// scanEnvelope scans the object at i as one message and notes its faults.
 func (s *scanner) scanEnvelope(e *envelope, i, depth int) (end int) {
 	if i >= len(s.b) || s.b[i] != '{' {
 		at := i
@@ -71,7 +71,7 @@ func (s *scanner) scanEnvelope(e *envelope, i, depth int) (end int) {
 	return i
 }
 
-// scanFields scans the envelope's members, the first of which is at i.
+// scanFields scans the members of the envelope; the first is at i.
 func (s *scanner) scanFields(e *envelope, i, depth int) int {
 	for more := true; more; {
 		n, v := s.scanMember(i)
@@ -114,9 +114,9 @@ func (s *scanner) scanField(e *envelope, n name, v, depth int) int {
 	return end
 }
 
-// findMember finds the member a name stands for, or -1 for one JSON-RPC does not
-// define. A name that some readers would fold onto a member is as good as a
-// second one of it.
+// findMember returns the member with this name, or -1 for a name that JSON-RPC does
+// not define. A name that some readers fold onto a member counts like a duplicate of
+// the member.
 func (s *scanner) findMember(e *envelope, n name) int {
 	m := memberOf(s.nameKey(n, false, 0))
 	if m >= 0 {
@@ -134,8 +134,8 @@ func (s *scanner) findMember(e *envelope, n name) int {
 	return -1
 }
 
-// shapeFrame makes the frame of the envelope and notes one that is no request, no
-// notification and no response.
+// shapeFrame fills the frame from the envelope. It notes a fault when the frame is not
+// a request, a notification or a response.
 func (s *scanner) shapeFrame(e *envelope) {
 	e.ID, e.Params, e.Result, e.Error = e.token[mID], e.token[mParams], e.token[mResult], e.token[mError]
 	e.Method = string(jsonscan.ValueOf(stringText(e.token[mMethod])))
@@ -150,7 +150,7 @@ func (s *scanner) shapeFrame(e *envelope) {
 	}
 	s.noteUnless(string(stringText(e.token[mVersion])) == "2.0", CodeVersion, e.at[mVersion])
 	s.noteUnless(method != reply && (e.Result == nil || e.Error == nil) && (method || e.Params == nil), CodeShape, e.at[mVersion])
-	if string(e.Params) == "null" { // none, to every reader that takes it
+	if string(e.Params) == "null" { // every reader that accepts null reads it as absent
 		e.Params = nil
 	}
 	s.noteUnless(e.Kind == Notification || validID(e.ID), CodeID, e.at[mID])
@@ -166,7 +166,7 @@ func (s *scanner) noteUnless(ok bool, code string, at int) {
 	}
 }
 
-// errorObject looks at the error object from i to end: MCP's schema requires an integer
+// errorObject checks the error object from i to end. MCP's schema requires an integer
 // code and a string message in every version.
 func (s *scanner) errorObject(i, end int) {
 	code, message := false, false
@@ -181,7 +181,8 @@ func (s *scanner) errorObject(i, end int) {
 	s.noteUnless(code && message, CodeErr, i)
 }
 
-// stringText gives what a string token says; nil when the token is no string.
+// stringText returns the decoded text of a string token, or nil when the token is not
+// a string.
 func stringText(token []byte) []byte {
 	if len(token) == 0 || token[0] != '"' {
 		return nil
@@ -193,8 +194,8 @@ func stringText(token []byte) []byte {
 	return escape.UndoEscapes(nil, text)
 }
 
-// claimRequest adds to a refusal what is certain about the frame, which was read to
-// its end.
+// claimRequest stores in a refusal that the frame is a request, and its id, where both
+// are certain. The frame was read to its end.
 func (e *envelope) claimRequest(r *Refusal) {
 	if e.Method == "" || e.seen[mResult]+e.seen[mError] > 0 || e.seen[mID] == 0 {
 		return

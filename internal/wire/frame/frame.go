@@ -1,12 +1,12 @@
-// Package frame reads JSON-RPC messages from a byte stream, one per line, so
-// that no other parser can read them differently: whatever two parsers could
-// disagree on is refused. It is pure and judges nothing; internal/mcp gives a
-// frame its meaning. docs/frames.md has the rules.
+// Package frame reads JSON-RPC messages from a byte stream, one per line, so that no
+// other parser can read them differently: it refuses everything that two parsers could
+// read in different ways. It is pure and judges nothing; internal/mcp interprets a
+// frame. docs/frames.md has the rules.
 package frame
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// Kind is the JSON-RPC shape of a frame. The zero value is no frame.
+// Kind is the JSON-RPC shape of a frame. The zero value is Invalid.
 type Kind uint8
 
 // The kinds of frames.
@@ -18,8 +18,8 @@ const (
 	Batch    // a JSON array; only where protocol version 2025-03-26 was negotiated
 )
 
-// Frame is one admitted JSON-RPC message. Its slices alias Raw, which is what
-// was judged and what is recorded and forwarded; nobody may write to it.
+// Frame is one admitted JSON-RPC message. Its slices alias Raw, the bytes that are
+// judged, recorded and forwarded. Nobody may write to them.
 type Frame struct {
 	Raw    []byte // the message as received, without line end and outer blanks
 	Kind   Kind
@@ -29,10 +29,10 @@ type Frame struct {
 	Result []byte // nil when absent
 	Error  []byte // nil when absent
 
-	// Index is of that one of Params, Result and Error which is there.
+	// Index is the index of Params, Result or Error, whichever is present.
 	Index jsonscan.Index
-	// Unambiguous says that CheckFolded has nothing against the member arguments of
-	// Params; when false, it has not been asked.
+	// Unambiguous means that CheckFolded accepts the member arguments of Params. False
+	// means that CheckFolded has not been called or finds a fault.
 	Unambiguous bool
 
 	Elements []Frame // of a Batch, in order

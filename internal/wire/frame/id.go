@@ -10,8 +10,8 @@ import (
 // maxID is the longest id token in bytes, quotes included.
 const maxID = 1024 + 2
 
-// validID reports whether every reader takes the token for the same id: MCP
-// allows strings and integers, never null.
+// validID reports whether every reader reads the token as the same id. MCP allows
+// strings and integers, never null.
 func validID(token []byte) bool {
 	if len(token) > 0 && token[0] == '"' {
 		return len(token) <= maxID
@@ -19,8 +19,8 @@ func validID(token []byte) bool {
 	return validInt(token)
 }
 
-// validInt reports whether a token is an integer literal every reader keeps: 1.0
-// and 1e0 are 1 to some, -0 is 0 to some.
+// validInt reports whether a token is an integer literal that every reader keeps. Some
+// readers read 1.0 and 1e0 as 1, and -0 as 0.
 func validInt(token []byte) bool {
 	digits := bytes.TrimPrefix(token, []byte("-"))
 	if len(digits) == 0 || string(token) == "-0" {
@@ -34,9 +34,9 @@ func validInt(token []byte) bool {
 	return isExactInteger(token)
 }
 
-// IDKey is the id as a map key: equal for two id tokens of admitted frames
-// exactly when they are equal in type and value, however they are escaped. It aliases the
-// token where it can.
+// IDKey returns the id as a map key. The keys of two id tokens of admitted frames are
+// equal exactly when the ids have equal type and value, however they are escaped. The
+// key aliases the token where possible.
 func IDKey(token []byte) string {
 	if bytes.IndexByte(token, '\\') < 0 {
 		return string(jsonscan.ValueOf(token))

@@ -1,10 +1,10 @@
 package frame
 
-// CheckFolded gives what a judged call's params owe beyond Parse, since servers
-// bind them to types: at no depth do two names differ in case only, no member
-// of the outermost object is a case variant of one of known, and no number is
-// one that some readers round. raw is a value Parse admitted. Results and
-// schemas are not for this door: there, case variants are data.
+// CheckFolded checks the params of a judged call more strictly than Parse, because
+// servers bind params to types. It refuses two names that differ only in case, at any
+// depth; a member of the outermost object that is a case variant of a name in known;
+// and a number that some readers round. raw is a value that Parse admitted. Do not use
+// it for results and schemas: there, case variants are data.
 func CheckFolded(raw []byte, known ...string) *Refusal {
 	s := scanner{b: raw, depth: maxDepth, params: true, judged: true}
 	i := s.skipBlank(0)
@@ -14,8 +14,8 @@ func CheckFolded(raw []byte, known ...string) *Refusal {
 	return s.finishScan(s.scanValue(i, 0))
 }
 
-// noteVariants notes the names of the object at i that fold onto a known one
-// without being it.
+// noteVariants notes the names of the object at i that fold onto a known name but
+// differ from it.
 func (s *scanner) noteVariants(i int, known []string) {
 	i = s.skipBlank(i + 1)
 	for more := i < len(s.b) && s.b[i] != '}'; more && s.stopped == nil; {

@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// recallRequest adds to the refusal of a line whose only fault is text that readers
-// repair in different ways (half of a surrogate pair, bytes that are no UTF-8)
-// what is certain about it: repaired in any way, it is the request with that id.
-// JSON.stringify writes such halves, and its caller waits.
+// recallRequest handles the refusal of a line whose only fault is text that readers
+// repair in different ways (half of a surrogate pair, bytes that are not UTF-8). If
+// the line is the same request after any repair, it stores the request's id in the
+// refusal, so that the caller gets an answer. JSON.stringify can write such halves.
 func (s *scanner) recallRequest(r *Refusal, from int) {
 	if r.Code != CodeSurrogate && r.Code != CodeUTF8 {
 		return
@@ -26,7 +26,7 @@ func (s *scanner) recallRequest(r *Refusal, from int) {
 	}
 }
 
-// mendText gives a copy of line, of the same length, in which all text is valid.
+// mendText returns a copy of line, of the same length, in which all text is valid.
 func mendText(line []byte) []byte {
 	b := bytes.Clone(line)
 	for i := 0; i < len(b); {

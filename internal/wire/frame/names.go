@@ -9,27 +9,27 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// name is a member's name as written, between its quotes.
+// name is the position of a member's name, between its quotes.
 type name struct {
 	from, to int
 	escaped  bool
 }
 
-// names is the set of an object's names: a short list while there are few, a
-// table hashed with a random seed when there are many, so that no choice of
-// names makes it slow. It keeps offsets only.
+// names is the set of an object's names. It is a short list for few names and a hash
+// table with a random seed for many, so that no choice of names makes it slow. It
+// keeps only offsets.
 type names struct {
 	n     int
 	few   [24]slot
-	bits  uint64 // a bit for each tag in few: most new names need no search
+	bits  uint64 // one bit for each tag in few: most new names need no search
 	table []slot
 }
 
-// slot is one name; at is never 0, for a quote stands before it.
+// slot is one name. Its offset is never 0, because a quote precedes the name.
 type slot struct{ tag, at uint32 }
 
-// addName notes what is wrong with a name and puts it into its object's set. With
-// fold, it is also wrong to differ from another name in case only.
+// addName notes the faults of a name and adds it to its object's set. With fold, a
+// difference in case only from another name is a fault too.
 func (s *scanner) addName(seen *names, n name, fold bool) {
 	tag, odd := quickHash(s.b[n.from:n.to])
 	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") && s.b[n.from] == '_' {
@@ -51,11 +51,11 @@ func (s *scanner) addName(seen *names, n name, fold bool) {
 	seen.n++
 }
 
-// longName is how long a name may be for the cheap hash. To compare long names
-// takes long, so nobody may choose which of them are compared.
+// longName is the maximum length of a name for the cheap hash. Comparing long names is
+// slow, so an attacker must not be able to choose which ones are compared.
 const longName = 64
 
-// nameTag hashes a name that differs from what is written, or is long.
+// nameTag returns the hash of a name that is long, escaped or folded.
 func (s *scanner) nameTag(n name, fold bool) uint32 {
 	key := s.nameKey(n, fold, 0)
 	if len(key) > longName {
@@ -65,7 +65,8 @@ func (s *scanner) nameTag(n name, fold bool) uint32 {
 	return tag
 }
 
-// hashName gives seeded, so that nobody can choose names that collide.
+// hashName returns a seeded hash, so that an attacker cannot choose names that
+// collide.
 func (s *scanner) hashName(key []byte) uint32 {
 	if s.seed == (maphash.Seed{}) {
 		s.seed = maphash.MakeSeed()
@@ -82,7 +83,7 @@ func (s *scanner) hasName(few []slot, tag uint32, n name, fold bool) bool {
 	return false
 }
 
-// addMany is add once the list is full.
+// addMany does the work of addName when the list is full.
 func (s *scanner) addMany(seen *names, n name, fold bool) {
 	if seen.table == nil {
 		seen.table = make([]slot, 64)
@@ -121,13 +122,14 @@ func putSlot(table []slot, v slot) {
 	table[i&(len(table)-1)] = v
 }
 
-// nameAt finds again a name that was scanned before.
+// nameAt scans again a name that was scanned before.
 func (s *scanner) nameAt(at uint32) name {
 	end, escaped := s.scanString(int(at))
 	return name{int(at), end, escaped}
 }
 
-// sameName reports whether an earlier name with the same tag is n, and notes it.
+// sameName reports whether an earlier name with the same tag equals n. If so, it notes
+// the fault.
 func (s *scanner) sameName(earlier slot, n name, fold bool) bool {
 	other := s.nameAt(earlier.at)
 	switch {
@@ -141,8 +143,8 @@ func (s *scanner) sameName(earlier slot, n name, fold bool) bool {
 	return true
 }
 
-// checkName notes a name that readers with C strings, or with prototypes, take for
-// another one.
+// checkName notes a fault for a name that readers with C strings, or with prototypes,
+// read as another name.
 func (s *scanner) checkName(n name) {
 	key := s.nameKey(n, false, 0)
 	if s.params && string(key) == "__proto__" {
@@ -153,8 +155,8 @@ func (s *scanner) checkName(n name) {
 	}
 }
 
-// nameKey gives a name as readers compare it: unescaped, and folded if asked. It may
-// alias the frame or the scratch buffer of that number.
+// nameKey returns a name as readers compare it: unescaped, and folded if fold is set.
+// The result may alias the frame or the scratch buffer with number buf.
 func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	key := s.b[n.from:n.to]
 	if n.escaped {
@@ -168,8 +170,8 @@ func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	return key
 }
 
-// quickHash gives a cheap hash that is the same for ASCII letters of either case, and
-// whether any byte is DEL or not ASCII.
+// quickHash returns a cheap hash that is the same for both cases of ASCII letters, and
+// reports whether any byte is DEL or not ASCII.
 func quickHash(b []byte) (tag uint32, odd bool) {
 	const mix = 0x9E3779B97F4A7C15
 	h, high := uint64(len(b)), uint64(0)

@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// Limits bound what is admitted. The zero value admits nothing.
+// Limits bound the admitted frames. The zero value admits nothing.
 type Limits struct {
 	MaxBytes   int  // longest line, without its LF
-	MaxDepth   int  // deepest nesting, the envelope included; never more than 1000
-	MaxResult  int  // the same of a result, where it is more: trees that tools return are data
-	AllowBatch bool // the session negotiated 2025-03-26, the one version with batches
+	MaxDepth   int  // deepest nesting, envelope included; at most 1000
+	MaxResult  int  // the same for a result, when larger: trees that tools return are data
+	AllowBatch bool // the session negotiated 2025-03-26, the only version with batches
 }
 
 // DefaultLimits admits frames of 64 MiB nested 64 deep, results 512 deep, and no batches.
 func DefaultLimits() Limits { return Limits{MaxBytes: 64 << 20, MaxDepth: 64, MaxResult: 512} }
 
-// maxBatch keeps a batch of tiny messages from growing in memory far beyond
-// its bytes.
+// maxBatch limits the elements of a batch, because many tiny messages need far more
+// memory than their bytes.
 const maxBatch = 1000
 
-// Parse admits one line, given without its LF, or says in a *Refusal why not.
-// What it returns aliases line.
+// Parse admits one line, given without its LF, or returns a *Refusal with the reason.
+// The result aliases line.
 func Parse(line []byte, l Limits) (Frame, error) {
 	var f Frame
 	if err := f.Parse(line, l); err != nil {
@@ -30,13 +30,14 @@ func Parse(line []byte, l Limits) (Frame, error) {
 	return f, nil
 }
 
-// Parse is the same for a frame that there is room for; after an error there is none in it.
+// Parse is like the function Parse and fills an existing frame. After an error the
+// frame is not usable.
 func (f *Frame) Parse(line []byte, l Limits) error {
 	*f = Frame{}
 	if len(line) > l.MaxBytes || uint64(len(line)) > math.MaxUint32 {
 		return refuseAt(CodeTooLong, 0)
 	}
-	// A CR before the LF is Windows' line end; elsewhere it splits frames.
+	// Windows ends a line with CR LF. A CR anywhere else splits frames.
 	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
 	s := scanner{b: b, depth: l.MaxDepth, result: max(l.MaxDepth, l.MaxResult)}
 	from := s.skipBlank(0)
@@ -61,8 +62,8 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 	return nil
 }
 
-// scanBatch scans the array at from element by element. It has no id, so a batch
-// with one bad element can only be dropped whole.
+// scanBatch scans the array at from, element by element. A batch has no id, so a batch
+// with one bad element can only be dropped as a whole.
 func (s *scanner) scanBatch(f *Frame, from int, allowed bool) error {
 	f.Raw, f.Kind = s.b[from:], Batch
 	i := s.skipBlank(from + 1)

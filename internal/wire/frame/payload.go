@@ -2,9 +2,9 @@ package frame
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// payload is the object that a message carries, while its members are read.
+// payload is the object in params, result or error while its members are read.
 type payload struct {
-	from, depth int // where its brace is, and how deep its members lie; depth is 0 in no payload
+	from, depth int // offset of its brace, and nesting depth of its members; depth is 0 outside a payload
 	index       jsonscan.Index
 	unambiguous bool
 }
@@ -23,9 +23,9 @@ func (s *scanner) payloadMember(n name, v int) (end int) {
 	return end
 }
 
-// scanArguments scans the value at v as CheckFolded does, so that it need not be read once
-// more. Where that finds something, it is read as any other value: whether the call is one
-// that servers bind to types is not known here.
+// scanArguments scans the value at v with the rules of CheckFolded, so that it need
+// not be read again. When these rules find a fault, the value is scanned again like
+// any other, because it is not known here whether servers bind this call to types.
 func (s *scanner) scanArguments(v int) int {
 	before := s.noted
 	s.judged = true

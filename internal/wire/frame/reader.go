@@ -6,42 +6,42 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10 // what one read of a pipe returns at most
-	minRead   = 4 << 10  // less room than this is not worth a read
-	maxChunk  = 4 << 20  // the chunks of a long line grow up to this
-	maxHead   = 1 << 10  // what is kept of a refused line, to tell what it was
+	chunkSize = 64 << 10 // the most that one read of a pipe returns
+	minRead   = 4 << 10  // a read is not worth less room than this
+	maxChunk  = 4 << 20  // the largest chunk of a long line
+	maxHead   = 1 << 10  // how much of a refused line is kept to identify it
 )
 
-// Reader cuts a stream into lines. Lines alias chunks that are never written
-// again, so a line stays valid for as long as anyone holds it; a chunk is not
-// reused, the collector takes it back with its last line.
+// Reader splits a stream into lines. Lines alias chunks that are never written again,
+// so a line stays valid as long as anyone holds it. Chunks are not reused; the garbage
+// collector frees a chunk with its last line.
 //
-// It reads once when it needs more, and never while a whole line is in memory.
-// It is not safe for concurrent use.
+// Reader reads once when it needs more bytes, and never while a whole line is in
+// memory. It is not safe for concurrent use.
 type Reader struct {
 	r    io.Reader
 	max  int
 	buf  []byte // the chunk being filled
-	from int    // buf[:from] has been handed out
+	from int    // buf[:from] has been returned
 	seen int    // buf[from:seen] holds no LF
 
-	long  [][]byte // the beginning of a line too long for one chunk
-	size  int      // its bytes
-	last  int      // the bytes of the last long line, but no more than a chunk has
-	skip  bool     // inside a line already refused
-	head  []byte   // the beginning of the line last refused
-	err   error    // what the stream ended with
-	empty int      // reads in a row that brought nothing
+	long  [][]byte // the beginning of a line that is too long for one chunk
+	size  int      // number of bytes in long
+	last  int      // length of the last long line, at most maxChunk
+	skip  bool     // the rest of a refused line is being skipped
+	head  []byte   // the beginning of the last refused line
+	err   error    // the error that ended the stream
+	empty int      // consecutive reads without bytes
 }
 
-// NewReader reads lines of up to maxBytes, LF not counted, from r.
+// NewReader returns a Reader for lines of up to maxBytes, LF not counted.
 func NewReader(r io.Reader, maxBytes int) *Reader { return &Reader{r: r, max: maxBytes} }
 
-// ReadLine returns the next line without its LF (a CR before it is Parse's
-// business). A *Refusal stands for a line that is none: too long, then the
-// rest of it is skipped and the stream goes on; or cut off by the end of the
-// stream, and no frame however whole it looks. Any other error ends the
-// stream: io.EOF or what the underlying reader returned.
+// ReadLine returns the next line without its LF (Parse handles a CR before it). It
+// returns a *Refusal for a line that is too long or that the end of the stream cuts
+// off. After a line that is too long, its rest is skipped and the stream continues. A
+// cut-off line is not a frame, even if it looks complete. Any other error ends the
+// stream: io.EOF or the error of the underlying reader.
 func (r *Reader) ReadLine() ([]byte, error) {
 	for {
 		end := r.findNewline()
@@ -59,16 +59,17 @@ func (r *Reader) ReadLine() ([]byte, error) {
 	}
 }
 
-// HasLine reports whether Next returns without reading.
+// HasLine reports whether ReadLine returns without reading.
 func (r *Reader) HasLine() bool { return r.findNewline() >= 0 }
 
-// findNewline finds the next LF in memory, or -1, and eats what is to be skipped.
+// findNewline returns the index of the next LF in memory, or -1, and discards the
+// bytes to skip.
 func (r *Reader) findNewline() int {
 	for {
 		i := bytes.IndexByte(r.buf[r.seen:], '\n')
 		switch {
 		case i < 0 && r.skip:
-			r.buf = r.buf[:r.from] // nobody saw these bytes: read over them
+			r.buf = r.buf[:r.from] // these bytes were never returned: overwrite them
 			return -1
 		case i < 0:
 			r.seen = len(r.buf)
@@ -83,7 +84,7 @@ func (r *Reader) findNewline() int {
 	}
 }
 
-// pendingLength gives the length of the line that ends at end, or so far.
+// pendingLength returns the length of the line that ends at end, or its length so far.
 func (r *Reader) pendingLength(end int) int {
 	if end < 0 {
 		end = len(r.buf)
@@ -91,10 +92,11 @@ func (r *Reader) pendingLength(end int) int {
 	return r.size + end - r.from
 }
 
-// RefusedHead gives the beginning, at most 1 KiB, of the line Next last refused.
+// RefusedHead returns the beginning, at most 1 KiB, of the line that ReadLine last
+// refused.
 func (r *Reader) RefusedHead() []byte { return r.head }
 
-// dropLine forgets the line; what has not been read of it will be skipped.
+// dropLine discards the line. Its unread rest will be skipped.
 func (r *Reader) dropLine(end int) {
 	first := r.buf[r.from:]
 	switch {
@@ -129,7 +131,7 @@ func (r *Reader) takeLine(end int) []byte {
 	return line
 }
 
-// endStream reports, once, a line the stream broke off.
+// endStream reports once a line that the end of the stream cut off.
 func (r *Reader) endStream() error {
 	if r.pendingLength(-1) > 0 {
 		r.dropLine(-1)
@@ -154,9 +156,10 @@ func (r *Reader) fillBuffer() {
 	r.err = err
 }
 
-// growBuffer starts a new chunk. A short beginning of a line moves into it, and a longer
-// one when the chunk is as large as the last long line, for the next is often like
-// it; any other stays where it is, and the line is joined when it is whole: doubling
+// growBuffer starts a new chunk. It moves the beginning of the current line into the
+// chunk when that beginning is short. It moves a longer beginning when the chunk is as
+// large as the last long line, because the next line is often as long. Any other
+// beginning stays in its chunk, and the line is joined when it is complete: doubling
 // one buffer would hold three times a large frame.
 func (r *Reader) growBuffer() {
 	rest := r.buf[r.from:]

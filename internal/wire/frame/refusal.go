@@ -1,24 +1,24 @@
 package frame
 
-// Refusal says why bytes are not admitted as a frame. It is the only error
-// Parse returns, and one of those Reader.Next returns.
+// Refusal is the reason why bytes are not admitted as a frame. It is the only error
+// that Parse returns, and one of the errors that Reader.ReadLine returns.
 type Refusal struct {
 	Code   string // stable machine word, one of the Code constants
-	Reason string // one sentence for people, quoting nothing of the frame
+	Reason string // one sentence for people; it quotes nothing of the frame
 
-	// ID is the JSON token of the request's id, and only set when no reader
-	// could take the frame for anything but a request with that id: then it
-	// can be answered with an error. Otherwise the frame can only be dropped.
+	// ID is the JSON token of the request's id. It is set only when every reader reads
+	// the frame as a request with that id: then it can be answered with an error.
+	// Otherwise the frame can only be dropped.
 	ID []byte
 
-	Request bool // the frame has a method and an id, of whatever shape
-	Offset  int  // byte offset in the line as given; 0 for the line as a whole
+	Request bool // the frame has a method and an id, of any shape
+	Offset  int  // byte offset in the given line; 0 for the whole line
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// The codes of refusals. Records and tests use them; they never change meaning.
+// The codes of refusals. Records and tests use them; their meaning never changes.
 const (
 	CodeTooLong   = "too_long"
 	CodeTruncated = "truncated"
@@ -50,7 +50,7 @@ const (
 	CodeErr       = "error"
 )
 
-// reasons gives each code its sentence, so that one code never says two things.
+// reasonOf returns the sentence of a code, so that each code has only one sentence.
 func reasonOf(code string) string {
 	switch code {
 	case CodeTooLong:

@@ -14,17 +14,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Pending knows the requests that a line may answer. Both give the id as the request has it,
-// nil for none.
+// Pending looks up the requests that a line may answer. Both methods return the id as
+// the request has it, or nil for none.
 type Pending interface {
-	Waiting(id []byte) []byte // the one request that waits and has the LooseID of this token
-	Only() []byte             // the one request that waits, where there is one
+	Waiting(id []byte) []byte // the only waiting request whose id has the LooseID of this token
+	Only() []byte             // the only waiting request, if exactly one waits
 }
 
-// RepairLine reads a line that was refused as the answer that it is once it is repaired. Only
-// answers are: a request is what its sender wrote, and is never guessed at. The result is
-// admitted by Parse like any other; words say what was done, for the record. ok is false
-// where no repair of docs/frames.md is enough.
+// RepairLine repairs a refused line and reads it as an answer. Only answers are
+// repaired: a request must be what its sender wrote and is never guessed. Parse admits
+// the result like any other line. words describe the repairs, for the record. ok is
+// false when no repair of docs/frames.md is enough.
 func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
 	line = bytes.TrimLeft(line, " \t")
 	for {
@@ -45,7 +45,7 @@ func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []
 			return Frame{}, nil, false
 		}
 		words = append(words, word)
-		l.MaxBytes = max(l.MaxBytes, len(line)) // what came was within them
+		l.MaxBytes = max(l.MaxBytes, len(line)) // the received line was within the limit
 		err := f.Parse(line, l)
 		if err == nil {
 			return f, words, f.Kind == Response
@@ -54,8 +54,8 @@ func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []
 	}
 }
 
-// validText gives a copy of line in which U+FFFD stands for half of a surrogate pair and for
-// each byte that is no UTF-8. Both can stand in strings only.
+// validText returns a copy of line in which U+FFFD replaces half of a surrogate pair
+// and each byte that is not UTF-8. Both occur only in strings.
 func validText(line []byte) []byte {
 	b := make([]byte, 0, len(line)+16)
 	for i := 0; i < len(line); {
@@ -79,8 +79,9 @@ func validText(line []byte) []byte {
 	return b
 }
 
-// IsUnnamed reports an answer that does not say which request it is for: its id is null, or it
-// has none, or what programs write for none. What has no version is a log in JSON.
+// IsUnnamed reports whether a line is an answer that does not name its request: its id
+// is null or missing, or is a text that programs write for a missing id. A line
+// without a version is a log in JSON.
 func IsUnnamed(line []byte) bool {
 	versions, ids, outcomes := 0, 0, 0
 	for name, value := range jsonscan.ValueOf(line).Members() {
@@ -100,8 +101,9 @@ func IsUnnamed(line []byte) bool {
 	return versions == 1 && ids < 2 && outcomes == 1
 }
 
-// withKnownID gives an answer under the id of the request that it can only be for: its own id is
-// written in another way, or it is an error without one. nil: there is no such request.
+// withKnownID returns an answer with the id of the only request that it can answer:
+// its own id is written in another way, or it is an error without an id. It returns
+// nil when there is no such request.
 func withKnownID(line []byte, p Pending) []byte {
 	ids, failed := []jsonscan.Value(nil), false
 	for name, value := range jsonscan.ValueOf(line).Members() {
@@ -130,8 +132,8 @@ func withKnownID(line []byte, p Pending) []byte {
 	return nil
 }
 
-// withWholeCode gives an error whose code is a whole number that is written with a fraction, or as a
-// text, with the number in its place; nil for any other.
+// withWholeCode returns an error whose code, a whole number written with a fraction or
+// as a text, is replaced by the plain number. It returns nil for any other code.
 func withWholeCode(line []byte) []byte {
 	code := jsonscan.ValueOf(line).Member("error").Member("code")
 	if whole := LooseID(code.Bytes()); validInt([]byte(whole)) && whole != string(code) {
@@ -140,9 +142,10 @@ func withWholeCode(line []byte) []byte {
 	return nil
 }
 
-// LooseID gives a request's id as a server may give it back that keeps it as something else: a text
-// or a number, a fraction, leading zeros, blanks, another case. Ids of one LooseID can be the same
-// to a server. It is "" for what names no request.
+// LooseID returns a normalized form of a request's id, because a server may return the
+// id in another form: as text or number, with a fraction, leading zeros, blanks or
+// another case. A server may confuse ids with the same LooseID. It returns "" for a
+// token that names no request.
 func LooseID(token []byte) string {
 	id := jsonscan.ValueOf(token)
 	text := string(id)
@@ -165,11 +168,11 @@ func LooseID(token []byte) string {
 	return strconv.FormatInt(int64(n), 10)
 }
 
-// noID are texts that programs write where they have no id.
+// noID lists the texts that programs write for a missing id.
 var noID = []string{"null", "none", "nil", "undefined"}
 
-// SplitArray gives the elements of an array of messages as they stand in it; nil for all
-// else, and for more of them than a batch may have.
+// SplitArray returns the elements of an array of messages as written. It returns nil
+// for any other line, and for more elements than a batch may have.
 func SplitArray(line []byte) (elements [][]byte) {
 	c := jsonscan.Cursor{Src: string(line)}
 	c.SkipBlanks()

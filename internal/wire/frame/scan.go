@@ -8,32 +8,33 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxDepth bounds recursion whatever the limits say.
+// maxDepth bounds recursion independently of the limits.
 const maxDepth = jsonscan.MaxDepth
 
-// scanner reads one line once. A broken rule about names, numbers or depth is
-// noted and the scan goes on, because only a frame that is well-formed to its
-// end has an id that can be answered; anything that is not JSON stops it.
+// scanner reads one line once. It notes a fault in names, numbers or depth and
+// continues, because only a frame that is well-formed to its end has an id that can be
+// answered. Anything that is not JSON stops the scan.
 //
-// Its methods take and return offsets in b; a negative one means stopped.
+// Its methods take and return offsets in b; a negative offset means that the scan has
+// stopped.
 type scanner struct {
 	b      []byte
 	depth  int    // deepest nesting allowed
-	result int    // the same of a result
-	high   uint64 // every word of text or-ed: non-ASCII bytes show in highs
+	result int    // the same for a result
+	high   uint64 // all words of text, or-ed: non-ASCII bytes set a bit in highs
 
-	payload payload // the params, the result or the error that is read
+	payload payload // the params, result or error being read
 	params  bool    // inside params, where __proto__ is refused
 	judged  bool    // names are compared folded at every depth, and big numbers noted
 	noted   *Refusal
 	stopped *Refusal
 
 	seed   maphash.Seed
-	plain  [2][]byte // scratch of key
+	plain  [2][]byte // scratch of nameKey
 	folded [2][]byte
 }
 
-// noteFault keeps the first broken rule.
+// noteFault keeps the first fault.
 func (s *scanner) noteFault(code string, at int) {
 	if s.noted == nil {
 		s.noted = refuseAt(code, at)
@@ -45,7 +46,7 @@ func (s *scanner) stopScan(code string, at int) int {
 	return -1
 }
 
-// stopUnexpected stops at a byte no rule allows here.
+// stopUnexpected stops at a byte that is not allowed here.
 func (s *scanner) stopUnexpected(i int) int {
 	if i < len(s.b) && s.b[i] < 0x20 {
 		return s.stopScan(CodeControl, i)
@@ -53,8 +54,8 @@ func (s *scanner) stopUnexpected(i int) int {
 	return s.stopScan(CodeSyntax, i)
 }
 
-// finishScan gives the verdict on a value that ended at i: what is not one JSON value
-// in UTF-8 first, then the first broken rule.
+// finishScan returns the refusal of a value that ended at i, or nil. A line that is
+// not one JSON value in UTF-8 is reported first, then the first fault.
 func (s *scanner) finishScan(i int) *Refusal {
 	if i >= 0 && i < len(s.b) {
 		s.stopUnexpected(i)
@@ -83,8 +84,8 @@ func invalidOffset(b []byte) int {
 	}
 }
 
-// skipBlank skips the only white space every reader skips. A CR here would split
-// the frame in two for readers with universal newlines.
+// skipBlank skips the white space that every reader skips. A CR here would split the
+// frame in two for readers with universal newlines.
 func (s *scanner) skipBlank(i int) int {
 	for i < len(s.b) && (s.b[i] == ' ' || s.b[i] == '\t') {
 		i++
@@ -92,7 +93,7 @@ func (s *scanner) skipBlank(i int) int {
 	return i
 }
 
-// scanValue scans the value at i, which stands inside depth others.
+// scanValue scans the value at i, which is inside depth other values.
 func (s *scanner) scanValue(i, depth int) int {
 	if i >= len(s.b) {
 		return s.stopUnexpected(i)
@@ -126,7 +127,7 @@ func (s *scanner) scanLiteral(i int, word string) int {
 	return i + len(word)
 }
 
-// enterLevel counts one more level.
+// enterLevel checks the depth of one more level.
 func (s *scanner) enterLevel(i, depth int) bool {
 	if depth > maxDepth {
 		s.stopScan(CodeDepth, i)
@@ -138,8 +139,8 @@ func (s *scanner) enterLevel(i, depth int) bool {
 	return true
 }
 
-// scanObject scans the object whose brace is at i. fold says whether its names may
-// not differ in case only.
+// scanObject scans the object whose brace is at i. With fold, names that differ only
+// in case are a fault.
 func (s *scanner) scanObject(i, depth int, fold bool) int {
 	if !s.enterLevel(i, depth) {
 		return -1
@@ -201,7 +202,8 @@ func (s *scanner) scanMember(i int) (n name, v int) {
 	return n, s.skipBlank(i + 1)
 }
 
-// scanNext looks behind a value: at the next one, or behind the closing bracket.
+// scanNext returns the index of the next value, or the index after the closing
+// bracket.
 func (s *scanner) scanNext(i int, closing byte) (next int, more bool) {
 	if i = s.skipBlank(i); i >= len(s.b) {
 		return s.stopUnexpected(i), false
@@ -247,7 +249,7 @@ func (s *scanner) scanNumber(i int) int {
 	return i
 }
 
-// scanDigits scans one or more.
+// scanDigits scans one or more digits.
 func (s *scanner) scanDigits(i int) int {
 	from := i
 	for i < len(s.b) && s.b[i]-'0' <= 9 {
@@ -259,8 +261,8 @@ func (s *scanner) scanDigits(i int) int {
 	return i
 }
 
-// isPreserved reports whether every reader keeps the number: an integer that is exact in
-// a double, or a fraction a double can hold.
+// isPreserved reports whether every reader keeps the number: it is an integer that a
+// double holds exactly, or a fraction in the range of a double.
 func isPreserved(num []byte, integer bool) bool {
 	if integer {
 		return isExactInteger(num)
@@ -269,8 +271,8 @@ func isPreserved(num []byte, integer bool) bool {
 	return err == nil
 }
 
-// isExactInteger reports whether an integer literal is within ±(2^53-1), beyond which
-// readers that keep doubles round (RFC 8259 section 6).
+// isExactInteger reports whether an integer literal is within ±(2^53-1). Readers that
+// use doubles round larger ones (RFC 8259 section 6).
 func isExactInteger(num []byte) bool {
 	if num[0] == '-' {
 		num = num[1:]

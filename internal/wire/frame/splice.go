@@ -6,15 +6,15 @@ import (
 	"unsafe"
 )
 
-// Edit is some of a message's own bytes, as the members of a Frame are of its Raw, and
-// what is to stand in their place.
+// Edit replaces Part, some of a message's own bytes (as the fields of a Frame are of
+// its Raw), with Token.
 type Edit struct{ Part, Token []byte }
 
-// SplicePart gives raw with token in place of part, and every other byte as it was.
+// SplicePart returns raw with token in place of part; every other byte is unchanged.
 // part must be some of raw's own bytes; anything else is a defect and panics.
 func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 
-// SpliceAll gives Splice of several parts, none of which overlap.
+// SpliceAll is SplicePart for several parts, which must not overlap.
 func SpliceAll(raw []byte, edits ...Edit) []byte {
 	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(byteAddress(a.Part), byteAddress(b.Part)) })
 	size := len(raw)

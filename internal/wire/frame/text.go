@@ -14,8 +14,8 @@ const (
 )
 
 // specialBytes marks the bytes of w that end a run of plain string text: a quote, a
-// backslash, a control byte. Its lowest set bit is exact; a borrow may set
-// false ones above it, never below.
+// backslash, a control byte. Its lowest set bit is exact; a borrow may set wrong bits
+// above it, never below.
 func specialBytes(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
@@ -23,7 +23,7 @@ func specialBytes(w uint64) uint64 {
 }
 
 // plainRun returns the index of the first byte from i on that ends a run of plain
-// text, len(b) if none does, and the bytes it passed or-ed together.
+// text, or len(b), and all bytes before it, or-ed together.
 func plainRun(b []byte, i int) (end int, high uint64) {
 	for ; i <= len(b)-8; i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
@@ -40,7 +40,7 @@ func plainRun(b []byte, i int) (end int, high uint64) {
 }
 
 // scanString scans the string whose content begins at i. It returns the index of the
-// closing quote and whether there is an escape before it.
+// closing quote and whether the string has an escape.
 func (s *scanner) scanString(i int) (end int, escaped bool) {
 	if i <= len(s.b)-8 { // most names end within a word
 		w := binary.LittleEndian.Uint64(s.b[i:])
@@ -70,8 +70,8 @@ func (s *scanner) scanString(i int) (end int, escaped bool) {
 	return i, escaped
 }
 
-// scanEscape scans the escape whose backslash is at i and returns the index behind
-// it, or -1. The two halves of a surrogate pair are one escape.
+// scanEscape scans the escape whose backslash is at i and returns the index after it,
+// or -1. The two halves of a surrogate pair are one escape.
 func (s *scanner) scanEscape(i int) int {
 	switch r, n := escape.ReadEscape(s.b[i:]); {
 	case n == 0:

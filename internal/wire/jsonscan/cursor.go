@@ -1,6 +1,6 @@
-// Package jsonscan reads JSON where it stands (RFC 8259): a Cursor goes over a text
-// that may be anything and says when it is in doubt; a Value is a part of a message
-// that internal/wire/frame has admitted. Neither copies anything but strings that hold escapes.
+// Package jsonscan reads JSON in place (RFC 8259). A Cursor moves over any text and
+// reports when it is in doubt. A Value is a part of a message that internal/wire/frame
+// has admitted. Both copy only strings with escapes.
 package jsonscan
 
 import (
@@ -10,26 +10,28 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// MaxDepth is how deep a Cursor goes into arrays and objects.
+// MaxDepth is the deepest nesting of arrays and objects that a Cursor enters.
 const MaxDepth = 1000
 
-// Cursor is a place in a JSON text. Its methods move it on and report false at what is
-// no JSON, or nests deeper than MaxDepth; then what was read is in doubt as a whole.
+// Cursor is a position in a JSON text. Its methods move it forward. They return false
+// at text that is not JSON or is nested deeper than MaxDepth; then everything that was
+// read is in doubt.
 //
-// They check what structure and names are made of, and the escapes of a string where it
-// is read. They let pass what readers of texts do, but internal/wire/frame does not: raw control
-// characters in strings, line ends between tokens, numbers such as 01 or 1.2.3, NaN.
+// The methods check structure and names, and the escapes of the strings they decode.
+// They accept some text that other readers accept but internal/wire/frame does not:
+// raw control characters in strings, line ends between tokens, numbers such as 01 or
+// 1.2.3, NaN.
 type Cursor struct {
 	Src   string
 	At    int // offset in Src
 	Depth int // how many arrays and objects At is inside
 
-	// Room is where texts are unescaped to, one behind the other, if not nil: they are
-	// sound for as long as nobody takes the room back.
+	// Room, if not nil, is the buffer for unescaped texts, one after the other. The
+	// texts are valid until the buffer is reused.
 	Room *[]byte
 }
 
-// SkipBlanks passes over white space.
+// SkipBlanks moves past white space.
 func (c *Cursor) SkipBlanks() {
 	for c.At < len(c.Src) {
 		switch c.Src[c.At] {
@@ -41,7 +43,7 @@ func (c *Cursor) SkipBlanks() {
 	}
 }
 
-// Peek is the next byte, 0 at the end.
+// Peek returns the next byte, or 0 at the end.
 func (c *Cursor) Peek() byte {
 	if c.At < len(c.Src) {
 		return c.Src[c.At]
@@ -49,7 +51,7 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// TakeByte passes over b, if it comes next.
+// TakeByte moves past b if it is the next byte.
 func (c *Cursor) TakeByte(b byte) bool {
 	if c.Peek() != b {
 		return false
@@ -58,8 +60,8 @@ func (c *Cursor) TakeByte(b byte) bool {
 	return true
 }
 
-// EnterContainer steps into the object or array that open begins; more says that something is
-// in it.
+// EnterContainer moves into the object or array that begins with open. more reports
+// whether it has an item.
 func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	if c.Depth++; c.Depth > MaxDepth || !c.TakeByte(open) {
 		return false, false
@@ -72,8 +74,8 @@ func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	return true, true
 }
 
-// NextItem passes over what stands behind a member or an element; more says that another
-// one comes.
+// NextItem moves past the comma or the end after a member or an element. more reports
+// whether another item follows.
 func (c *Cursor) NextItem(end byte) (more, ok bool) {
 	c.SkipBlanks()
 	if c.TakeByte(',') {
@@ -84,7 +86,8 @@ func (c *Cursor) NextItem(end byte) (more, ok bool) {
 	return false, c.TakeByte(end)
 }
 
-// VisitMembers visits the members of an object, each at its value, which visit passes over.
+// VisitMembers calls visit for each member of an object, at its value. visit must move
+// past the value.
 func (c *Cursor) VisitMembers(visit func(name string) bool) bool {
 	more, ok := c.EnterContainer('{')
 	for more {
@@ -97,7 +100,8 @@ func (c *Cursor) VisitMembers(visit func(name string) bool) bool {
 	return ok
 }
 
-// VisitElements visits the elements of an array, which visit passes over.
+// VisitElements calls visit for each element of an array. visit must move past the
+// element.
 func (c *Cursor) VisitElements(visit func() bool) bool {
 	more, ok := c.EnterContainer('[')
 	for more {
@@ -109,13 +113,13 @@ func (c *Cursor) VisitElements(visit func() bool) bool {
 	return ok
 }
 
-// ReadName reads the name of a member, up to its value.
+// ReadName reads the name of a member and moves to its value.
 func (c *Cursor) ReadName() (string, bool) {
 	name, ok := c.ReadString()
 	return name, ok && c.TakeColon()
 }
 
-// TakeColon passes over what stands between a name and its value.
+// TakeColon moves past the colon between a name and its value, and blanks around it.
 func (c *Cursor) TakeColon() bool {
 	c.SkipBlanks()
 	ok := c.TakeByte(':')
@@ -123,7 +127,7 @@ func (c *Cursor) TakeColon() bool {
 	return ok
 }
 
-// ReadString reads a string.
+// ReadString reads a string and returns it decoded.
 func (c *Cursor) ReadString() (string, bool) {
 	inside, plain, ok := c.readQuoted()
 	if !ok || plain || strings.IndexByte(inside, '\\') < 0 {
@@ -141,7 +145,7 @@ func (c *Cursor) ReadString() (string, bool) {
 	return string(ValueOf(room[from:])), ok
 }
 
-// ReadQuoted reads a string as it is written between its quotes.
+// ReadQuoted reads a string and returns the text between its quotes, as written.
 func (c *Cursor) ReadQuoted() (inside string, ok bool) {
 	inside, _, ok = c.readQuoted()
 	return inside, ok
@@ -160,8 +164,9 @@ func (c *Cursor) readQuoted() (inside string, plain, ok bool) {
 	return c.Src[from:end], plain, true
 }
 
-// closingQuote gives the offset of the quote that ends the string whose inside begins at from, -1
-// when there is none; plain says that surely no escape stands before it.
+// closingQuote returns the offset of the quote that ends the string whose inside
+// begins at from, or -1. plain means that the string has no escape; false means
+// unknown.
 func closingQuote(src string, from int) (end int, plain bool) {
 	at := from
 	if at+8 <= len(src) { // most names end within a word
@@ -184,7 +189,7 @@ func closingQuote(src string, from int) (end int, plain bool) {
 		for back > at && src[back-1] == '\\' {
 			back--
 		}
-		if (end-back)%2 == 0 { // else the last backslash escapes it
+		if (end-back)%2 == 0 { // otherwise the last backslash escapes the quote
 			return end, false
 		}
 		at = end + 1
@@ -199,7 +204,7 @@ func firstEight(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// ReadWord reads a number, true, false or null, or what stands where one should.
+// ReadWord reads a number, true, false or null, or any other word in its place.
 func (c *Cursor) ReadWord() string {
 	start := c.At
 	for c.At < len(c.Src) && isWord[c.Src[c.At]] {
@@ -215,7 +220,7 @@ var isWord = func() (t [256]bool) {
 	return t
 }()
 
-// SkipValue passes over one value.
+// SkipValue moves past one value.
 func (c *Cursor) SkipValue() bool {
 	switch c.Peek() {
 	case '"':
@@ -243,8 +248,8 @@ func (c *Cursor) SkipValue() bool {
 	return isScalar(c.ReadWord())
 }
 
-// LeaveContainer moves behind the end of the array or object that At is directly in. What it
-// passes over is not checked.
+// LeaveContainer moves past the end of the innermost array or object around At. It
+// does not check the text before the end.
 func (c *Cursor) LeaveContainer() bool {
 	open := 1
 	for at := c.At; at < len(c.Src); at++ {
@@ -265,7 +270,7 @@ func (c *Cursor) LeaveContainer() bool {
 	return false
 }
 
-// isScalar reports whether some reader of texts takes a word for a value.
+// isScalar reports whether some reader reads a word as a value.
 func isScalar(word string) bool {
 	switch word {
 	case "true", "false", "null", "NaN", "Infinity", "-Infinity":

@@ -1,6 +1,6 @@
 package jsonscan
 
-// IsNumber holds for the grammar of RFC 8259 section 6.
+// IsNumber reports whether s is a number by the grammar of RFC 8259 section 6.
 func IsNumber(s []byte) bool {
 	i := 0
 	digits := func() bool {

@@ -6,16 +6,17 @@ import (
 	"unsafe"
 )
 
-// Value is one value of a message that internal/wire/frame has admitted, as it is written; "" is
-// a value that is absent. What is no such text is read as far as it is JSON.
+// Value is one value of a message that internal/wire/frame has admitted, as written;
+// "" is an absent value. Text that frame has not admitted is read as far as it is
+// JSON.
 type Value string
 
-// ValueOf views bytes as a value. Nobody may write to them as long as it, or a text of it, is
-// in use.
+// ValueOf returns bytes as a value, without a copy. Nobody may write to them while the
+// value, or a text of it, is in use.
 func ValueOf(b []byte) Value { return Value(unsafe.String(unsafe.SliceData(b), len(b))) }
 
-// Bytes are those that the value was found in, not a copy; nil when it is absent. Nobody
-// may write to them.
+// Bytes returns the bytes of the value, not a copy; nil when it is absent. Nobody may
+// write to them.
 func (v Value) Bytes() []byte {
 	if v == "" {
 		return nil
@@ -41,7 +42,7 @@ func (k ValueKind) String() string {
 	return [...]string{"absent", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// Kind is told by the value's first byte.
+// Kind returns the type, which the first byte of the value shows.
 func (v Value) Kind() ValueKind {
 	if v == "" {
 		return Absent
@@ -61,7 +62,7 @@ func (v Value) Kind() ValueKind {
 	return Number
 }
 
-// Text is what a string says, "" for another value.
+// Text returns the decoded text of a string, or "" for another value.
 func (v Value) Text() string {
 	if v.Kind() != String {
 		return ""
@@ -74,22 +75,22 @@ func (v Value) Text() string {
 	return text
 }
 
-// Members are the names, each a string, and the values of an object's members; those of
-// another value are none.
+// Members returns the names (each a string) and the values of an object's members; it
+// is empty for another value.
 func (v Value) Members() iter.Seq2[Value, Value] { return v.IndexedMembers(&Index{}) }
 
-// Index is where an object's first members are: who has read the message before knows.
-// The zero value knows nothing.
+// Index holds the positions of an object's first members, from an earlier scan of the
+// message. The zero value holds none.
 type Index struct {
 	known   int
 	members [8]Span
 }
 
-// Span is a member: where its name, with its quotes, and its value begin and end, as
-// offsets in the object.
+// Span is the position of a member: the offsets in the object where its name, with
+// quotes, and its value begin and end.
 type Span struct{ Name, NameEnd, Value, End uint32 }
 
-// AddMember notes the next member.
+// AddMember adds the next member.
 func (x *Index) AddMember(s Span) {
 	if x.known < len(x.members) {
 		x.members[x.known] = s
@@ -97,10 +98,10 @@ func (x *Index) AddMember(s Span) {
 	}
 }
 
-// IndexedMembers gives Members of the object that the index is of.
+// IndexedMembers returns Members of the object that the index belongs to.
 func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {
 	return func(yield func(name, value Value) bool) {
-		if v == "" { // and the index is of another part of the message
+		if v == "" { // the index belongs to another part of the message
 			return
 		}
 		c := Cursor{Src: string(v)}
@@ -133,7 +134,7 @@ func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {
 	}
 }
 
-// skipUnchecked is Skip of what needs no check: it looks for the end alone.
+// skipUnchecked is SkipValue without checks: it only looks for the end.
 func (c *Cursor) skipUnchecked() bool {
 	if b := c.Peek(); b != '{' && b != '[' {
 		return c.SkipValue()
@@ -142,7 +143,7 @@ func (c *Cursor) skipUnchecked() bool {
 	return c.LeaveContainer()
 }
 
-// Elements are those of an array; those of another value are none.
+// Elements returns the elements of an array; it is empty for another value.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		c := Cursor{Src: string(v)}
@@ -157,7 +158,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Member is the member of an object by that name; absent when there is none.
+// Member returns the member of an object with that name; absent when there is none.
 func (v Value) Member(name string) Value {
 	for n, value := range v.Members() {
 		if n.Text() == name {
@@ -167,8 +168,8 @@ func (v Value) Member(name string) Value {
 	return ""
 }
 
-// VisitLeaves visits every string, number and boolean in v, at any depth, and goes over the
-// text once; name is that of the member that holds it, "" in an array.
+// VisitLeaves calls visit for every string, number and boolean in v, at any depth, in
+// one pass. name is the name of the member that holds the leaf, "" in an array.
 func (v Value) VisitLeaves(visit func(name string, leaf Value)) {
 	c := Cursor{Src: string(v)}
 	c.visitLeaves("", visit)

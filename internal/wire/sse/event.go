@@ -6,30 +6,32 @@ import (
 	"strings"
 )
 
-// Event is one block of a stream, up to and including the blank line that ends
-// it. A block without a data line dispatches nothing, but its ID and Retry
-// count, and its comments keep a connection alive.
+// Event is one block of a stream, including the blank line that ends it. A block
+// without a data line dispatches nothing, but its ID and Retry still apply, and its
+// comments keep a connection alive.
 type Event struct {
-	// Raw is what was received, line ends included. One that arrived after a CR had
-	// ended the block before stands at its beginning, where an LF means nothing.
+	// Raw holds the received bytes, line ends included. If the previous block ended in
+	// CR and its LF arrived later, that LF is at the beginning of Raw, where it has no
+	// effect.
 	Raw []byte
 
-	Name    string // of the event field; "" stands for "message"
-	Data    []byte // the data lines, joined by LF; nil when there is none
+	Name    string // value of the event field; "" means "message"
+	Data    []byte // the data lines, joined by LF; nil when there are none
 	HasData bool
-	ID      string // of the id field
+	ID      string // value of the id field
 	HasID   bool   // an empty id field resets the last id
 	Retry   int    // milliseconds; -1 when there is no valid retry field
-	Comment bool   // there is a comment line
+	Comment bool   // the block has a comment line
 
-	// Plain says that all readers take Raw alike, also those that look for line
-	// ends, fields or a byte order mark where the standard knows none: lines end
-	// in LF or CRLF, and each is a comment, data, or the only one of its field.
+	// Plain means that all readers read Raw in the same way, also readers with other
+	// rules than the standard for line ends, fields or a byte order mark. In a plain
+	// block each line ends in LF or CRLF, and is a comment, data, or the only line of
+	// its field.
 	Plain bool
-	seen  string // the first letters of the fields there were, data apart
+	seen  string // first letters of the fields so far, except data
 }
 
-// setField takes in one line without its line end.
+// setField adds one line, given without its line end.
 func (e *Event) setField(line []byte) {
 	name, value, colon := bytes.Cut(line, []byte{':'})
 	if colon && len(name) == 0 {
@@ -48,7 +50,7 @@ func (e *Event) setField(line []byte) {
 		e.Data = append(e.Data, value...)
 		e.HasData = true
 	case "id":
-		if bytes.IndexByte(value, 0) < 0 { // the standard: an id with NUL is ignored
+		if bytes.IndexByte(value, 0) < 0 { // the standard ignores an id with NUL
 			e.ID, e.HasID = string(value), true
 		}
 	case "retry":
@@ -58,7 +60,8 @@ func (e *Event) setField(line []byte) {
 	}
 }
 
-// checkField notes a field that a reader may take otherwise than the standard.
+// checkField clears Plain for a field that some readers read differently from the
+// standard.
 func (e *Event) checkField(name string, value []byte) {
 	switch name {
 	case "data":
@@ -85,9 +88,9 @@ func parseDigits(value []byte) (n int, ok bool) {
 	return n, err == nil
 }
 
-// AppendBlock writes e as a block: event, id, retry and data, whatever Raw holds. Text
-// that could begin another field is split into lines of its own field, or, in a
-// name or an id, where a line break cannot stand, left out.
+// AppendBlock appends e as a block: event, id, retry and data. It ignores Raw. Text
+// cannot begin another field: a line break in data starts a new data line, and line
+// breaks in a name or an id are removed.
 func (e *Event) AppendBlock(to []byte) []byte {
 	if name := oneLine(e.Name); name != "" {
 		to = append(append(append(to, "event: "...), name...), '\n')
@@ -104,9 +107,9 @@ func (e *Event) AppendBlock(to []byte) []byte {
 	return append(to, '\n')
 }
 
-// AppendData writes data as data lines, without the blank line that ends an
-// event. Every line break the standard knows starts a new line, so that data
-// cannot become a field.
+// AppendData appends data as data lines, without the blank line that ends an event.
+// Every line break of the standard starts a new line, so that data cannot become a
+// field.
 func AppendData(to, data []byte) []byte {
 	for {
 		i := bytes.IndexAny(data, "\r\n")

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// ErrTooLong is an event that is longer than the reader's bound. The stream
-// cannot be read on: where the next event begins is not known.
+// ErrTooLong means that an event is longer than the reader's limit. The stream cannot
+// be read further, because the start of the next event is unknown.
 var ErrTooLong = errors.New("an event is longer than allowed")
 
-// bom may stand before the first line, where it means nothing.
+// bom is the byte order mark. It may precede the first line and has no meaning there.
 var bom = []byte("\ufeff")
 
 // Reader reads events from a stream.
@@ -20,22 +20,25 @@ type Reader struct {
 	r     *bufio.Reader
 	max   int
 	begun bool
-	// afterCR: the last line ended in CR at the end of what had arrived; an LF
-	// that comes next belongs to it.
+	// afterCR means that the last line ended in CR at the end of the received bytes.
+	// If the next byte is LF, it belongs to that line.
 	afterCR bool
 }
 
-// large is an event that is worth a buffer of this size: most streams have none.
+// large is the event size from which the buffer has this size. Most streams have no
+// such event.
 const large = 64 << 10
 
-// NewReader bounds an event to max bytes, all its lines together.
+// NewReader returns a Reader that limits an event to max bytes, all its lines
+// together.
 func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
 
-// ReadEvent gives the next block; its memory is its own. io.EOF ends the stream, and a
-// block that the end cut off is dropped, as the standard asks: it may be half an
-// event. An event is given as soon as its blank line has arrived.
+// ReadEvent returns the next block in its own memory. io.EOF ends the stream. A block
+// that the end of the stream cuts off is dropped, as the standard requires, because it
+// may be half an event. ReadEvent returns an event as soon as its blank line has
+// arrived.
 func (r *Reader) ReadEvent() (*Event, error) {
 	e := &Event{Retry: -1, Plain: true}
 	for {
@@ -59,9 +62,9 @@ func (r *Reader) ReadEvent() (*Event, error) {
 	}
 }
 
-// readLine appends one line with its end to e.Raw and gives it without its end.
-// Lines end in LF, CR or CRLF. After a CR it does not wait for what may follow:
-// the event would be held up.
+// readLine appends one line with its end to e.Raw and returns the line without its
+// end. Lines end in LF, CR or CRLF. After a CR it does not wait for the next byte,
+// because that would delay the event.
 func (r *Reader) readLine(e *Event) ([]byte, error) {
 	start := len(e.Raw)
 	for {
@@ -95,7 +98,7 @@ func (r *Reader) readLine(e *Event) ([]byte, error) {
 	}
 }
 
-// takeRun takes what is buffered of the line in one piece.
+// takeRun appends the buffered part of the line in one piece.
 func (r *Reader) takeRun(e *Event) {
 	if len(e.Raw) > large {
 		r.r = bufio.NewReaderSize(r.r, large)

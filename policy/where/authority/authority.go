@@ -1,9 +1,10 @@
-// Package authority reads the host of a URL (RFC 3986, section 3.2), for globs and
-// for constraints. Programs do not agree on what a URL names: a browser (the WHATWG
-// URL standard), a library and curl can each connect elsewhere for the same text,
-// and that is how filters are passed (Orange Tsai, "A New Era of SSRF", Black Hat
-// USA 2017). So the grammar here is narrower than all of theirs: what it admits has
-// one reading, and of anything else it says why it is in doubt. Pure.
+// Package authority reads the host of a URL (RFC 3986, section 3.2), for globs and for
+// constraints. Programs do not agree on the host of a URL: a browser (the WHATWG URL
+// standard), a library and curl can connect to different hosts for the same text, and
+// attackers use this to bypass filters (Orange Tsai, "A New Era of SSRF", Black Hat
+// USA 2017). So the grammar here is narrower than all of theirs. What it accepts has
+// one reading; for anything else it returns the reason of the doubt. The package is
+// pure.
 package authority
 
 import (
@@ -21,17 +22,17 @@ import (
 // MaxName is the length of the longest name (RFC 1035, section 2.3.4).
 const MaxName = 253
 
-// Host is a name, in lower case and without the dot at its end, or an address in
-// its canonical form (RFC 5952), without brackets.
+// Host is a name, in lower case and without a final dot, or an address in its
+// canonical form (RFC 5952), without brackets.
 type Host struct {
 	Name string
 	Addr netip.Addr // invalid for a name
 }
 
-// Doubt is why an authority has no host that every parser finds; "" when it has.
+// Doubt is the reason why parsers may find different hosts; "" when all find the same.
 type Doubt string
 
-// The doubts there are.
+// The possible doubts.
 const (
 	Sure     Doubt = ""
 	UserInfo Doubt = "user information in a URL"
@@ -40,8 +41,8 @@ const (
 	Odd      Doubt = "host that parsers read differently"
 )
 
-// CutAuthority takes what follows the two slashes of a URL apart: the authority, and what
-// ends it (RFC 3986, section 3.2).
+// CutAuthority splits the text after the two slashes of a URL into the authority and
+// the rest (RFC 3986, section 3.2).
 func CutAuthority(after string) (authority, tail string) {
 	if i := strings.IndexAny(after, "/?#"); i >= 0 {
 		return after[:i], after[i:]
@@ -73,7 +74,7 @@ func Parse(s string) (Host, Doubt) {
 	return h, doubt
 }
 
-// checkPort admits a colon and a port in its plain form, or nothing.
+// checkPort accepts a colon with a port in plain form, or an empty text.
 func checkPort(s string) Doubt {
 	if s == "" {
 		return Sure
@@ -105,9 +106,9 @@ func parseName(s string) (Host, Doubt) {
 	if !isNumber(last) {
 		return Host{Name: name}, Sure
 	}
-	// A name that ends in a number is an address to WHATWG parsers ("ends in a
-	// number checker") and to inet_aton, and only one way to write it is the same
-	// address to all.
+	// A name that ends in a number is an address to WHATWG parsers ("ends in a number
+	// checker") and to inet_aton. Only one way to write it is the same address to all
+	// parsers.
 	addr, err := netip.ParseAddr(name)
 	if err != nil || name != s {
 		return Host{}, Number
@@ -125,7 +126,7 @@ func isLabel(s string) bool {
 			return false
 		}
 	}
-	// Punycode of plain ASCII is no name, and plain to what decodes it all the same.
+	// Punycode of plain ASCII is not a valid name, but decoders still decode it.
 	return !(strings.HasPrefix(s, "xn--") && strings.HasSuffix(s, "-"))
 }
 
@@ -136,10 +137,10 @@ func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// unicodeName gives a name that all versions of IDNA map in one way, or "":
-// letters and marks that compatibility normalisation leaves alone. Full-width
-// and enclosed forms, other digits and the four letters on which IDNA 2003 and
-// 2008 differ are none of them (UTS 46, sections 2 and 7).
+// unicodeName returns a name that all versions of IDNA map in the same way, or "":
+// letters and marks that compatibility normalisation does not change. Full-width and
+// enclosed forms, other digits and the four letters on which IDNA 2003 and 2008 differ
+// are excluded (UTS 46, sections 2 and 7).
 func unicodeName(s string) string {
 	if !norm.NFKC.IsNormalString(s) {
 		return ""

@@ -1,8 +1,8 @@
 package authority
 
-// DefaultPort gives the port that may be left out after a scheme in lower case.
-// These are the schemes after which WHATWG parsers find a host whether or not there
-// are slashes (URL standard, "special scheme"), but for file, which has none.
+// DefaultPort returns the default port of a scheme in lower case. special is true for
+// the schemes after which WHATWG parsers find a host with or without slashes (URL
+// standard, "special scheme"), except file, which has no host.
 func DefaultPort(scheme string) (port string, special bool) {
 	switch scheme {
 	case "http", "ws":
@@ -15,9 +15,9 @@ func DefaultPort(scheme string) (port string, special bool) {
 	return "", false
 }
 
-// ConnectsToHost reports whether programs connect to the host behind a scheme in lower case.
-// Behind any other the text in its place may be a bucket, a filter or a comment:
-// javascript://example.com/%0a... is a program.
+// ConnectsToHost reports whether programs connect to the host in a URL with this
+// scheme, given in lower case. With any other scheme the text in that place may be a
+// bucket, a filter or a comment: javascript://example.com/%0a... is a program.
 func ConnectsToHost(scheme string) bool {
 	switch scheme {
 	case "amqp", "amqps", "cassandra", "cifs", "clickhouse", "coap", "coaps", "dav", "davs", "dict", "ftps",

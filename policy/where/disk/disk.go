@@ -6,17 +6,17 @@ import (
 	"os"
 )
 
-// Disk is what under asks of a file system. Paths are absolute and lead through
-// no link: the walk resolves them itself.
+// Disk holds the file system calls that under needs. Paths are absolute and contain no
+// link: the walk resolves links itself.
 type Disk interface {
-	// Lstat describes the entry itself, a link too. An error that is not
+	// Lstat describes the entry itself, also when it is a link. An error other than
 	// fs.ErrNotExist makes the answer a maybe.
 	Lstat(path string) (fs.FileInfo, error)
-	// Readlink gives the target of a link as it is written.
+	// Readlink returns the target of a link as it is written.
 	Readlink(path string) (string, error)
 }
 
-// SystemDisk gives the disk of this machine.
+// SystemDisk returns the disk of this machine.
 func SystemDisk() Disk { return system{} }
 
 type system struct{}
@@ -24,9 +24,10 @@ type system struct{}
 func (system) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 func (system) Readlink(path string) (string, error)   { return os.Readlink(path) }
 
-// RootedDisk gives the tree below a directory, read as if that were the root: absolute
-// paths and absolute links begin there, and nothing leads out. A directory that cannot be opened makes every answer a maybe. Names
-// are those of POSIX, on every system.
+// RootedDisk returns the tree below a directory as a disk whose root is that
+// directory: absolute paths and absolute links begin there, and nothing leads out. If
+// the directory cannot be opened, every answer is a maybe. Names are POSIX names on
+// every system.
 func RootedDisk(dir string) Disk {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -54,5 +55,5 @@ func (r rooted) Readlink(path string) (string, error) {
 	return r.root.Readlink("." + path)
 }
 
-// posix marks disks whose paths are POSIX's wherever this runs.
+// posix marks disks that use POSIX paths on every system.
 func (rooted) posix() {}

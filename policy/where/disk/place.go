@@ -2,10 +2,11 @@ package disk
 
 import "strings"
 
-// LocatePath says where a path lies when all links are resolved: where its last name
-// stands, and where that leads, as absolute paths with slashes. home is what ~
-// stands for, base the folder at which relative paths start. It is not known of a text that programs could take for something
-// else, and where resolving ".." by text alone comes to another place.
+// LocatePath returns where a path lies when all links are resolved, as absolute paths
+// with slashes: stands is the place of its last name, leads is the target. home
+// replaces ~, and base is the folder at which relative paths start. known is false for
+// a text that programs could read as something else, and when resolving ".." by text
+// alone leads to another place.
 func LocatePath(path, home, base string, d Disk) (stands, leads string, known bool) {
 	if d == nil {
 		return "", "", false

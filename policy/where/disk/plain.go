@@ -5,15 +5,15 @@ import (
 	"os"
 )
 
-// PlainDisk gives a disk without links, for analyses that must say the same on every
-// machine: every absolute path of POSIX is its own place. Nothing is on it but the root, so it is no disk to judge real
-// calls with.
+// PlainDisk returns a disk without links, for analyses that must give the same result
+// on every machine: every absolute POSIX path is its own place. Only the root exists
+// on this disk, so do not judge real calls with it.
 func PlainDisk() Disk { return plain{} }
 
 type plain struct{}
 
-// Lstat takes the root of this machine for the root: every machine has one, and
-// what is compared by identity needs one that is the same as itself.
+// Lstat returns the root of this machine as the root: every machine has one, and the
+// comparison by identity needs a root that is the same as itself.
 func (plain) Lstat(path string) (fs.FileInfo, error) {
 	if path == "/" {
 		return os.Lstat("/")

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// syntax is how a file system writes paths.
+// syntax is the path syntax of a file system.
 type syntax bool
 
 const (
@@ -22,11 +22,11 @@ func syntaxOf(d Disk) syntax {
 	return windows
 }
 
-// OnWindows reports whether paths on a disk are written as on Windows.
+// OnWindows reports whether a disk uses the path syntax of Windows.
 func OnWindows(d Disk) bool { return d != nil && syntaxOf(d) == windows }
 
-// isAbsolute reports whether a path has a root. On Windows one that only has a drive,
-// or only a root, is neither absolute nor relative; split refuses it.
+// isAbsolute reports whether a path has a root. On Windows a path with only a drive,
+// or only a root, is neither absolute nor relative; splitPath refuses it.
 func (s syntax) isAbsolute(path string) bool {
 	if s == posix {
 		return path != "" && path[0] == '/'
@@ -34,8 +34,8 @@ func (s syntax) isAbsolute(path string) bool {
 	return path != "" && (isSlash(path[0]) || len(path) > 1 && path[1] == ':')
 }
 
-// splitPath takes an absolute path apart: false where what it names depends on more
-// than its text.
+// splitPath splits an absolute path. It returns false when the meaning of the path
+// depends on more than its text.
 func (s syntax) splitPath(path string) (root string, names []string, ok bool) {
 	if s == posix {
 		names, ok = s.splitNames(path)
@@ -48,8 +48,8 @@ func (s syntax) splitPath(path string) (root string, names []string, ok bool) {
 	return strings.ToUpper(path[:1]) + `:\`, names, ok
 }
 
-// splitNames gives the names on a path, without empty ones and dots: false for those
-// that Windows takes for another name, or for a device.
+// splitNames returns the names of a path, without empty names and dots. It returns
+// false when Windows reads one of them as another name or as a device.
 func (s syntax) splitNames(path string) (names []string, ok bool) {
 	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || s == windows && r == '\\' }) {
 		if name == "." {
@@ -63,10 +63,9 @@ func (s syntax) splitNames(path string) (names []string, ok bool) {
 	return names, true
 }
 
-// isDisguised reports whether Windows takes a name for another one: a stream of a
-// file, a generated short name, a device, a name with dots or blanks at its end,
-// one with a character that is not allowed ("Naming Files, Paths, and
-// Namespaces").
+// isDisguised reports whether Windows reads a name as another one: a stream of a file,
+// a generated short name, a device, a name with a dot or blank at its end, a name with
+// a forbidden character ("Naming Files, Paths, and Namespaces").
 func isDisguised(name string) bool {
 	if strings.ContainsAny(name, `:*?"<>|`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
 		return true

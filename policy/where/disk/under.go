@@ -13,14 +13,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// NewUnder holds for paths that lie inside one of the directories, or are one, when
-// all links are resolved, in the path and in the directories. What is not there
-// yet lies where its deepest existing ancestor leads. home is what ~ stands for
-// in both; "" when it is not known. A nil disk decides nothing.
+// NewUnder returns a constraint that holds for paths inside one of the directories, or
+// equal to one, after all links are resolved, in the path and in the directories. A
+// path that does not exist yet lies where its deepest existing ancestor leads. home
+// replaces ~ in the path and in the directories; "" means unknown. With a nil disk
+// every path is a maybe.
 //
 // The directories are absolute or begin with ~ or ${cwd}, the folder at which relative
-// paths start. It is an error to give none, to
-// write a glob, or to begin elsewhere.
+// paths start. An empty list, a glob, or a directory that begins in another way is an
+// error.
 func NewUnder(dirs []string, home string, d Disk) (where.Constraint, error) {
 	if len(dirs) == 0 {
 		return nil, errors.New("an empty list, under which nothing lies")
@@ -77,8 +78,8 @@ func (c under) JudgeValue(v where.Value, _ bool) where.Match {
 	return verdict
 }
 
-// JudgeCost allows two microseconds for each name of the path and of the directories
-// that is looked at, on a local disk.
+// JudgeCost allows two microseconds, the time on a local disk, for each name of the
+// path and of the directories.
 func (c under) JudgeCost(n int) int {
 	names := min(n/2, maxNames)
 	for _, dir := range c.dirs {
@@ -87,8 +88,9 @@ func (c under) JudgeCost(n int) int {
 	return 2000 * (names + 8)
 }
 
-// resolvePath makes a path absolute, by text alone: false where a program could see
-// something else in it than a path, or its beginning is not known.
+// resolvePath makes a path absolute by its text alone. It returns false when a program
+// could read the text as something other than a path, or when its beginning is
+// unknown.
 func (c under) resolvePath(text, base string) (string, bool) {
 	first, size := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
@@ -102,12 +104,12 @@ func (c under) resolvePath(text, base string) (string, bool) {
 	case c.syntax.isAbsolute(text):
 		return text, true
 	case strings.ContainsRune("~$%", first), strings.Contains(strings.SplitN(text, "/", 2)[0], ":"):
-		return "", false // another's home, a variable, a URI
+		return "", false // another user's home, a variable, a URI
 	}
 	return base + "/" + text, base != ""
 }
 
-// cleanPath resolves dot-dot by text alone, as programs do that never ask the disk.
+// cleanPath resolves dot-dot by text alone, like programs that do not ask the disk.
 func (c under) cleanPath(path string) string {
 	root, names, ok := c.syntax.splitPath(path)
 	if !ok || !strings.Contains(path, "..") {
@@ -125,8 +127,8 @@ func (c under) cleanPath(path string) string {
 	return root + strings.Join(kept, string(separatorOf(root)))
 }
 
-// judgePath walks a path and compares both of its ends with the directories: where a
-// link leads, and where the link itself stands.
+// judgePath walks a path and compares two places with the directories: the target of
+// the path, and the place of its last name, which may be a link.
 func (c under) judgePath(path, base string) (verdict where.Match, decided bool) {
 	end, own, err := walkPath(c.disk, c.syntax, path)
 	if err != nil {
@@ -153,8 +155,8 @@ func (c under) judgePath(path, base string) (verdict where.Match, decided bool) 
 	return led, true
 }
 
-// expandStart gives a directory of the policy with what it begins at; false where that is not
-// known.
+// expandStart returns a directory of the policy with ~ or ${cwd} replaced. It returns
+// false when the replacement is unknown.
 func (c under) expandStart(dir, base string) (string, bool) {
 	if rest, found := strings.CutPrefix(dir, baseWord); found {
 		return base + rest, base != ""
@@ -165,14 +167,14 @@ func (c under) expandStart(dir, base string) (string, bool) {
 	return dir, true
 }
 
-// baseWord stands for the folder at which relative paths start.
+// baseWord is replaced by the folder at which relative paths start.
 const baseWord = "${cwd}"
 
-// containsPlace reports whether a place lies in a directory: by name and by identity. The
-// two differ where one directory has several names. Names that differ in case or
-// composition alone are one directory's on many systems, and identity says on
-// which; for other differences (a mount, a file system that numbers its files
-// anew) it is not enough.
+// containsPlace reports whether a place lies in a directory, by name and by identity.
+// The two answers differ when one directory has several names. On many systems, names
+// that differ only in case or composition are the same directory, and the identity
+// shows whether they are. For other differences (a mount, a file system that renumbers
+// its files) the identity is not enough.
 func (dir location) containsPlace(p location) where.Match {
 	named := len(p) >= len(dir)
 	alike := named
@@ -204,8 +206,8 @@ func (dir location) containsPlace(p location) where.Match {
 	return where.No
 }
 
-// sameName reports whether two names are one to a file system that is blind to case
-// and composition.
+// sameName reports whether two names are equal on a file system that ignores case and
+// composition.
 func sameName(a, b string) bool {
 	return a == b || strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))
 }

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	maxPath  = 4096 // bytes of a path: PATH_MAX on Linux, and longer than elsewhere
-	maxLinks = 40   // as Linux; others stop sooner
-	maxNames = 1024 // that one walk looks at
+	maxPath  = 4096 // bytes of a path: PATH_MAX on Linux, and longer than on other systems
+	maxLinks = 40   // the limit of Linux; other systems stop sooner
+	maxNames = 1024 // number of names in one walk
 )
 
-// errUndecided says that a path leads somewhere this package does not know.
+// errUndecided means that this package cannot tell where a path leads.
 var errUndecided = errors.New("undecided")
 
-// step is one name on a path without links; info is nil where nothing is.
+// step is one name on a path without links; info is nil when nothing exists there.
 type step struct {
 	name string
 	info fs.FileInfo
 }
 
-// location is where a path leads: from a root, by steps.
+// location is the target of a path: a root and the steps from it.
 type location []step // the first is the root
 
 func (dir location) String() string {
@@ -41,19 +41,19 @@ func (dir location) String() string {
 
 func separatorOf(root string) byte { return root[len(root)-1] }
 
-// walker follows one path.
+// walker resolves one path.
 type walker struct {
 	disk    Disk
 	syntax  syntax
 	at      location
-	pending []string // names still to come, the next one last
-	own     location // the last name of the path itself, if it is a link
+	pending []string // names still to walk, in reverse order
+	own     location // the place of the path's last name, if that is a link
 	links   int
 	names   int
 }
 
-// walkPath resolves an absolute path. own is the place of its last name, which is
-// another one than end if that name is a link.
+// walkPath resolves an absolute path. own is the place of the path's last name. It
+// differs from end if that name is a link.
 func walkPath(d Disk, s syntax, path string) (end, own location, err error) {
 	w := &walker{disk: d, syntax: s}
 	if err := w.startAtRoot(path); err != nil {
@@ -73,8 +73,8 @@ func walkPath(d Disk, s syntax, path string) (end, own location, err error) {
 	return w.at, w.own, nil
 }
 
-// startAtRoot goes to the root of an absolute path and puts its names before those
-// still to come.
+// startAtRoot goes to the root of an absolute path and puts its names before the
+// pending names.
 func (w *walker) startAtRoot(path string) error {
 	root, names, ok := w.syntax.splitPath(path)
 	if !ok {
@@ -94,7 +94,7 @@ func (w *walker) pushNames(names []string) {
 	w.pending = append(w.pending, names...)
 }
 
-// takeStep takes one name.
+// takeStep walks one name.
 func (w *walker) takeStep(name string) error {
 	if w.names++; w.names > maxNames {
 		return errUndecided
@@ -102,7 +102,7 @@ func (w *walker) takeStep(name string) error {
 	above := w.at[len(w.at)-1].info
 	if name == ".." {
 		if above != nil && !above.IsDir() {
-			return errUndecided // nothing to a kernel, and above the file to a text
+			return errUndecided // an error to a kernel, but the parent of the file by text
 		}
 		w.at = w.at[:max(1, len(w.at)-1)]
 		return nil
@@ -113,7 +113,7 @@ func (w *walker) takeStep(name string) error {
 	case kernelPath(path):
 		return errUndecided
 	case above == nil:
-		return nil // nothing is below nothing
+		return nil // nothing can be below a missing name
 	}
 	info, err := w.disk.Lstat(path)
 	switch {
@@ -131,7 +131,7 @@ func (w *walker) takeStep(name string) error {
 	return nil
 }
 
-// followLink goes on at the target of the link at path, the last name walked.
+// followLink continues at the target of the link at path, the last name walked.
 func (w *walker) followLink(path string) error {
 	if w.links++; w.links > maxLinks {
 		return errUndecided
@@ -157,10 +157,9 @@ func (w *walker) followLink(path string) error {
 	return nil
 }
 
-// kernelPath reports whether a path without links leads to where the kernel makes
-// something up for whoever looks: links of Linux's /proc, which are those of
-// this process here and of the server there; open files; files by number and
-// lookups in another mode (macOS).
+// kernelPath reports whether a path without links leads to files that the kernel
+// generates for each reader: links of Linux's /proc (they differ between this process
+// and the server), open files, files by number and lookups in another mode (macOS).
 func kernelPath(path string) bool {
 	if len(path) < 5 || path[0] != '/' {
 		return false

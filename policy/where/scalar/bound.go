@@ -11,15 +11,16 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// NewMin holds for numbers that are not below the limit. The limit is an int64, a
-// float64 (read as its shortest decimal) or a json.Number; anything else, and a
-// number that is not finite, is an error.
+// NewMin returns a constraint that holds for numbers that are not below the limit. The
+// limit is an int64, a float64 (read as its shortest decimal) or a json.Number. Any
+// other type, and a number that is not finite, is an error.
 func NewMin(limit any) (where.Constraint, error) {
 	n, err := limitOf(limit)
 	return bound{n, func(order int) bool { return order >= 0 }}, err
 }
 
-// NewMax holds for numbers that are not above the limit, which is given as for Min.
+// NewMax returns a constraint that holds for numbers that are not above the limit. The
+// limit is as for NewMin.
 func NewMax(limit any) (where.Constraint, error) {
 	n, err := limitOf(limit)
 	return bound{n, func(order int) bool { return order <= 0 }}, err
@@ -67,8 +68,8 @@ func (b bound) JudgeValue(v where.Value, opens bool) where.Match {
 
 func (bound) JudgeCost(n int) int { return 100 + 20*n }
 
-// isCoercible reports whether a lenient server could take a value that is no number
-// for one: a text that begins like a number in some language, a boolean.
+// isCoercible reports whether a lenient server could read a value of another type as a
+// number: a text that begins like a number in some language, or a boolean.
 func isCoercible(v where.Value) bool {
 	if v.Kind != where.String {
 		return v.Kind == where.Boolean

@@ -17,11 +17,11 @@ var kinds = map[string]where.Kind{
 	"array":   where.List,
 }
 
-// NewType holds for values of a JSON type: "string", "number", "integer",
-// "boolean", "null", "object" or "array"; another name is an error. An integer
-// is a number without a fractional part, however it is written: 1.0 and 1e2 are
-// (JSON Schema 2020-12, validation, section 6.1.1). It judges the value itself:
-// a list is an array whatever its elements are.
+// NewType returns a constraint that holds for values of a JSON type: "string",
+// "number", "integer", "boolean", "null", "object" or "array"; another name is an
+// error. An integer is a number without a fractional part, however it is written, such
+// as 1.0 and 1e2 (JSON Schema 2020-12, validation, section 6.1.1). The constraint
+// judges the value itself: a list is an array, whatever its elements.
 func NewType(name string) (where.Constraint, error) {
 	kind, known := kinds[name]
 	if !known {
@@ -48,7 +48,7 @@ func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 		return where.Maybe
 	case n.integral:
 		return where.Yes
-	case math.Trunc(n.double) == n.double: // too small for double precision, say
+	case math.Trunc(n.double) == n.double: // for example, too small for double precision
 		return where.Maybe
 	}
 	return where.No
@@ -56,8 +56,9 @@ func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 
 func (ofType) JudgeCost(n int) int { return 20 + 20*n }
 
-// NewPresent holds for arguments that the call has, or with false for those it
-// lacks. Whether null is one is for the server to say: a maybe.
+// NewPresent returns a constraint that holds for arguments that the call has, or, with
+// false, for arguments that it does not have. null is a maybe, because servers differ
+// on it.
 func NewPresent(want bool) where.Constraint { return present(want) }
 
 type present bool

@@ -5,19 +5,20 @@ import (
 	"encoding/hex"
 )
 
-// minKnown is the length from which an expression may be in the table below: a shorter one is
-// parsed as fast as it is looked up.
+// minKnown is the minimum length of an expression in the table. A shorter expression
+// is parsed as fast as it is looked up.
 const minKnown = 512
 
-// knownExpression says of an expression that it parses, and what parsing it tells.
+// knownExpression is the parse result of an expression that is known to be valid.
 type knownExpression struct {
 	digest string // SHA-256, in hexadecimal
 	steps  int
 	free   asciiSet
 }
 
-// findKnown gives the row of an expression that a starter has. A hook reads the policy anew
-// for each call, and to parse these is a third of that.
+// findKnown returns the row of an expression that a starter policy contains. A hook
+// reads the policy again for each call, and parsing these expressions takes a third of
+// that time.
 func findKnown(expr string) (knownExpression, bool) {
 	if len(expr) < minKnown {
 		return knownExpression{}, false

@@ -9,18 +9,18 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// number is a JSON number, exactly: 0.digits × 10^exponent. No digit is zero at
-// either end; zero has none.
+// number is an exact JSON number: 0.digits × 10^exponent. digits neither begins nor
+// ends with zero; it is empty for zero.
 type number struct {
 	negative bool
 	digits   string
 	exponent int
-	double   float64 // what double precision makes of it
+	double   float64 // the number in double precision
 	integral bool
 }
 
-// farthest bounds exponents. What lies beyond is as good as infinite: the number
-// would need this many digits to come back.
+// farthest bounds exponents. A larger exponent is as good as infinite: the number
+// would need this many digits to compensate it.
 const farthest = 1 << 40
 
 // parseNumber reads a JSON number (RFC 8259, section 6).
@@ -86,7 +86,7 @@ func parseExponent(s string) (int, bool) {
 	return exponent, true
 }
 
-// compareTo orders two numbers exactly.
+// compareTo compares two numbers exactly.
 func (n number) compareTo(m number) int {
 	switch {
 	case n.sign() != m.sign():
@@ -108,8 +108,8 @@ func (n number) sign() int {
 	return 1
 }
 
-// judgeAgainst judges n by a comparison with m: Maybe where double precision would
-// see another order.
+// judgeAgainst judges n by a comparison with m. It returns Maybe when double precision
+// would give another answer.
 func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	exact := holds(n.compareTo(m))
 	if exact != holds(cmp.Compare(n.double, m.double)) {
@@ -118,8 +118,8 @@ func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	return where.MatchOf(exact)
 }
 
-// fromFloat gives the shortest decimal that stands for f, which is what the author
-// of a file wrote, or meant.
+// fromFloat returns the shortest decimal for f, which is most likely what the author
+// of a file wrote.
 func fromFloat(f float64) (number, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return number{}, false

@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// OneOf holds for values that are one of the choices, by JSON type and value:
-// 1, 1.0 and 1e0 are the same number, "1" is none. Choices are strings,
-// booleans and numbers as Min takes them; anything else, and a list of none, is
-// an error.
+// OneOf returns a constraint that holds for values equal to one of the choices, by
+// JSON type and value: 1, 1.0 and 1e0 are the same number, "1" is not. Choices are
+// strings, booleans and numbers as in NewMin. Any other type, and an empty list, is an
+// error.
 func OneOf(choices []any) (where.Constraint, error) {
 	if len(choices) == 0 {
 		return nil, errors.New("an empty list, which nothing can be one of")
@@ -71,13 +71,13 @@ func (c oneOf) matchNumber(n number) where.Match {
 	return best
 }
 
-// truths are the spellings that lenient parsers take for a boolean.
+// truths maps the spellings that lenient parsers read as a boolean.
 var truths = map[string]string{
 	"true": "true", "1": "true", "1.0": "true", "yes": "true", "y": "true", "on": "true", "t": "true",
 	"false": "false", "0": "false", "0.0": "false", "no": "false", "n": "false", "off": "false", "f": "false",
 }
 
-// matchesCoerced reports whether a server that takes one JSON type for another would find
+// matchesCoerced reports whether a server that converts between JSON types would find
 // the value among the choices.
 func (c oneOf) matchesCoerced(v where.Value) bool {
 	if !hasText(v) {
@@ -97,8 +97,7 @@ func (c oneOf) matchesCoerced(v where.Value) bool {
 	return ok && c.matchNumber(n) != where.No
 }
 
-// writtenAs reports whether some text among the choices is a spelling of the same
-// number.
+// writtenAs reports whether a text among the choices is a spelling of the same number.
 func (c oneOf) writtenAs(text string) bool {
 	n, ok := parseNumber(text)
 	for choice := range c.texts {

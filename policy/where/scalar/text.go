@@ -14,22 +14,23 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Bounds of a regex, which is the owner's; its cost is its size times the text.
+// Bounds of a regex, which the owner writes. The cost of a regex is its size times the
+// text.
 const (
 	maxExpr    = 4096
 	maxProgram = 4096 // instructions
-	maxDepth   = 500  // half of what package regexp takes: it gets the expression within a group
+	maxDepth   = 500  // half of what package regexp accepts, because the expression is put into a group
 	maxSteps   = 1 << 20
 )
 
-// NewRegex holds for texts that match the RE2 expression from their first
-// character to their last: an allow that a mere part of the text could match
-// would allow what stands around it. Write .* where anything may stand; as
-// everywhere in RE2, a dot is no line break without (?s). Numbers and booleans
-// are matched by their JSON text.
+// NewRegex returns a constraint that holds for texts that match the RE2 expression
+// from the first to the last character. If a part of the text were enough, an allow
+// would also allow the text around that part. Write .* where anything may occur; as
+// everywhere in RE2, a dot does not match a line break without (?s). Numbers and
+// booleans are matched by their JSON text.
 //
-// For a rule that denies or asks, a text with line breaks may also be what one of
-// its lines is, or several, or a line without the breaks: a maybe.
+// For a rule that denies or asks, a text with line breaks is a maybe when one of its
+// lines matches, or several together, or a line without its breaks.
 func NewRegex(expr string) (where.Constraint, error) {
 	row, found := findKnown(expr)
 	if !found {
@@ -45,16 +46,16 @@ func NewRegex(expr string) (where.Constraint, error) {
 	}, nil
 }
 
-// parseExpression checks an expression and gives what parsing it tells.
+// parseExpression checks an expression and returns its parse result.
 func parseExpression(expr string) (row knownExpression, err error) {
 	if len(expr) > maxExpr {
 		return row, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
 	}
-	parsed, err := syntax.Parse(expr, syntax.Perl) // alone: it must not close our group
+	parsed, err := syntax.Parse(expr, syntax.Perl) // parsed alone, so that it cannot close the group around it
 	if err != nil {
 		return row, err
 	}
-	if strings.Contains(expr, `\Q`) { // what no \E ends would take in the group's end
+	if strings.Contains(expr, `\Q`) { // a \Q without \E would also quote the end of the group
 		if _, err := syntax.Parse("(?:"+expr+")", syntax.Perl); err != nil {
 			return row, err
 		}
@@ -69,7 +70,7 @@ func parseExpression(expr string) (row knownExpression, err error) {
 	return knownExpression{steps: size, free: freeCharacters(parsed)}, nil
 }
 
-// asciiSet is a set of ASCII characters, a bit each.
+// asciiSet is a set of ASCII characters, one bit each.
 type asciiSet [2]uint64
 
 // containsAll reports whether every character of a text is in the set.
@@ -82,9 +83,9 @@ func (s asciiSet) containsAll(text string) bool {
 	return true
 }
 
-// freeCharacters gives the ASCII characters of which, in any order and number, every text
-// matches: of (?:[ab]|c.*)* these are a and b. Such a text is judged without the program,
-// which a hook would have to compile for one call.
+// freeCharacters returns ASCII characters of which every text matches, in any order
+// and number: a and b for (?:[ab]|c.*)*. Such a text is judged without the compiled
+// program, so a hook need not compile it for one call.
 func freeCharacters(re *syntax.Regexp) (free asciiSet) {
 	if re.Op != syntax.OpStar {
 		return free
@@ -103,9 +104,9 @@ func freeCharacters(re *syntax.Regexp) (free asciiSet) {
 	return free
 }
 
-// countSteps bounds the steps of the program that an expression unfolds to. To count them
-// exactly takes as long as to compile it, and a hook reads all rules for each call. deep
-// reports that the expression nests further than depth.
+// countSteps returns an upper bound of the steps of the program that an expression
+// unfolds to. An exact count takes as long as compiling, and a hook reads all rules
+// for each call. deep reports whether the expression nests deeper than depth.
 func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
 	if depth == 0 {
 		return 0, true
@@ -127,8 +128,8 @@ func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
 	return steps, deep
 }
 
-// LinesExpression gives the expression that finds, in a text whose breaks are all line feeds,
-// lines that an expression matches from the first character to the last, one or
+// LinesExpression returns the expression that finds, in a text whose breaks are all
+// line feeds, lines that expr matches from the first to the last character, one or
 // several together.
 func LinesExpression(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
 
@@ -139,7 +140,7 @@ type regex struct {
 	re, lines func() *regexp.Regexp // compiled when a value is judged
 }
 
-// Expression is the expression as it was written.
+// Expression returns the expression as it was written.
 func (c *regex) Expression() string { return c.expr }
 
 func (c *regex) JudgeValue(v where.Value, opens bool) where.Match {
@@ -156,16 +157,17 @@ func (c *regex) JudgeValue(v where.Value, opens bool) where.Match {
 
 var plainBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// JudgeCost is for both expressions: what is asked of a text is not known here.
+// JudgeCost counts both expressions, because it is not known here which ones a text
+// needs.
 func (c *regex) JudgeCost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
 
 func hasText(v where.Value) bool {
 	return v.Kind == where.String || v.Kind == where.Number || v.Kind == where.Boolean
 }
 
-// MaxLength holds for texts of at most n code points (not bytes, and not the
-// UTF-16 units of JavaScript), as they were sent. Numbers and booleans are
-// measured by their JSON text. A limit below zero is an error.
+// MaxLength returns a constraint that holds for texts of at most n code points (not
+// bytes, and not the UTF-16 units of JavaScript), as they were sent. Numbers and
+// booleans are measured by their JSON text. A limit below zero is an error.
 func MaxLength(n int) (where.Constraint, error) {
 	if n < 0 {
 		return nil, errors.New("a length below zero")

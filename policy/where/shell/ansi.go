@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ansiC decodes the inside of $'...' (Bash manual, ANSI-C Quoting). It serves
-// rules that deny: a word spelt this way never opens a call.
+// ansiC decodes the inside of $'...' (Bash manual, ANSI-C Quoting). Only rules that
+// deny use it: a word in this spelling never allows a call.
 func ansiC(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -56,7 +56,7 @@ func ansiC(s string) string {
 	return text
 }
 
-// countDigits counts the leading digits of a base, most at the most.
+// countDigits counts the leading digits in a base, up to most.
 func countDigits(s string, base, most int) int {
 	n := 0
 	for n < len(s) && n < most {

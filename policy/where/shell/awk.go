@@ -27,14 +27,14 @@ func readAwk(words []word) effect {
 	}
 	for _, w := range words[at+1:] {
 		if len(w.text) > 1 && w.text[0] == '-' {
-			return hiddenEffect() // to an awk that looks for options everywhere, -f
+			return hiddenEffect() // an awk that accepts options everywhere may read -f
 		}
 	}
 	return effect{}
 }
 
-// awkReads reports whether a program of awk runs no command and writes no file, in
-// whichever way an awk cuts it into tokens (POSIX, awk, Lexical Conventions).
+// awkReads reports whether an awk program runs no command and writes no file, however
+// an awk splits it into tokens (POSIX, awk, Lexical Conventions).
 func awkReads(program string) bool {
 	l := awkLexer{rest: program}
 	for l.takeToken() {
@@ -42,17 +42,17 @@ func awkReads(program string) bool {
 	return l.rest == "" && !l.refused
 }
 
-// awkLexer goes through a program token by token. What it does not know, and
-// what awks read in different ways, it refuses.
+// awkLexer splits a program into tokens. It refuses what it does not know and what
+// awks read in different ways.
 type awkLexer struct {
 	rest    string
-	last    string // the token before; an "x" stands for any operand
+	last    string // the previous token; "x" stands for any operand
 	depth   int    // of parentheses
-	prints  int    // the depth of the print that is being read, and one; 0 without
+	prints  int    // depth of the current print, plus one; 0 outside a print
 	refused bool
 }
 
-// takeToken takes one token; false at the end and at what is refused.
+// takeToken takes one token. It returns false at the end and at a refused text.
 func (l *awkLexer) takeToken() bool {
 	l.rest = strings.TrimLeft(l.rest, " \t")
 	if l.rest == "" {
@@ -66,7 +66,7 @@ func (l *awkLexer) takeToken() bool {
 		}
 		l.rest = l.rest[end:]
 	case c == '\n' && l.prints > 0 && !listedIn("x ) ] ++ -- print printf length", l.last):
-		l.rest = l.rest[1:] // the print goes on behind an operator
+		l.rest = l.rest[1:] // the print continues after an operator
 	case c == ';', c == '}', c == '\n':
 		l.consumeText(1, l.rest[:1])
 		l.prints = 0
@@ -88,8 +88,8 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func (l *awkLexer) consumeText(n int, token string) { l.rest, l.last = l.rest[n:], token }
 
-// Words behind which an expression begins, and those behind which awks differ,
-// or no slash can stand.
+// Words after which an expression begins (opens), and words after which awks differ or
+// no slash can follow (noOperands).
 const (
 	opens      = "do else in return exit case"
 	noOperands = " length next nextfile break continue delete BEGIN END BEGINFILE ENDFILE default if while for switch function func"
@@ -102,7 +102,7 @@ func (l *awkLexer) takeName() {
 	}
 	switch name := l.rest[:n]; name {
 	case "system", "getline", "extension", "ENVIRON", "SYMTAB":
-		l.refused = true // it runs, reads, or prints the environment
+		l.refused = true // it runs a command, reads a file, or prints the environment
 	case "print", "printf":
 		l.prints = l.depth + 1
 		l.consumeText(n, name)
@@ -114,8 +114,8 @@ func (l *awkLexer) takeName() {
 	}
 }
 
-// takeSlash takes a division or a regular expression: after an operand the one, at
-// the beginning of one the other.
+// takeSlash takes a division after an operand, and a regular expression where an
+// operand begins.
 func (l *awkLexer) takeSlash() {
 	switch {
 	case l.last == "x" || l.last == "]" || l.last == ")" && strings.IndexByte(l.rest[1:], '/') < 0:
@@ -127,8 +127,8 @@ func (l *awkLexer) takeSlash() {
 	}
 }
 
-// takeQuoted takes a string or a regular expression. A slash in brackets ends one
-// for some awks.
+// takeQuoted takes a string or a regular expression. It refuses a slash in brackets,
+// where some awks end the expression.
 func (l *awkLexer) takeQuoted(expression bool) {
 	end, brackets := l.rest[0], false
 	for i := 1; i < len(l.rest); i++ {
@@ -163,8 +163,8 @@ func (l *awkLexer) takeQuoted(expression bool) {
 	l.refused = true
 }
 
-// signs are the operators of awk, the longer ones first. One bar is a pipe, and
-// an @ calls by name.
+// signs are the operators of awk, the longer ones first. A single bar (a pipe) and @
+// (a call by name) are left out.
 var signs = [...]string{
 	"&&", "||", "==", "!=", "<=", ">=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "**", "!~",
 	"{", "(", ")", "[", "]", ",", "<", ">", "~", "!", "+", "-", "*", "%", "^", "=", "?", ":", "$", "\\\n",
@@ -181,7 +181,7 @@ func (l *awkLexer) takeSign() {
 		case ")":
 			l.depth--
 		case ">", ">=":
-			// To a print without parentheses around it, the name of a file follows.
+			// After a print without parentheses, the name of a file follows.
 			if l.prints > l.depth || strings.HasPrefix(l.rest, ">>") {
 				l.refused = l.refused || !l.printsToStderr()
 			}
@@ -197,8 +197,8 @@ func (l *awkLexer) takeSign() {
 	l.refused = true
 }
 
-// printsToStderr reports whether a print goes to standard error, by a name that every awk
-// knows, and ends there.
+// printsToStderr reports whether a print goes only to standard error, by the name that
+// every awk knows.
 func (l *awkLexer) printsToStderr() bool {
 	to, ok := strings.CutPrefix(strings.TrimLeft(l.rest[1:], " "), `"/dev/stderr"`)
 	to = strings.TrimLeft(to, " ")

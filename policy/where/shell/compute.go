@@ -3,7 +3,8 @@ package shell
 import "strings"
 
 // readComputing reads the words of test, [ and printf. ksh and zsh evaluate their
-// numbers, and bash the name after -v, as arithmetic, in which a[$(id)] runs id.
+// numbers as arithmetic, and bash does so with the name after -v. In arithmetic,
+// a[$(id)] runs id.
 func readComputing(words []word) effect {
 	numeric := false
 	for _, w := range words[1:] {
@@ -33,9 +34,9 @@ func readComputing(words []word) effect {
 	return effect{}
 }
 
-// storesCount reports whether a format of printf has %n, by which bash, ksh and zsh set the
-// variable that a word names: PATH, and the next command is another program. zsh removes
-// escapes first, so that %\x6e is one too.
+// storesCount reports whether a format of printf contains %n. With %n, bash, ksh and
+// zsh set the variable that a word names; if the variable is PATH, the next command is
+// another program. zsh removes escapes first, so %\x6e counts too.
 func storesCount(format string) bool {
 	for _, escape := range strings.Split(strings.ReplaceAll(format, `\\`, ""), `\`)[1:] {
 		if escape != "" && strings.IndexByte("0123456789xuU", escape[0]) >= 0 &&
@@ -54,8 +55,8 @@ func storesCount(format string) bool {
 	return false
 }
 
-// mayCompute reports whether a format of printf has a conversion of numbers, or one
-// that is not known here.
+// mayCompute reports whether a format of printf has a numeric or an unknown
+// conversion.
 func mayCompute(format string) bool {
 	for i := 0; i+1 < len(format); i++ {
 		if format[i] != '%' {

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// core reads a text by a grammar of our own, which holds only what every shell
-// of docs/where.md reads alike: simple commands in pipes, lists, groups,
-// if, while, for and case, with words of plain quotes, simple variables and
-// substitutions. It takes no word of a parser for it: test/attack/shell runs what
-// it reads in those shells. What it does not know, it does not read.
+// core reads a text by its own grammar. The grammar contains only what every shell of
+// docs/where.md reads alike: simple commands in pipes, lists, groups, if,
+// while, for and case, with words of plain quotes, simple variables and substitutions.
+// core does not rely on a parser: test/attack/shell runs the texts that core accepts
+// in those shells. core refuses everything else.
 type core struct {
 	text string
 	at   int
 	*program
-	nested int    // substitutions that are open
-	depth  int    // lists that are open
+	nested int    // number of open substitutions
+	depth  int    // number of open lists
 	words  int    // read so far
-	mark   string // of the here-document that begins at the next line break
-	raw    bool   // its mark is quoted: nothing in it is expanded
+	mark   string // mark of the here-document that begins at the next line break
+	raw    bool   // the mark is quoted: nothing in the document is expanded
 }
 
-// Limits on what is read: how deep lists may stand within lists, and words.
+// Limits on the nesting of lists and on the number of words.
 const (
 	maxLists = 50
 	maxWords = 8_000
 )
 
-// readCore says what a text runs, and whether all of it is in the core. Of a text
-// that is too long to read it says nothing.
+// readCore returns the program of a text, and whether all of the text is in the core.
+// p is nil for a text with too many words.
 func readCore(text string) (p *program, known bool) {
 	c := core{text: text, program: &program{}}
 	_, known = c.readList("")
@@ -39,7 +39,7 @@ func readCore(text string) (p *program, known bool) {
 	return c.program, known && c.mark == ""
 }
 
-// peekByte gives the character that comes next; 0 at the end.
+// peekByte returns the next character, or 0 at the end.
 func (c *core) peekByte() byte { return c.peekAt(0) }
 
 func (c *core) peekAt(n int) byte {
@@ -57,12 +57,12 @@ func (c *core) takeText(s string) bool {
 	return true
 }
 
-// isDelimiter reports whether a character ends a word; the end of the text does.
+// isDelimiter reports whether a character ends a word. The end of the text does.
 func isDelimiter(b byte) bool { return strings.IndexByte("\x00 \t\n;&|<>()", b) >= 0 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// bareText gives the text up to the next delimiter, as it is written.
+// bareText returns the text up to the next delimiter, as written.
 func (c *core) bareText() string {
 	end := c.at
 	for end < len(c.text) && !isDelimiter(c.text[end]) {
@@ -71,8 +71,8 @@ func (c *core) bareText() string {
 	return c.text[c.at:end]
 }
 
-// skipGap skips blanks, a comment, line breaks after a blank and a backslash, and,
-// where commands are separated, line breaks.
+// skipGap skips blanks, a comment, an escaped line break after a blank, and, with
+// lines, line breaks.
 func (c *core) skipGap(lines bool) bool {
 	for {
 		blank := c.at > 0 && isBlank(c.text[c.at-1])
@@ -97,9 +97,9 @@ func (c *core) skipGap(lines bool) bool {
 	}
 }
 
-// readList reads commands up to one of the words that end them, and takes it. Each
-// command is ended by a separator of its own, but the last of a text or before
-// a parenthesis.
+// readList reads commands up to one of the words in ends, and takes that word. Each
+// command needs its own separator, except the last command of a text or before a
+// parenthesis.
 func (c *core) readList(ends ...string) (end string, ok bool) {
 	if c.depth++; c.depth > maxLists {
 		return "", false
@@ -124,7 +124,8 @@ func (c *core) readList(ends ...string) (end string, ok bool) {
 	}
 }
 
-// readSeparator takes what ends a command; what ends the list it leaves.
+// readSeparator takes the separator after a command. It does not take the end of the
+// list.
 func (c *core) readSeparator(ends []string) bool {
 	switch b := c.peekByte(); {
 	case b == 0 || b == '\n':
@@ -136,7 +137,7 @@ func (c *core) readSeparator(ends []string) bool {
 	case b == ';':
 		c.at++
 		return strings.IndexByte("&|", c.peekByte()) < 0 || c.peekByte() == 0
-	case b == '&': // in fish, a & before a letter is one
+	case b == '&': // in fish, a & before a letter is part of the word
 		c.at++
 		return strings.IndexByte("\x00 \t\n)", c.peekByte()) >= 0
 	}
@@ -199,7 +200,7 @@ func (c *core) readCommand() bool {
 		ok = c.readFor()
 	case "case":
 		ok = c.readCase()
-	case "time": // a word of the language in some shells, a program in others
+	case "time": // a reserved word in some shells, a program in others
 		if c.at += len(word); !c.skipGap(false) {
 			return false
 		}
@@ -273,8 +274,8 @@ func (c *core) readFor() bool {
 	}
 }
 
-// readCase reads `case word in pattern) … ;; esac`. In a substitution, bash 3.2
-// takes the parenthesis for its end.
+// readCase reads `case word in pattern) … ;; esac`. In a substitution, bash 3.2 reads
+// the parenthesis as the end of the substitution.
 func (c *core) readCase() bool {
 	c.at += len("case")
 	if c.nested > 0 || !c.skipGap(false) {
@@ -303,14 +304,14 @@ func (c *core) readCase() bool {
 	}
 }
 
-// notPlain reports whether a character is more than a letter, a digit or a sign
-// that means itself in a pattern of case.
+// notPlain reports whether a character is not a letter, a digit or a sign that means
+// itself in a pattern of case.
 func notPlain(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("_.-*/", r)
 }
 
-// loopVariable reports whether no shell gives the name a meaning: for path in /tmp
-// changes what zsh runs.
+// loopVariable reports whether a name has no special meaning in any shell. For
+// example, `for path in /tmp` changes what zsh runs.
 func loopVariable(name string) bool {
 	if len(name) == 1 {
 		return name[0] >= 'a' && name[0] <= 'z'

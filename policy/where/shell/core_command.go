@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isReserved reports whether by this word any of the shells begins, ends or changes a
-// command, fish among them. A command is none of them.
+// isReserved reports whether in some shell, fish among them, this word begins, ends or
+// changes a command. The name of a command is never such a word.
 func isReserved(word string) bool {
 	switch word {
 	case "!", "{", "}", "[[", "]]", "case", "do", "done", "elif", "else", "end", "esac", "fi", "for",
@@ -17,18 +17,18 @@ func isReserved(word string) bool {
 	return false
 }
 
-// timed is the command that `time` is to a shell which has no such word.
+// timed is the command `time` in a shell where time is not a reserved word.
 var timed = simple{words: []word{{text: "time", known: true}}}
 
-// isAssignment reports whether a word that begins a command is an assignment, or is one
-// in some shell.
+// isAssignment reports whether the first word of a command is an assignment in some
+// shell.
 func isAssignment(s string) bool {
 	n := identifierLength(s)
 	rest := strings.TrimPrefix(s[n:], "+")
 	return n > 0 && (strings.HasPrefix(rest, "=") || strings.HasPrefix(s[n:], "["))
 }
 
-// identifierLength gives the length of the name that a text begins with.
+// identifierLength returns the length of the identifier at the beginning of a text.
 func identifierLength(s string) int {
 	n := 0
 	for n < len(s) && (s[n] == '_' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= 'a' && s[n] <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
@@ -40,7 +40,7 @@ func identifierLength(s string) int {
 // readSimple reads one simple command: assignments, words and redirections.
 func (c *core) readSimple() bool {
 	var words []word
-	slot := len(c.commands) // it stands before those in its substitutions
+	slot := len(c.commands) // the command precedes the commands in its substitutions
 	c.commands = append(c.commands, simple{})
 	var assigned []assignment
 	for {
@@ -74,36 +74,36 @@ func (c *core) readSimple() bool {
 	}
 }
 
-// finishCommand keeps the words of a command, unless one may be computed: a[$(id)] runs
-// id. Redirections alone are a command in zsh,
-// cat or more.
+// finishCommand stores the words of a command. It returns false when a shell may
+// evaluate a word as arithmetic (a[$(id)] runs id), and for redirections without a
+// command, which run cat or more in zsh.
 func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool {
 	if len(words) == 0 {
 		c.commands = slices.Delete(c.commands, slot, slot+1)
-		c.doubt = true // the variable is the shell's, for all that comes after
+		c.doubt = true // the assignment changes the shell itself, for all later commands
 		return len(assigned) > 0
 	}
 	c.assigned = append(c.assigned, assigned...)
 	c.commands[slot].words = words
 	if len(words) == 2 && strings.HasSuffix(strings.TrimRight(c.text[:c.at], " \t"), words[0].text+" $?") {
-		return true // the last command's own number
+		return true // the exit code of the last command
 	}
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
 
-// computing are the builtins, beside test and printf, that take an expression for
-// a number in mksh or zsh.
+// computing are the builtins, besides test and printf, that evaluate an argument as an
+// expression in mksh or zsh.
 const computing = "shift ulimit getln private exit return break continue logout bye"
 
-// mayNameCommand reports whether a word may begin a command: no word of some shell's
-// language, and nothing on which one acts there.
+// mayNameCommand reports whether a word may begin a command: it is not reserved in any
+// shell, and it has no character on which a shell acts in that place.
 func (c *core) mayNameCommand(w word) bool {
 	return !isReserved(w.text) && !strings.ContainsAny(w.text, "^%{}=!#~") && (w.text == "" || strings.IndexByte("-+@,", w.text[0]) < 0) &&
 		(w.text == "[" || !strings.ContainsAny(w.text, "[]"))
 }
 
-// readAssignment reads `NAME=word`. Some variables are numbers, and their values are
-// computed too.
+// readAssignment reads `NAME=word`. Some variables are numeric, and shells evaluate
+// their values too.
 func (c *core) readAssignment() (assignment, bool) {
 	n := identifierLength(c.text[c.at:])
 	a := assignment{at: c.at, name: c.text[c.at : c.at+n], value: word{known: true}}
@@ -119,8 +119,8 @@ func (c *core) readAssignment() (assignment, bool) {
 	return a, ok && (!strings.Contains(a.value.text, "[") || !strings.ContainsAny(a.value.text, "$`"))
 }
 
-// isRedirect reports whether a redirection comes next, with or without the digit of
-// a descriptor.
+// isRedirect reports whether a redirection is next, with or without the digit of a
+// descriptor.
 func (c *core) isRedirect() bool {
 	b := c.peekByte()
 	if b >= '0' && b <= '9' {
@@ -159,8 +159,8 @@ func (c *core) readTarget() bool {
 	return ok
 }
 
-// redirectBoth reads `&> file`, which to dash is the end of a command and an empty one:
-// the same commands as long as no word follows.
+// redirectBoth reads `&> file`. dash reads it as the end of a command and an empty
+// command. The commands are the same as long as no word follows.
 func (c *core) redirectBoth() bool {
 	c.at += len("&>")
 	if c.takeText(">"); !c.readTarget() || !c.skipGap(false) {
@@ -169,7 +169,8 @@ func (c *core) redirectBoth() bool {
 	return strings.IndexByte("\x00\n;)", c.peekByte()) >= 0
 }
 
-// readHereMark reads the mark of a here-document: a plain word, plainly quoted or not.
+// readHereMark reads the mark of a here-document: a plain word, with or without
+// quotes.
 func (c *core) readHereMark() bool {
 	if c.nested > 0 || c.mark != "" || !c.skipGap(false) {
 		return false
@@ -187,7 +188,8 @@ func (c *core) readHereMark() bool {
 	return n > 0 && isDelimiter(c.peekByte())
 }
 
-// skipDocument skips the here-document that begins after a line break, if any.
+// skipDocument skips the here-document that begins after a line break, if there is
+// one.
 func (c *core) skipDocument() bool {
 	for c.mark != "" {
 		line, _, more := strings.Cut(c.text[c.at:], "\n")
@@ -205,8 +207,9 @@ func (c *core) skipDocument() bool {
 	return true
 }
 
-// plainLine reports whether a shell expands nothing in a line of a here-document but
-// variables, each by its name alone: a bracket behind one is an index in zsh.
+// plainLine reports whether a shell expands only variables in a line of a
+// here-document, each given by its name alone. A bracket after a variable is an index
+// in zsh.
 func plainLine(line string) bool {
 	if strings.ContainsAny(line, "`\\") {
 		return false

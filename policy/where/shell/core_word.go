@@ -39,7 +39,7 @@ func (c *core) readCoreWord() (word, bool) {
 				return word{}, false
 			}
 			continue
-		case b == '\\': // fish knows \n and its like
+		case b == '\\': // fish decodes \n and similar escapes
 			if next := c.peekAt(1); next < ' ' || next > '~' || strings.IndexByte("abcefnrtuUvxX01234567", next) >= 0 {
 				return word{}, false
 			}
@@ -55,8 +55,8 @@ func (c *core) readCoreWord() (word, bool) {
 	if c.peekByte() == '(' || c.at == start {
 		return word{}, false
 	}
-	// Braces alone group commands, in zsh wherever they stand. Before a redirection,
-	// {name} and a number of several digits are a descriptor to some.
+	// In zsh, single braces group commands everywhere. Before a redirection, some
+	// shells read {name} and a number of several digits as a descriptor.
 	raw := c.text[start:c.at]
 	descriptor := strings.HasSuffix(raw, "}") || strings.Trim(raw, "0123456789") == ""
 	if raw == "{" || raw == "}" || descriptor && (c.peekByte() == '<' || c.peekByte() == '>') {
@@ -65,7 +65,7 @@ func (c *core) readCoreWord() (word, bool) {
 	return r.finishWord(), true
 }
 
-// isPlain reports whether a word is of characters on which no shell acts.
+// isPlain reports whether no shell acts on any character of a word.
 func isPlain(s string) bool {
 	for _, b := range []byte(s) {
 		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '-' || b > '9') && b != '_' {
@@ -75,10 +75,10 @@ func isPlain(s string) bool {
 	return s != ""
 }
 
-// literalBang reports whether the "!" that comes next fetches no earlier command.
+// literalBang reports whether the "!" at the cursor does not fetch an earlier command.
 func (c *core) literalBang() bool { return strings.IndexByte("\x00 \t\n=\"", c.peekAt(1)) >= 0 }
 
-// readSingleQuoted reads a text in single quotes. fish knows \' and \\ there.
+// readSingleQuoted reads a text in single quotes. fish decodes \' and \\ there.
 func (c *core) readSingleQuoted(r *reading) bool {
 	text, _, closed := strings.Cut(c.text[c.at+1:], "'")
 	if !closed || strings.HasSuffix(text, `\`) || strings.Contains(text, `\\`) || c.mark != "" && strings.Contains(text, "\n") {
@@ -121,7 +121,7 @@ func (c *core) readDoubleQuoted(r *reading) bool {
 	return false
 }
 
-// readDollar reads a variable or a substitution. A bracket behind a variable is an
+// readDollar reads a variable or a substitution. A bracket after a variable is an
 // index in zsh and fish.
 func (c *core) readDollar(r *reading, quoted bool) bool {
 	c.at++
@@ -150,13 +150,15 @@ func (c *core) readDollar(r *reading, quoted bool) bool {
 	return n > 0 && c.peekByte() != '['
 }
 
-// endsWordAt reports whether what comes n characters on ends a word, a name or quotes.
+// endsWordAt reports whether the character n places ahead ends a word, a name or
+// quotes.
 func (c *core) endsWordAt(n int) bool {
 	return isDelimiter(c.peekAt(n)) || strings.IndexByte(`"/`, c.peekAt(n)) >= 0
 }
 
-// expansionLength gives the length of `{name}` at the beginning of a text, in which a
-// plain text may stand for the variable or be cut from it; 0 when it is more.
+// expansionLength returns the length of the `{name}` at the beginning of a text, also
+// with an operator that replaces the variable by a plain text or cuts one from it. It
+// returns 0 for any other expansion.
 func expansionLength(s string) int {
 	n := 1 + identifierLength(s[1:])
 	if n == 1 && len(s) > 1 && s[1] >= '0' && s[1] <= '9' {
@@ -192,9 +194,9 @@ func (c *core) readSubstitution(r *reading, quoted bool) bool {
 	return c.readClause(")")
 }
 
-// readBackquoted reads a substitution in backquotes in which no backslash and no
-// more backquotes stand, and in double quotes no quotes. To fish it is text:
-// there must be nothing in it that ends a command.
+// readBackquoted reads a substitution in backquotes that contains no backslash and no
+// other backquotes, and, inside double quotes, no quotes. fish reads it as text, so it
+// must contain nothing that ends a command.
 func (c *core) readBackquoted(r *reading, quoted bool) bool {
 	text, _, closed := strings.Cut(c.text[c.at+1:], "`")
 	if !closed || strings.TrimSpace(text) == "" || strings.ContainsAny(text, "\\#\n;&()<>!") || quoted && strings.ContainsAny(text, "\"'") {

@@ -11,22 +11,23 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Doubts are what a shell text may do beyond what its words say, each with the first words
-// that show it; "" where there is no such doubt.
+// Doubts holds what a shell text may do beyond what its words show. Each field holds
+// the first words that raise the doubt, or "".
 type Doubts struct {
-	Shut    string // it may show, or change, a file whose name the words do not spell
+	Shut    string // it may show or change a file that the words do not name
 	Unread  string // it runs a text, or code, that is not read here
-	Deletes string // it may delete a folder, or files without number
+	Deletes string // it may delete a folder, or an unknown number of files
 }
 
-// removing are programs that delete what they are given.
+// removing are programs that delete the files in their operands.
 const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
 
-// maxItems is how many words of a loop are each put in the place of its variable.
+// maxItems is the number of loop words that may replace the loop variable.
 const maxItems = 16
 
-// DoubtsOf reads a text for an answer that a person gave to another: what no word of it
-// shows was not meant. A text that is no shell's is doubted whole.
+// DoubtsOf returns the doubts about a text that an answer for another text would
+// allow. The person did not mean anything that the words do not show. A text that is
+// not a shell text is doubted as a whole.
 func DoubtsOf(text string) Doubts {
 	d := doubter{budget: 4 * maxText}
 	d.readText(text, 0)
@@ -70,8 +71,8 @@ func (d *doubter) readText(text string, depth int) {
 	}
 }
 
-// namesNarrowly reports whether a command prints only names of files that hold no secret, for
-// the xargs behind it.
+// namesNarrowly reports whether a command prints only names of files without secrets,
+// for the xargs after it.
 func namesNarrowly(words []word) bool {
 	r := newReader(words, "")
 	sub := r.gitSubcommand()
@@ -79,14 +80,14 @@ func namesNarrowly(words []word) bool {
 	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.isComputed() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
-		return true // they leave out what is hidden and ignored
+		return true // they leave out hidden and ignored files
 	case strings.HasSuffix(r.name, "find"):
 		return r.narrowsFiles()
 	}
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
 
-// noteDoubt keeps the first words of a doubt.
+// noteDoubt stores the first words of a doubt.
 func (d *doubter) noteDoubt(at *string, words string) {
 	if *at == "" {
 		*at = words
@@ -96,11 +97,12 @@ func (d *doubter) noteDoubt(at *string, words string) {
 	}
 }
 
-// unrollLoop takes the body out of a loop over words that are read, and gives it as it is for
-// each word. The text itself stands as it is where no loop is left.
+// unrollLoop takes the first loop over known words. It returns the text without the
+// loop's body, and the body once for each word. It returns the text unchanged and no
+// bodies when no such loop is left.
 func unrollLoop(text string) (rest string, bodies []string) {
 	rest = text
-	defer func() { _ = recover() }() // a text at which the parser fails is doubted where it is read
+	defer func() { _ = recover() }() // a text on which the parser panics is doubted when it is read
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return text, nil
@@ -131,7 +133,7 @@ func unrollLoop(text string) (rest string, bodies []string) {
 	return rest, bodies
 }
 
-// substituteVariable puts a word in the place of a variable, where it stands alone.
+// substituteVariable replaces each use of a variable in body by a word.
 func substituteVariable(body, name, word string) string {
 	body = strings.ReplaceAll(body, "${"+name+"}", word)
 	var b strings.Builder
@@ -143,7 +145,7 @@ func substituteVariable(body, name, word string) string {
 		}
 		if identifierLength(name+behind) == len(name) {
 			if at := strings.LastIndexByte(before, '$'); at >= 0 && at+1 < len(before) && identifierLength(before[at+1:]) == len(before)-at-1 {
-				made := b.String() // $a$b is ${a}1, and not $a1
+				made := b.String() // $a$b becomes ${a}1, not $a1
 				b.Reset()
 				b.WriteString(made[:len(made)-len(before)+at] + "${" + before[at+1:] + "}")
 			}
@@ -155,17 +157,17 @@ func substituteVariable(body, name, word string) string {
 	}
 }
 
-// finder says who gives a command its last words.
+// finder is the program that supplies a command's last words.
 type finder byte
 
 const (
-	plainCommand finder = iota // they stand there
-	ofFind                     // find does, which is looked at by itself
-	ofXargs                    // xargs does, from its input
+	plainCommand finder = iota // none: the text has all the words
+	ofFind                     // find supplies them, and find itself is checked separately
+	ofXargs                    // xargs supplies them, from its input
 )
 
-// readCommand looks at one command and at those that it runs. Narrow says that what comes in
-// names no file with a secret.
+// readCommand checks one command and the commands that it runs. narrow means that its
+// input names no file with a secret.
 func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	if depth > maxDepth || !words[0].known {
 		d.noteDoubt(&d.Unread, words[0].text)
@@ -173,7 +175,7 @@ func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	}
 	r, e := newReader(words, ""), commandEffects(words)
 	if last := words[len(words)-1]; by == ofXargs && narrow && last.isFound() {
-		e = commandEffects(words[:len(words)-1]) // a file's name, and no option
+		e = commandEffects(words[:len(words)-1]) // the input is a file's name and not an option
 	}
 	if e.handed || e.hidden && listedIn("awk gawk mawk nawk", r.name) {
 		d.noteDoubt(&d.Unread, r.name)
@@ -197,7 +199,8 @@ func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	}
 }
 
-// findShutFiles notes words of a command that may name a place of secrets, or any file.
+// findShutFiles notes words of a command that may name a place of secrets, or any
+// file.
 func (d *doubter) findShutFiles(r *reader, by finder, narrow bool) {
 	sub := r.gitSubcommand()
 	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
@@ -222,8 +225,8 @@ func (d *doubter) findShutFiles(r *reader, by finder, narrow bool) {
 	}
 }
 
-// mayChooseShut reports whether a wildcard chooses a name of a place of secrets, however
-// ordinary it looks: *.json is credentials.json too.
+// mayChooseShut reports whether a wildcard matches the name of a place of secrets,
+// even if the wildcard looks ordinary: *.json matches credentials.json too.
 func mayChooseShut(glob string) bool {
 	last := strings.ToLower(glob[strings.LastIndexByte(glob, '/')+1:])
 	for i := range textclass.SecretPlaces {
@@ -239,7 +242,7 @@ func mayChooseShut(glob string) bool {
 	return false
 }
 
-// findDeletions notes what deletes a folder, or files that are found.
+// findDeletions notes a command that deletes a folder or found files.
 func (d *doubter) findDeletions(r *reader, by finder) {
 	if !listedIn(removing, r.name) {
 		return
@@ -254,7 +257,7 @@ func (d *doubter) findDeletions(r *reader, by finder) {
 	}
 }
 
-// isFound reports whether xargs or find puts a word here.
+// isFound reports whether xargs or find supplies the word.
 func (w *word) isFound() bool {
 	return !w.known && (w.fed || strings.Contains(w.text, "{}") || w.head != w.text)
 }

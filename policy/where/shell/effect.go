@@ -5,37 +5,38 @@ import (
 	"strings"
 )
 
-// effect is what a command does besides what its name says, as far as its words
-// show it.
+// effect is what a command does beyond its name, as far as its words show it.
 type effect struct {
-	// inner are the commands it runs, each as words; texts are shell texts.
+	// inner are the commands it runs, each as words; texts are the shell texts it
+	// runs.
 	inner [][]word
 	texts []string
-	// hidden says that it may run something which its words do not show: only a
-	// pattern without wildcards speaks of it.
+	// hidden means that it may run something that its words do not show. Only a
+	// pattern without wildcards covers it.
 	hidden bool
-	// handed says that its words, or its input, are a command or a text in a
-	// language that is not read here.
+	// handed means that its words, or its input, are a command or a text in a language
+	// that is not read here.
 	handed bool
-	// strange says that no table knows the program: the pattern has to name every
-	// word of it.
+	// strange means that no table has the program. The pattern must name every word of
+	// it.
 	strange bool
-	// stays are words that may make it run a program or write a file: a wildcard
-	// must not stand for them.
+	// stays are the indexes of words that may make it run a program or write a file. A
+	// wildcard must not match them.
 	stays []int
-	// named are words that say which program or script runs: a bare wildcard
-	// must not stand for them.
+	// named are the indexes of words that name the program or script to run. A bare
+	// wildcard must not match them.
 	named []int
-	// launched are those of them that are a program, judged by its own row; filed are
-	// those that are a file or a task, which may have the name of one.
+	// launched are those of the named words that are a program, which is judged by its
+	// own row. filed are those that are a file or a task, which may have the name of a
+	// program.
 	launched, filed []int
-	// loose says that a word may turn out to be such an option.
+	// loose means that an unknown word may be such an option.
 	loose bool
-	// assigned are the variables that it sets for what it runs, as NAME=value.
+	// assigned are the variables that it sets for the commands it runs, as NAME=value.
 	assigned []string
 }
 
-// mergeEffect adds what a command does whose words begin at a word of this one.
+// mergeEffect adds the effect of the command whose words begin at index at.
 func (e *effect) mergeEffect(more effect, at int) {
 	for _, i := range more.stays {
 		e.stays = append(e.stays, at+i)
@@ -55,7 +56,7 @@ func (e *effect) mergeEffect(more effect, at int) {
 	e.strange, e.loose = e.strange || more.strange, e.loose || more.loose
 }
 
-// isSuspect reports whether the words may be more than what the program's name says.
+// isSuspect reports whether the command may do more than its name says.
 func (e *effect) isSuspect() bool { return e.hidden || len(e.stays) > 0 }
 
 // hasUnknownWord reports whether any word is unknown.
@@ -63,17 +64,18 @@ func hasUnknownWord(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return !w.known })
 }
 
-// hiddenEffect gives the effect of what is not read here.
+// hiddenEffect returns the effect of a command that is not read here.
 func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 
-// takers are the builtins that take any word for a program or a file.
+// takers are the builtins that accept any word as a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
-// deaf are shells of busybox, and what reads its input as they do: to them --version is no
-// option that they know, and they run what comes in.
+// deaf are shells of busybox, and programs that read their input like them. They do
+// not have the option --version and run their input.
 const deaf = "sh ash hush tcl tclsh wish expect"
 
-// commandEffects looks a command up, and the programs that it launches.
+// commandEffects returns the effect of a command, including the programs that it
+// launches.
 func commandEffects(words []word) effect { return launchedBy(words, 0) }
 
 func launchedBy(words []word, depth int) effect {
@@ -109,7 +111,7 @@ func lookUp(words []word) effect {
 	}
 	if l, ok := t.launchers[name]; ok {
 		if listedIn(takers, name) && len(words) == 2 && strings.HasPrefix(words[1].text, "-") {
-			return hiddenEffect() // to zsh a file of that name
+			return hiddenEffect() // zsh reads the word as a file of that name
 		}
 		return l.readEffects(words)
 	}
@@ -125,11 +127,11 @@ func lookUp(words []word) effect {
 	return e
 }
 
-// carriesText reports whether a word is more than a name: a text that a program which
-// can run others may take for a command of its own.
+// carriesText reports whether a word is more than a name. A program that can run
+// others may read it as a command.
 func carriesText(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
 
-// baseName gives the name of a program without its folder.
+// baseName returns the name of a program without its folder.
 func baseName(called string) string {
 	if i := strings.LastIndexAny(called, `/\`); i >= 0 {
 		return called[i+1:]
@@ -137,8 +139,8 @@ func baseName(called string) string {
 	return called
 }
 
-// canonicalName gives the name under which the tables know a program: in lower case,
-// without folder, .exe and version.
+// canonicalName returns the name of a program in the tables: in lower case, without
+// folder, .exe and version.
 func canonicalName(called string) string {
 	name := strings.ToLower(baseName(called))
 	for _, ext := range [...]string{".exe", ".cmd", ".bat", ".com"} {

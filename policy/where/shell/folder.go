@@ -2,8 +2,9 @@ package shell
 
 import "strings"
 
-// changeFolder reads the words of cd, pushd and popd. "-", "+1" and "-1" are folders that the
-// shell was in before, in an earlier text too (OLDPWD): a wildcard does not stand for them.
+// changeFolder reads the words of cd, pushd and popd. "-", "+1" and "-1" are earlier
+// folders of the shell, perhaps from an earlier text (OLDPWD), so a wildcard does not
+// match them.
 func changeFolder(words []word) effect {
 	e := effect{}
 	for i := 1; i < len(words); i++ {

@@ -6,14 +6,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// global is what a program takes before its subcommand, or beside what it makes,
-// and does not change what that runs, reads or contacts. Any other option there is
-// a part of the command: `git -c x=y log`, `docker --context x ps`, `cargo +nightly`.
+// global holds the options that a program accepts before its subcommand or target and
+// that do not change what the command runs, reads or contacts. Any other option in
+// that place is part of the command: `git -c x=y log`, `docker --context x ps`, `cargo
+// +nightly`.
 type global struct {
 	flags  string
-	valued string // these have a value, in the next word too
-	joined string // these have one behind "="
-	dirs   string // these say in which folder it works
+	valued string // options with a value, perhaps in the next word
+	joined string // options with a value after "="
+	dirs   string // options that set the working folder
 }
 
 var globals = map[string]global{
@@ -34,8 +35,8 @@ var globals = map[string]global{
 	"tofu":      {dirs: "-chdir"},
 }
 
-// stripGlobals gives a command without its global options, and the folders that those
-// name; the same words when it has none.
+// stripGlobals returns a command without its global options, and the folders in these
+// options. It returns the same words when there are none.
 func stripGlobals(words []word) (rest, dirs []word) {
 	g, known := globals[canonicalName(words[0].text)]
 	if !words[0].known || !known {
@@ -69,13 +70,14 @@ func stripGlobals(words []word) (rest, dirs []word) {
 	return append([]word{words[0]}, words[at:]...), dirs
 }
 
-// isValue reports whether a word is one and can be no option.
+// isValue reports whether a word is a single value and cannot be an option.
 func (w *word) isValue() bool {
 	return !w.many && !w.split && (!w.known || w.text == "" || strings.IndexByte("-+@:", w.text[0]) < 0)
 }
 
-// judgeFolders reports whether the folders that a command is sent to are among those of
-// the rule. One after another, the second is relative to the first.
+// judgeFolders reports whether the working folders that a command's options set are
+// among the rule's. Several folders are a Maybe, because each is relative to the one
+// before it.
 func (j *judge) judgeFolders(dirs []word) where.Match {
 	switch {
 	case len(dirs) == 0:

@@ -7,16 +7,16 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// contact says how a program finds the hosts it contacts in its words.
+// contact describes which words of a program are the hosts it contacts.
 type contact struct {
 	names string
-	// first says that its first operand is a host, whatever it looks like; others
-	// may be. operands says that each is a URL, with or without a scheme. Without
-	// either, a host is what stands before a colon.
-	// remote says that those after the first are for it to run.
+	// first means that the first operand is a host, whatever it looks like; other
+	// operands may be hosts too. operands means that each operand is a URL, with or
+	// without a scheme. Without both, a host is the text before a colon. remote means
+	// that the operands after the first are a command to run there.
 	first, operands, remote bool
-	// plain are options whose value is no host, and follows those by which it goes
-	// where an answer sends it.
+	// plain are options whose value is not a host. follows are options that make the
+	// program go where an answer sends it.
 	plain, follows string
 }
 
@@ -31,7 +31,7 @@ var contacts = []contact{
 	{names: "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr ftp lftp tftp nmap", first: true},
 }
 
-// fetching are programs to which a name with a dot is a host.
+// fetching are programs that read a name with a dot as a host.
 const fetching = "docker podman nerdctl skopeo helm go pip pip3"
 
 func contactOf(called word) *contact {
@@ -44,8 +44,8 @@ func contactOf(called word) *contact {
 	return nil
 }
 
-// judgeHosts reports whether the hosts in a command are those of the rule: all that
-// may be one for a rule that opens, any for another.
+// judgeHosts reports whether the hosts in a command are among the rule's: every
+// possible host for a rule that opens, any host for another rule.
 func (j *judge) judgeHosts(words []word) where.Match {
 	switch {
 	case j.hosts == nil:
@@ -84,15 +84,15 @@ func (j *judge) judgeHosts(words []word) where.Match {
 	return v
 }
 
-// mayDial reports whether a word may make gawk open a connection: it takes the file
-// /inet/tcp/0/host/80 for one, also from a program that makes up its arguments.
+// mayDial reports whether a word may make gawk open a connection. gawk reads the file
+// /inet/tcp/0/host/80 as a connection, also when its program changes its arguments.
 func mayDial(called string, w *word) bool {
 	return listedIn("awk gawk mawk nawk", canonicalName(called)) &&
 		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))
 }
 
-// judgeOption judges an option of a program that contacts hosts, and says whether the
-// next word is a value that is none.
+// judgeOption judges an option of a program that contacts hosts. next reports whether
+// the next word is a value that is not a host.
 func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, next bool) {
 	text := words[i].text
 	name, value, attached := strings.Cut(text, "=")
@@ -119,7 +119,7 @@ func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, nex
 	return j.judgeRemoteWord(text, false), false
 }
 
-// judgeOperand judges a word of a program that contacts hosts.
+// judgeOperand judges an operand of a program that contacts hosts.
 func (j *judge) judgeOperand(c *contact, text string, first bool) where.Match {
 	switch {
 	case text == "--", c.remote && !first, c.first && !first && strings.Trim(text, "0123456789") == "":
@@ -132,8 +132,8 @@ func (j *judge) judgeOperand(c *contact, text string, first bool) where.Match {
 	return j.judgeRemoteWord(text, false)
 }
 
-// judgeRemoteWord judges a word of a program that is not known to contact hosts by its
-// operands: a URL, user@host, host:path. bare says that a name with a dot is one.
+// judgeRemoteWord judges a word of a program whose operands are not known to be hosts:
+// a URL, user@host, host:path. bare means that a name with a dot is a host too.
 func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	if at := strings.Index(text, "://"); at >= 0 {
 		if strings.Contains(text[at+3:], "://") {
@@ -144,7 +144,7 @@ func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	head, _, _ := strings.Cut(text, "/")
 	host, _, path := strings.Cut(head, ":")
 	switch {
-	case strings.HasPrefix(text, "//"), strings.HasPrefix(text, `\\`): // a share, to Windows
+	case strings.HasPrefix(text, "//"), strings.HasPrefix(text, `\\`): // a network share on Windows
 		return j.judgeURLHost(strings.TrimLeft(text, `/\`))
 	case strings.Contains(head, "@"), path && host != "":
 		return j.judgeURLHost(host)
@@ -156,8 +156,8 @@ func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	return where.Yes
 }
 
-// judgeURLHost judges the host of a URL with or without a scheme: one that programs read
-// alike, and is in the list.
+// judgeURLHost judges the host of a URL with or without a scheme. Programs must read
+// the host alike, and it must be in the list.
 func (j *judge) judgeURLHost(text string) where.Match {
 	if _, after, found := strings.Cut(text, "://"); found {
 		text = after
@@ -175,8 +175,8 @@ func (j *judge) judgeURLHost(text string) where.Match {
 	return j.judgeListedHost(host)
 }
 
-// listedBehind reports whether a part of a word is a host of the list, or the letters of
-// options with one behind them: -xproxy.example.
+// listedBehind reports whether a part of a word is a listed host, or option letters
+// with such a host after them: -xproxy.example.
 func (j *judge) listedBehind(part string) where.Match {
 	v, option := where.No, strings.HasPrefix(part, "-")
 	for n := 0; n <= maxBundle && part != ""; n++ {
@@ -191,7 +191,7 @@ func (j *judge) listedBehind(part string) where.Match {
 	return v
 }
 
-// maxBundle is how many letters may stand before the value of an option.
+// maxBundle is how many letters may precede the value of an option.
 const maxBundle = 32
 
 func (j *judge) judgeListedHost(host string) where.Match {

@@ -19,7 +19,7 @@ func (c *commands) JudgeValue(v where.Value, opens bool) where.Match {
 	}
 	verdict := c.judgeCommands(v, opens)
 	if opens && verdict != where.No && c.not != nil {
-		// No way to read the text may find what is excepted.
+		// No reading of the text may match an excepted pattern.
 		except := &commands{patterns: c.not}
 		verdict = min(verdict, where.Yes-except.judgeCommands(v, false))
 	}
@@ -33,29 +33,30 @@ func (c *commands) judgeCommands(v where.Value, opens bool) where.Match {
 	return j.judgeText(text, 0)
 }
 
-// judge judges a text and the texts in it.
+// judge judges a text and the texts inside it.
 type judge struct {
 	*commands
-	base    string // the folder at which the text starts, if it is known
+	base    string // the folder in which the text starts; "" when unknown
 	opens   bool
 	budget  int  // bytes of shell text that may still be read
 	expands bool // the text may use variables
-	loops   bool // it may have loops
+	loops   bool // the text may have loops
 	moves
-	asked, askedBytes int // paths that were resolved, and their length
+	asked, askedBytes int // number of resolved paths, and their length
 }
 
-// moves are where a text may have gone when a command runs.
+// moves holds the folders in which a command of a text may run.
 type moves struct {
 	starts    []string // folders in which relative paths may begin, each with its slash
-	lost      bool     // they are not known
-	redirects []file   // of what the text stands in, and its own
+	lost      bool     // the folders are unknown
+	redirects []file   // redirections of the enclosing texts and of this text
 }
 
-// judgeText judges a shell text, which may stand in a word of another. It is read by
-// the core, and, where that would decide, by a parser of bash too. Where the two
-// do not find the same commands, or the core does not know the text, some shell
-// may find others: then the parser's only say whether it is worse than a Maybe.
+// judgeText judges a shell text, which may be inside a word of another text. The core
+// reads the text, and if its reading would decide, a parser of bash reads the text
+// too. When the two find different commands, or the core cannot read the text, some
+// shell may find other commands: then the commands of the parser only decide between
+// Maybe and the stricter verdict.
 func (j *judge) judgeText(text string, depth int) where.Match {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {
@@ -75,7 +76,7 @@ func (j *judge) judgeText(text string, depth int) where.Match {
 			}
 		}
 		if j.opens == (v != where.Yes) {
-			return v // the other reading could make it no more
+			return v // the other reading cannot make the verdict milder
 		}
 	}
 	parsed, err := parseShell(text, syntax.LangBash)
@@ -103,8 +104,8 @@ func (j *judge) judgeProgram(p *program, depth int) where.Match {
 	return j.judgeSome(p, depth)
 }
 
-// judgeAll reports whether every command of a program is certainly one of the patterns.
-// A program without commands is none of them.
+// judgeAll reports whether every command of a program certainly matches one of the
+// patterns. A program without commands does not match.
 func (j *judge) judgeAll(p *program, depth int) where.Match {
 	v := where.Yes
 	if p.doubt || !j.allowsAssigned(p) || j.judgeRedirects() != where.Yes {
@@ -119,7 +120,7 @@ func (j *judge) judgeAll(p *program, depth int) where.Match {
 	return v
 }
 
-// judgeAllowed judges one command, and every command it would run.
+// judgeAllowed judges one command and every command that it would run.
 func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	if depth > maxDepth {
 		return where.Maybe
@@ -146,8 +147,8 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	return v
 }
 
-// matchPatterns reports whether a command is certainly one of the patterns, and no more
-// than they were written for.
+// matchPatterns reports whether a command certainly matches one of the patterns and
+// does no more than that pattern covers.
 func (j *judge) matchPatterns(words []word) where.Match {
 	e := commandEffects(words)
 	v := where.No
@@ -161,8 +162,8 @@ func (j *judge) matchPatterns(words []word) where.Match {
 	return v
 }
 
-// coversEffect reports whether a pattern that matches the words was also written for
-// what they do.
+// coversEffect reports whether a pattern that matches the words also covers their
+// effect.
 func (j *judge) coversEffect(e *effect, p *pattern, words []word) bool {
 	if e.hidden && !p.isExact() || e.strange && !p.spellsWords(words) {
 		return false
@@ -176,7 +177,8 @@ func (j *judge) coversEffect(e *effect, p *pattern, words []word) bool {
 		!slices.ContainsFunc(e.named, func(i int) bool { return !p.namesWord(i) || !words[i].known }) && !j.mayShowSecrets(p, words)
 }
 
-// judgeSettings reports whether a command has the options and the hosts of the rule.
+// judgeSettings reports whether a command meets the rule's options, hosts, paths and
+// search.
 func (j *judge) judgeSettings(words []word) where.Match {
 	v := min(j.judgeHosts(words), j.judgeFiles(words), j.judgeSearch(words))
 	if j.options != nil {
@@ -188,7 +190,7 @@ func (j *judge) judgeSettings(words []word) where.Match {
 	return v
 }
 
-// judgeSome reports whether any command of a program is one of the patterns.
+// judgeSome reports whether any command of a program matches one of the patterns.
 func (j *judge) judgeSome(p *program, depth int) where.Match {
 	v := where.No
 	if p.steered {
@@ -200,8 +202,8 @@ func (j *judge) judgeSome(p *program, depth int) where.Match {
 	return min(v, j.judgeRedirects(), j.judgeWorkFolder(p))
 }
 
-// mayMatch judges one command, and every command it would run, generously: by the
-// name of a program wherever it is kept, and with options in between.
+// mayMatch judges one command and every command that it would run, generously: it
+// ignores the folder of the program and options between the words.
 func (j *judge) mayMatch(words []word, depth int) where.Match {
 	if depth > maxDepth || !words[0].known {
 		return where.Maybe
@@ -232,8 +234,8 @@ func (j *judge) mayMatch(words []word, depth int) where.Match {
 	return v
 }
 
-// judgeExcepted reports whether a command is certainly one that a rule which denies
-// leaves alone.
+// judgeExcepted reports whether a command certainly matches an exception of a rule
+// that denies.
 func (j *judge) judgeExcepted(words []word) where.Match {
 	if j.not == nil {
 		return where.No
@@ -241,13 +243,13 @@ func (j *judge) judgeExcepted(words []word) where.Match {
 	except := judge{commands: &commands{patterns: j.not}, opens: true}
 	v := except.matchPatterns(words)
 	if e := commandEffects(words); len(e.inner)+len(e.texts) > 0 {
-		v = min(v, where.Maybe) // what it runs is judged by itself
+		v = min(v, where.Maybe) // the commands it runs are judged separately
 	}
 	return v
 }
 
-// matchesPastOptions reports whether the pattern is met when options, each with a value or
-// without, are left out: git -C /srv push is a git push.
+// matchesPastOptions reports whether the pattern matches when options, with or without
+// a value, are left out: git -C /srv push is a git push.
 func (p *pattern) matchesPastOptions(words []word) bool {
 	if !p.mayBegin(words[0].text) {
 		return false
@@ -273,8 +275,9 @@ func (p *pattern) matchesPastOptions(words []word) bool {
 	return skipped && (p.rest || at == len(words))
 }
 
-// deniedNames gives the names under which a program may be denied: as called, without
-// its folder, and as a file system without case would find it.
+// deniedNames returns the names under which a program may be denied: as called,
+// without its folder, in lower case as a case-insensitive file system finds it, and
+// without its version.
 func deniedNames(called string) []string {
 	list := []string{called}
 	add := func(name string) {

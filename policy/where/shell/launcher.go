@@ -2,25 +2,25 @@ package shell
 
 import "strings"
 
-// launcher is an interpreter, or a program that runs others by name: it takes
-// the script or the program as its first operand, and code from an option or
-// from its input. Options that are not listed leave what it runs unknown.
+// launcher is an interpreter, or a program that runs others by name. Its first operand
+// is the script or the program; code may also come from an option or from its input.
+// An option that is not listed makes its effect unknown.
 type launcher struct {
 	names  string
-	flags  string // options that change nothing about what is run
-	module string // option before the operand that names a program to run
+	flags  string // options that do not change what is run
+	module string // option before the operand after which a program's name follows
 	subs   string // words before the operand
 	runs   target // what the operand names
-	shows  string // options that print and end, for every vendor; others read a program from the input
+	shows  string // options that only print, in every vendor's version; other options may read a program from the input
 }
 
-// target is what a launcher runs by name.
+// target is the kind of thing that a launcher runs by name.
 type target byte
 
 const (
 	fileTarget    target = iota // a file or a task of the project
-	programTarget               // a program, which is judged by its own row
-	greedyTarget                // a program, whose options the launcher takes up to "--"
+	programTarget               // a program, judged by its own row
+	greedyTarget                // a program; the launcher takes the program's options up to "--"
 )
 
 var launchers = []launcher{
@@ -68,15 +68,16 @@ func (l launcher) readEffects(words []word) effect {
 			return hiddenEffect()
 		}
 	}
-	return hiddenEffect() // code from the input
+	return hiddenEffect() // the code comes from the input
 }
 
-// maxLaunched is how many launchers may launch each other: npx npm exec tsc.
+// maxLaunched is how many launchers may launch each other in a row: npx npm exec tsc.
 const maxLaunched = 3
 
-// addLaunched adds what the program does that a word names: the words behind it are judged
-// by its own row. A file is a script, which may do anything, unless it has the name of a
-// program that is known: node_modules/.bin/tsc. A launcher may leave the first "--" out.
+// addLaunched adds the effect of the program that a word names; the words after it are
+// judged by that program's row. A file is a script, which may do anything, unless it
+// has the name of a known program: node_modules/.bin/tsc. A launcher may remove the
+// first "--".
 func (e *effect) addLaunched(words []word, at, depth int, file bool) {
 	if depth == maxLaunched {
 		e.hidden, e.handed = true, true
@@ -119,8 +120,8 @@ func isScriptFile(name string) bool {
 	return false
 }
 
-// readShell gives a POSIX shell: -c takes a text, which is judged like the one it
-// stands in.
+// readShell reads the words of a POSIX shell. The text after -c is judged like the
+// text around it.
 func readShell(words []word) effect {
 	for at := 1; at < len(words); at++ {
 		text := words[at].text

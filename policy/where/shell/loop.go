@@ -7,16 +7,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxUnrolled bounds a text whose loop is written out.
+// maxUnrolled is the maximum length in bytes of a text whose loop is written out.
 const maxUnrolled = 2 << 10
 
-// settingWords begin commands that may set a variable of a loop.
+// settingWords are the first words of commands that may set the variable of a loop.
 const settingWords = "read mapfile readarray getopts printf let declare typeset local export readonly unset eval source . set shift vared builtin command exec"
 
-// writeOut writes the first loop over plain words as its commands for each word: what
-// "$f" is, a judge then sees. It takes a text that both readings know, and gives "" where
-// that is not sure or there is no such loop. In the place of a wildcard's file, in quotes,
-// stands the wildcard.
+// writeOut replaces the first loop over plain words by its commands, once for each
+// word, so that the judge sees the value of "$f". It takes a text on which both
+// readings agree. It returns "" when there is no such loop or the result is not
+// certain. For a file of a wildcard it writes the wildcard in place of the quoted
+// variable.
 func writeOut(text string, p *program) (written string) {
 	if parsed, err := parseShell(text, syntax.LangBash); err != nil || !p.equalProgram(parsed) || len(p.assigned) > 0 ||
 		slices.ContainsFunc(p.commands, func(s simple) bool { return !s.words[0].known || listedIn(settingWords, s.words[0].text) }) {
@@ -70,11 +71,11 @@ func loopOf(text string, loop *syntax.ForClause) string {
 	return b.String() + "}" + text[int(loop.DonePos.Offset())+len("done"):]
 }
 
-// plainLetters are those that no shell acts on.
+// plainLetters are the characters on which no shell acts.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
 
-// isVariable reports whether a word is a variable and nothing more. One without quotes may
-// become several words, unless what it stands for is literal.
+// isVariable reports whether a word is exactly the variable. A variable without quotes
+// may become several words, so it counts only when its value is literal.
 func isVariable(word *syntax.Word, name string, literal bool) bool {
 	if len(word.Parts) != 1 {
 		return false

@@ -1,12 +1,12 @@
 package shell
 
-// The programs and builtins that exist to run something else, or can be made to
-// from a file or a prompt, in ways that are not read here (see GTFOBins): only a
-// pattern without wildcards opens them. The builtins among them change what later
-// commands mean, or evaluate subscripts (a[$(id)]).
+// The programs and builtins that run something else by design, or can be made to from
+// a file or a prompt, in ways that are not read here (see GTFOBins). Only a pattern
+// without wildcards allows them. The builtins among them change the meaning of later
+// commands, or evaluate subscripts (a[$(id)]).
 const (
-	// handing are those whose words, or whose input, are a command, or a text in
-	// another language: what runs is not what a rule that denies can read.
+	// handing are those whose words or input are a command, or a text in another
+	// language. A rule that denies cannot read what they run.
 	handing = `
 	trap hash bind complete compgen compopt fc history mapfile readarray enable emulate zmodload autoload zle sched
 	functions noglob nocorrect repeat foreach coproc - alias su pkexec runuser machinectl systemd-run start-stop-
@@ -25,8 +25,7 @@ const (
 	salt salt-call salt-ssh envchain envconsul summon dotenvx teller aws-okta lima fakechroot eatmydata systemd-cat srun
 	salloc sbatch bsub mpirun mpiexec tsocks trickle dbus-launch ifne pee s6-setuidgid s6-envdir daemonize dockerize
 	heaptrack reflex start-server-and-test`
-	// opaque are the others. What their words show is all that a rule that denies
-	// has to go by.
+	// opaque are the others. A rule that denies judges them only by their words.
 	opaque = `
 	unalias set shopt setopt unsetopt jobs read unset getopts let declare typeset local export readonly nameref
 	wait integer float vared print zcompile zstyle sftp ftp lftp vim vi view rvim rview vimdiff nvim nano pico

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// hasOption reports whether a command has one of some options, wherever it stands: Yes
-// when every way to read its words finds one, No when none does. Behind "--" are
-// operands; what may be the value of another option may be one itself. An operand
-// that acts as an option does counts as that option.
+// hasOption reports whether a command has one of some options, in any position: Yes
+// when every reading of its words finds one, No when none does. After "--" follow
+// operands. A word that may be the value of another option may also be an option. An
+// operand with the effect of an option counts as that option.
 func hasOption(words []word, names []string) where.Match {
 	v := where.No
 	r := rowOf(words)
@@ -44,7 +44,7 @@ func hasOption(words []word, names []string) where.Match {
 	return v
 }
 
-// takesNext reports whether the word behind an option may be its value.
+// takesNext reports whether the word after an option may be its value.
 func takesNext(option string, r *row) bool {
 	if r == nil {
 		return !strings.Contains(option, "=")
@@ -53,8 +53,8 @@ func takesNext(option string, r *row) bool {
 	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
-// spellsOption reports whether a word is one of the options: with a value, in a bundle of
-// short ones, or shortened.
+// spellsOption reports whether a word is one of the options: with or without a value,
+// in a bundle of short options, or shortened.
 func spellsOption(text string, names []string, r *row) where.Match {
 	v := where.No
 	option, _, _ := strings.Cut(text, "=")
@@ -63,10 +63,10 @@ func spellsOption(text string, names []string, r *row) where.Match {
 		case option == name:
 			return where.Yes
 		case strings.HasPrefix(name, "--"):
-			if len(option) > 2 && strings.HasPrefix(name, option) { // GNU's, git's
+			if len(option) > 2 && strings.HasPrefix(name, option) { // GNU programs and git accept shortened names
 				v = where.Maybe
 			}
-			if name[1:] == option && (r == nil || r.single) { // Go's
+			if name[1:] == option && (r == nil || r.single) { // Go programs accept one dash
 				v = where.Maybe
 			}
 		case len(name) > 2:
@@ -80,7 +80,8 @@ func spellsOption(text string, names []string, r *row) where.Match {
 	return v
 }
 
-// bundlesOption reports whether a word is a bundle with a short option in it. r may be nil.
+// bundlesOption reports whether a word is a bundle that contains a short option. r may
+// be nil.
 func (r *row) bundlesOption(text, name string) where.Match {
 	v := where.Yes
 	for i := 1; i < len(text); i++ {
@@ -94,7 +95,7 @@ func (r *row) bundlesOption(text, name string) where.Match {
 		}
 		switch {
 		case known && (kind == required || kind == rest):
-			return where.No // the others are its value
+			return where.No // the rest is its value
 		case !known || kind == attached:
 			v = where.Maybe
 		}
@@ -102,8 +103,8 @@ func (r *row) bundlesOption(text, name string) where.Match {
 	return where.No
 }
 
-// rowOf gives the row of a program, or of the subcommand that the words name; nil
-// when the table has none.
+// rowOf returns the row of a program, or of the subcommand that the words name; nil
+// when the table has no such row.
 func rowOf(words []word) *row {
 	if !words[0].known {
 		return nil
@@ -125,7 +126,7 @@ func rowOf(words []word) *row {
 	return r
 }
 
-// namesOption reports whether a rule names an option that stands in a command.
+// namesOption reports whether a rule names an option of a command.
 func (c *commands) namesOption(text string) bool {
 	option, _, _ := strings.Cut(text, "=")
 	return slices.Contains(c.options, option)

@@ -13,11 +13,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// What a pattern may look like.
+// The limits of a pattern.
 const (
 	maxPattern = 4096
-	// notWords are the characters by which a shell would read something else
-	// than words. Whoever writes one believes that a pattern is shell text.
+	// notWords are characters on which a shell acts. A pattern that contains one was
+	// written as shell text and not as words.
 	notWords = "\\`$;&|<>()"
 )
 
@@ -69,11 +69,11 @@ func parsePattern(source string) (*pattern, error) {
 	return p, nil
 }
 
-// splitPattern cuts a pattern at its blanks; quotes keep a blank, and what a
-// shell would act on, in a word.
+// splitPattern splits a pattern at its blanks. Quotes keep a blank, or a character on
+// which a shell acts, in a word.
 func splitPattern(source string) ([]string, error) {
 	words := make([]string, 0, 1+strings.Count(source, " "))
-	from, quoted := -1, false // of the word that is read
+	from, quoted := -1, false // of the current word
 	end := func(i int) {
 		switch {
 		case quoted:
@@ -115,7 +115,7 @@ func splitPattern(source string) ([]string, error) {
 
 func isQuote(r rune) bool { return r == '\'' || r == '"' }
 
-// removeQuotes gives a word without its quotes, which are closed.
+// removeQuotes returns a word without its quotes, which are all closed.
 func removeQuotes(word string) string {
 	var b strings.Builder
 	quote := rune(0)
@@ -132,8 +132,8 @@ func removeQuotes(word string) string {
 	return b.String()
 }
 
-// matchWords reports whether the pattern is about these words: Yes whatever the shell
-// puts in place of what it expands, No whatever it does.
+// matchWords reports whether the pattern matches these words: Yes if it matches for
+// every expansion by the shell, No if it matches for none.
 func (p *pattern) matchWords(words []word) where.Match {
 	if first := len(words) > 0 && len(p.texts) > 0; first && words[0].known && !words[0].many && !p.mayBegin(words[0].text) && !goesUp(words[0].text) {
 		return where.No
@@ -167,8 +167,8 @@ func (p *pattern) matchWords(words []word) where.Match {
 	return where.Yes
 }
 
-// opensOption reports whether word i of a command met a word of the pattern that names
-// it: one without a wildcard, or --output=*, which names the option.
+// opensOption reports whether the pattern names word i of a command: its word has no
+// wildcard, or names the option, as --output=* does.
 func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.texts) || !p.words()[i].HasWildcard() {
 		return i < len(p.texts)
@@ -178,7 +178,7 @@ func (p *pattern) opensOption(i int, text string) bool {
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
 
-// spellsWords reports whether the pattern holds at least a part of every word.
+// spellsWords reports whether the pattern contains at least a part of every word.
 func (p *pattern) spellsWords(words []word) bool {
 	if p.rest || hasUnknownWord(words) {
 		return false
@@ -191,7 +191,7 @@ func (p *pattern) spellsWords(words []word) bool {
 	return true
 }
 
-// namesWord reports whether the pattern holds at least a part of word i.
+// namesWord reports whether the pattern contains at least a part of word i.
 func (p *pattern) namesWord(i int) bool { return i < len(p.texts) && !isBareGlob(p.texts[i]) }
 
 // isExact reports whether the pattern has no wildcard at all.
@@ -199,7 +199,7 @@ func (p *pattern) isExact() bool {
 	return !p.rest && !slices.ContainsFunc(p.words(), (*glob.Pattern).HasWildcard)
 }
 
-// isBareGlob reports whether a glob holds nothing but wildcards.
+// isBareGlob reports whether a glob consists only of wildcards.
 func isBareGlob(text string) bool { return strings.Trim(text, "*?") == "" }
 
 // matchesAll reports whether a glob matches every text.
@@ -208,8 +208,8 @@ func matchesAll(g *glob.Pattern) bool {
 	return len(s) > 1 && strings.Trim(s, "*") == ""
 }
 
-// goesUp reports whether a path in the text goes up: `src/**` matches the letters
-// of src/../../etc and was not written for it.
+// goesUp reports whether a path in the text goes up: `src/**` matches the text
+// src/../../etc but is not meant for it.
 func goesUp(text string) bool {
 	return strings.Contains(text, "..") &&
 		slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/\\=:,", r) }), "..")

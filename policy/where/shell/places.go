@@ -10,30 +10,30 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// places are paths that a rule names by globs. The folder before the first
-// wildcard is resolved like the paths that are compared, links and all.
+// places are paths that a rule names with globs. The folder before the first wildcard
+// is resolved like the compared paths, with its links.
 type places struct {
 	list  []place
 	place func(path, base string) (stands, leads string, known bool)
 }
 
-// place is a folder, and a glob for what follows. One that is not is shut, whatever
-// the others say.
+// place is a folder and a glob for the rest of a path. A place with not set excludes
+// its paths, whatever the other places allow.
 type place struct {
 	folder, rest string
 	not          bool
 }
 
-// Limits on what a disk is asked: folders in which a relative path may begin;
-// paths of one text, and all their bytes.
+// Limits on disk queries: folders in which a relative path may begin, paths of one
+// text, and all bytes of these paths.
 const (
 	maxStarts    = 8
 	maxPaths     = 64
 	maxPathBytes = 4096
 )
 
-// diskCost gives the work for a text of n bytes: two microseconds for a name, as disk
-// has it, of which a folder in a rule has up to twenty.
+// diskCost returns the cost for a text of n bytes: two microseconds for each name, as
+// in package disk. A folder in a rule has up to twenty names.
 func (p *places) diskCost(n int) int {
 	if p == nil {
 		return 0
@@ -82,8 +82,9 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 	return p, nil
 }
 
-// judgePaths reports whether paths lie in places: all of them for a rule that opens, any
-// for another. None is a doubt, and so is what cannot be resolved.
+// judgePaths reports whether paths lie in places: all of them for a rule that opens,
+// any for another rule. An empty list, and a path that cannot be resolved, are a
+// Maybe.
 func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	if len(paths) == 0 {
 		return where.Maybe
@@ -112,8 +113,8 @@ func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	return v
 }
 
-// matchPath reports whether a resolved path is one of the places. One that differs in
-// case alone is on some disks.
+// matchPath reports whether a resolved path is in one of the places. A path that
+// differs only in case is a Maybe, because some disks ignore case.
 func (p *places) matchPath(path, base string) where.Match {
 	v, shut := where.No, where.No
 	for _, e := range p.list {
@@ -151,7 +152,7 @@ func compareGlob(pattern, path string) where.Match {
 	switch {
 	case err != nil:
 		return where.Maybe
-	case g.Match(path) || g.Match(path+"/"): // ~/x/** is ~/x too
+	case g.Match(path) || g.Match(path+"/"): // ~/x/** matches ~/x too
 		return where.Yes
 	}
 	folded, err := glob.Compile(strings.ToLower(pattern))
@@ -161,7 +162,8 @@ func compareGlob(pattern, path string) where.Match {
 	return where.No
 }
 
-// pathText gives the path that a word is to a program, and whether that is known.
+// pathText returns the path that a program sees in a word, and whether the path is
+// known.
 func (w *word) pathText() (string, bool) {
 	switch {
 	case w.home:
@@ -172,8 +174,8 @@ func (w *word) pathText() (string, bool) {
 	return w.text, true
 }
 
-// wordPaths gives what a word may be: a relative one begins wherever the text may have
-// gone. None when that is not known.
+// wordPaths returns the paths that a word may mean. A relative path may begin in any
+// folder that the text may have entered. It returns nil when the paths are unknown.
 func (j *judge) wordPaths(w *word) []string {
 	path, known := w.pathText()
 	switch {
@@ -191,8 +193,8 @@ func (j *judge) wordPaths(w *word) []string {
 	return all
 }
 
-// judgeFiles reports whether the words of a command that may be paths lie in the places
-// of the rule: all of them for a rule that opens, any for another.
+// judgeFiles reports whether the words of a command that may be paths lie in the
+// places of the rule: all of them for a rule that opens, any for another rule.
 func (j *judge) judgeFiles(words []word) where.Match {
 	if j.files == nil {
 		return where.Yes
@@ -219,12 +221,13 @@ func (j *judge) judgeFiles(words []word) where.Match {
 	return v
 }
 
-// pathParts gives the paths that may stand in a word: all of it, the value of an option, and what
-// stands between the marks by which programs cut their words. A program knows where the
-// value of a short option begins; we do not, as -rf.env is -r -f .env or -r with f.env.
+// pathParts returns the paths that may be in a word: the whole word, the value of an
+// option, and the parts between the characters at which programs split words. Only the
+// program knows where the value of a short option begins: -rf.env is -r -f .env, or -r
+// with f.env.
 func (r *row) pathParts(w *word) (all []word) {
 	text := w.text
-	add := func(part string) { // one more than is asked for leaves it open
+	add := func(part string) { // one more than maxPaths makes the answer a Maybe
 		if part != "" && len(all) <= maxPaths && !slices.ContainsFunc(all, func(p word) bool { return p.text == part }) {
 			all = append(all, word{text: part, known: true})
 		}
@@ -239,7 +242,7 @@ func (r *row) pathParts(w *word) (all []word) {
 		}
 	}
 	switch {
-	case !w.known && !w.home, strings.Contains(text, "%") && strings.Contains(strings.ToLower(text), "file:"): // curl reads file:///%2e%2e
+	case !w.known && !w.home, strings.Contains(text, "%") && strings.Contains(strings.ToLower(text), "file:"): // curl decodes file:///%2e%2e
 		return []word{{}}
 	case w.home:
 		return []word{*w}
@@ -254,11 +257,11 @@ func (r *row) pathParts(w *word) (all []word) {
 		cut(value)
 	}
 	if strings.ContainsAny(text, "./~") {
-		add(text) // behind "--" it is a name
+		add(text) // after "--" it is a name
 	}
 	if r != nil {
 		if kind, known := r.options.byName()[text]; known && kind != attached {
-			return all // all of it is the option
+			return all // the whole word is the option
 		}
 	}
 	if valued || strings.HasPrefix(text, "--") {
@@ -278,8 +281,8 @@ const (
 	optionNames = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_#"
 )
 
-// enterFolders notes where the commands of a program may go: to the folders of cd, one
-// after another or not at all.
+// enterFolders adds the folders in which the commands of a program may run. Each cd
+// may take effect or not.
 func (j *judge) enterFolders(p *program) {
 	if j.dir == nil && j.files == nil && j.redirect == nil {
 		return
@@ -302,7 +305,7 @@ func (j *judge) enterFolder(words []word) {
 		return
 	}
 	paths := j.wordPaths(&to)
-	// In a loop, a relative folder is entered again and again.
+	// A loop enters a relative folder repeatedly.
 	relative := len(paths) > 0 && !to.home && to.text[0] != '/'
 	if j.lost = j.lost || len(paths) == 0 || relative && j.loops; j.lost {
 		return
@@ -315,7 +318,8 @@ func (j *judge) enterFolder(words []word) {
 	j.lost = len(j.starts) > maxStarts
 }
 
-// cdDestination gives the folder of a cd, if it has one: home without a word.
+// cdDestination returns the folder of a cd, if it has exactly one. A cd without words
+// goes home.
 func cdDestination(words []word) (word, bool) {
 	if len(words) == 3 && words[1].known && words[1].text == "--" {
 		words = words[1:]
@@ -329,8 +333,8 @@ func cdDestination(words []word) (word, bool) {
 	return words[1], true
 }
 
-// judgeWorkFolder reports whether a program may work in one of the folders of a rule that
-// denies: that in which it starts, or one to which it goes.
+// judgeWorkFolder reports whether a program may run in one of the folders of a rule
+// that denies: its start folder, or one that it enters.
 func (j *judge) judgeWorkFolder(p *program) where.Match {
 	if j.dir == nil {
 		return where.Yes
@@ -354,8 +358,8 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 	return v
 }
 
-// judgeRedirects reports whether the files that a text reads or writes are among those
-// of the rule: all of them for a rule that opens, any for another.
+// judgeRedirects reports whether the files that a text reads or writes by redirection
+// are in the rule's places: all of them for a rule that opens, any for another rule.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
 		return where.MatchOf(len(j.redirects) == 0 || !j.opens)

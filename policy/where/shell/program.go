@@ -2,7 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects reads the words of a program, of which those before from are read.
+// readEffects reads the words of a program from index from; the words before are
+// already read.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -14,10 +15,11 @@ func (r *row) readEffects(words []word, from int) effect {
 	return r.readSubcommand(words, from)
 }
 
-// readSubcommand reads the words of a program with subcommands. The pattern has to
-// name the options before one that are not harmless, and two words after each,
-// of which one may be a value. It has to name those that take a value in the next
-// word too, with the word behind that: to another version the value is the subcommand.
+// readSubcommand reads the words of a program with subcommands. The pattern must name
+// each option before the subcommand that is not harmless, and the two words after such
+// an option, because one may be its value. It must also name an option that takes its
+// value from the next word, and the word after the value: in another version of the
+// program, the value is the subcommand.
 func (r *row) readSubcommand(words []word, from int) (e effect) {
 	at := from
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -77,18 +79,18 @@ func (r *row) readSubcommand(words []word, from int) (e effect) {
 	return e
 }
 
-// hasSubcommand reports whether a word is a subcommand that the row knows.
+// hasSubcommand reports whether the row has a word as a subcommand.
 func (r *row) hasSubcommand(text string) bool {
 	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
 }
 
-// readArguments finds the words for which a wildcard must not stand. It believes no row that
-// an option takes the next word: another vendor's program may read that word as an
-// option or as an operand, so it has to be harmless as both.
+// readArguments finds the words that a wildcard must not match. It does not rely on a
+// row that says that an option takes the next word: another vendor's program may read
+// that word as an option or as an operand, so the word must be harmless as both.
 func (r *row) readArguments(words []word, from int, e *effect) {
 	operands := 0
-	valued := none // how the word before may take this one for its value
-	doubt := false // "--" may have been a value, and ended no options
+	valued := none // how the word before may take this word as its value
+	doubt := false // "--" may have been a value, and not the end of the options
 	for i := from; i < len(words); i++ {
 		w, before := &words[i], valued
 		valued = none
@@ -131,9 +133,10 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			r.addUnsure(i, e)
 			operands += 2
 		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
-			// yesterday: no date sets the clock by words behind an option
+			// for example yesterday: no version of date sets the clock by words after
+			// an option
 		case before == required && w.known && isNumber(w.text):
-			r.readOperand(words, i, new(int), e) // no name of a file that is written
+			r.readOperand(words, i, new(int), e) // a number is not the name of a file to write
 		default:
 			if before == required && r.hasMarkPrefix(w.text) {
 				r.addStay(i, e)
@@ -143,8 +146,8 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 	}
 }
 
-// testOptions are options that choose tests, or how they are shown, to all runners of
-// JavaScript: what a project's script for tests runs is not known.
+// testOptions are options of all JavaScript test runners that select tests or how they
+// are shown. The script that a project runs for its tests is unknown.
 const testOptions = "--watch=false --watchAll=false --no-watch --run --ci --runInBand --verbose --silent --no-coverage " +
 	"--coverage=false --passWithNoTests --bail -t --testNamePattern --grep"
 
@@ -153,7 +156,7 @@ func isTestOption(text string) bool {
 	return listedIn(testOptions, text) || name != text && listedIn("--testNamePattern --grep", name)
 }
 
-// selectTests reports whether words for a script of the project choose tests alone.
+// selectTests reports whether the words for a script of the project only select tests.
 func selectTests(words []word) bool {
 	for i := range words {
 		if w := &words[i]; w.mayBeOption() || strings.HasPrefix(w.text, "-") && !isTestOption(w.text) {
@@ -163,31 +166,34 @@ func selectTests(words []word) bool {
 	return true
 }
 
-// hasMarkPrefix reports whether the first character of a value makes some program read more
-// in it: options from a file, a reference to overwrite.
+// hasMarkPrefix reports whether the first character of a value has a special meaning
+// for some program: options from a file, or a reference to overwrite.
 func (r *row) hasMarkPrefix(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }
 
-// isFileMode reports whether a text is a mode of files, as -u+x: no option has its signs.
+// isFileMode reports whether a text is a file mode, such as -u+x. No option contains
+// these characters.
 func isFileMode(text string) bool {
 	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
 }
 
-// isNumber reports whether a text is a number, with a sign or a unit perhaps: 5, -7, +10k.
+// isNumber reports whether a text is a number, perhaps with a sign or a unit: 5, -7,
+// +10k.
 func isNumber(text string) bool {
 	text = strings.TrimLeft(text, "+-")
 	digits := strings.TrimLeft(text, "0123456789")
 	return digits != text && (digits == "" || len(digits) == 1 && isLetter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
 }
 
-// addUnsure notes a word that may turn out to be any option.
+// addUnsure adds a word that may become any option.
 func (r *row) addUnsure(i int, e *effect) {
 	r.addStay(i, e)
 	e.loose = e.loose || !r.all
 }
 
-// addStay notes a word that is more than its name says, unless no option of the program is.
+// addStay adds a word that a wildcard must not match, unless every option of the
+// program is harmless.
 func (r *row) addStay(i int, e *effect) {
 	if !r.all {
 		e.stays = append(e.stays, i)
@@ -204,23 +210,23 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	case !w.known && !w.owner:
 		shown = w.head
 	case !w.known && shown == "":
-		shown = "$" // the owner's own value
+		shown = "$" // a value of the owner's environment
 	}
 	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
 		e.stays = append(e.stays, i)
 	}
 }
 
-// findOption reports whether an option is one of the harmless, as it is spelt in the
-// table, and whether the row says that it takes the next word: required, attached if
-// it may, none if it does not. Any other spelling is another option: one dash more,
-// another case, a part of a name.
+// findOption reports whether an option is harmless, in the spelling of the table, and
+// whether it takes the next word by its row: required if it does, attached if it may,
+// none if it does not. Any other spelling is another option: one more dash, another
+// case, a part of a name.
 func (r *row) findOption(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]
 	if !ok && valued {
 		if _, ok = r.options.byName()[text]; ok {
-			return true, none // this value alone: --watch=false
+			return true, none // only this value: --watch=false
 		}
 	}
 	if !ok && r.single && strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "---") {
@@ -244,7 +250,8 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 		case kind == required && i+1 == len(text):
 			return true, required
 		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
-			// Where this was not tried it may be a bundle: gh auth status -at.
+			// If the row was never tried, the text may be a bundle: gh auth status
+			// -at.
 		case kind == required, kind == rest:
 			return true, none
 		case kind == attached:
@@ -255,7 +262,7 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 	return true, none
 }
 
-// holdsValue reports whether what follows the beginning of an option is its value.
+// holdsValue reports whether the text after the beginning of an option is its value.
 func (r *row) holdsValue(head string) bool {
 	if strings.Contains(head, "=") {
 		return true
@@ -271,8 +278,8 @@ func (r *row) holdsValue(head string) bool {
 	return false
 }
 
-// isFileGlob reports whether the word is files that a glob finds, whose names hold a
-// character that no option of one dash has: *.go, src/*.
+// isFileGlob reports whether the word is a glob for files whose names contain a
+// character that no option with one dash has: *.go, src/*.
 func (w *word) isFileGlob() bool {
 	return w.many && !w.split && !w.owner && strings.ContainsAny(w.text, "./") && !strings.ContainsAny(w.text, "{}")
 }

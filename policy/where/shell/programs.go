@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// tables are the programs whose words are read by code. The others are rows of
-// options.txt.
+// tables holds the programs whose words are read by code. All other programs are rows
+// of options.txt.
 type tables struct {
-	opaque    map[string]bool // by name; true where the words are handed to another
+	opaque    map[string]bool // by name; true when a rule that denies cannot read what the words run
 	readers   map[string]func([]word) effect
 	wrappers  map[string]wrapper
 	launchers map[string]launcher
 }
 
-// programs makes the tables when the first command is judged.
+// programs builds the tables when the first command is judged.
 var programs = sync.OnceValue(func() *tables {
 	t := &tables{opaque: map[string]bool{}, readers: map[string]func([]word) effect{}, launchers: map[string]launcher{}, wrappers: wrapperTable()}
 	add := func(names string, put func(name string)) {

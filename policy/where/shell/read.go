@@ -17,40 +17,41 @@ type simple struct {
 
 func (s simple) equalWords(other simple) bool { return slices.Equal(s.words, other.words) }
 
-// assignment is a variable that a command is given: NAME=value before it.
+// assignment is a variable that is set for a command: NAME=value before it.
 type assignment struct {
-	at    int // in the text
+	at    int // offset in the text
 	name  string
 	value word
 }
 
-// file is what a redirection reads or writes, but /dev/null.
+// file is a file that a redirection reads or writes, except /dev/null.
 type file struct {
-	at int // in the text
+	at int // offset in the text
 	to word
 }
 
-// program is what a text runs: every simple command in it, wherever it stands,
-// and what it is given, in the order of the text.
+// program is what a text runs: every simple command in it, and the assignments and
+// files of the commands, in the order of the text.
 type program struct {
 	commands []simple
 	assigned []assignment
 	files    []file
-	// doubt says that there is more in the text than that: an assignment of the
-	// shell's own.
+	// doubt means that the text does more than that: it assigns a variable of the
+	// shell itself.
 	doubt bool
-	// steered says that a variable is set by which a shell or a program decides
-	// what to run.
+	// steered means that the text sets a variable by which a shell or a program
+	// decides what to run.
 	steered bool
 }
 
-// sortByPlace is package sort's: slices would be compiled for each type (TestSize of clawai-hook).
+// sortByPlace uses package sort, because slices would be compiled for each type
+// (TestSize of clawai-hook).
 func (p *program) sortByPlace() {
 	sort.SliceStable(p.assigned, func(i, j int) bool { return p.assigned[i].at < p.assigned[j].at })
 	sort.SliceStable(p.files, func(i, j int) bool { return p.files[i].at < p.files[j].at })
 }
 
-// equalProgram reports whether two readings of one text found the same.
+// equalProgram reports whether two readings of one text found the same program.
 func (p *program) equalProgram(other *program) bool {
 	return slices.EqualFunc(p.commands, other.commands, simple.equalWords) &&
 		slices.Equal(p.assigned, other.assigned) && slices.Equal(p.files, other.files)
@@ -58,8 +59,8 @@ func (p *program) equalProgram(other *program) bool {
 
 var errTooLarge = errors.New("too much to read")
 
-// parseShell lists the commands of a text as a parser finds them. A panic of the parser
-// is an error: the text is an attacker's.
+// parseShell lists the commands of a text as a parser finds them. It returns an error
+// when the parser panics, because the text may be an attacker's.
 func parseShell(text string, dialect syntax.LangVariant) (p *program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -100,7 +101,7 @@ func parseShell(text string, dialect syntax.LangVariant) (p *program, err error)
 
 func (p *program) addAssignments(all []*syntax.Assign) {
 	for _, a := range all {
-		made := assignment{at: int(a.Pos().Offset())} // of no name: the core knows no such assignment
+		made := assignment{at: int(a.Pos().Offset())} // without a name, so that it differs from every assignment of the core
 		if a.Name != nil && a.Array == nil && a.Index == nil && !a.Append && !a.Naked {
 			made.name, made.value = a.Name.Value, word{known: true}
 			if a.Value != nil {
@@ -120,8 +121,8 @@ func (p *program) addRedirect(r *syntax.Redirect) {
 	}
 }
 
-// readDeclaration makes a simple command of export, declare and their like, which
-// bash parses and other shells run as commands.
+// readDeclaration returns export, declare and similar as a simple command. bash parses
+// them, and other shells run them as commands.
 func readDeclaration(n *syntax.DeclClause) simple {
 	c := simple{words: []word{{text: n.Variant.Value, known: true}}}
 	for _, a := range n.Args {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// isSafeRemote reports whether an address makes git run no helper named in it.
+// isSafeRemote reports whether git runs no helper that the address names.
 func isSafeRemote(text string) bool {
 	return !strings.Contains(text, "::") && !strings.Contains(text, "://-") && !strings.Contains(text, "@-") && !strings.Contains(text, "+ssh")
 }
@@ -18,16 +18,17 @@ func isSafePush(text string) bool {
 	return text != "" && text[0] != '+' && text[0] != ':' && isSafeRemote(text)
 }
 
-// isSafeFetch reports whether an operand of git fetch or git pull moves no reference of
-// the user's own by force, nor many of them: with --prune, git deletes those that a
-// pattern such as refs/tags/*:refs/tags/* names and the remote does not have.
+// isSafeFetch reports whether an operand of git fetch or git pull neither forces a
+// change of one of the user's own references nor covers many of them. With --prune,
+// git deletes the references that match a pattern such as refs/tags/*:refs/tags/* and
+// that the remote does not have.
 func isSafeFetch(text string) bool {
 	return isSafePush(text) && !(strings.Contains(text, "*") && strings.Contains(text, ":"))
 }
 
-// actsAsOption reports whether an operand of git push, git fetch or git pull does what one
-// of the options does: +main forces, :main deletes. A deletion may be what a rule
-// about --force means.
+// actsAsOption reports whether an operand of git push, git fetch or git pull has the
+// effect of one of the options: +main forces, :main deletes. A rule about --force may
+// also be meant for a deletion.
 func (r *row) actsAsOption(w *word, names []string) where.Match {
 	if r == nil || r.operands != "refspec" && r.operands != "into" {
 		return where.No

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readSed reads the words of sed, whose options may stand anywhere. GNU's e runs
-// commands, w writes files, and s takes both as flags.
+// readSed reads the words of sed, whose options may be anywhere. In GNU sed, e runs
+// commands, w writes files, and both are also flags of s.
 func readSed(words []word) effect {
 	e := effect{}
 	script := false
@@ -43,7 +43,7 @@ func readSed(words []word) effect {
 	return e
 }
 
-// attachedScript gives the script of -ne's/a/b/p'; "" without one.
+// attachedScript returns the script in a word such as -ne's/a/b/p', or "".
 func attachedScript(text string) string {
 	letters, script, _ := strings.Cut(text, "e")
 	if strings.HasPrefix(text, "--") || strings.Trim(letters[1:], "nErzsu") != "" {
@@ -58,7 +58,7 @@ func isReadableSed(script string) bool {
 	return ok
 }
 
-// readSedScript lists the files that a readable sed script reads.
+// readSedScript returns the files that a readable sed script reads.
 func readSedScript(script string) (files []string, readable bool) {
 	s := sedScript(script)
 	for s != "" {
@@ -66,7 +66,7 @@ func readSedScript(script string) (files []string, readable bool) {
 		if s == "" {
 			return files, true
 		}
-		if s[0] == '#' || !s.takeAddresses() { // #n, and what another sed makes of it
+		if s[0] == '#' || !s.takeAddresses() { // #n, which seds read differently
 			return nil, false
 		}
 		if s[0] == 'r' {
@@ -79,8 +79,8 @@ func readSedScript(script string) (files []string, readable bool) {
 	return files, true
 }
 
-// scriptReader returns the reader of the files that a word names within a script of the
-// program's language. Any word may be the script.
+// scriptReader returns a function that finds the files that a word names as a script
+// in the program's language. Any word may be the script.
 func scriptReader(program string) func(*word) []word {
 	switch canonicalName(program) {
 	case "sed", "gsed":
@@ -93,8 +93,8 @@ func scriptReader(program string) func(*word) []word {
 	return func(*word) []word { return nil }
 }
 
-// findScript gives the index of the word that certainly is the script of sed or awk, and no
-// path; 0 when none is.
+// findScript returns the index of the word that certainly is the script of sed or awk,
+// and not a path; 0 when there is none.
 func findScript(words []word) int {
 	switch canonicalName(words[0].text) {
 	case "sed", "gsed":
@@ -126,7 +126,8 @@ func readSedNames(w *word) (all []word) {
 	}
 	files, _ := readSedScript(script)
 	for _, file := range files {
-		// To some seds the name ends with the line, to others before a sign.
+		// Some seds end the name at the end of the line, others before one of these
+		// characters.
 		for _, end := range []string{"\n", ";", "}", " "} {
 			if name, _, _ := strings.Cut(file, end); name != "" {
 				all = append(all, word{text: name, known: true})
@@ -136,7 +137,8 @@ func readSedNames(w *word) (all []word) {
 	return all
 }
 
-// readJqNames knows no file that a filter takes in by a name that may hold escapes.
+// readJqNames returns an unknown word for a filter that imports a file, because the
+// file's name may contain escapes.
 func readJqNames(w *word) []word {
 	if strings.ContainsAny(w.text, "\"") && (strings.Contains(w.text, "import") || strings.Contains(w.text, "include")) {
 		return []word{{}}
@@ -144,8 +146,8 @@ func readJqNames(w *word) []word {
 	return nil
 }
 
-// readAwkNames knows no file where a program changes the list of its files: it makes their
-// names as it runs.
+// readAwkNames returns an unknown word when a program changes its list of files,
+// because then it creates names while it runs.
 func readAwkNames(w *word) []word {
 	for _, list := range [...]string{"ARGV", "ARGC", "SYMTAB"} {
 		if strings.Contains(w.text, list) {
@@ -155,7 +157,7 @@ func readAwkNames(w *word) []word {
 	return nil
 }
 
-// sedScript is what is left of a script.
+// sedScript is the rest of a script.
 type sedScript string
 
 func (s *sedScript) skipSet(set string) { *s = sedScript(strings.TrimLeft(string(*s), set)) }
@@ -185,7 +187,7 @@ func (s *sedScript) takeAddresses() bool {
 	return *s != ""
 }
 
-// takeCommand takes one command, up to what separates it from the next.
+// takeCommand takes one command, up to the separator before the next one.
 func (s *sedScript) takeCommand() bool {
 	c := (*s)[0]
 	*s = (*s)[1:]
@@ -206,7 +208,7 @@ func (s *sedScript) takeCommand() bool {
 		}
 		delimiter := (*s)[0]
 		*s = (*s)[1:]
-		for range 2 { // the pattern, and what takes its place
+		for range 2 { // the pattern and the replacement
 			if !s.takeUntil(delimiter) {
 				return false
 			}
@@ -221,8 +223,8 @@ func (s *sedScript) takeCommand() bool {
 	return *s == "" || strings.IndexByte(";\n}", (*s)[0]) >= 0
 }
 
-// takeUntil takes a text up to a delimiter. Whether one inside brackets ends it is
-// not the same for every sed.
+// takeUntil takes a text up to a delimiter. It refuses a delimiter inside brackets,
+// because seds read it differently.
 func (s *sedScript) takeUntil(delimiter byte) bool {
 	text := string(*s)
 	bracket := false
@@ -243,7 +245,7 @@ func (s *sedScript) takeUntil(delimiter byte) bool {
 			return true
 		case text[i] == '\\': // in brackets
 			if i+1 < len(text) && strings.IndexByte("]\\[", text[i+1]) >= 0 {
-				return false // where they end is not the same for every sed
+				return false // seds differ on where the brackets end
 			}
 		case text[i] == '[' && bracket && i+1 < len(text) && strings.IndexByte(":.=", text[i+1]) >= 0:
 			end := strings.Index(text[i+2:], text[i+1:i+2]+"]")

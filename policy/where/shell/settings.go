@@ -9,25 +9,24 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Settings are the words of the constraint when it is written as a table; the
-// first is what a plain list stands for. docs/where.md says what each
-// means.
+// Settings are the keys of the constraint when it is written as a table. A plain list
+// stands for the first key. docs/where.md explains the keys.
 var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts", "search"}
 
-// Setting is one of them with its list.
+// Setting is one key with its list.
 type Setting struct {
 	Name string
 	List []string
 }
 
-// Ports are what the constraint asks of others.
+// Ports holds what the constraint needs from other packages.
 type Ports struct {
 	// Place resolves a path, as disk.LocatePath does with a home, the folder at which
-	// relative paths start, and a disk. nil: no place is known.
+	// relative paths start, and a disk. With nil, no place is known.
 	Place func(path, base string) (stands, leads string, known bool)
-	// Hosts makes the constraint that a URL's host is one of a list.
+	// Hosts returns the constraint that a URL's host is one of a list.
 	Hosts func(globs []string) (where.Constraint, error)
-	// Windows says that the texts may go to cmd.exe or PowerShell.
+	// Windows means that the texts may go to cmd.exe or PowerShell.
 	Windows bool
 }
 
@@ -42,12 +41,12 @@ type commands struct {
 	hosts                where.Constraint // nil when not given
 	search               string           // "" when not given
 	settings             []Setting
-	size                 int // their bytes
+	size                 int // bytes of all lists
 }
 
-// New prepares the constraint `command = [...]` or `command = { run = [...], ... }`.
-// Each pattern is one simple command: words separated by blanks, each a glob; see
-// the package comment. The error names what is wrong and says what to write.
+// New returns the constraint `command = [...]` or `command = { run = [...], ... }`.
+// Each pattern is one simple command: words separated by blanks, each a glob; see the
+// package comment. The error says what is wrong and what to write.
 func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	c := &commands{settings: settings, windows: ports.Windows}
 	if run, given := c.findSetting("run"); len(run) == 0 {
@@ -74,7 +73,7 @@ func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	return c, nil
 }
 
-// findSetting gives the list that is given under a word.
+// findSetting returns the list of a key, and whether the key is given.
 func (c *commands) findSetting(name string) (list []string, given bool) {
 	for i := range c.settings {
 		if c.settings[i].Name == name {
@@ -134,7 +133,7 @@ func checkOptions(list []string) error {
 	return nil
 }
 
-// String is the constraint as people write it.
+// String returns the constraint as people write it.
 func (c *commands) String() string {
 	var parts []string
 	for _, name := range Settings {
@@ -153,8 +152,8 @@ func (c *commands) String() string {
 }
 
 // JudgeCost counts two readings, each with the texts within the text, every word
-// against every pattern, and each place that a disk is asked for; measured by
-// BenchmarkHolds.
+// against every pattern, and each place for which the disk is read. BenchmarkHolds
+// measured it.
 func (c *commands) JudgeCost(n int) int {
 	n = min(n, maxText)
 	cost := 10_000 + n*(1_500+4*(len(c.patterns)+len(c.not))+c.size/16)

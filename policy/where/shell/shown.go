@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// namesDenied reports whether words of a program that may run others name a command that
-// is denied: as words of their own, or within one, a text of any language.
+// namesDenied reports whether the words of a program that may run others name a denied
+// command: as separate words, or inside one word that is a text in any language.
 func (j *judge) namesDenied(words []word) bool {
 	for i := range words {
 		if j.shownAt(words[i:]) {
@@ -35,11 +35,11 @@ func (j *judge) namesDenied(words []word) bool {
 	return false
 }
 
-// maxPast is how many options may stand between the words of a pattern.
+// maxPast is how many options may be between the words of a pattern.
 const maxPast = 32
 
 // isSeparator reports whether a character cannot be part of the name of a program or
-// of an option.
+// an option.
 func isSeparator(r rune) bool {
 	return r < 0x80 && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && strings.IndexByte("_./+-%~", byte(r)) < 0
 }
@@ -53,7 +53,7 @@ func (j *judge) shownAt(words []word) bool {
 			if len(p.texts) == 0 || isBareGlob(p.texts[0]) || !p.mayBegin(name) {
 				continue
 			}
-			// A pattern says nothing of words far behind its own.
+			// Words far after those of the pattern do not matter.
 			named := append([]word{{text: name, known: true}}, words[1:min(len(words), len(p.texts)+maxPast)]...)
 			if p.matchWords(named) != where.No || p.matchesPastOptions(named) {
 				return true

@@ -10,8 +10,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// mayShowSecrets reports whether a wildcard of the pattern stands for a word by which a program may
-// show what lies in a place of secrets. A rule with paths says itself which files it means.
+// mayShowSecrets reports whether a wildcard of the pattern matches a word by which a
+// program may show a file in a place of secrets. A rule with paths names its files
+// itself.
 func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	if j.files != nil || p.isExact() || !words[0].known {
 		return false
@@ -26,8 +27,8 @@ func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	return false
 }
 
-// meansShut reports whether word i of the pattern names a place of secrets itself, and not
-// by wildcards alone: .env*, .ssh/**.
+// meansShut reports whether word i of the pattern names a place of secrets itself, and
+// not only by wildcards: .env*, .ssh/**.
 func (p *pattern) meansShut(i int) bool {
 	if i >= len(p.texts) {
 		return false
@@ -39,10 +40,10 @@ func (p *pattern) meansShut(i int) bool {
 	return textclass.NamesShut(text) || !strings.HasSuffix(p.texts[i], "/*") && textclass.NamesShut(p.texts[i])
 }
 
-// reader is a command that may show what is in files.
+// reader is a command that may show the contents of files.
 type reader struct {
 	words []word
-	base  string // the folder at which the text starts, if it is known
+	base  string // the folder in which the text starts; "" when unknown
 	name  string
 }
 
@@ -50,30 +51,31 @@ func newReader(words []word, base string) *reader {
 	return &reader{words: words, base: base, name: canonicalName(words[0].text)}
 }
 
-// handling are programs that show, copy or change what is in the files that their words name.
-// Others are given a name, too: what they do with it is theirs to say.
+// handling are programs that show, copy or change the contents of the files that their
+// words name. Other programs may get such names too, but what they do with them is
+// unknown.
 const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump strings base64 base32 basenc grep egrep fgrep zgrep rg ag ack " +
 	"sed gsed awk gawk mawk nawk sort uniq cut paste tr fold fmt pr rev column expand iconv diff cmp comm look join split csplit " +
 	"jq yq dd curl wget scp rsync cp mv ln tee install touch tar gtar bsdtar zip 7z 7za 7zz gzip bzip2 xz zcat bzcat xzcat zless " +
 	"openssl gpg vim vi nano ed pico emacs source . envsubst xargs"
 
-// gitHandling are the subcommands of git that do.
+// gitHandling are the subcommands of git that do the same.
 const gitHandling = "show diff log blame cat-file grep archive hash-object apply checkout restore mv"
 
-// handlesFiles reports whether a program shows, copies or changes what is in the files that its
-// words name.
+// handlesFiles reports whether a program shows, copies or changes the contents of the
+// files that its words name.
 func (r *reader) handlesFiles() bool {
 	return listedIn(handling, r.name) || listedIn(gitHandling, r.gitSubcommand()) || listedIn(archiving, r.name)
 }
 
-// isComputed reports whether a word comes from what runs or from a variable of the text: its
-// letters do not show which file it names.
+// isComputed reports whether a word comes from a command or a variable of the text.
+// The letters of such a word do not show which file it names.
 func (w *word) isComputed() bool {
 	return !w.known && !w.owner && !w.inherited && !w.home && !w.fed && (w.split || !strings.ContainsAny(w.text, "*?[{~"))
 }
 
-// namesOnly are programs, and subcommands of git, that show no more of a file than its name,
-// its size and the like.
+// namesOnly and gitNamesOnly are programs, and subcommands of git, that show only a
+// file's name, its size and similar facts.
 const (
 	namesOnly    = "ls dir vdir du wc stat test [ mkdir find gfind"
 	gitNamesOnly = "check-ignore check-attr ls-files status rev-parse branch tag remote describe merge-base"
@@ -103,7 +105,7 @@ func (r *reader) showsNames(sub string) bool {
 	return listedIn(namesOnly, r.name) && !(strings.HasSuffix(r.name, "find") && changesFiles(r.words)) || sub != "" && listedIn(gitNamesOnly, sub)
 }
 
-// gitSubcommand gives the subcommand of git.
+// gitSubcommand returns the subcommand of git, or "" for another program.
 func (r *reader) gitSubcommand() string {
 	if r.name != "git" {
 		return ""
@@ -112,14 +114,14 @@ func (r *reader) gitSubcommand() string {
 	return rest[min(1, len(rest)-1)].text
 }
 
-// seeks are the options by which a program is told what it looks for; without them its first
-// operand says it, or is a filter.
+// seeks maps a program to the options that set its search text. Without these options,
+// the first operand is the search text or a filter.
 var seeks = map[string][]string{
 	"grep": {"-e", "--regexp", "-f", "--file"}, "rg": {"-e", "--regexp", "-f", "--file", "--files", "--type-list"}, "jq": {"-f", "--from-file"},
 }
 
-// findPattern gives the index of the word that a program looks for, and that names no file; 0 when
-// that is not sure.
+// findPattern returns the index of the word that a program searches for and that names
+// no file; 0 when that is not certain.
 func (r *reader) findPattern(sub string) int {
 	name := r.name
 	if name == "git" {
@@ -138,7 +140,7 @@ func (r *reader) findPattern(sub string) int {
 			return 0
 		case strings.HasPrefix(text, "-"), listedIn("-A -B -C -m", before) && isNumber(text), valued && name == "rg":
 		case valued:
-			return 0 // or it is the pattern, to another vendor's program
+			return 0 // another vendor's program may read this word as the pattern
 		case !subSeen:
 			subSeen = text == sub
 		default:
@@ -148,7 +150,8 @@ func (r *reader) findPattern(sub string) int {
 	return 0
 }
 
-// mayTake reports whether a word is an option that may take the next word for its value.
+// mayTake reports whether a word is an option that may take the next word as its
+// value.
 func (r *row) mayTake(text string) bool {
 	if r == nil || !strings.HasPrefix(text, "-") || strings.Contains(text, "=") || text == "--" {
 		return false
@@ -160,8 +163,8 @@ func (r *row) mayTake(text string) bool {
 	return !known || kind != none
 }
 
-// Options by which a program shows what is in files that it leaves out otherwise, or in all
-// files of a folder.
+// Options with which a program shows the contents of files that it leaves out
+// otherwise, or of all files in a folder.
 var (
 	recurses = []string{"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"}
 	unhides  = []string{"-.", "--hidden", "-u", "--unrestricted", "--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-exclude", "--no-ignore-files",
@@ -171,10 +174,11 @@ var (
 	runs      = []string{"-exec", "-execdir", "-ok", "-okdir"}
 )
 
-// archiving are programs that put every file of a folder into one, or onto their output.
+// archiving are programs that put every file of a folder into one file, or onto their
+// output.
 const archiving = "tar gtar bsdtar zip 7z 7za 7zz pax rar"
 
-// widths are what a rule says of searches, and whether it means wide ones.
+// widths maps the values of the key search to whether they mean wide searches.
 var widths = map[string]bool{"wide": true, "narrow": false}
 
 func parseSearch(list []string) (string, error) {
@@ -184,7 +188,7 @@ func parseSearch(list []string) (string, error) {
 	return list[0], nil
 }
 
-// judgeSearch reports whether a command looks as wide as the rule says.
+// judgeSearch reports whether a command searches as widely as the rule says.
 func (j *judge) judgeSearch(words []word) where.Match {
 	if j.search == "" {
 		return where.Yes
@@ -199,15 +203,16 @@ func (j *judge) judgeSearch(words []word) where.Match {
 	return where.Yes - wide
 }
 
-// looksWide reports whether a program shows what is in every file of the folder, in those too
-// that hold secrets: as grep -r . does, and rg --hidden.
+// looksWide reports whether a program shows the contents of every file in the folder,
+// files with secrets included, as grep -r . and rg --hidden do.
 func (r *reader) looksWide() where.Match {
 	sub := r.gitSubcommand()
 	switch {
 	case sub == "cat-file":
-		return r.hasOption(batches) // the names of objects come in
+		return r.hasOption(batches) // the names of the objects come from the input
 	case r.name == "diff", listedIn(archiving, r.name):
-		// diff compares the files of two folders, of the same names, without an option too.
+		// diff compares files with the same names in two folders, also without an
+		// option.
 		named, _ := r.findRoots(sub)
 		return max(where.MatchOf(named), r.looksAround(recurses, sub))
 	case strings.HasSuffix(r.name, "grep"):
@@ -222,8 +227,8 @@ func (r *reader) looksWide() where.Match {
 	return r.hasOption([]string{"--files0-from"})
 }
 
-// hasOption reports whether a command has one of the options. Files that the shell finds by a wildcard
-// are none.
+// hasOption reports whether a command has one of the options. Names of files that the
+// shell finds by a wildcard do not count.
 func (r *reader) hasOption(options []string) where.Match {
 	v := where.No
 	row := rowOf(r.words)
@@ -238,8 +243,8 @@ func (r *reader) hasOption(options []string) where.Match {
 	return v
 }
 
-// looksAround reports whether a command has one of the options, and looks with it into what has
-// no name in the command.
+// looksAround reports whether a command has one of the options and, with it, looks
+// into files that the command does not name.
 func (r *reader) looksAround(options []string, sub string) where.Match {
 	v := r.hasOption(options)
 	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {
@@ -248,14 +253,14 @@ func (r *reader) looksAround(options []string, sub string) where.Match {
 	return v
 }
 
-// narrowsFiles reports whether a search looks only into files whose names show that they hold no
-// secret.
+// narrowsFiles reports whether a search only looks into files whose names show that
+// they hold no secret.
 func (r *reader) narrowsFiles() bool {
 	some := false
 	for i := 1; i < len(r.words); i++ {
 		option, value, valued := strings.Cut(r.words[i].text, "=")
 		if listedIn("-o -or -not ! ,", option) {
-			return false // other files too
+			return false // these also select other files
 		}
 		if !listedIn("--include -g --glob --iglob -name -iname", option) {
 			continue
@@ -274,20 +279,21 @@ func (r *reader) narrowsFiles() bool {
 	return some
 }
 
-// atRoot reports whether one of the folders may be all of the project, or more: because it
-// is named, or because none is.
+// atRoot reports whether one of the folders may be the whole project, or more: the
+// command names such a folder, or names no folder.
 func (r *reader) atRoot(sub string) bool {
 	named, operands := r.findRoots(sub)
 	return named || operands == 0
 }
 
-// findRoots reports whether a word may name all of the project, or more, and counts operands.
+// findRoots reports whether a word may name the whole project, or more, and counts the
+// operands.
 func (r *reader) findRoots(sub string) (named bool, operands int) {
 	pattern, row := r.findPattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
-			break // of its folders
+			break // the folders of find end here
 		}
 		if i == pattern || strings.HasPrefix(w.text, "-") || w.text == sub || isNumber(w.text) {
 			continue

@@ -2,10 +2,10 @@ package shell
 
 import "strings"
 
-// steersPrograms reports whether a variable has a say in what a shell, the loader or a
-// common program runs, or is a number, whose value some shells compute. The list
-// serves rules that deny: a rule that allows is never certain of a command with an
-// assignment.
+// steersPrograms reports whether a variable influences what a shell, the loader or a
+// common program runs, or is a number, whose value some shells compute. The list is
+// for rules that deny. A rule that allows accepts only the variables of
+// allowsVariable.
 func steersPrograms(name string) bool {
 	if i := strings.IndexByte(name, '['); i >= 0 {
 		return true

@@ -10,45 +10,45 @@ import (
 //go:embed options.txt
 var optionsText string
 
-// row is what the table knows of a program, or of one of its subcommands.
+// row is the entry of a program, or of one of its subcommands, in the table.
 type row struct {
 	options *options
-	// runs are the subcommands whose words are a program's; opaque are others that
-	// run what is not in their words; launches those that run the program named by
-	// their first operand.
+	// runs are the subcommands whose words are a command to run. opaque are others
+	// that run something that is not in their words. launches are those that run the
+	// program named by their first operand.
 	runs, opaque, launches string
-	operands               string                    // a kind of operandKinds; "" for any
-	harmless               func(operand string) bool // of that kind; nil for any
-	subs                   map[string]*row           // its subcommands that have rows of their own
-	all                    bool                      // every option is harmless: a word that may become one is too
-	single                 bool                      // -run is one option, as Go's flags are, and not a bundle
-	mixed                  bool                      // "--" ends no options
-	script                 bool                      // what follows "--" goes to another program
-	named                  bool                      // it does more than look: a pattern has to name the subcommand
-	closed                 bool                      // no wildcard stands for words of a subcommand without a row
-	any                    bool                      // no word of it does more than its name says
-	signed                 bool                      // a value may be a number with a sign
-	tasks                  bool                      // it launches what the project names, and no program
-	published              bool                      // its options were read in a manual, and never tried
-	tests                  bool                      // its words choose tests of a script that is not known
-	greedy                 bool                      // it takes options behind the program that it launches, up to "--"
+	operands               string                    // a key of operandKinds; "" for any operand
+	harmless               func(operand string) bool // whether an operand of that kind is harmless; nil when all are
+	subs                   map[string]*row           // the subcommands that have their own rows
+	all                    bool                      // every option is harmless, and so is a word that may become one
+	single                 bool                      // -run is one option, as in Go's flags, and not a bundle
+	mixed                  bool                      // "--" does not end the options
+	script                 bool                      // the words after "--" go to another program
+	named                  bool                      // it does more than look: a pattern must name the subcommand
+	closed                 bool                      // a wildcard does not match the words of a subcommand without a row
+	any                    bool                      // no word makes it do more than its name says
+	signed                 bool                      // a value may be a signed number
+	tasks                  bool                      // it launches a task of the project, not a program
+	published              bool                      // its options are from a manual and were never tried
+	tests                  bool                      // its words select tests of an unknown script
+	greedy                 bool                      // it takes options after the program that it launches, up to "--"
 }
 
-// value says whether an option has one.
+// value says whether an option has a value, and where.
 type value byte
 
 const (
 	none     value = iota
-	attached       // -U5, --color=always, or none
-	rest           // what follows in the same word, whatever it is
+	attached       // in the same word, or none: -U5, --color=always
+	rest           // the rest of the same word, whatever it is
 	required       // in the same word or the next
 )
 
-// findRows finds where the rows of a program begin in the table: its own, and those of its
-// subcommands. To look for one takes less than to read the names of all.
+// findRows returns the offsets in the table at which the rows of a program and of its
+// subcommands begin. Searching for one name is faster than reading all names.
 func findRows(program string) (begins []int) {
 	if program == "" || strings.ContainsAny(program, " ,=\n") {
-		return nil // no name of a program
+		return nil // not the name of a program
 	}
 	for _, before := range []string{"\n", ", "} {
 		word := before + program
@@ -69,18 +69,20 @@ func findRows(program string) (begins []int) {
 	return slices.Compact(begins)
 }
 
-// headingAt gives the names of the line that begins there, where that begins a row.
+// headingAt returns the names in the line that begins at an offset, and whether this
+// line begins a row.
 func headingAt(begin int) (names string, isHeading bool) {
 	line, _, _ := strings.Cut(optionsText[begin:], "\n")
 	names, _, _ = strings.Cut(line, " = ")
 	return names, line != "" && line[0] != '#' && line[0] != '\t'
 }
 
-// programRows are the programs whose rows were asked for: who judges one command pays for the rows
-// of its programs, not for the whole table.
-var programRows sync.Map // of *row, by name
+// programRows caches the rows of the programs that were looked up. Judging one command
+// reads only the rows of its programs, not the whole table.
+var programRows sync.Map // *row by name
 
-// programRow gives the row of a program, with those of its subcommands; nil when there is none.
+// programRow returns the row of a program, with the rows of its subcommands; nil when
+// there is none.
 func programRow(program string) *row {
 	if r, ok := programRows.Load(program); ok {
 		return r.(*row)
@@ -93,7 +95,7 @@ func programRow(program string) *row {
 	return r.(*row)
 }
 
-// readRows reads the rows of a program that begin at these places.
+// readRows reads the rows of a program that begin at these offsets.
 func readRows(program string, begins []int) map[string]*row {
 	table := map[string]*row{}
 	for _, at := range begins {
@@ -125,15 +127,16 @@ func readRows(program string, begins []int) map[string]*row {
 	return table
 }
 
-// options are those of one row, which are taken apart when one is asked for: most commands
-// ask for those of one subcommand of many.
+// options holds the options of one row. They are parsed on first use, because most
+// commands need only the options of one subcommand.
 type options struct {
 	lines []string
 	once  sync.Once
 	names map[string]value
 }
 
-// byName gives the options by name; of none, as of a row that is not in the table, there are none.
+// byName returns the options by name. It returns nil for nil options, as of a row that
+// is not in the table.
 func (o *options) byName() map[string]value {
 	if o == nil {
 		return nil
@@ -158,15 +161,15 @@ func (o *options) byName() map[string]value {
 	return o.names
 }
 
-// attachSubcommand hangs the row of a subcommand below that of its program.
+// attachSubcommand adds the row of a subcommand to the row of its program.
 func attachSubcommand(table map[string]*row, name string) {
 	i := strings.LastIndexByte(name, ' ')
 	parent := table[name[:i]]
 	if parent == nil {
-		return // a test finds it
+		return // a test reports this
 	}
 	if parent.subs == nil {
-		alone := *parent // the row is that of other names too
+		alone := *parent // other names share the row
 		alone.subs = map[string]*row{}
 		parent = &alone
 		table[name[:i]] = parent
@@ -200,25 +203,26 @@ func (r *row) setField(key, words string) {
 	}
 }
 
-// operandKinds are the operands of which some make a program do more than its
-// name says: a wildcard stands for those that do not.
+// operandKinds maps a kind of operand to a function that reports whether an operand is
+// harmless, so that a wildcard may match it. Other operands make a program do more
+// than its name says.
 var operandKinds = map[string]func(text string) bool{
 	"none":       func(string) bool { return false },
-	"one":        func(string) bool { return true }, // and a second is a file it writes
+	"one":        func(string) bool { return true }, // a second operand would be a file to write
 	"format":     func(text string) bool { return strings.HasPrefix(text, "+") },
-	"files":      func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x holds more options
+	"files":      func(text string) bool { return !strings.HasPrefix(text, "@") }, // @x reads more options from x
 	"package":    isRegistryPackage,
 	"remote":     isSafeRemote,
 	"refspec":    isSafePush,
 	"repository": isGitHubRepo,
 	"into":       isSafeFetch,
-	// A version is asked of the network: example.com/x@latest.
+	// A version makes the program ask the network: example.com/x@latest.
 	"local": func(text string) bool { return !strings.Contains(text, "@") },
 	"page":  func(text string) bool { return !strings.Contains(text, "/") },
 	"show":  func(text string) bool { return listedIn("show list ls", text) },
 	"log":   func(text string) bool { return !listedIn("expire delete drop write", text) },
 	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
-	// MSBuild's options begin with a slash, too, and @x holds more of them.
+	// Options of MSBuild may begin with a slash, and @x reads more of them from x.
 	"project": func(text string) bool {
 		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
 	},
@@ -226,7 +230,7 @@ var operandKinds = map[string]func(text string) bool{
 	"process": func(text string) bool {
 		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
 	},
-	// Addresses of proxies hold passwords, and the value of GOAUTH commands.
+	// Addresses of proxies may contain passwords, and the value of GOAUTH commands.
 	"setting": func(text string) bool {
 		return !listedIn("GOPROXY GOAUTH GONOSUMDB", text) && !strings.Contains(text, "=")
 	},
@@ -240,8 +244,9 @@ const (
 	processLetters = "acefghjklmnrsuvwxACDHLMNSTXZ"
 )
 
-// mayPrintEnv reports whether a text, as a filter of jq, may print the environment: by
-// env, by $ENV, or by a module that is not read. The name of a file is no such filter.
+// mayPrintEnv reports whether a text, as a filter of jq, may print the environment:
+// with env, with $ENV, or with a module that is not read. The name of a file is not
+// such a filter.
 func mayPrintEnv(text string) bool {
 	if strings.HasSuffix(text, ".json") && strings.Trim(text, letters+"0123456789_/.-") == "" &&
 		!strings.Contains(text, "-.") && !strings.Contains(text, "/.") {
@@ -271,8 +276,9 @@ func mayPrintEnv(text string) bool {
 	return false
 }
 
-// isGitHubRepo reports whether a word of gh names no repository on another host than GitHub's,
-// to which gh may send a token: evil.example/a/b, --repo=evil.example/a/b, a whole address.
+// isGitHubRepo reports whether a word of gh names no repository on a host other than
+// GitHub, to which gh may send a token: evil.example/a/b, --repo=evil.example/a/b, a
+// whole address.
 func isGitHubRepo(text string) bool {
 	if strings.HasPrefix(text, "-") {
 		_, text, _ = strings.Cut(text, "=")
@@ -292,8 +298,8 @@ func isGitHubRepo(text string) bool {
 	return !elsewhere || strings.EqualFold(host, "github.com")
 }
 
-// isRegistryPackage reports whether a text names a package of the registry, and not an
-// address or a folder, which npm would fetch and read with other programs.
+// isRegistryPackage reports whether a text names a package of the registry. An address
+// or a folder is not one: npm would fetch and read it with other programs.
 func isRegistryPackage(text string) bool {
 	name, scoped := strings.CutPrefix(text, "@")
 	if scoped {

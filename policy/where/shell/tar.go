@@ -2,14 +2,14 @@ package shell
 
 import "strings"
 
-// readTar reads tar's words, whose first may be a bundle of letters without "-". A
-// name with a colon is a file on another machine, fetched with rsh.
+// readTar reads the words of tar. The first may be a bundle of letters without "-". A
+// name with a colon is a file on another machine, which tar fetches with rsh.
 func readTar(words []word) effect {
 	e := effect{}
 	r := programRow("tar")
 	from := 1
 	if len(words) > 1 && words[1].known && !strings.HasPrefix(words[1].text, "-") {
-		from = 2 // the values of all letters follow behind
+		from = 2 // the values of all letters follow
 		for _, letter := range words[1].text {
 			if _, ok := r.options.byName()["-"+string(letter)]; !ok {
 				e.stays = append(e.stays, 1)

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Limits on a text. The parser's stack grows with its nesting, so what can nest
-// is counted before it is read.
+// Limits on a text. The parser's stack grows with the nesting, so nesting constructs
+// are counted before parsing.
 const (
 	maxText  = 64 << 10
 	maxOpen  = 1000
@@ -16,10 +16,10 @@ const (
 	maxDepth = 8
 )
 
-// isAdmissible reports whether a text is one that shells are likely to read alike:
-// of a bounded size, UTF-8, without control characters, and with no blank but
-// the ones that separate words, and whole: what a server adds below a last
-// backslash would be part of it.
+// isAdmissible reports whether shells are likely to read a text alike: it has a
+// bounded size, is valid UTF-8, has no control characters and only the usual blanks.
+// It must not end in a backslash, because the backslash would join a line that the
+// server adds.
 func isAdmissible(text string) bool {
 	if len(text) > maxText || !utf8.ValidString(text) || strings.HasSuffix(text, `\`) {
 		return false
@@ -40,8 +40,9 @@ func isAdmissible(text string) bool {
 	return open <= maxOpen
 }
 
-// mayAct reports whether a comment could do something in a shell that has none, as
-// zsh at its prompt: run what is in it, or open a quote that a later line closes.
+// mayAct reports whether a comment could have an effect in a shell without comments,
+// such as zsh at its prompt: the shell may run the text, or open a quote that a later
+// line closes.
 func mayAct(comment string) bool {
 	single, double := strings.Count(comment, "'"), strings.Count(comment, `"`)
 	return strings.ContainsAny(comment, ";&|<>`$(){}[]*?~!\\") || single%2 != 0 || double%2 != 0 || single > 0 && double > 0

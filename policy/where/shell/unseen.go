@@ -2,18 +2,18 @@ package shell
 
 import "github.com/clawai/clawai/policy/where"
 
-// Unseen is a pattern whose wildcard opens nothing, since what stands for it
-// would be words that nobody here can read.
+// Unseen is a pattern whose wildcard allows nothing, because the words that it would
+// match cannot be read here.
 type Unseen struct {
 	Pattern string
 	Program string
-	// Known says that the program is one that runs others, or code; of any other
-	// no options are known.
+	// Known means that the program is known to run other programs or code. For any
+	// other program, no options are known.
 	Known bool
 }
 
-// UnseenBy lists the patterns of a constraint `command` that look as if they
-// opened a program with any words, and do not. Nil for every other constraint.
+// UnseenBy returns the patterns of a constraint `command` that seem to allow a program
+// with any words, but do not. It returns nil for every other constraint.
 func UnseenBy(c where.Constraint) (list []Unseen) {
 	commands, ok := c.(*commands)
 	if !ok {

@@ -10,25 +10,25 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// variable is one that a rule lets a command be given.
+// variable is a variable that a rule allows for a command.
 type variable struct {
 	name  string
-	value *glob.Pattern // nil for any
+	value *glob.Pattern // nil for any value
 }
 
-// harmless are the variables that a command may be given unasked: they change how
-// it prints, and nothing about what it runs, reads or contacts. A value is a plain
-// word.
+// harmless are the variables that are always allowed for a command. They change how
+// the command prints, and nothing about what it runs, reads or contacts. Their value
+// must be a plain word.
 const harmless = `LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME
 	TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM CI COLUMNS LINES`
 
-// plainValue is a text that is no option, no path and no expression.
+// plainValue matches a text that is not an option, a path or an expression.
 var plainValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.,:@+-]*(/[A-Za-z][A-Za-z0-9_+-]*){0,2})?$`)
 })
 
-// governsPrograms reports whether by a variable a shell, or the loader of every program,
-// decides what to run: no command is known that is given one.
+// governsPrograms reports whether a shell, or the loader of every program, decides by
+// a variable what to run. A command with such an assignment is never known.
 func governsPrograms(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_") ||
 		listedIn("PATH IFS ENV HOME PWD OLDPWD SHELL SHELLOPTS BASHOPTS ZDOTDIR FPATH CDPATH path fpath cdpath argv status", name)
@@ -54,7 +54,7 @@ func parseVariables(list []string) (all []variable, err error) {
 	return all, nil
 }
 
-// allowsVariable reports whether a rule that allows lets a command be given a variable.
+// allowsVariable reports whether a rule that allows accepts a variable for a command.
 func (j *judge) allowsVariable(name, value string) bool {
 	if j.expands || governsPrograms(name) {
 		return false
@@ -67,8 +67,9 @@ func (j *judge) allowsVariable(name, value string) bool {
 	return listedIn(harmless, name) && plainValue().MatchString(value)
 }
 
-// countBlanks counts them: a wildcard stands for none in a variable's value, as many hold options
-// and take another behind each. GOFLAGS='-mod=mod -toolexec=x' is more than -mod=*.
+// countBlanks returns the number of blanks. A wildcard matches no blank in a
+// variable's value, because in many variables a blank begins another option:
+// GOFLAGS='-mod=mod -toolexec=x' is more than -mod=*.
 func countBlanks(text string) (n int) {
 	for _, r := range text {
 		if unicode.IsSpace(r) {
@@ -78,7 +79,7 @@ func countBlanks(text string) (n int) {
 	return n
 }
 
-// allowsAssigned says the same of all that stand before the commands of a program.
+// allowsAssigned reports the same for all assignments of a program.
 func (j *judge) allowsAssigned(p *program) bool {
 	for _, a := range p.assigned {
 		if !a.value.known || !j.allowsVariable(a.name, a.value.text) {

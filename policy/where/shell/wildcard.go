@@ -2,16 +2,16 @@ package shell
 
 import "strings"
 
-// expander is a program that expands wildcards by itself: a quoted word names files that
-// its letters do not show.
+// expander is a program that expands wildcards itself, so that a quoted word names
+// files that its letters do not show.
 type expander struct {
 	signs   string // characters that make a word a wildcard
-	options string // options whose value is a wildcard; "" where every word may be one
-	texts   string // options whose value is a text, and names no file
+	options string // options whose value is a wildcard; "" when any word may be one
+	texts   string // options whose value is a text and names no file
 }
 
-// expanders are by name the programs that expand wildcards. Shells expand wildcards without
-// quotes, which no rule about places takes for known.
+// expanders maps names to the programs that expand wildcards. Wildcards without quotes
+// are expanded by the shell; rules about places treat them as unknown.
 var expanders = map[string]expander{
 	"curl": {signs: "[{", texts: "-d --data --data-raw --data-ascii --data-binary --data-urlencode --json -H --header -F --form --form-string " +
 		"-w --write-out -A --user-agent -b --cookie -u --user -X --request -e --referer"},
@@ -27,18 +27,18 @@ var expanders = map[string]expander{
 
 const wildcards = `*?[{\`
 
-// expandingAll are programs that may expand each of their words.
+// expandingAll are programs that may expand any of their words.
 const expandingAll = "tar gtar bsdtar unzip zip zipinfo zipgrep funzip 7z 7za 7zz 7zr unrar rar unar lsar lha arj cpio pax " +
 	"rsync scp sftp lftp ncftp rclone s3cmd aws gsutil az azcopy mc hg " +
 	"prettier eslint stylelint tslint standard xo mocha ava c8 nyc tap jasmine vitest jest cspell markdownlint markdownlint-cli2 remark " +
 	"nodemon rimraf del cpy copyfiles terser uglifyjs sass lessc esbuild swc babel ts-node tsx node deno bun npx pnpx bunx " +
 	"black ruff isort flake8 bandit coverage"
 
-// expandsWildcard reports whether a word of a command is a wildcard that the program itself
-// expands, so that files are named which no word spells.
+// expandsWildcard reports whether a word of a command is a wildcard that the program
+// itself expands. It then reads files that no word names.
 func expandsWildcard(words []word) bool {
 	if !words[0].known {
-		return false // what it is called is not known either
+		return false // the name of the program is unknown too
 	}
 	name := canonicalName(words[0].text)
 	switch e, known := expanders[name]; {
@@ -58,7 +58,7 @@ func expandsWildcard(words []word) bool {
 	return false
 }
 
-// findWord reports whether any word from a place on is a wildcard, and no text.
+// findWord reports whether any word from an index on is a wildcard and not a text.
 func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {
 		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !isText(words, i, e.texts) {
@@ -68,8 +68,8 @@ func (e *expander) findWord(words []word, from int) bool {
 	return false
 }
 
-// isText reports whether a word is the value of an option that takes a text. Where the
-// option may itself be the value of the one before it, it is none.
+// isText reports whether a word is the value of an option that takes a text. It
+// returns false when the option may itself be the value of the option before it.
 func isText(words []word, i int, texts string) bool {
 	if i < 2 || !words[i-1].known || !words[i-2].known {
 		return false
@@ -95,14 +95,14 @@ func isText(words []word, i int, texts string) bool {
 	return ok && next != required
 }
 
-// findValue reports whether a wildcard is the value of one of the options: in the same word,
-// or in the next.
+// findValue reports whether the value of one of the options, in the same word or the
+// next, is a wildcard.
 func (e *expander) findValue(words []word) bool {
 	for i := 1; i < len(words); i++ {
 		w, before := &words[i], words[i-1].text
 		switch {
 		case w.text == "--" && !strings.HasPrefix(before, "-"):
-			return false // operands follow, which are taken as they stand
+			return false // operands follow, which are not expanded
 		case !w.known || !strings.ContainsAny(w.text, e.signs):
 		case strings.HasPrefix(w.text, "--"):
 			if name, _, _ := strings.Cut(w.text, "="); e.hasOption(name) {
@@ -121,8 +121,8 @@ func (e *expander) findValue(words []word) bool {
 	return false
 }
 
-// hasOption reports whether a word is one of the options: a part of a long one, or a bundle with
-// a short one.
+// hasOption reports whether a word is one of the options: a long one, perhaps
+// shortened, or a bundle with a short one.
 func (e *expander) hasOption(text string) bool {
 	for option := range strings.FieldsSeq(e.options) {
 		if strings.HasPrefix(text, "--") && strings.HasPrefix(option, text) ||
@@ -133,7 +133,8 @@ func (e *expander) hasOption(text string) bool {
 	return false
 }
 
-// changesFiles reports whether find does more than print the names of what it found.
+// changesFiles reports whether find does more than print the names of the files it
+// found.
 func changesFiles(words []word) bool {
 	for i := range words {
 		if w := &words[i]; !w.known || listedIn("-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls", w.text) {
@@ -146,7 +147,7 @@ func changesFiles(words []word) bool {
 // refsOnly are subcommands of git whose operands name no files.
 const refsOnly = "branch tag ls-remote for-each-ref describe config fetch push pull remote rev-parse show-ref symbolic-ref notes merge-base name-rev"
 
-// gitTexts are the options of git's subcommands with a text in the next word.
+// gitTexts maps subcommands of git to their options with a text in the next word.
 var gitTexts = map[string]string{
 	"commit": "-m --message --author --date --trailer", "merge": "-m --message",
 	"log": gitSeeks, "show": gitSeeks, "shortlog": gitSeeks, "whatchanged": gitSeeks, "rev-list": gitSeeks,
@@ -155,8 +156,8 @@ var gitTexts = map[string]string{
 
 const gitSeeks = "-S -G --grep --author --committer --since --until --after --before"
 
-// expandsPathspec reports whether a word may be a pathspec of git's that is more than a path: a
-// wildcard, or one that begins with a colon.
+// expandsPathspec reports whether a word may be a git pathspec that is more than a
+// path: a wildcard, or a word that begins with a colon.
 func expandsPathspec(words []word) bool {
 	words, _ = stripGlobals(words)
 	if len(words) < 2 || !words[1].known || strings.HasPrefix(words[1].text, "-") {
@@ -166,7 +167,7 @@ func expandsPathspec(words []word) bool {
 	if listedIn(refsOnly, sub) {
 		return false
 	}
-	paths, patternSeen := false, sub != "grep" // "--" has come; the pattern of git grep has
+	paths, patternSeen := false, sub != "grep" // paths: after "--"; patternSeen: after the pattern of git grep
 	for i := 2; i < len(words); i++ {
 		w := &words[i]
 		switch {
@@ -182,14 +183,14 @@ func expandsPathspec(words []word) bool {
 		case strings.HasPrefix(w.text, "-"):
 			patternSeen = patternSeen || !plainFlags(w.text)
 			if sub == "grep" && strings.HasPrefix(w.text, "-e") {
-				continue // its pattern, or the next word
+				continue // the pattern is here or in the next word
 			}
 			if isPathspec(w) && !strings.HasPrefix(w.text, "-S") && !strings.HasPrefix(w.text, "-G") {
 				return true
 			}
 		case !patternSeen && strings.Trim(w.text, "0123456789") == "" && listedIn("-A -B -C -m", words[i-1].text):
 		case !patternSeen:
-			patternSeen = true // the pattern that is looked for
+			patternSeen = true // the search pattern
 		case isPathspec(w):
 			return true
 		}
@@ -197,8 +198,8 @@ func expandsPathspec(words []word) bool {
 	return false
 }
 
-// isPathspec reports whether git takes a word for more than a path. What is within
-// the name of a revision, as HEAD^{tree}, is not.
+// isPathspec reports whether git reads a word as more than a path. Characters in the
+// name of a revision, as in HEAD^{tree}, do not count.
 func isPathspec(w *word) bool {
 	return strings.HasPrefix(w.text, ":") || strings.ContainsAny(w.text, `*?[\`)
 }
@@ -206,7 +207,7 @@ func isPathspec(w *word) bool {
 // plainFlags reports whether a word holds options of git grep that take no value.
 func plainFlags(text string) bool {
 	if strings.Trim(text[1:], "ABCm0123456789") == "" {
-		return true // -A3, and -A, whose value is the next word
+		return true // -A3, or -A with its value in the next word
 	}
 	return strings.Trim(text[1:], "achiklnopqrvwzEFGHIPWL") == "" ||
 		listedIn("--cached --untracked --no-index --text --ignore-case --word-regexp --invert-match --line-number --count --name-only "+

@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// plainToAll reports whether cmd.exe and PowerShell find the commands and words of a text
-// where the shells of Unix find them. To cmd.exe a single quote is a letter, to PowerShell
-// a backslash; both expand what the others leave alone.
+// plainToAll reports whether cmd.exe and PowerShell find the same commands and words
+// in a text as the shells of Unix. cmd.exe reads a single quote as a letter, and
+// PowerShell a backslash. Both expand texts that the other shells do not.
 func plainToAll(text string) bool {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {
@@ -41,8 +41,8 @@ func followsAmpersand(before string) bool {
 	return strings.HasSuffix(before, ">") || strings.HasSuffix(before, "&") && !strings.HasSuffix(before, "&&")
 }
 
-// expandsPercent reports whether cmd.exe takes what follows a % for a variable: %PATH%, and
-// not %h %s.
+// expandsPercent reports whether cmd.exe reads the text after a % as a variable:
+// %PATH%, but not %h %s.
 func expandsPercent(rest string) bool {
 	name, _, closed := strings.Cut(rest, "%")
 	return closed && name != "" && strings.Trim(name, letters+"0123456789_():~,=.-") == ""

@@ -8,20 +8,20 @@ import (
 
 // word is one word of a simple command, without its quotes.
 type word struct {
-	// text is what the program will be given. Where that is not known before the
-	// shell runs, it is what can be read of it.
+	// text is the word as the program gets it. When that is unknown before the shell
+	// runs, text holds the readable part.
 	text string
-	// head is what an unknown word begins with in any case.
+	// head is the certain beginning of an unknown word.
 	head  string
 	known bool
 	many  bool // may become several words, or none
 	split bool // its expansions are split at blanks: any of them may be an option
-	// owner says that what it begins with is the owner's, and not the text's: his
-	// home, or a variable of the environment in quotes. It is no option.
+	// owner means that the word begins with a value of the owner, not of the text: his
+	// home, or a quoted variable of the environment. Such a word is not an option.
 	owner bool
-	home  bool // "~/" and a text that is known: a path at home
-	fed   bool // xargs puts it here, from its input
-	// inherited says that what is not known of it is the environment's alone.
+	home  bool // "~/" and a known text: a path in the home folder
+	fed   bool // xargs puts the word here, from its input
+	// inherited means that the unknown parts come only from the environment.
 	inherited bool
 }
 
@@ -30,13 +30,13 @@ func (w *word) mayBeOption() bool {
 	return !w.known && !w.owner && (w.split || w.head == "" || w.head[0] == '-')
 }
 
-// reading is a word being read. mask has a byte for each byte of text: itself
+// reading is a word being read. mask has one byte for each byte of text: the same byte
 // where the shell would act on it, 0 where it is quoted.
 type reading struct {
 	text, mask strings.Builder
 	word
-	first  int  // where the first unknown part is
-	others bool // a part is not known, nor the owner's
+	first  int  // offset of the first unknown part
+	others bool // a part is neither known nor the owner's
 }
 
 // readWord removes the quotes of a word.
@@ -81,7 +81,7 @@ func (r *reading) readPart(part syntax.WordPart) {
 			}
 			p, ok := inner.(*syntax.ParamExp)
 			named := ok && p.Param != nil
-			r.markUnknown(named && p.Param.Value == "@") // "$@" is several words for all its quotes
+			r.markUnknown(named && p.Param.Value == "@") // "$@" is several words despite the quotes
 			r.others = r.others || !named || p.Exp != nil || !isEnvironment(p.Param.Value)
 		}
 	case *syntax.ProcSubst:
@@ -93,9 +93,10 @@ func (r *reading) readPart(part syntax.WordPart) {
 	}
 }
 
-// isEnvironment reports whether only the environment can have set a variable, or an
-// assignment, of which no allow is certain: by its name it is no loop's, no
-// argument, and none that shells set themselves.
+// isEnvironment reports whether only the environment or an assignment can have set a
+// variable: by its name it is not a loop variable, an argument, or a variable that
+// shells set. A text that assigns and also expands variables is never certainly
+// allowed (allowsVariable).
 func isEnvironment(variable string) bool {
 	name := strings.ToUpper(variable)
 	if len(name) < 2 || name[0] < 'A' || name[0] > 'Z' || loopVariable(variable) {
@@ -109,12 +110,12 @@ func isEnvironment(variable string) bool {
 	return true
 }
 
-// setByShells are how the names begin of variables that bash, ksh and zsh set
-// from the text or from what it ran.
+// setByShells are the beginnings of names of variables that bash, ksh and zsh set from
+// the text or from the commands they ran.
 const setByShells = "BASH ZSH KSH HIST COMP REPLY MATCH MBEGIN MEND OPT FUNC PIPE ARGV READLINE PROMPT STATUS WORDS BUFFER DIRSTACK OLDPWD PATH FPATH CDPATH ALIASES COMMANDS PARAMETERS"
 
-// readUnescaped removes the backslashes, in double quotes those that have a meaning
-// there.
+// readUnescaped removes the backslashes. In double quotes it removes only those that
+// have a meaning there.
 func (r *reading) readUnescaped(s string, quoted bool) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
@@ -128,8 +129,8 @@ func (r *reading) readUnescaped(s string, quoted bool) {
 	}
 }
 
-// finishWord looks for what the shell expands after quotes are seen: globs, braces,
-// a tilde. zsh also expands a leading "=".
+// finishWord marks what the shell expands outside quotes: globs, braces, a tilde. zsh
+// also expands a leading "=".
 func (r *reading) finishWord() word {
 	r.word.text = r.text.String()
 	mask := r.mask.String()
@@ -147,7 +148,7 @@ func (r *reading) finishWord() word {
 	switch {
 	case mask == "~", strings.HasPrefix(mask, "~/"):
 		r.home = r.known
-		r.known, r.head = false, "/" // a home, as HOME has it
+		r.known, r.head = false, "/" // the home folder, as in HOME
 		r.owner = r.owner || !r.split
 	case strings.HasPrefix(mask, "~"), strings.Contains(mask, "=~"), strings.Contains(mask, ":~"),
 		len(mask) > 1 && mask[0] == '=' && mask[1] != '=' && mask[1] != '~':
@@ -156,7 +157,7 @@ func (r *reading) finishWord() word {
 	return r.word
 }
 
-// findExpansion gives where the first glob or brace expansion begins; -1 without any.
+// findExpansion returns the offset of the first glob or brace expansion, or -1.
 func findExpansion(mask string) int {
 	at := strings.IndexAny(mask, "*?")
 	first := func(open, last string, needs ...string) {

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// wrapper is a program that runs the command in its last words: `nice -n 5 ls`.
-// Options that are not listed leave what it runs unknown.
+// wrapper is a program that runs the command in its last words: `nice -n 5 ls`. An
+// option that is not listed makes its effect unknown.
 type wrapper struct {
 	flags, valued string // options without and with a value in the next word
 	operands      int    // words before the command
@@ -43,7 +43,7 @@ func (w wrapper) readEffects(words []word) effect {
 	return effect{inner: [][]word{words[at:]}}
 }
 
-// commandIndex gives the index at which the wrapped command begins.
+// commandIndex returns the index at which the wrapped command begins.
 func (w wrapper) commandIndex(words []word) (int, bool) {
 	at := 1
 options:
@@ -78,13 +78,14 @@ options:
 	return at, true
 }
 
-// isIdle reports whether a word behind an option, which to another vendor's program is
-// the command, names none: it is a number, a sign, or capital letters.
+// isIdle reports whether a word after an option is not the name of a command: it is a
+// number, a sign, or capital letters. Another vendor's program may read that word as
+// the command.
 func (w *word) isIdle() bool {
 	return w.known && (isNumber(w.text) || w.isValue() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }
 
-// listedIn reports whether a list of words, separated by blanks, holds a word.
+// listedIn reports whether a list of words, separated by blanks, contains a word.
 func listedIn(list, word string) bool {
 	for at := 0; word != ""; at++ {
 		i := strings.Index(list[at:], word)
@@ -100,7 +101,8 @@ func listedIn(list, word string) bool {
 	return false
 }
 
-// readQuery gives `command`, which with -v only tells where a program is.
+// readQuery reads the words of `command`, which with -v only prints where a program
+// is.
 func readQuery(words []word) effect {
 	if len(words) > 1 && words[1].known && (words[1].text == "-v" || words[1].text == "-V") {
 		e := effect{}
@@ -110,7 +112,8 @@ func readQuery(words []word) effect {
 	return wrapper{flags: "-p"}.readEffects(words)
 }
 
-// readEnv sets variables and runs a command; without one it lists them.
+// readEnv reads the words of env, which sets variables and runs a command, or lists
+// the variables when there is no command.
 func readEnv(words []word) effect {
 	at := 1
 	var assigned []string
@@ -129,7 +132,7 @@ func readEnv(words []word) effect {
 	return effect{inner: [][]word{words[at:]}, assigned: assigned}
 }
 
-// readEval joins its words with blanks and runs the text.
+// readEval reads the words of eval, which joins them with blanks and runs the text.
 func readEval(words []word) effect {
 	if hasUnknownWord(words) {
 		return hiddenEffect()
@@ -141,8 +144,8 @@ func readEval(words []word) effect {
 	return effect{texts: []string{strings.Join(texts, " ")}}
 }
 
-// readXargs runs a command with words from its input appended, or put in place of a
-// mark.
+// readXargs reads the words of xargs, which runs a command with words from its input:
+// appended, or in place of a mark.
 func readXargs(words []word) effect {
 	at, mark := 1, ""
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -175,14 +178,14 @@ func readXargs(words []word) effect {
 	return effect{inner: [][]word{inner}}
 }
 
-// isDelimiterWord reports whether a word is one character, or an escape of one, and so the
-// name of no program.
+// isDelimiterWord reports whether a word is one character, or an escape for one, and
+// so not the name of a program.
 func isDelimiterWord(w *word) bool {
 	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }
 
-// replaceMark makes words unknown in which a program puts another text in place of
-// a mark.
+// replaceMark makes the words unknown in which a program replaces a mark by another
+// text.
 func replaceMark(words []word, mark string) []word {
 	inner := make([]word, 0, len(words)+1)
 	for _, w := range words {
@@ -194,13 +197,14 @@ func replaceMark(words []word, mark string) []word {
 	return inner
 }
 
-// readFind runs commands with -exec and its like, each up to a ";" or a "+".
+// readFind reads the words of find, which runs commands with -exec and similar, each
+// up to a ";" or a "+".
 func readFind(words []word) effect {
 	e := effect{}
 	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
-			end := i + 1 // up to the next of them
+			end := i + 1 // up to the next such word
 			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}
@@ -217,7 +221,8 @@ func readFind(words []word) effect {
 		}
 		inner := replaceMark(words[i+1:end], "{}")
 		for at := range inner {
-			// A path as find was given it, which is no option.
+			// The word begins with a path as find was given it, so it is not an
+			// option.
 			inner[at].owner = strings.HasPrefix(inner[at].text, "{}") && !strings.HasSuffix(words[i].text, "dir")
 		}
 		if words[end].text == "+" {

@@ -7,12 +7,14 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// In Postgres a.f is f(a) where a has no field f (PostgreSQL docs, 8.16.5 and
-// 4.2.4). Of rows of a table that is left to their owner: a text does not show what
-// columns they have. Whatever else stands before the dot is a value, and the name
-// behind it a function's, unless the value is known to have such a field.
+// In Postgres a.f means f(a) when a has no field f (PostgreSQL docs, 8.16.5 and
+// 4.2.4). For rows of a table this is the table owner's concern, because the text does
+// not show the columns. In every other case the part before the dot is a value, and
+// the name after the dot is a function, unless the value is known to have such a
+// field.
 
-// judgeAttribute judges the name at i where it follows a dot and is not called itself.
+// judgeAttribute judges the name at i when the name follows a dot and has no
+// parenthesis after it.
 func (s *statement) judgeAttribute(i int) {
 	if s.postgres == nil || !s.isMark(i-1, ".") || s.isMark(i+1, "(") {
 		return
@@ -47,8 +49,9 @@ func (s *statement) judgeApplied(i int) {
 	}
 }
 
-// nameAt gives the identifier at i as Postgres takes it: in lower case unless it is
-// quoted. One with a quote in it is left with both, and no function's.
+// nameAt returns the identifier at i as Postgres reads it: in lower case unless it is
+// quoted. An identifier that contains a doubled quote keeps both, so it is no
+// function's name.
 func (s *statement) nameAt(i int) string {
 	if s.toks[i].kind == quoted {
 		return bareName(s.textAt(i))
@@ -56,7 +59,7 @@ func (s *statement) nameAt(i int) string {
 	return lowerASCII(s.textAt(i))
 }
 
-// lowerASCII leaves other letters as they are, as Postgres does.
+// lowerASCII lowers only ASCII letters, as Postgres does.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -66,8 +69,8 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// isField says that the name at i is a field of the rows that the call in
-// parentheses before it gives: (f(…)).name.
+// isField reports whether the name at i is a field of the rows that the call in
+// parentheses before it returns: (f(…)).name.
 func (s *statement) isField(i int) bool {
 	if !s.isMark(i-2, ")") {
 		return false
@@ -77,9 +80,9 @@ func (s *statement) isField(i int) bool {
 	return s.isMark(call, "(") && call+int(s.toks[call].match) == i-3 && s.hasColumn(call-1, s.nameAt(i))
 }
 
-// isStoredField says that the name at i is a usual field of a column in parentheses, which may
-// have its table: (address).city. Postgres takes a name that is no field for a function of
-// the column, so that other names are judged as functions.
+// isStoredField reports whether the name at i is a usual field of a column in
+// parentheses, with or without its table: (address).city. Postgres reads a name that
+// is not a field as a function of the column, so other names are judged as functions.
 func (s *statement) isStoredField(i int) bool {
 	if !s.isMark(i-2, ")") || s.isMark(i+1, ".") || !usualField(s.nameAt(i)) {
 		return false
@@ -101,7 +104,8 @@ func (s *statement) isStoredField(i int) bool {
 	}
 }
 
-// usualField reports whether a name has only words that fields commonly have.
+// usualField reports whether a name consists only of words that field names commonly
+// have.
 func usualField(name string) bool {
 	for word := range strings.SplitSeq(name, "_") {
 		if !usualFields()[word] {
@@ -111,12 +115,13 @@ func usualField(name string) bool {
 	return true
 }
 
-// hasColumn says that the function at i is known to give rows with a column.
+// hasColumn reports whether the function at i is known to return rows with a column.
 func (s *statement) hasColumn(i int, column string) bool {
 	return strings.Contains(s.postgres.columns(s.wordAt(i)), " "+column+" ")
 }
 
-// tooManyScans bounds the tokens that are looked at for what an alias stands for.
+// tooManyScans counts the tokens that are searched for the meaning of aliases, and
+// reports whether there are too many.
 func (s *statement) tooManyScans() bool {
 	s.scans += len(s.toks)
 	return s.scans > s.maxScans()
@@ -124,7 +129,8 @@ func (s *statement) tooManyScans() bool {
 
 func (s *statement) maxScans() int { return 4096 + 8*len(s.toks) }
 
-// mayNameFunction says that the name at i may stand for a function in a FROM.
+// mayNameFunction reports whether the name at i may be a function in a FROM, or its
+// alias.
 func (s *statement) mayNameFunction(i int) bool {
 	if !s.hashed {
 		s.hashed = true
@@ -139,8 +145,8 @@ func (s *statement) mayNameFunction(i int) bool {
 	return s.unnamed || longName(s.textAt(i)) || s.aliases.mayContain(s.textAt(i))
 }
 
-// givesColumn says that every function in a FROM for which the name at i may stand gives
-// a column of that name.
+// givesColumn reports whether every function in a FROM that the name at i may mean
+// returns a column of that name.
 func (s *statement) givesColumn(i int, column string) bool {
 	if s.tooManyScans() || s.unnamed || longName(s.textAt(i)) {
 		return false
@@ -161,8 +167,9 @@ func (s *statement) givesColumn(i int, column string) bool {
 	return true
 }
 
-// hasServerName says that the call at i stands in a FROM without an alias, under a name that
-// the server makes: CAST(x AS text) is called text, and CAST(t.a AS int) is called a.
+// hasServerName reports whether the call at i is in a FROM without an alias, so that
+// the server chooses its name: CAST(x AS text) is called text, and CAST(t.a AS int) is
+// called a.
 func (s *statement) hasServerName(i int) bool {
 	switch s.wordAt(i) {
 	case "cast", "treat", "trim":
@@ -189,13 +196,15 @@ func (s *statement) hasServerName(i int) bool {
 	return false
 }
 
-// givesOneColumn says that the function at name, called so at alias, gives one column with the
-// name of the alias: neither a list of names nor the function has others.
+// givesOneColumn reports whether the function at name, with its alias at alias,
+// returns one column with the name of the alias: neither a list of names nor the
+// function itself gives other columns.
 func (s *statement) givesOneColumn(alias, name int) bool {
 	return (alias == name || !s.isMark(alias+1, "(")) && s.postgres.columns(s.wordAt(name)) == "" && s.wordAt(name) != "from"
 }
 
-// listsColumn says that the parenthesis at i, behind an alias, holds a column's name.
+// listsColumn reports whether the parenthesis at i, after an alias, contains a
+// column's name.
 func (s *statement) listsColumn(i int, column string) bool {
 	if !s.isMark(i, "(") {
 		return false
@@ -208,10 +217,10 @@ func (s *statement) listsColumn(i int, column string) bool {
 	return false
 }
 
-// findAlias returns the tokens of the alias and of the name of what may be a function in
-// a FROM, where its name stands at i; the alias is zero where there is none, and the
-// name itself where it has no other. It may take other calls for one, never the
-// reverse.
+// findAlias returns the tokens of the alias and of the name of a possible function in
+// a FROM, whose name is at i. alias is zero when there is no such function, and equals
+// name when the function has no alias. findAlias may accept other calls too, but it
+// never misses a function.
 func (s *statement) findAlias(i int) (alias, name int) {
 	next := i + 1
 	switch {
@@ -225,7 +234,7 @@ func (s *statement) findAlias(i int) (alias, name int) {
 	case s.wordAt(i) == "for" && s.wordAt(i-1) == "collation":
 		next += int(s.toks[next].match) + 1
 	case s.isName(i-1) && !s.precedesCall(i-1), s.isMark(i-1, ")"), s.wordAt(i-1) == "as":
-		return 0, 0 // no call, or a table's alias with its columns
+		return 0, 0 // not a call, or a table's alias with its columns
 	case notFunctions()[s.wordAt(i)]:
 		return 0, 0
 	default:
@@ -246,16 +255,16 @@ func (s *statement) findAlias(i int) (alias, name int) {
 	return i, i
 }
 
-// valueWord says that the word at i is a value without parentheses, which may stand
+// valueWord reports whether the word at i is a value without parentheses that may be
 // in a FROM.
 func (s *statement) valueWord(i int) bool { return valueWords()[s.wordAt(i)] && !s.isMark(i+1, "(") }
 
-// precedesCall says that the word at i is no alias' or table's name, but what a call may
-// follow.
+// precedesCall reports whether a call may follow the word at i, so that this word is
+// not the name of an alias or a table.
 func (s *statement) precedesCall(i int) bool { return operandFollows()[s.wordAt(i)] }
 
-// sameName compares two identifiers as a server may: without quotes, without case,
-// and by as much of them as it keeps.
+// sameName reports whether a server may see two identifiers as equal: it ignores
+// quotes, case, and the part that the server cuts off.
 func sameName(a, b string) bool {
 	a, b = bareName(a), bareName(b)
 	if len(a) != len(b) {
@@ -269,7 +278,7 @@ func sameName(a, b string) bool {
 	return true
 }
 
-// maxName is how much of an identifier Postgres keeps (NAMEDATALEN - 1).
+// maxName is how many bytes of an identifier Postgres keeps (NAMEDATALEN - 1).
 const maxName = 63
 
 func bareName(s string) string {
@@ -279,8 +288,8 @@ func bareName(s string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// longName says that a server may keep less of a name than is compared, since its
-// encoding takes more bytes for a letter.
+// longName reports whether a server may keep less of a name than sameName compares,
+// because the server's encoding needs more bytes for a letter.
 func longName(s string) bool {
 	if len(s) > maxName {
 		return true
@@ -293,8 +302,8 @@ func longName(s string) bool {
 	return false
 }
 
-// foldByte gives a byte of a name, letters in lower case and all that is not ASCII
-// alike: what case those have depends on the server.
+// foldByte returns a byte of a name with ASCII letters in lower case. All bytes beyond
+// ASCII become equal, because their case depends on the server.
 func foldByte(c byte) byte {
 	switch {
 	case c >= utf8.RuneSelf:
@@ -305,7 +314,8 @@ func foldByte(c byte) byte {
 	return c
 }
 
-// nameSet holds names by their hash: what it does not have was not added.
+// nameSet is a set of names by hash. A name that it does not contain was never added;
+// the reverse is not certain.
 type nameSet [4]uint64
 
 func (n *nameSet) hashBit(name string) (word, bit uint64) {

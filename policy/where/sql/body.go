@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeBody judges tokens i to end, which stand inside a query: nothing in it may
-// write, lock or call what is not known to be without effect.
+// judgeBody judges tokens i to end, which are inside a query. Nothing there may write,
+// lock, or call anything that is not known to have no effect.
 func (s *statement) judgeBody(i, end int) {
 	for ; i < end; i++ {
 		t := &s.toks[i]
@@ -33,7 +33,7 @@ func (s *statement) judgeBody(i, end int) {
 		case t.kind == param:
 			s.judgeVariable(i)
 		case s.isMark(i, ":=") && s.postgres == nil:
-			s.lowerVerdict(where.Maybe) // a user variable of MySQL is set
+			s.lowerVerdict(where.Maybe) // sets a user variable of MySQL
 		case t.kind == mark:
 			s.judgeOperator(i)
 		}
@@ -62,8 +62,8 @@ func (s *statement) judgeWord(i int) {
 	}
 }
 
-// judgeRows judges the name at i where it stands for rows: one that is a function's in
-// SQLite is called, with and without arguments, in quotes and in strings.
+// judgeRows judges the name at i when the name stands for rows. SQLite calls a
+// function there by its name, with or without arguments, in quotes and in strings.
 func (s *statement) judgeRows(i int) {
 	var name string
 	switch s.toks[i].kind {
@@ -85,8 +85,8 @@ func (s *statement) judgeRows(i int) {
 	}
 }
 
-// isRowSource says that a name may stand at i for rows: in a FROM, perhaps in
-// parentheses or with its schema, or behind IN.
+// isRowSource reports whether a name at i may stand for rows: in a FROM, perhaps in
+// parentheses or with its schema, or after IN.
 func (s *statement) isRowSource(i int) bool {
 	for s.isMark(i-1, "(") {
 		i--
@@ -95,11 +95,11 @@ func (s *statement) isRowSource(i int) bool {
 	return before == "from" || before == "join" || before == "in" && !s.isMark(i, "(") || s.isMark(i-1, ",") || s.isMark(i-1, ".")
 }
 
-// operatorBytes are what operators of Postgres are made of (its docs, 4.1.3).
+// operatorBytes are the characters of Postgres operators (its docs, 4.1.3).
 const operatorBytes = "+-*/<>=~!@#%^&|`?"
 
-// judgeOperator judges the operator that begins at i: one that Postgres does not bring
-// calls a function of somebody's.
+// judgeOperator judges the operator that begins at i. An operator that is not built
+// into Postgres calls a user-defined function.
 func (s *statement) judgeOperator(i int) {
 	if s.postgres == nil || !s.isOperator(i) || s.isOperator(i-1) && s.toks[i-1].end == s.toks[i].start {
 		return
@@ -123,8 +123,8 @@ func (s *statement) isOperator(i int) bool {
 	return i >= 0 && s.toks[i].kind == mark && strings.IndexByte(operatorBytes, s.src[s.toks[i].start]) >= 0
 }
 
-// joinsQueries says that the word at i may stand before the SELECT that a set operation
-// adds.
+// joinsQueries reports whether the word at i may precede the SELECT that a set
+// operation adds.
 func (s *statement) joinsQueries(i int) bool {
 	switch s.wordAt(i) {
 	case "union", "intersect", "except", "minus":
@@ -135,9 +135,10 @@ func (s *statement) joinsQueries(i int) bool {
 	return false
 }
 
-// startsStatement says that a new statement may begin at i in a dialect that needs no
-// semicolon between two. None begins where an operand has to follow: behind AS, a
-// comma, an opening parenthesis or an operator, of which * may be none.
+// startsStatement reports whether a new statement may begin at i in a dialect that
+// needs no semicolon between statements. A statement cannot begin where an operand
+// must follow: after AS, a comma, an opening parenthesis or an operator. * is
+// excluded, because it may be no operator.
 func (s *statement) startsStatement(i int) bool {
 	if !s.splits || s.wordAt(i-1) == "as" {
 		return false
@@ -150,7 +151,7 @@ func (s *statement) startsStatement(i int) bool {
 	return ok && (follower == "" || s.wordAt(i+1) == follower)
 }
 
-// judgeVariable judges the parameter at i, which T-SQL's SELECT may assign to.
+// judgeVariable judges the parameter at i. In T-SQL, SELECT may assign to it.
 func (s *statement) judgeVariable(i int) {
 	if s.textAt(i)[0] != '@' || !s.splits {
 		return
@@ -169,8 +170,8 @@ func (s *statement) judgeVariable(i int) {
 	}
 }
 
-// judgeCall judges the parenthesis at i by what stands before it. The word that begins
-// a statement is never part of a body, so there always is something.
+// judgeCall judges the parenthesis at i by the token before it. There is always one,
+// because the first word of a statement is never part of a body.
 func (s *statement) judgeCall(i int) {
 	t := &s.toks[i-1]
 	switch {
@@ -203,15 +204,15 @@ func (s *statement) judgeCall(i int) {
 	}
 }
 
-// namedOperator judges OPERATOR(schema.op), the parenthesis of which stands at i.
+// namedOperator judges OPERATOR(schema.op), whose parenthesis is at i.
 func (s *statement) namedOperator(i int) {
 	if s.wordAt(i+1) != s.postgres.schema || !s.isMark(i+2, ".") || !s.isOperator(i+3) {
 		s.lowerVerdict(where.Maybe)
 	}
 }
 
-// isClause says that the keyword at i, after which a function may be named, is none
-// where it stands.
+// isClause reports whether the word at i, which may be a function's name, is a keyword
+// of a clause here.
 func (s *statement) isClause(i int) bool {
 	w, at := s.wordAt(i), i-1
 	if infix()[w] && s.wordAt(at) == "not" {
@@ -251,7 +252,8 @@ func (s *statement) isClause(i int) bool {
 	return false
 }
 
-// isAliased says that the name at i stands directly behind that of a table in a FROM.
+// isAliased reports whether the name at i directly follows the name of a table in a
+// FROM.
 func (s *statement) isAliased(i int) bool {
 	table := s.wordAt(i - 1)
 	if table == "" || s.keywords[table] || operandFollows()[table] || s.keywords[s.wordAt(i)] {
@@ -261,8 +263,9 @@ func (s *statement) isAliased(i int) bool {
 	return before == "from" || before == "join"
 }
 
-// gaveRows says that the parenthesis closed at i is a table of a FROM: a subquery,
-// or a function's call. DISTINCT ON (…) and TOP (…) are followed by expressions.
+// gaveRows reports whether the parenthesis closed at i is a table of a FROM: a
+// subquery or a function call. DISTINCT ON (…) and TOP (…) are followed by
+// expressions.
 func (s *statement) gaveRows(i int) bool {
 	open := i + int(s.toks[i].match)
 	if before := s.wordAt(open - 1); before != "" {

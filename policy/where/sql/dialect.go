@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// dialect is what a text is judged by: the readings that all have to agree, and
-// the words that the server knows.
+// dialect holds what a text is judged by: the readings, which must all agree, and the
+// words that the server knows.
 type dialect struct {
 	readings []lexis
-	// heads are the words that a statement which reads may begin with.
+	// heads are the words with which a reading statement may begin.
 	heads set
-	// keywords may stand before a parenthesis without being a function.
+	// keywords may precede a parenthesis without being a function.
 	keywords set
-	// catalogs are what the engines bring with them: one, or all of them.
+	// catalogs hold the built-in names of one engine, or of all engines.
 	catalogs []catalog
-	// callable are keywords after which functions may be named.
+	// callable are keywords that may also be names of functions.
 	callable set
-	// never are the bare words that a reading statement does not have, writers
-	// those that a statement which does not read may begin with.
+	// never are bare words that a reading statement does not contain. writers are
+	// words with which a statement that does not read may begin.
 	never, writers set
-	// effects are words that have an effect even behind a dot: seq.nextval.
+	// effects are words that have an effect even after a dot: seq.nextval.
 	effects set
 	// hints are table hints that take locks.
 	hints set
-	// splits says that a statement ends where the next one begins.
+	// splits means that a statement ends where the next one begins.
 	splits bool
 }
 
@@ -41,11 +41,12 @@ func wordSet(lists ...string) set {
 	return s
 }
 
-// lazySet makes a set when it is first asked for: most policies never do.
+// lazySet returns a function that makes a set on first use, because most policies
+// never use it.
 func lazySet(list string) func() set { return sync.OnceValue(func() set { return wordSet(list) }) }
 
-// Where strings end depends on standard_conforming_strings in Postgres, and on
-// the SQL modes NO_BACKSLASH_ESCAPES and ANSI_QUOTES in MySQL.
+// In Postgres the end of a string depends on standard_conforming_strings, in MySQL on
+// the SQL modes NO_BACKSLASH_ESCAPES and ANSI_QUOTES.
 var (
 	postgresLexis = lexis{attributes: true, nested: true, dollarString: true, escapeString: true, bracket: subscript}
 	mysqlLexis    = lexis{
@@ -66,7 +67,7 @@ var (
 	sqlserverCatalog = catalog{function: &sqlserverFunctions, prefixes: sqlserverPrefixes, schema: "sys"}
 )
 
-// dialects are made when a policy asks for one: most never do.
+// dialects are built when a policy needs one, because most policies do not.
 var dialects = sync.OnceValue(func() map[string]*dialect {
 	d := map[string]*dialect{
 		"postgres": {
@@ -105,8 +106,9 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	return d
 })
 
-// mergeDialects gives the dialect of a server that could be any of those: all readings of
-// each, and the words of each. A function that one knows to act is none that reads.
+// mergeDialects returns the dialect of a server that could be any of those: all
+// readings and all words of each. If one dialect knows that a function acts, the
+// function acts in the merged dialect.
 func mergeDialects(of ...*dialect) *dialect {
 	all := &dialect{
 		heads: set{}, keywords: set{}, callable: set{}, never: set{}, writers: set{}, effects: set{}, hints: set{},
@@ -130,7 +132,7 @@ func mergeDialects(of ...*dialect) *dialect {
 	for _, d := range of {
 		for w := range all.keywords {
 			if !d.keywords[w] {
-				all.callable[w] = true // no keyword there, so perhaps a function
+				all.callable[w] = true // not a keyword in d, so perhaps a function
 			}
 		}
 	}

@@ -2,26 +2,26 @@ package sql
 
 import "strings"
 
-// The tables of functions are made by a test, since it needs the engines.
+// A test writes the tables of functions, because they need the engines.
 //
 //go:generate go test -tags attack -count=1 -run ^TestTables$ ../../../test/attack/sql -update
 
-// class is what is known of a function by its name. Where the dialect is not
-// declared, the greatest of what the engines know counts.
+// class is the known effect of a function by its name. When the dialect is not
+// declared, the greatest class among the engines counts.
 type class uint8
 
 const (
-	unknown class = iota // nobody's: it may be anybody's
+	unknown class = iota // not a built-in function, so it may be user-defined
 	reads                // without effect
-	doubt                // an engine's, which may have one
+	doubt                // built in, and may have an effect
 	acts                 // writes, waits, locks, changes the session, runs a text as SQL, or reaches files or servers
 )
 
-// lists are the names of each class, sorted, with a blank or a line's end between them: of
-// the forms that a program can hold, the one that takes least room and nothing at its start.
+// lists holds the names of each class, sorted, separated by blanks or line ends. This
+// form needs the least memory in the program and no work at its start.
 type lists [acts + 1]string
 
-// classOf gives where a name stands.
+// classOf returns the class whose list contains a name.
 func (l *lists) classOf(name string) class {
 	for c := reads; c <= acts; c++ {
 		if listContains(l[c], name) {
@@ -31,7 +31,7 @@ func (l *lists) classOf(name string) class {
 	return unknown
 }
 
-// listContains looks a name up in a list by halves.
+// listContains finds a name in a list by binary search.
 func listContains(list, name string) bool {
 	for list != "" {
 		middle := len(list) / 2
@@ -52,25 +52,26 @@ func listContains(list, name string) bool {
 	return false
 }
 
-// prefix is what names begin with that are no others'.
+// prefix is the beginning of names that only one engine uses.
 type prefix struct {
 	begin string
 	class class
 }
 
-// catalog is what one engine brings with it.
+// catalog holds the built-in names of one engine.
 type catalog struct {
-	// function knows functions by their name in lower case, prefixes what names begin
-	// with that it does not know.
+	// function maps functions to classes by their name in lower case; prefixes
+	// classify other names by their beginning.
 	function *lists
 	prefixes []prefix
-	// schema holds the engine's functions and nobody else's.
+	// schema contains only the engine's own functions.
 	schema string
-	// table and tablePrefixes know what stands in a FROM and is no table.
+	// table and tablePrefixes classify names in a FROM that are not tables.
 	table         *lists
 	tablePrefixes []prefix
-	// columns are those of the rows that a function gives, between blanks; operator
-	// knows the operators. Both are nil where a dot and an operator call nothing.
+	// columns returns the columns, between blanks, of the rows that a function
+	// returns. operator reports whether an operator is built in. Both are nil when a
+	// dot and an operator call no function.
 	columns  func(string) string
 	operator func(string) bool
 }
@@ -88,7 +89,8 @@ func classifyName(name string, exact *lists, prefixes []prefix) class {
 	return unknown
 }
 
-// classifyFunction gives what the engines of the dialect know of a function.
+// classifyFunction returns the greatest class that the engines of the dialect have for
+// a function.
 func (d *dialect) classifyFunction(name string) class {
 	c := unknown
 	for i := range d.catalogs {
@@ -97,7 +99,7 @@ func (d *dialect) classifyFunction(name string) class {
 	return c
 }
 
-// inSchema gives what is known of a function that is called with its schema.
+// inSchema returns the class of a function that is called with its schema.
 func (d *dialect) inSchema(schema, name string) class {
 	for i := range d.catalogs {
 		e := &d.catalogs[i]
@@ -114,7 +116,7 @@ func (d *dialect) inSchema(schema, name string) class {
 	return unknown
 }
 
-// notTable gives what is known of a name that stands for rows and may be no table's.
+// notTable returns the class of a name that stands for rows and may not be a table.
 func (d *dialect) notTable(name string) class {
 	c := unknown
 	for i := range d.catalogs {

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// flaw says whether a text could be cut into tokens.
+// flaw is the result of splitting a text into tokens.
 type flaw uint8
 
 const (
 	sound    flaw = iota
-	doubtful      // a server might cut it in another way
-	broken        // no server of this dialect takes it
+	doubtful      // a server might split it in another way
+	broken        // no server of this dialect accepts it
 )
 
-// lexis is one way in which a server may cut a text into tokens.
+// lexis is one way in which a server may split a text into tokens.
 type lexis struct {
 	backslash    bool // '\'' is one string
 	doubleString bool // "…" is a string
@@ -30,34 +30,34 @@ type lexis struct {
 	executable   bool // /*!…*/ is executed
 	at           bool // @name is a variable
 	dollarParam  bool // $name is a variable, and $name(…) one token
-	// attributes says that a.f may be the call f(a), and that operators are functions
-	// of anybody's.
+	// attributes means that a.f may be the call f(a), and that operators may be
+	// user-defined functions.
 	attributes bool
-	// setting says that a server reads so only when it is set up to. A text that it
-	// then refuses is no less read-only for that.
+	// setting means that a server reads a text this way only with a certain setting. A
+	// text that the server then refuses can still be read-only.
 	setting bool
-	// lineEnds says that a client ends a statement at a line GO, or of a slash (sqlcmd,
-	// the shell of SQLite).
+	// lineEnds means that a client ends a statement at a line with GO or a slash
+	// (sqlcmd, the shell of SQLite).
 	lineEnds bool
-	// transact says that $ begins a number, and that the client (sqlcmd) takes a line
-	// that begins with a colon for its own: SQL Server.
+	// transact means SQL Server: $ begins a number, and the client (sqlcmd) treats a
+	// line that begins with a colon as its own command.
 	transact bool
-	// differs is the byte without which a setting changes nothing.
+	// differs is the byte without which the setting changes nothing.
 	differs byte
 	// bracket is how […] is read.
 	bracket bracket
-	// wordChars are the further characters of a bare word.
+	// wordChars are additional characters of a bare word.
 	wordChars string
 }
 
-// bracket is how a dialect reads a square bracket.
+// bracket is the meaning of a square bracket in a dialect.
 type bracket uint8
 
 const (
-	noBracket bracket = iota // not at all
+	noBracket bracket = iota // not allowed
 	subscript                // as punctuation
 	name                     // as an identifier, to the first ]
-	nameTwice                // as an identifier, ]] standing for ]
+	nameTwice                // as an identifier; ]] stands for ]
 )
 
 type lexer struct {
@@ -65,12 +65,12 @@ type lexer struct {
 	src  string
 	pos  int
 	toks []token
-	// escaped is the count of tokens just after an E'…' string: a string that
-	// follows it may be its continuation and have its escapes.
+	// escaped is the number of tokens just after an E'…' string. A string that follows
+	// may continue it and have its escapes.
 	escaped int
 }
 
-// lexText cuts src into tokens, appended to toks, up to the first flaw.
+// lexText splits src into tokens, appends them to toks, and stops at the first flaw.
 func (l *lexis) lexText(src string, toks []token) ([]token, flaw) {
 	x := &lexer{lexis: l, src: src, toks: toks, escaped: -1}
 	for x.pos < len(src) {
@@ -81,7 +81,7 @@ func (l *lexis) lexText(src string, toks []token) ([]token, flaw) {
 	return x.toks, sound
 }
 
-// at is the byte n after the cursor, zero behind the end.
+// peekByte returns the byte n after the cursor, or zero after the end.
 func (x *lexer) peekByte(n int) byte {
 	if x.pos+n < len(x.src) {
 		return x.src[x.pos+n]
@@ -125,7 +125,7 @@ func (x *lexer) lexToken() flaw {
 	case c == '@' && x.at, c == ':', c == '#' && x.dollarParam:
 		return x.lexVariable()
 	case c == '!' && strings.IndexByte("=<>~", x.peekByte(1)) < 0, c == '*' && x.peekByte(1) == '/':
-		return doubtful // an operator somewhere: !1, !!q, 2*/**/3
+		return doubtful // an operator in some dialects: !1, !!q, 2*/**/3
 	case c == '/' && x.lineEnds && x.startsLine(start) && x.endsLine(start+1):
 		return doubtful
 	case c == ']' && x.bracket != subscript:
@@ -138,16 +138,16 @@ func (x *lexer) lexToken() flaw {
 	case x.attributes && c != '`', c == '[':
 		return broken
 	}
-	return doubtful // what MySQL takes: {d '…'}, \N
+	return doubtful // accepted by MySQL: {d '…'}, \N
 }
 
-// startsLine says that nothing but blanks stands before a place in its line.
+// startsLine reports whether only blanks precede a position in its line.
 func (x *lexer) startsLine(at int) bool {
 	before := strings.TrimRight(x.src[:at], " \t")
 	return before == "" || before[len(before)-1] == '\n'
 }
 
-// endsLine says that nothing but blanks and comments stands from a place to its line's end.
+// endsLine reports whether only blanks and comments follow a position in its line.
 func (x *lexer) endsLine(at int) bool {
 	rest, _, _ := strings.Cut(x.src[at:], "\n")
 	rest = strings.TrimLeft(rest, " \t\r")
@@ -160,8 +160,8 @@ func isLetter(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lexWord scans a bare word, which in Postgres may turn out to be the prefix of a
-// string with escapes.
+// lexWord scans a bare word. In Postgres the word may be the prefix of a string with
+// escapes.
 func (x *lexer) lexWord() flaw {
 	start := x.pos
 	if !x.wordRun() {
@@ -172,7 +172,7 @@ func (x *lexer) lexWord() flaw {
 		return doubtful
 	}
 	if x.executable && strings.IndexByte(w, 0xa0) >= 0 {
-		return doubtful // where a client writes Latin-1, that byte of a letter is a blank
+		return doubtful // when a client writes Latin-1, this byte of a letter is a blank
 	}
 	if x.escapeString && len(w) == 1 {
 		switch {
@@ -181,20 +181,20 @@ func (x *lexer) lexWord() flaw {
 			x.escaped = len(x.toks)
 			return f
 		case w[0]|0x20 == 'u' && x.peekByte(0) == '&' && x.peekByte(1) == '"':
-			return doubtful // a name in escapes, with an escape character of the text's choice
+			return doubtful // a name with escapes, whose escape character the text chooses
 		case w[0]|0x20 == 'u' && x.peekByte(0) == '&' && x.peekByte(1) == '\'':
 			if x.backslash {
 				return broken // refused without standard_conforming_strings
 			}
-			x.pos++ // what escapes stand for does not matter; none of them is a quote
+			x.pos++ // the characters behind the escapes do not matter; none of them is a quote
 			return x.lexQuoted(text, '\'', false)
 		}
 	}
 	return x.emitToken(word, start)
 }
 
-// wordRun takes the characters of a word. Letters that another encoding, a case
-// mapping or a normal form could turn into an ASCII letter are refused.
+// wordRun scans the characters of a word. It refuses letters that another encoding, a
+// case mapping or a normal form could turn into an ASCII letter.
 func (x *lexer) wordRun() bool {
 	for x.pos < len(x.src) {
 		c := x.src[x.pos]
@@ -215,7 +215,7 @@ func (x *lexer) wordRun() bool {
 	return true
 }
 
-// lexNumber scans a number. What some servers read as a number and a word, and
+// lexNumber scans a number. A text that some servers read as a number and a word, and
 // others as a word, is in doubt.
 func (x *lexer) lexNumber() flaw {
 	start := x.pos
@@ -253,7 +253,7 @@ func (x *lexer) skipDigits() {
 	}
 }
 
-// lexDollar scans a parameter or a string in dollar quotes.
+// lexDollar scans a parameter or a dollar-quoted string.
 func (x *lexer) lexDollar() flaw {
 	start := x.pos
 	x.pos++
@@ -269,7 +269,7 @@ func (x *lexer) lexDollar() flaw {
 			x.pos++
 		}
 		if c := x.peekByte(0); x.pos == start+1 || isLetter(c) || c >= utf8.RuneSelf || strings.IndexByte(".$@#", c) >= 0 && x.pos < len(x.src) {
-			return doubtful // what follows may be a word of its own, as behind $1.
+			return doubtful // the rest may be a separate word, as after $1.
 		}
 		return x.emitToken(number, start)
 	}
@@ -295,8 +295,9 @@ func (x *lexer) lexDollar() flaw {
 	return x.emitToken(text, start)
 }
 
-// lexVariable scans @name and @@name, SQLite's :name and #name, and the marks := and ::.
-// What other servers read behind a colon is a token of its own, such as an E'…'.
+// lexVariable scans @name and @@name, SQLite's :name and #name, and the marks := and
+// ::. In other servers a colon is a token of its own, and the text after it, such as
+// an E'…', is read separately.
 func (x *lexer) lexVariable() flaw {
 	start, c := x.pos, x.peekByte(0)
 	x.pos++
@@ -325,8 +326,8 @@ func (x *lexer) lexVariable() flaw {
 	return x.variableEnd(start)
 }
 
-// variableEnd ends a variable. SQLite takes what stands in parentheses behind
-// one for a part of its name (tokenize.c), so that is in doubt everywhere.
+// variableEnd ends a variable. SQLite reads parentheses after a variable as part of
+// its name (tokenize.c), so such a text is in doubt in every dialect.
 func (x *lexer) variableEnd(start int) flaw {
 	if x.peekByte(0) == '(' || x.dollarParam && x.peekByte(0) == ':' && x.peekByte(1) == ':' {
 		return doubtful

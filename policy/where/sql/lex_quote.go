@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// lexQuoted scans a string or an identifier in quotes, the quote doubled standing
-// for itself.
+// lexQuoted scans a string or an identifier in quotes. A doubled quote stands for one
+// quote.
 func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	if k == text && x.escaped == len(x.toks) {
 		return doubtful
@@ -16,8 +16,8 @@ func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	start := x.pos
 	for x.pos++; x.pos < len(x.src); x.pos++ {
 		c := x.src[x.pos]
-		// A double-byte encoding (GBK, Shift JIS) may take a byte of 0x40 and above
-		// for the second half of the character before it.
+		// A double-byte encoding (GBK, Shift JIS) may read a byte of 0x40 and above as
+		// the second half of the character before it.
 		if (c == '\\' && backslash || c == q && q >= 0x40) && x.src[x.pos-1] >= utf8.RuneSelf {
 			return doubtful
 		}
@@ -55,7 +55,7 @@ func (x *lexer) lexBracket() flaw {
 	return broken
 }
 
-// lineComment skips to the end of the line. Only \n ends a line everywhere.
+// lineComment skips to the end of the line. Only \n ends a line in every dialect.
 func (x *lexer) lineComment() flaw {
 	rest := x.src[x.pos:]
 	if n := strings.IndexByte(rest, '\n'); n >= 0 {
@@ -71,7 +71,7 @@ func (x *lexer) lineComment() flaw {
 	return sound
 }
 
-// skipComment skips a comment in slashes and stars. One that MySQL or MariaDB
+// skipComment skips a comment between /* and */. A comment that MySQL or MariaDB
 // executes, and an optimizer hint that sets a variable, are in doubt.
 func (x *lexer) skipComment() flaw {
 	start, depth := x.pos, 0
@@ -98,17 +98,17 @@ func (x *lexer) checkComment(c string) flaw {
 		return doubtful
 	}
 	if strings.HasPrefix(c, "/*+") && (strings.Contains(strings.ToLower(c), "set") || strings.ContainsAny(c, "'\"`")) {
-		return doubtful // a name in quotes may hold the end of the comment
+		return doubtful // a name in quotes may contain the end of the comment
 	}
 	return sound
 }
 
-// quoteLike are the characters that a legacy encoding's best fit makes a quote or
-// a backslash of (the Windows best-fit tables, and NFKC).
+// quoteLike are the characters that the best fit of a legacy encoding turns into a
+// quote or a backslash (the Windows best-fit tables, and NFKC).
 const quoteLike = "\u02b9\u02ba\u02bc\u02c8\u2032\u2033\u2035\u2036\uff02\uff07\uff3c\uff40\ufe68"
 
-// isPlainText says that a text has no character that would make where it ends, or
-// where its strings end, depend on who reads it.
+// isPlainText reports whether every reader sees the same end of the text and of its
+// strings. It returns false for characters that readers treat differently.
 func isPlainText(src string) bool {
 	if strings.ContainsAny(src, quoteLike) {
 		return false
@@ -122,7 +122,7 @@ func isPlainText(src string) bool {
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r':
 			return false
 		case (r == '¥' || r == '₩') && i < len(src) && strings.IndexByte("'\"`\\", src[i]) >= 0:
-			return false // 0x5c, a backslash, in Shift JIS and EUC-KR
+			return false // in Shift JIS and EUC-KR this is 0x5c, a backslash
 		}
 	}
 	return true

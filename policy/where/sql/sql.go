@@ -7,16 +7,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// ReadOnly is the one mode there is.
+// ReadOnly is the only mode.
 const ReadOnly = "read-only"
 
 // maxText is the longest text that is judged, in bytes. A longer one is a Maybe.
 const maxText = 256 << 10
 
-// New returns the constraint that a text of SQL only reads. mode is "read-only".
-// dialect is "postgres", "mysql", "sqlite" or "sqlserver", or empty, when the
-// text must only read in each of them. An error says what was meant, as far as
-// that can be told.
+// New returns the constraint that an SQL text only reads. mode is "read-only". dialect
+// is "postgres", "mysql", "sqlite" or "sqlserver", or empty, when the text must only
+// read in each of them. An error suggests the right spelling when it can.
 func New(mode, dialect string) (where.Constraint, error) {
 	if mode != ReadOnly {
 		return nil, fmt.Errorf("sql: unknown mode %q; there is only %q", mode, ReadOnly)
@@ -42,9 +41,10 @@ var spellings = map[string]string{
 
 type constraint struct{ d *dialect }
 
-// JudgeValue gives Yes for a text whose every statement certainly only reads, No for one
-// that certainly does not or is no SQL at all, and Maybe otherwise. Where opens
-// is false one reading statement is enough, and what cannot be parsed is a Maybe.
+// JudgeValue returns Yes for a text whose every statement certainly only reads, No for
+// a text that certainly does not or is not SQL, and Maybe otherwise. When opens is
+// false, one reading statement is enough for Yes, and a text that cannot be parsed is
+// a Maybe.
 func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	if v.Kind != where.String {
 		return where.No
@@ -73,7 +73,7 @@ func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	return first.verdict
 }
 
-// JudgeCost bounds Holds by what the longest readings take for each byte.
+// JudgeCost bounds the work of JudgeValue by the slowest readings of each byte.
 func (c constraint) JudgeCost(n int) int {
 	if n > maxText {
 		return 1
@@ -81,21 +81,22 @@ func (c constraint) JudgeCost(n int) int {
 	return 500 + n*nanosPerByte*len(c.d.readings)
 }
 
-// nanosPerByte is what one reading of a byte takes at most, as measured.
+// nanosPerByte is the measured maximum time that one reading needs for a byte.
 const nanosPerByte = 100
 
-// outcome is what one reading makes of a text. Readings agree when theirs are
-// equal.
+// outcome is the result of one reading of a text. Readings agree when their outcomes
+// are equal.
 type outcome struct {
 	verdict where.Match
-	// cuts stands for where strings, quoted identifiers and statements end.
+	// cuts is a hash of where strings, quoted identifiers and statements end.
 	cuts uint64
-	// refused says that the server takes what is before the flaw for reading, and
-	// the rest for no SQL.
+	// refused means that the part before the flaw only reads and the server refuses
+	// the rest.
 	refused bool
 }
 
-// judgeReading judges a text in one reading. It returns the tokens for their memory.
+// judgeReading judges a text in one reading. It returns the tokens so that their
+// memory can be reused.
 func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (outcome, []token) {
 	toks, f := l.lexText(src, toks)
 	least, most, count := where.Yes, where.No, 0
@@ -105,7 +106,7 @@ func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (
 			n++
 		}
 		if n == len(rest) && f != sound {
-			break // not known to its end
+			break // the end of the statement is unknown
 		}
 		if n > 0 {
 			v := d.judgeStatement(l, src, rest[:n], opens)
@@ -124,7 +125,7 @@ func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (
 	return outcome{verdict: most, cuts: hashCuts(src, toks)}, toks
 }
 
-// hashCuts hashes (FNV-1a) the places of what readings may not disagree on.
+// hashCuts returns a hash (FNV-1a) of the positions on which readings must agree.
 func hashCuts(src string, toks []token) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range toks {
@@ -135,8 +136,8 @@ func hashCuts(src string, toks []token) uint64 {
 	return h
 }
 
-// toVerdict of a text that has the flaw f: one that no server takes does not hold,
-// yet a rule that denies or asks had better not rely on that.
+// toVerdict returns the verdict for a text with flaw f. A text that no server accepts
+// does not hold, but a rule that denies or asks should not rely on that.
 func (f flaw) toVerdict(opens bool) where.Match {
 	if f == broken && opens {
 		return where.No

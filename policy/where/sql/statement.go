@@ -6,21 +6,22 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// statement is one statement under judgement.
+// statement is one statement being judged.
 type statement struct {
 	*dialect
 	src  string
 	toks []token
-	// worst is the least verdict of what was seen so far.
+	// worst is the lowest verdict so far.
 	worst where.Match
-	// postgres is set where what looks like a column may call a function.
+	// postgres is set when a name that looks like a column may call a function.
 	postgres *catalog
-	// aliases are the names that functions in a FROM may have, once hashed; scans are
-	// the tokens that were searched for what they stand for.
+	// aliases are the possible names of functions in a FROM; hashed reports whether
+	// they were collected. scans counts the tokens that were searched for the meaning
+	// of aliases.
 	aliases nameSet
 	hashed  bool
 	scans   int
-	// unnamed is set where such a function has a name that the text does not show.
+	// unnamed is set when such a function has a name that the text does not show.
 	unnamed bool
 }
 
@@ -35,7 +36,7 @@ func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool)
 	}
 	s.judgeHead()
 	if !opens && s.worst == where.No && d.splits && s.hidesQuery() {
-		// What follows the writing part may be a statement of its own.
+		// The rest after the writing part may be a separate statement.
 		return where.Maybe
 	}
 	return s.worst
@@ -44,7 +45,7 @@ func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool)
 // lowerVerdict limits the verdict to v.
 func (s *statement) lowerVerdict(v where.Match) { s.worst = min(s.worst, v) }
 
-// wordAt gives the bare word at i in lower case, empty where there is none.
+// wordAt returns the bare word at i in lower case, or "".
 func (s *statement) wordAt(i int) string {
 	if i < 0 || i >= len(s.toks) || s.toks[i].kind != word {
 		return ""
@@ -54,17 +55,17 @@ func (s *statement) wordAt(i int) string {
 
 func (s *statement) textAt(i int) string { return s.src[s.toks[i].start:s.toks[i].end] }
 
-// isMark says that the mark m stands at i.
+// isMark reports whether the mark m is at i.
 func (s *statement) isMark(i int, m string) bool {
 	return i >= 0 && i < len(s.toks) && s.toks[i].kind == mark && s.textAt(i) == m
 }
 
-// isName says that an identifier stands at i.
+// isName reports whether an identifier is at i.
 func (s *statement) isName(i int) bool {
 	return i >= 0 && i < len(s.toks) && (s.toks[i].kind == word || s.toks[i].kind == quoted)
 }
 
-// judgeHead judges the statement by the word that it begins with.
+// judgeHead judges the statement by its first word.
 func (s *statement) judgeHead() {
 	head := s.wordAt(0)
 	switch {
@@ -81,7 +82,7 @@ func (s *statement) judgeHead() {
 	}
 }
 
-// rejectStatement judges a statement that is none of those that read.
+// rejectStatement judges a statement that is not one of the reading ones.
 func (s *statement) rejectStatement(i int) {
 	if s.writers[s.wordAt(i)] {
 		s.lowerVerdict(where.No)
@@ -90,7 +91,7 @@ func (s *statement) rejectStatement(i int) {
 }
 
 // judgeQuery judges tokens i to end as a query: SELECT, VALUES or TABLE, perhaps in
-// parentheses, perhaps behind WITH.
+// parentheses or after WITH.
 func (s *statement) judgeQuery(i, end int) {
 	if s.wordAt(i) == "with" {
 		if i = s.judgeWith(i+1, end); i < 0 {
@@ -115,8 +116,8 @@ func (s *statement) judgeQuery(i, end int) {
 	}
 }
 
-// judgeWith judges the common table expressions from i and returns where the query
-// that has them begins, or -1 where they are not of the usual form.
+// judgeWith judges the common table expressions from i and returns where their query
+// begins, or -1 when they do not have the usual form.
 func (s *statement) judgeWith(i, end int) int {
 	if s.wordAt(i) == "recursive" {
 		i++
@@ -189,7 +190,7 @@ func (s *statement) skipNames(i int) int {
 	return i + 1
 }
 
-// isConstant says that a constant stands at i.
+// isConstant reports whether a constant is at i.
 func (s *statement) isConstant(i int) bool {
 	if i < len(s.toks) && (s.toks[i].kind == text || s.toks[i].kind == number) {
 		return true
@@ -198,7 +199,8 @@ func (s *statement) isConstant(i int) bool {
 	return w == "true" || w == "false" || w == "null"
 }
 
-// hasOnlyNames says that the parenthesis at i holds nothing but identifiers and commas.
+// hasOnlyNames reports whether the parenthesis at i contains only identifiers and
+// commas.
 func (s *statement) hasOnlyNames(i int) bool {
 	for end := i + int(s.toks[i].match); i < end; i += 2 {
 		if !s.isName(i+1) || !s.isMark(i+2, ",") && i+2 != end {
@@ -208,8 +210,8 @@ func (s *statement) hasOnlyNames(i int) bool {
 	return true
 }
 
-// judgeExplain judges what is explained like the statement itself, since EXPLAIN
-// ANALYZE executes it.
+// judgeExplain judges the explained statement like a statement of its own, because
+// EXPLAIN ANALYZE executes it.
 func (s *statement) judgeExplain(i int) {
 	if s.isMark(i, "(") && !queries()[s.wordAt(i+1)] && !s.isMark(i+1, "(") {
 		closing := i + int(s.toks[i].match)
@@ -245,8 +247,8 @@ func (s *statement) judgeExplain(i int) {
 	s.judgeDescribe(i)
 }
 
-// judgeDescribe judges the name of a table, and perhaps of a column, that MySQL's
-// DESCRIBE takes.
+// judgeDescribe judges the operand of MySQL's DESCRIBE: the name of a table, and
+// perhaps of a column.
 func (s *statement) judgeDescribe(i int) {
 	if !s.heads["describe"] || !s.isName(i) || s.writers[s.wordAt(i)] || s.never[s.wordAt(i)] || i != 1 {
 		s.rejectStatement(i)
@@ -263,7 +265,7 @@ func (s *statement) judgeDescribe(i int) {
 	}
 }
 
-// judgeShow judges SHOW, every form of which reads. The word CREATE is part of some.
+// judgeShow judges SHOW. Every form of SHOW reads, and some contain the word CREATE.
 func (s *statement) judgeShow(i int) {
 	if i >= len(s.toks) {
 		s.lowerVerdict(where.Maybe)
@@ -274,8 +276,8 @@ func (s *statement) judgeShow(i int) {
 	s.judgeBody(i, len(s.toks))
 }
 
-// judgePragma judges SQLite's PRAGMA. Setting one, with = or in parentheses, is never
-// reading; an argument is only for those that look something up.
+// judgePragma judges SQLite's PRAGMA. Setting a pragma, with = or in parentheses, is
+// never reading. Only pragmas that look something up may have an argument.
 func (s *statement) judgePragma(i int) {
 	if s.isMark(i+1, ".") && s.isName(i) {
 		i += 2
@@ -291,7 +293,7 @@ func (s *statement) judgePragma(i int) {
 	}
 }
 
-// hidesQuery says that a query may begin behind the first word.
+// hidesQuery reports whether a query may begin after the first word.
 func (s *statement) hidesQuery() bool {
 	for i := 1; i < len(s.toks); i++ {
 		if s.heads[s.wordAt(i)] {

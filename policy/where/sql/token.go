@@ -12,20 +12,20 @@ const (
 	mark  // one character of punctuation or of an operator, or one of := and ::
 )
 
-// token is a piece of the text, by its place in it.
+// token is a piece of the text, given by its position.
 type token struct {
 	kind       kind
 	start, end int32
-	// match is the index of the parenthesis that belongs to this one, relative to
-	// its own; zero for every other token.
+	// match is the offset from this parenthesis to its partner, in tokens; zero for
+	// every other token.
 	match int32
 }
 
 // maxDepth bounds the nesting of parentheses, and with it every recursion here.
 const maxDepth = 100
 
-// pairParens matches parentheses within one statement. It fails where they are not
-// balanced or nested too deep.
+// pairParens matches the parentheses of one statement. It fails when they are not
+// balanced or are nested too deep.
 func pairParens(src string, toks []token) flaw {
 	var open []int
 	for i := range toks {

@@ -2,19 +2,19 @@ package sql
 
 import "sync"
 
-// queries are the words that a query begins with.
+// queries are the words with which a query begins.
 var queries = lazySet("select with values table")
 
-// neverAnywhere are the words that no reading statement has, wherever they stand:
-// SELECT … INTO makes a table or a file, and a common table expression of Postgres
-// may hold a statement that writes.
+// neverAnywhere are words that no reading statement contains at any place. SELECT …
+// INTO creates a table or a file, and a common table expression of Postgres may
+// contain a writing statement.
 const neverAnywhere = `
 	into insert update delete merge replace drop alter create truncate grant revoke
 	exec execute outfile dumpfile delimiter`
 
-// writersAll are the words of statements that do not only read. Some would be
-// harmless alone (COMMIT, SET), but they end the transaction or change the session
-// that the statements after them are meant to be read in.
+// writersAll are the first words of statements that do more than read. Some would be
+// harmless alone (COMMIT, SET), but they end the transaction or change the session in
+// which the later statements are to be read.
 const writersAll = neverAnywhere + `
 	abort add analyse analyze attach backup begin binlog bulk cache call change checkpoint clone close
 	cluster comment commit copy dbcc deallocate declare deny detach disable discard do enable end exec
@@ -24,8 +24,8 @@ const writersAll = neverAnywhere + `
 	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext upsert use vacuum
 	waitfor while writetext xa`
 
-// starters are the words with which a statement of T-SQL begins, and the word that
-// has to follow where the first is no keyword of its own.
+// starters maps the first word of a T-SQL statement to the word that must follow it
+// when the first word is not a keyword by itself.
 var starters = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
@@ -38,20 +38,21 @@ var starters = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// locks are what FOR locks rows with.
+// locks are the words after FOR that lock rows.
 var locks = lazySet("update share no key")
 
-// lockHints are the table hints of T-SQL that take locks which others wait for.
+// lockHints are the table hints of T-SQL that take locks for which others must wait.
 const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
 
-// explainOptions are the options in parentheses of Postgres' EXPLAIN.
+// explainOptions are the parenthesized options of Postgres' EXPLAIN.
 var explainOptions = lazySet(`
 	analyze verbose costs settings generic_plan buffers wal timing summary memory serialize format
 	text xml json yaml on off true false none binary`)
 
-// pragmasRead are the pragmas of SQLite that without a value only tell one;
-// pragmasLookUp take what they look up as an argument (sqlite.org/pragma.html).
-// journal_mode and the like are absent: reading them opens the journal.
+// pragmasRead are the pragmas of SQLite that only return a value when they get none.
+// pragmasLookUp take as argument what they look up (sqlite.org/pragma.html).
+// journal_mode and similar pragmas are missing, because reading them opens the
+// journal.
 var (
 	pragmasRead = lazySet(`
 		application_id auto_vacuum automatic_index busy_timeout cache_size cache_spill collation_list
@@ -65,8 +66,8 @@ var (
 		table_info table_list table_xinfo`)
 )
 
-// The keywords that stand before a parenthesis and are no function: those of
-// clauses, of operators and of types.
+// The keywords that precede a parenthesis and are not functions: keywords of clauses,
+// operators and types.
 const (
 	keywordsAll = `
 		all and any array as between bigint bit blob boolean by case char character columns cross cube
@@ -88,32 +89,32 @@ const (
 		forceseek xmlnamespaces`
 )
 
-// callablePostgres are keywords of those above that Postgres does not reserve, so
-// that a function may bear their names (pg_get_keywords, U and T, and what is no
-// keyword there).
+// callablePostgres are those of the keywords above that Postgres does not reserve, so
+// that a function may have their names (pg_get_keywords, U and T, and words that are
+// not keywords there).
 const callablePostgres = `
 	bernoulli blob by columns cross cube double escape exclude filter full ilike inner is isnull join
 	like materialized minus natural notnull nvarchar ordinality outer over overlaps partition
 	passing path repeatable rollup rows second sets similar timetz top varbinary varying within xor`
 
-// callableMySQL are the same of MySQL and MariaDB: those for which MariaDB takes a
-// CREATE FUNCTION, and calls it.
+// callableMySQL are the same for MySQL and MariaDB: keywords for which MariaDB accepts
+// a CREATE FUNCTION and calls it.
 const callableMySQL = `
 	against array asymmetric bernoulli bpchar columns cube duplicate escape exclude filter full
 	lateral materialized member minus notnull numrange of only ordinality overlaps passing
 	path repeatable rollup sets similar symmetric timestamptz timetz top varbit variadic within
 	xmlattributes xmlnamespaces`
 
-// infix are keywords that stand between two operands or two tables, or as a type
-// behind the name of a column, whatever those are called.
+// infix are keywords between two operands or two tables, or types after the name of a
+// column, whatever the names are.
 var infix = lazySet(`
 	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
 	straight_join xor
 	blob double nvarchar timetz varbinary`)
 
-// operandFollows are the words behind which an operand stands, not an operator: in
-// the grammar of PostgreSQL 15 (gram.y, what stands before an expression or a table),
-// and MySQL's modifiers of SELECT and operators.
+// operandFollows are the words after which an operand follows, not an operator: in the
+// grammar of PostgreSQL 15 (gram.y, what precedes an expression or a table), and
+// MySQL's modifiers of SELECT and operators.
 var operandFollows = lazySet(`
 	all and any array as asymmetric between both by case content default distinct document else escape
 	except exists first for from groups having ilike in intersect is join lateral leading like limit next
@@ -123,8 +124,9 @@ var operandFollows = lazySet(`
 	sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
 	sql_small_result straight_join timestamp transaction`)
 
-// usualFields are the words of names that fields of composite types commonly have. A
-// function of such a name, with one value, is not expected to write: none is a verb.
+// usualFields are words that occur in the names of fields of composite types. A
+// function with such a name and one argument is not expected to write, because none of
+// the words is a verb.
 var usualFields = lazySet(`
 	address age amount area at author birthday bottom building category city code color colour company
 	country county created currency customer date day depth description district domain duration first
@@ -137,20 +139,20 @@ var usualFields = lazySet(`
 	type unit units updated upper url user username valid value values vat version visible volume week
 	weight width x y year z zip zipcode zone`)
 
-// valueWords are values of Postgres without parentheses, which may stand in a FROM.
+// valueWords are values of Postgres without parentheses that may be in a FROM.
 var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
-// notFunctions are the words before a parenthesis behind which the alias of a table
-// may stand, or of an XMLTABLE, the columns of which stand in it.
+// notFunctions are words before a parenthesis after which the alias of a table may
+// follow, or of an XMLTABLE, whose columns are in the parenthesis.
 var notFunctions = lazySet("from join lateral only using xmltable json_table")
 
-// notAliases are reserved words that may stand behind a call.
+// notAliases are reserved words that may follow a call.
 var notAliases = lazySet(`
 	and as asc cross desc else end except fetch for from full group having in inner intersect is join
 	left like limit natural not offset on or order right then union when where`)
 
-// otherOperators are those of extensions (pgvector), and marks of the grammar that
-// are made of the same characters.
+// otherOperators are operators of extensions (pgvector), and marks of the grammar with
+// the same characters.
 var otherOperators = lazySet("!= => <#> <=> <+> <~> <%>")

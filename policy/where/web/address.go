@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// The blocks that the internet does not route, or routes to no host of its own:
-// the IANA special-purpose registries (RFC 6890, in their state of 2025), with
-// multicast (RFC 5771) and the future class E (RFC 1112).
+// closed4 holds the blocks that the internet does not route, or routes to no host of
+// its own: the IANA special-purpose registries (RFC 6890, as of 2025), with multicast
+// (RFC 5771) and the future class E (RFC 1112).
 var closed4 = parsePrefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private (RFC 1918)
@@ -29,7 +29,7 @@ var closed4 = parsePrefixes(
 	"168.63.129.16/32", // the host of a virtual machine at Azure
 )
 
-// global6 is all that is assigned for hosts of the internet (RFC 4291, section
+// global6 is the range that is assigned to hosts of the internet (RFC 4291, section
 // 2.4, and the IANA IPv6 address space).
 var global6 = netip.MustParsePrefix("2000::/3")
 
@@ -38,8 +38,8 @@ var closed6 = parsePrefixes(
 	"3fff::/20",     // documentation (RFC 9637)
 )
 
-// translated6 are the blocks in which an address stands for another one, or for
-// a protocol's own purpose. Where that leads is for the network to say.
+// translated6 holds the blocks in which an address stands for another address, or for
+// a protocol's own purpose. Only the network knows where such an address leads.
 var translated6 = parsePrefixes(
 	"64:ff9b::/96",   // NAT64 (RFC 6052)
 	"64:ff9b:1::/48", // NAT64, local (RFC 8215)
@@ -47,7 +47,7 @@ var translated6 = parsePrefixes(
 	"2002::/16",      // 6to4 (RFC 3056)
 )
 
-// parsePrefixes reads blocks when they are first asked for: most calls hold no URL.
+// parsePrefixes parses the blocks on first use, because most calls hold no URL.
 func parsePrefixes(texts ...string) func() []netip.Prefix {
 	return sync.OnceValue(func() []netip.Prefix {
 		all := make([]netip.Prefix, len(texts))
@@ -86,8 +86,8 @@ func publicAddr(a netip.Addr) where.Match {
 	return where.Yes
 }
 
-// embeddedIPv4 gives the IPv4 address that an IPv6 address carries to a network that
-// knows how to take it out, or the invalid address.
+// embeddedIPv4 returns the IPv4 address that an IPv6 address carries for networks that
+// can extract it, or the invalid address.
 func embeddedIPv4(a netip.Addr) (inner netip.Addr) {
 	if !a.Is6() {
 		return inner
@@ -103,7 +103,7 @@ func embeddedIPv4(a netip.Addr) (inner netip.Addr) {
 		at = 2
 	case b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5E && b[11] == 0xFE: // ISATAP (RFC 5214, section 6.1)
 		at = 12
-	case b[0] == 0x20 && b[1] == 0x01 && allZeros(b[2:4]): // Teredo: the client's, inverted
+	case b[0] == 0x20 && b[1] == 0x01 && allZeros(b[2:4]): // Teredo: the client's address, inverted
 		return netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})
 	}
 	if at < 0 {

@@ -8,10 +8,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeReserved gives the domains, with all below them, that are not public: No where the
-// name can only mean something on a network of one's own (reserved, or no
-// top-level domain at all), Maybe where public name servers answer with an
-// address that is not, or with whatever the name says.
+// judgeReserved looks a name up among the domains that are not public (publicName also
+// looks up the parents of a name). It returns No for a name that only has a meaning on
+// a private network (a reserved name, or not a top-level domain at all). It returns
+// Maybe for a name for which public name servers return a private address, or any
+// address that the name spells.
 func judgeReserved(name string) (v where.Match, listed bool) {
 	switch name {
 	// Special-use domain names (IANA registry; RFC 6761, 6762, 7686, 8375, 9476).
@@ -29,8 +30,8 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 	case
 		"arpa": // ipv4only.arpa and the like
 		return where.Maybe, true
-	// Used on networks of one's own and never delegated (RFC 6762, appendix G;
-	// ICANN on name collisions).
+	// Used on private networks and never delegated (RFC 6762, appendix G; ICANN on
+	// name collisions).
 	case
 		"corp",
 		"home",
@@ -43,7 +44,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"svc", // Kubernetes
 		"consul":
 		return where.No, true
-	// Metadata of clouds, and what they answer to.
+	// Metadata services of clouds, and their names.
 	case
 		"metadata.goog",
 		"metadata.packet.net",
@@ -51,7 +52,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"metadata.tencentyun.com",
 		"metadata.cloud.ibm.com":
 		return where.Maybe, true
-	// Routers and private networks that public names lead to.
+	// Public names that lead to routers and private networks.
 	case
 		"fritz.box",
 		"mshome.net",
@@ -64,7 +65,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"tplinklogin.net",
 		"burpcollaborator.net":
 		return where.Maybe, true
-	// Name servers that answer with the address in the name, or with 127.0.0.1.
+	// Name servers that return the address in the name, or 127.0.0.1.
 	case
 		"1u.ms",
 		"127-0-0-1.org.uk",
@@ -95,8 +96,8 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 	return where.Yes, false
 }
 
-// publicName reports whether a name belongs to the public internet. A single label
-// means what the machine's search list makes of it, and so does a domain that the
+// publicName reports whether a name belongs to the public internet. The meaning of a
+// single label depends on the machine's search list, and so does a domain that the
 // internet does not have.
 func publicName(name string) where.Match {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
@@ -114,9 +115,8 @@ func publicName(name string) where.Match {
 	return where.Yes
 }
 
-// spellsClosed reports whether a name spells out an IPv4 address that is not public,
-// with dots or hyphens, as it does at a name server that answers with what it is
-// asked for.
+// spellsClosed reports whether a name spells a private IPv4 address with dots or
+// hyphens. Some name servers return the address that the name spells.
 func spellsClosed(name string) bool {
 	fields := strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' })
 	for i := range max(0, len(fields)-3) {

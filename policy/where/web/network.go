@@ -11,10 +11,11 @@ import (
 // network is a block of addresses in the notation of RFC 4632, such as 10.0.0.0/8.
 type network struct {
 	netip.Prefix
-	own bool // some of it the internet does not route, so that names of one's own may lead there
+	own bool // the internet does not route some of its addresses, so private names may lead there
 }
 
-// parseNetwork reads a block; false when the text is none by its form.
+// parseNetwork parses a block. found is false when the text does not have the form of
+// a block.
 func parseNetwork(text string) (n network, found bool, err error) {
 	addr, bits, slash := strings.Cut(text, "/")
 	if _, err := netip.ParseAddr(addr); !slash || err != nil {
@@ -44,9 +45,9 @@ func overlapsAny(blocks []netip.Prefix, p netip.Prefix) bool {
 
 var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
 
-// match reports whether a host lies in the block. No name server is asked, so a name lies
-// in none for certain; one that only means something on a network of one's own, or that
-// spells out an address, may.
+// match reports whether a host lies in the block. No name server is asked, so a name
+// never certainly lies in a block. A name that only has a meaning on a private
+// network, or that spells an address, may lie there.
 func (n network) match(h host) where.Match {
 	switch {
 	case h.Addr.IsValid() && n.Contains(h.Addr):

@@ -7,8 +7,9 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// OriginOf gives the scheme, host and port of a web address (RFC 6454, section 4), in the form
-// in which two of them are compared; "" of a text that is none, or not surely one.
+// OriginOf returns the scheme, host and port of a web address (RFC 6454, section 4),
+// in a form that can be compared. It returns "" for a text that is not certainly a web
+// address.
 func OriginOf(address string) string {
 	u := parseURL(where.Value{Kind: where.String, Text: address})
 	port, special := authority.DefaultPort(u.scheme)

@@ -1,9 +1,10 @@
 package web
 
-// tlds are the top-level domains of the internet: of the ICANN part of the Public Suffix
-// List as of 2026-08-19, without onion. One in another script stands here twice, as it is
-// written and in Punycode. Sorted. A new one is in doubt until it is here.
-// x/net/publicsuffix has the same, and would link net/http into the hook.
+// tlds holds the top-level domains of the internet, sorted: the ICANN part of the
+// Public Suffix List as of 2026-08-19, without onion. A domain in another script is
+// listed twice, as it is written and in Punycode. A new domain is a maybe until it is
+// listed here. x/net/publicsuffix has the same list, but it would link net/http into
+// the hook.
 var tlds = [...]string{
 	"aaa", "aarp", "abb", "abbott", "abbvie", "abc", "able", "abogado", "abudhabi", "ac", "academy", "accenture",
 	"accountant", "accountants", "aco", "actor", "ad", "ads", "adult", "ae", "aeg", "aero", "aetna", "af", "afl",

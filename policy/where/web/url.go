@@ -8,30 +8,31 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// maxURL bounds what is taken apart; the longest URLs that browsers and proxies
+// maxURL bounds the URLs that are parsed. The longest URLs that browsers and proxies
 // carry are shorter.
 const maxURL = 1 << 16
 
-// hostKind is what is known of the host of a text.
+// hostKind is the type of host that a text has.
 type hostKind uint8
 
 const (
 	none     hostKind = iota // no URL
 	hostless                 // a URL without a host, such as data: or file:///
-	plain                    // one host, by every way of reading
+	plain                    // one host, in every reading
 	foreign                  // one host, which the scheme may use for something else
-	doubtful                 // there may be a host, and which one depends on the reader
+	doubtful                 // there may be a host, but readers differ on which one
 )
 
-// url is a text as a URL.
+// url is a text parsed as a URL.
 type url struct {
 	hostKind hostKind
-	scheme   string // in lower case; "" when it depends on the reader
-	host     host   // of a plain one
-	guessed  bool   // has no scheme: a program that puts one in front reads this
+	scheme   string // in lower case; "" when readers differ on it
+	host     host   // set when hostKind is plain or foreign
+	guessed  bool   // it has no scheme: programs that add one read it like this
 }
 
-// limitVerdict takes the certainty from a verdict on a URL that only some programs see.
+// limitVerdict lowers a verdict to Maybe when only some programs read the text as a
+// URL.
 func (u url) limitVerdict(v where.Match) where.Match {
 	if u.guessed {
 		return min(v, where.Maybe)
@@ -78,7 +79,7 @@ func parseURL(v where.Value) url {
 	return u
 }
 
-// parseHost reads what follows the two slashes.
+// parseHost parses the text after the two slashes.
 func (u url) parseHost(after string) url {
 	text, tail := authority.CutAuthority(after)
 	switch {
@@ -86,7 +87,7 @@ func (u url) parseHost(after string) url {
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
-		u.hostKind = doubtful // http:///host, also behind ssh to curl
+		u.hostKind = doubtful // http:///host; curl also finds a host in ssh:///host
 		return u
 	case text == "":
 		u.hostKind = hostless
@@ -113,8 +114,8 @@ func isSpecial(scheme string) bool {
 	return special
 }
 
-// parseFile reads what follows file:. A host there is another machine for some
-// programs and nothing for others.
+// parseFile parses the text after "file:". Some programs read a host there as another
+// machine, others ignore it.
 func parseFile(rest string) hostKind {
 	after, slashes := strings.CutPrefix(rest, "//")
 	host, _, _ := strings.Cut(after, "/")
@@ -124,8 +125,8 @@ func parseFile(rest string) hostKind {
 	return hostless
 }
 
-// parseBare reads a text without a scheme. Many programs put http:// or https://
-// in front of such a one.
+// parseBare parses a text without a scheme. Many programs put http:// or https:// in
+// front of it.
 func parseBare(text string) url {
 	switch {
 	case startsWithSlashes(text), strings.Contains(text, "://"):
@@ -140,14 +141,14 @@ func parseBare(text string) url {
 	return u
 }
 
-// startsWithSlashes reports whether a text begins with two slashes, which are a host's without
-// a scheme in front, of whatever kind.
+// startsWithSlashes reports whether a text begins with two slashes of any kind. Such a
+// text begins with a host, without a scheme.
 func startsWithSlashes(text string) bool {
 	return len(text) > 1 && strings.IndexByte(`/\`, text[0]) >= 0 && strings.IndexByte(`/\`, text[1]) >= 0
 }
 
-// namesHost reports whether what follows a colon ends in a host for programs that put
-// http:// in front of a text: where no address of a person is meant.
+// namesHost reports whether programs that put http:// in front of a text find a host
+// after the colon. It returns false when the scheme marks the address of a person.
 func namesHost(scheme, rest string) bool {
 	switch scheme {
 	case "mailto", "sip", "sips", "xmpp", "acct", "mid", "cid", "im", "news", "data":
@@ -157,15 +158,15 @@ func namesHost(scheme, rest string) bool {
 	return strings.IndexByte(host, '@') >= 0
 }
 
-// hasPort reports whether what follows a colon is a port, so that what stands before
-// it is a host and no scheme.
+// hasPort reports whether the text after a colon is a port. Then the text before the
+// colon is a host and not a scheme.
 func hasPort(rest string) bool {
 	digits := strings.TrimLeft(rest, "0123456789")
 	return digits != rest && (digits == "" || strings.IndexByte("/?#", digits[0]) >= 0)
 }
 
-// hasOddRune reports whether a text holds what parsers drop, stop at or refuse: blanks,
-// control and format characters, invalid text.
+// hasOddRune reports whether a text holds characters that parsers drop, stop at or
+// refuse: blanks, control and format characters, invalid text.
 func hasOddRune(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c <= ' ' || c >= 0x7F {
@@ -175,7 +176,7 @@ func hasOddRune(text string) bool {
 	return false
 }
 
-// parseOdd tells prose, which has no host, from a URL with something in it.
+// parseOdd distinguishes prose, which has no host, from a URL with odd characters.
 func parseOdd(text string) url {
 	bare := strings.Map(func(r rune) rune {
 		if textclass.OddInSyntax(r) {
@@ -193,7 +194,7 @@ func parseOdd(text string) url {
 	case strings.IndexByte(`/\.~?#`, bare[0]) >= 0:
 		return url{}
 	}
-	// Tabs and line ends are dropped wherever they stand, blanks at the ends only.
+	// Parsers drop tabs and line ends everywhere, but blanks only at both ends.
 	trimmed := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
 	host, _ := authority.CutAuthority(strings.TrimFunc(trimmed, textclass.OddInSyntax))
 	if strings.ContainsRune(host, ' ') {
@@ -202,8 +203,8 @@ func parseOdd(text string) url {
 	return url{hostKind: doubtful}
 }
 
-// schemeLen gives the length of the scheme a text begins with (RFC 3986, section
-// 3.1), colon excluded; 0 when there is none.
+// schemeLen returns the length of the scheme at the beginning of a text (RFC 3986,
+// section 3.1), without the colon; 0 when there is none.
 func schemeLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

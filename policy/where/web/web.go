@@ -12,8 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// NewScheme holds for URLs with one of the schemes, whatever their case. A name
-// that is no scheme (RFC 3986, section 3.1) and an empty list are errors.
+// NewScheme returns a constraint that holds for URLs with one of the schemes; case
+// does not matter. A name that is not a scheme (RFC 3986, section 3.1) and an empty
+// list are errors.
 func NewScheme(names []string) (where.Constraint, error) {
 	if len(names) == 0 {
 		return nil, errors.New("an empty list, which no scheme is in")
@@ -43,9 +44,10 @@ func (c scheme) JudgeValue(v where.Value, _ bool) where.Match {
 
 func (c scheme) JudgeCost(n int) int { return parseCost(n) + 20*len(c) }
 
-// NewPublic holds for URLs whose host the whole internet can reach, as far as its
-// text shows; with false for those whose host certainly is not such a one. What
-// encodes an address in another form is neither.
+// NewPublic returns a constraint that holds for URLs whose host the whole internet can
+// reach, as far as the text shows. With false it holds for URLs whose host certainly
+// is not public. A host that encodes an address in another form is a maybe in both
+// cases.
 func NewPublic(want bool) where.Constraint { return public(want) }
 
 type public bool
@@ -69,12 +71,12 @@ func (c public) JudgeValue(v where.Value, _ bool) where.Match {
 
 func (public) JudgeCost(n int) int { return parseCost(n) + 500 }
 
-// NewHosts holds for URLs whose host one of the globs matches, whatever its case. A
-// star is any run of characters, dots too: *.example.com matches a.example.com
-// and a.b.example.com, and not example.com. An IP address is compared in its
-// canonical form, without brackets. A block of addresses, such as 10.0.0.0/8, may
-// stand for those in it. What cannot be a host (a port, a path, a scheme with it) and
-// an empty list are errors.
+// NewHosts returns a constraint that holds for URLs whose host matches one of the
+// globs; case does not matter. A star matches any characters, dots too: *.example.com
+// matches a.example.com and a.b.example.com, but not example.com. An IP address is
+// compared in its canonical form, without brackets. A block of addresses, such as
+// 10.0.0.0/8, matches the addresses in it. A text that cannot be a host (with a port,
+// a path or a scheme) and an empty list are errors.
 func NewHosts(globs []string) (where.Constraint, error) {
 	if len(globs) == 0 {
 		return nil, errors.New("an empty list, which no host is in")
@@ -124,8 +126,8 @@ func (c hosts) JudgeValue(v where.Value, _ bool) where.Match {
 	return u.limitVerdict(best)
 }
 
-// match compares a host. That a name is written in Unicode on one side and in
-// Punycode on the other is not resolved here: a maybe.
+// match compares a host. It returns Maybe when one side is written in Unicode and the
+// other in Punycode, because it does not convert them.
 func (p pattern) match(h host) where.Match {
 	switch {
 	case p.glob.Match(h.Name):
