@@ -2,27 +2,27 @@ package policy
 
 import "fmt"
 
-// Action is what a rule, or the whole policy, says of a call or of a reply. The order is
-// the order of strictness, and verdicts combine by minimum: of a policy they are Deny,
-// Prompt and Allow. The zero value is Deny, so that a forgotten field refuses.
+// Action is the answer of a rule, or of the whole policy, to a call or a reply. Actions are
+// ordered by strictness and combine by minimum. A policy answers a call with Deny, Prompt or
+// Allow. The zero value is Deny, so that a forgotten field refuses.
 type Action uint8
 
 // The actions, strictest first.
 const (
 	Deny Action = iota
 	Prompt
-	Redact // what was found is taken out
-	Fence  // it is shown as a stranger's words
-	Warn   // it goes on with a warning
+	Redact // the finds are removed from the content
+	Fence  // the content is marked as a stranger's words
+	Warn   // the content goes on with a warning
 	Allow
 )
 
 var allActions = []string{"deny", "prompt", "redact", "fence", "warn", "allow"}
 
-// AltersContent says that the action lets a reply go on, and not as it was.
+// AltersContent reports whether the action lets a reply through, but changed.
 func (a Action) AltersContent() bool { return a > Prompt && a < Allow }
 
-// String gives the word that policies and records use.
+// String returns the word that policies and records use.
 func (a Action) String() string {
 	if int(a) < len(allActions) {
 		return allActions[a]
@@ -30,11 +30,11 @@ func (a Action) String() string {
 	return fmt.Sprintf("Action(%d)", uint8(a))
 }
 
-// ParseAction reads what becomes of a call, one of three words; any other is an error,
-// never a silent deny, so that a typo shows.
+// ParseAction parses the action of a rule about calls. An unknown word is an error and never a
+// silent deny, so that a typo is seen.
 func ParseAction(s string) (Action, error) { return OnCall.ParseAction(s) }
 
-// ParseAction reads one of the words for what becomes of what the rules judge.
+// ParseAction parses one of the actions that rules about on may have.
 func (on On) ParseAction(s string) (Action, error) {
 	for _, a := range on.allowedActions() {
 		if a.String() == s {

@@ -10,22 +10,23 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Seen is what the session of a call has seen before it. The zero value is that this is
-// not known.
+// Seen holds the kinds of data that the session of a call has seen before the call. The zero
+// value means that they are not known.
 type Seen uint8
 
-// What a session can have seen. Who has seen a secret has seen what is private.
+// The kinds of data that a session can have seen. A session that has seen a secret has also
+// seen private data.
 const (
-	Known Seen = 1 << iota // it is known: what is not set has not been seen
+	Known Seen = 1 << iota // the kinds are known: a kind whose bit is not set has not been seen
 	Untrusted
 	PrivateData
 	Secret
 )
 
-// seenWords are the words of rules and fixtures, by the bits of Seen from Untrusted on.
+// seenWords are the words of rules and fixtures for the bits of Seen, from Untrusted on.
 var seenWords = []string{"untrusted", "private", "secret"}
 
-// SeenOf reads words of SeenWords; false for a word that is none. What they say is known.
+// SeenOf parses words of SeenWords and sets Known. It returns false if a word is unknown.
 func SeenOf(words []string) (s Seen, whole bool) {
 	s = Known
 	for _, word := range words {
@@ -41,10 +42,10 @@ func SeenOf(words []string) (s Seen, whole bool) {
 	return s, true
 }
 
-// SeenWords lists all of them.
+// SeenWords returns the words for all kinds.
 func SeenWords() []string { return slices.Clone(seenWords) }
 
-// LabelWords gives what has been seen.
+// LabelWords returns the words for the kinds that have been seen.
 func (s Seen) LabelWords() (words []string) {
 	for i, word := range seenWords {
 		if s&(Untrusted<<i) != 0 {
@@ -54,9 +55,9 @@ func (s Seen) LabelWords() (words []string) {
 	return words
 }
 
-// afterSeen is the condition that the session of a call has seen all of some kinds. Beside a
-// prompt it holds perhaps at the most, so that nothing a session has seen has a question
-// asked in place of a denial.
+// afterSeen is the condition that the session of a call has seen all of some kinds. In a prompt
+// rule the condition is at most a maybe, so that a session's history never turns a denial into
+// a question.
 type afterSeen struct {
 	kinds   Seen
 	prompts bool
@@ -77,14 +78,13 @@ func (t *afterSeen) matchCall(c *Call) where.Match {
 func (t *afterSeen) meet(c *Call) { c.Seen |= t.kinds }
 func (t *afterSeen) miss(c *Call) { c.Seen = Known }
 
-// readAfter reads the kinds.
 func (p *parser) readAfter(k ruleKey, e toml.Expression) {
 	words := p.readWords(k, e, seenWords, "some of "+listWords(seenWords), func(word string) string { return fmt.Sprintf("unknown label %q", word) })
 	kinds, _ := SeenOf(words)
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
 }
 
-// checkAfter keeps what a session has seen from opening anything.
+// checkAfter refuses after in an allow rule, so that a session's history never allows a call.
 func (p *parser) checkAfter(r *ruleSource) {
 	at := p.given[afterKey] - 1
 	if at < 0 {

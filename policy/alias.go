@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// sameDirectories are pairs of names under which systems know one directory: by a
-// link on macOS, on Linux since /usr was merged and /run came, on Windows since
-// Vista. Which system a server runs on is not known, so they tell nothing for sure.
+// sameDirectories holds pairs of names for the same directory: by a link on macOS, on Linux
+// since /usr was merged and /run was added, on Windows since Vista. The server's system is not
+// known, so a pair proves nothing.
 var sameDirectories = [][2]string{
 	{"/private/etc", "/etc"}, {"/private/var", "/var"}, {"/private/tmp", "/tmp"},
 	{"/usr/bin", "/bin"}, {"/usr/sbin", "/sbin"}, {"/usr/lib", "/lib"}, {"/usr/lib64", "/lib64"},
@@ -18,8 +18,8 @@ var sameDirectories = [][2]string{
 	{"C:/Documents and Settings", "C:/Users"},
 }
 
-// aliasGlobs gives further globs that a deny or a prompt may mean by one: the same below
-// the other name of a directory, and the same host at any port. Each is a maybe.
+// aliasGlobs returns further globs that a deny or a prompt may mean by own: the same path below
+// a directory's other name, and the same host at any port. A match of such a glob is a maybe.
 func aliasGlobs(own *glob.Pattern) (all []*glob.Pattern) {
 	text := own.String()
 	add := func(s string) {
@@ -49,13 +49,13 @@ func aliasGlobs(own *glob.Pattern) (all []*glob.Pattern) {
 	return all
 }
 
-// globsAfterPrefix lists the globs for what may follow an ASCII text that begins what a glob
-// matches; letters that differ in case alone are one.
+// globsAfterPrefix takes a glob and an ASCII prefix. It returns the globs for the rest of the
+// texts that match the glob and begin with the prefix. Letter case is ignored.
 func globsAfterPrefix(text, begin string) (rests []string) {
-	at := []int{0} // places in the glob
+	at := []int{0} // offsets into text
 	for i := range len(begin) {
 		var next []int
-		for j := 0; j < len(at); j++ { // grows by what stands behind stars
+		for j := 0; j < len(at); j++ { // at grows by the offsets after stars
 			k := at[j]
 			if k == len(text) {
 				continue
@@ -84,8 +84,8 @@ func addUnique(set []int, k int) []int {
 	return append(set, k)
 }
 
-// otherURLs are, of a glob about URLs that names a host and no port, those with any
-// port, and those without a scheme, in front of which programs put one.
+// otherURLs returns further globs for a glob about URLs: with any port, if the glob names a
+// host without a port, and without the scheme, because programs add a scheme themselves.
 func otherURLs(text string) []string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || strings.IndexByte(scheme, '/') >= 0 {

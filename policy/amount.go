@@ -8,23 +8,24 @@ import (
 	"sync"
 )
 
-// Bounds of amounts. They are counted in millionths, so that sums are exact.
+// Bounds of amounts. Amounts are counted in millionths, so that sums are exact.
 const (
 	maxWhole    = 12 // digits before the point
-	maxFraction = 6  // and behind it
+	maxFraction = 6  // digits after the point
 	oneAmount   = 1_000_000
 )
 
-// NoAmount stands for what cannot be counted.
+// NoAmount stands for a value that cannot be counted.
 const NoAmount int64 = -1
 
-// plainAmount is a decimal number that every reader takes for the same: no sign, no
-// exponent, no zeros in front.
+// plainAmount matches a decimal number that every reader reads alike: no sign, no exponent, no
+// leading zeros.
 var plainAmount = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$`)
 })
 
-// readAmount reads a plain decimal number, in millionths; NoAmount when it is none.
+// readAmount parses a plain decimal number into millionths. It returns NoAmount for any other
+// text.
 func readAmount(s string) int64 {
 	m := plainAmount().FindStringSubmatch(s)
 	if m == nil {
@@ -34,7 +35,7 @@ func readAmount(s string) int64 {
 	return n
 }
 
-// writeAmount gives an amount as people write it.
+// writeAmount formats an amount as people write it.
 func writeAmount(n int64) string {
 	whole, rest := strconv.FormatInt(n/oneAmount, 10), strconv.FormatInt(n%oneAmount+oneAmount, 10)[1:]
 	if rest = strings.TrimRight(rest, "0"); rest == "" {
@@ -43,8 +44,9 @@ func writeAmount(n int64) string {
 	return whole + "." + rest
 }
 
-// callAmount gives what a call counts for: 1 where calls are counted; of a sum the argument, a
-// number or a text that is one, in millionths; NoAmount where that is nothing plain.
+// callAmount returns how much a call counts: 1 if the rate counts calls, else the argument in
+// millionths. The argument is a number or a text that holds one; for any other value callAmount
+// returns NoAmount.
 func (r *Rate) callAmount(c *Call) int64 {
 	if r.Sum == "" {
 		return 1
@@ -59,7 +61,7 @@ func (r *Rate) callAmount(c *Call) int64 {
 	}
 	var text string
 	if json.Unmarshal(value, &text) != nil {
-		text = string(value) // a number, or nothing plain
+		text = string(value) // a number, or a value that readAmount rejects
 	}
 	return readAmount(text)
 }

@@ -12,29 +12,29 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Assurances are what a server says to the good of a tool of its own, by annotations
-// (MCP 2025-03-26 server/tools, ToolAnnotations). A server is not trusted, so they only
-// keep rules from matching that tighten. The zero value is a tool of which nothing good
-// is said, as one that was never listed.
+// Assurances are a server's assurances about its own tool, made by annotations (MCP 2025-03-26
+// server/tools, ToolAnnotations). A server is not trusted, so an assurance can only keep a deny
+// or a prompt from matching. The zero value is a tool without assurances, such as a tool that
+// was never listed.
 type Assurances uint8
 
-// What a server can say to the good of a tool.
+// The assurances that a server can give.
 const (
-	ReadOnly    Assurances = 1 << iota // it changes nothing
-	Additive                           // it destroys nothing
-	Idempotent                         // done again, it changes nothing more
-	ClosedWorld                        // it meets nothing but what is its own
+	ReadOnly    Assurances = 1 << iota // the tool changes nothing
+	Additive                           // the tool destroys nothing
+	Idempotent                         // repeating a call changes nothing more
+	ClosedWorld                        // the tool does not reach external systems
 )
 
-// dangers are the words of rules, each for a tool of which the opposite is not said,
-// by the bits of Assurances.
+// dangers are the words of rules, by the bits of Assurances. Each word stands for the tools
+// without that assurance.
 var dangers = []string{"not-read-only", "destructive", "not-idempotent", "open-world"}
 
-// assurances are the words of records for the opposites.
+// assurances are the words of records, by the bits of Assurances.
 var assurances = []string{"read-only", "not-destructive", "idempotent", "not-open-world"}
 
-// AssurancesFromHints reads the hints of a tool; nil is one that is not given, whose default is
-// the cautious one. A tool that is called read-only and destructive is neither.
+// AssurancesFromHints converts the hints of a tool. A nil hint is missing and gets the cautious
+// default. A tool that is called both read-only and destructive gets neither assurance.
 func AssurancesFromHints(readOnly, destructive, idempotent, openWorld *bool) (a Assurances) {
 	says := func(hint *bool, word bool) bool { return hint != nil && *hint == word }
 	only := says(readOnly, true) && !says(destructive, true)
@@ -51,7 +51,7 @@ func AssurancesFromHints(readOnly, destructive, idempotent, openWorld *bool) (a 
 	return a
 }
 
-// AnnotationHints gives annotations that say as much, by their names.
+// AnnotationHints returns the annotations that mean the same, by their names.
 func (a Assurances) AnnotationHints() map[string]bool {
 	return map[string]bool{
 		"readOnlyHint": a&ReadOnly != 0, "destructiveHint": a&Additive == 0,
@@ -59,7 +59,7 @@ func (a Assurances) AnnotationHints() map[string]bool {
 	}
 }
 
-// DangerWords gives the words of rules that are about such a tool.
+// DangerWords returns the words of rules that apply to such a tool.
 func (a Assurances) DangerWords() (words []string) {
 	for i, word := range dangers {
 		if a&(1<<i) == 0 {
@@ -69,7 +69,7 @@ func (a Assurances) DangerWords() (words []string) {
 	return words
 }
 
-// UnmarshalJSON reads a record's list of AssuranceWords; other words say nothing.
+// UnmarshalJSON parses a record's list of AssuranceWords. It ignores other words.
 func (a *Assurances) UnmarshalJSON(src []byte) error {
 	var said []string
 	if err := json.Unmarshal(src, &said); err != nil {
@@ -88,10 +88,11 @@ func readAssurances(said, words []string) (a Assurances) {
 	return a
 }
 
-// AssuranceWords gives what is said, for the record. Nobody may write to them.
+// AssuranceWords returns the words for the record. Callers must not write to the slice.
 func (a Assurances) AssuranceWords() []string { return assuredWords()[a] }
 
-// assuredWords are the words of all Assurances, for those of a call are asked for each time.
+// assuredWords holds the words of every Assurances value, because every call asks for its
+// words.
 var assuredWords = sync.OnceValue(func() *[1 << 4][]string {
 	var words [1 << 4][]string
 	for a := range words {
@@ -104,9 +105,9 @@ var assuredWords = sync.OnceValue(func() *[1 << 4][]string {
 	return &words
 })
 
-// annotated is the condition that a tool is in one of some dangers, as far as its
-// server says. Beside a prompt it holds perhaps at the most: the rules below are asked
-// as well, so that nothing a server says has a question asked in place of a denial.
+// annotated is the condition that a tool has one of some dangers, as far as its server says. In
+// a prompt rule the condition is at most a maybe: the rules below are asked too, so that a
+// server's word never turns a denial into a question.
 type annotated struct {
 	dangers Assurances
 	prompts bool
@@ -125,13 +126,13 @@ func (t *annotated) matchCall(c *Call) where.Match {
 func (t *annotated) meet(c *Call) { c.Assurances &^= t.dangers }
 func (t *annotated) miss(c *Call) { c.Assurances |= t.dangers }
 
-// readAnnotations reads words for dangers.
 func (p *parser) readAnnotations(k ruleKey, e toml.Expression) {
 	words := p.readWords(k, e, dangers, "some of "+listWords(dangers), func(word string) string { return fmt.Sprintf("unknown annotation %q", word) })
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &annotated{dangers: readAssurances(words, dangers)}})
 }
 
-// checkAnnotations keeps a server's word from opening anything.
+// checkAnnotations refuses annotations in an allow rule, so that a server's word never allows a
+// call. It also refuses them in rules that are not about tools.
 func (p *parser) checkAnnotations(r *ruleSource) {
 	at := p.given[annotationsKey] - 1
 	if at < 0 {
@@ -147,8 +148,8 @@ func (p *parser) checkAnnotations(r *ruleSource) {
 	r.conditionFor("annotations").test.(*annotated).prompts = r.Action == Prompt
 }
 
-// dropAnnotations takes the condition from a rule that a person's answer writes: an allow
-// cannot have it, and a deny is wider without.
+// dropAnnotations removes the condition from a rule that a person's answer writes: an allow
+// cannot have the condition, and a deny is wider without it.
 func (n *narrower) dropAnnotations() error { return n.dropCondition("annotations") }
 
 func (n *narrower) dropAfter() error { return n.dropCondition("after") }

@@ -11,20 +11,20 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// argNames is the tree of the argument names that rules mention.
+// argNames is a node in the tree of the argument names that rules mention.
 type argNames struct {
-	slot  int32                // of the conditions that end here; 0 when there are none
+	slot  int32                // slot of the conditions on this argument; 0 if there are none
 	kids  []kids               // by folded name
-	place map[string]int       // in kids, by folded name
+	place map[string]int       // index in kids, by folded name
 	flat  map[string]*argNames // by exact name
 
-	id    int32     // tells the nodes of a tree apart; that of the root is 0
-	name  string    // the last of the path
+	id    int32     // unique in the tree; 0 for the root
+	name  string    // the last name of the path
 	up    *argNames // nil for the root
-	nodes int32     // of the root: how many there are below it
+	nodes int32     // in the root: the number of nodes below it
 }
 
-// kids are the names that fold to one text.
+// kids holds the names that fold to the same text.
 type kids struct {
 	folded string
 	all    []kid
@@ -35,7 +35,7 @@ type kid struct {
 	node *argNames
 }
 
-// ensureNode finds or makes the node of a path below n.
+// ensureNode returns the node of a path below n. It adds missing nodes.
 func (n *argNames) ensureNode(path []string) *argNames {
 	root := n
 	for _, name := range path {
@@ -60,10 +60,10 @@ func (n *argNames) ensureNode(path []string) *argNames {
 	return n
 }
 
-// fewNames is the number of names that are compared faster than looked up.
+// fewNames is the number of names up to which comparing is faster than a map lookup.
 const fewNames = 8
 
-// findFolded gives the names that fold to the same text as a key.
+// findFolded returns the names that fold to the same text as key.
 func (n *argNames) findFolded(key string) []kid {
 	if len(n.kids) <= fewNames && textclass.IsASCII(key) {
 		for i := range n.kids {
@@ -80,7 +80,7 @@ func (n *argNames) findFolded(key string) []kid {
 	return nil
 }
 
-// foldsASCII reports whether an ASCII text is folded to one of the same length.
+// foldsASCII reports whether an ASCII text folds to another text of the same length.
 func foldsASCII(s, folded string) bool {
 	for i := range len(s) {
 		if reading.LowerByte(s[i]) != folded[i] {
@@ -90,44 +90,44 @@ func foldsASCII(s, folded string) bool {
 	return true
 }
 
-// value is one string, number or boolean found for an argument name, or the
-// knowledge that a server may find none that globs could match.
+// value is one string, number or boolean found for an argument name, or the note that a server
+// may find no value that globs could match.
 type value struct {
 	slot  int32
 	kind  where.Kind
-	whole where.Kind // of the argument: that of the list or object it stands in
+	whole where.Kind // kind of the whole argument: of the list or object that holds the value
 	s     string
 
-	within string // the text as sent whose JSON the value stands in; "" for one of the call itself
+	within string // the text of the call whose JSON holds the value; "" for a value of the call itself
 }
 
-// isAbsent reports whether there is nothing for a glob to match.
+// isAbsent reports whether globs have nothing to match.
 func (v *value) isAbsent() bool {
 	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
 
-// scanner finds the values of named arguments in the JSON object of a call. It
-// reads what internal/wire/frame admitted; anything else makes it give up. It copies
-// nothing but strings that hold escapes.
+// scanner finds the values of named arguments in the JSON object of a call. It reads what
+// internal/wire/frame admitted and gives up on anything else. It copies only strings that hold
+// escapes.
 type scanner struct {
 	jsonscan.Cursor
-	within string // the text that Src is, when it is not the call's own
+	within string // the text that holds the JSON in Src; "" for the call's own arguments
 	values []value
 
-	tool    builtin.Tool // what is known of the tool whose arguments these are
-	all     bool         // whether a rule in reach looks at any argument
+	tool    builtin.Tool // the tool that gets the arguments, as far as it is known
+	all     bool         // whether a rule in reach looks at every argument
 	watch   bool         // whether a rule looks at arguments that it does not name
-	only    bool         // whether one asks for more than what is suspicious of them
-	windows bool         // whether the server is known to run there
-	found   []beyond     // for such rules
-	marks   []int32      // by node: its place in found, plus 1
-	weighed int          // what it took to find them, as effort
+	only    bool         // whether such a rule refuses them even when they are not suspicious
+	windows bool         // whether the server is known to run on Windows
+	found   []beyond     // the places that such rules look at
+	marks   []int32      // by node id: index in found, plus 1
+	weighed int          // effort spent on found
 }
 
-// maxValues is how many values one call's arguments may hold for the rules.
+// maxValues is the largest number of values in one call's arguments that the rules read.
 const maxValues = 1 << 20
 
-// failureReason says why scan gave up.
+// failureReason returns the reason why the scan gave up.
 func (sc *scanner) failureReason() string {
 	switch {
 	case len(sc.values) > maxValues:
@@ -138,8 +138,8 @@ func (sc *scanner) failureReason() string {
 	return "arguments that are no JSON object"
 }
 
-// scanArguments appends the values the names ask for; false when src is not one JSON
-// object.
+// scanArguments appends the values that the names ask for. It returns false if src is not one
+// JSON object.
 func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	if len(src) == 0 {
 		return true
@@ -154,7 +154,7 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object whose members names may ask for.
+// readObject reads an object and the members that names asks for.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {
@@ -174,9 +174,9 @@ func (sc *scanner) readObject(names *argNames) bool {
 	return ok
 }
 
-// readNamed reads a member of an object: for the rules that name it, and, where it is an
-// argument to which the tool's class gives a name, for those that name it so. What is
-// known is not suspicious to the others.
+// readNamed reads a member of an object, for the rules that name key and for the rules that
+// name shared. shared is the name that the tool's class gives to the argument, or "". A known
+// argument is not suspicious to other rules.
 func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames
@@ -209,7 +209,7 @@ func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bo
 	return true
 }
 
-// addAbsent notes, for every condition at or below n, that nothing may be found.
+// addAbsent notes, for every condition at or below n, that a server may find no value.
 func (n *argNames) addAbsent(sc *scanner) {
 	if n.slot != 0 {
 		sc.values = append(sc.values, value{slot: n.slot})
@@ -219,8 +219,8 @@ func (n *argNames) addAbsent(sc *scanner) {
 	}
 }
 
-// readMember reads the value of a named argument: for the conditions on it, and for
-// those on what it holds.
+// readMember reads the value of a named argument, for the conditions on the argument and on its
+// members.
 func (sc *scanner) readMember(n *argNames) bool {
 	start := sc.At
 	if n.slot != 0 {
@@ -243,13 +243,13 @@ func (sc *scanner) readMember(n *argNames) bool {
 	return sc.SkipValue()
 }
 
-// withoutConditions gives n without the conditions on itself.
+// withoutConditions returns a copy of n without the conditions on n itself.
 func (n *argNames) withoutConditions() *argNames {
 	return &argNames{kids: n.kids, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
 
-// readElement reads one element of a list on the way to a named member. An element
-// that lacks the member is a reading without it.
+// readElement reads one element of a list on the way to a named member. An element without the
+// member counts as a reading without a value.
 func (sc *scanner) readElement(n *argNames) bool {
 	before := len(sc.values)
 	if before > maxValues {
@@ -260,7 +260,7 @@ func (sc *scanner) readElement(n *argNames) bool {
 		return false
 	}
 	if list && len(sc.values) > before {
-		return true // its own elements have seen to it
+		return true // the inner list's elements have noted missing members
 	}
 	for _, k := range n.flat {
 		k.absentUnless(sc, before)
@@ -268,7 +268,7 @@ func (sc *scanner) readElement(n *argNames) bool {
 	return true
 }
 
-// absentUnless is absent for the conditions that got no value since before.
+// absentUnless does the same as addAbsent for the conditions that got no value since before.
 func (n *argNames) absentUnless(sc *scanner, before int) {
 	bySlot := func(v value) bool { return v.slot == n.slot }
 	if n.slot != 0 && !slices.ContainsFunc(sc.values[before:], bySlot) {
@@ -279,9 +279,8 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 	}
 }
 
-// readLeaf reads a value as what conditions on it are matched against. Inside an
-// object only strings, numbers and booleans count, beside "no match". whole is
-// the kind of the argument that the value stands in.
+// readLeaf reads the values that conditions on an argument are matched against. Inside an
+// object only strings, numbers and booleans count. whole is the kind of the whole argument.
 func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false
@@ -328,7 +327,7 @@ func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	}
 }
 
-// kindOf gives the JSON type of the value that begins with c (RFC 8259, section 3).
+// kindOf returns the JSON type of the value that begins with c (RFC 8259, section 3).
 func kindOf(c byte) where.Kind {
 	switch c {
 	case '"':

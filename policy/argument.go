@@ -10,19 +10,19 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// maxLiteral is the longest value, in bytes, that is worth a line of a policy.
+// maxLiteral is the longest value, in bytes, that may become a line of a policy.
 const maxLiteral = 4096
 
 // argument is one argument of a call, as far as globs can name it.
 type argument struct {
 	name    string
-	exact   []string // what matches its value alone: the text and, of a number, its plain form
-	inexact error    // why there is no such glob
-	kind    string   // the JSON type of such a value, as where takes it
-	texts   []string // the strings it holds, when it is a string or a list of strings
+	exact   []string // globs that match only this value: the text and, for a number, its plain form
+	inexact error    // why no such glob exists
+	kind    string   // the JSON type of the value, as where takes it
+	texts   []string // the strings in the value, if it is a string or a list of strings
 }
 
-// readArguments reads the members of the arguments' object, in their order.
+// readArguments returns the members of the arguments object, in their order.
 func readArguments(src []byte) (args []argument, err error) {
 	if len(src) == 0 {
 		return nil, nil
@@ -72,7 +72,7 @@ func (sc *scanner) readArgument(name string) (a argument, ok bool) {
 	return a, ok
 }
 
-// readTexts reads a list; nil unless it holds strings alone.
+// readTexts returns the strings of a list, or nil if the list holds other values.
 func (sc *scanner) readTexts() (texts []string, ok bool) {
 	whole := true
 	ok = sc.VisitElements(func() bool {
@@ -90,14 +90,15 @@ func (sc *scanner) readTexts() (texts []string, ok bool) {
 	return texts, ok
 }
 
-// suspectArgument is a place in a call's arguments whose texts keep a rule shut that
-// does not name it.
+// suspectArgument is an argument with suspicious texts. An allow rule must name the argument to
+// allow the call.
 type suspectArgument struct {
 	path  []string
 	texts []string
 }
 
-// suspectsIn lists such places, in the order of arguments that were read before.
+// suspectsIn returns the suspect arguments in their order. The arguments must have been read
+// before without an error.
 func suspectsIn(src []byte) (all []suspectArgument) {
 	sc := scanner{Cursor: jsonscan.Cursor{Src: string(src)}}
 	sc.SkipBlanks()
@@ -131,7 +132,7 @@ func suspectsIn(src []byte) (all []suspectArgument) {
 	return all
 }
 
-// checkExact says why no glob matches exactly this text, if none does.
+// checkExact returns the reason why no glob matches exactly this text, or nil.
 func checkExact(what, text string) error {
 	switch i := strings.IndexAny(text, "*?"); {
 	case text == "":

@@ -10,71 +10,71 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// CallKey is what is known of a key of a rule that is a condition on the call as a
-// whole, whatever its arguments: on where it goes, when it comes, whose it is. The
-// zero value is for one of which nobody knows anything: it decides calls, is kept in
-// what is written, and leaves every other question about it open.
+// CallKey describes a rule key that is a condition on the call as a whole and not on its
+// arguments: on its server, its time, its session. With the zero value the key still decides
+// calls and is written to policies, but every other question about it stays open.
 type CallKey struct {
-	Name    string // in a policy
-	Glob    bool   // it takes globs on a text of the call, of which one must match
-	Is      string // what people read before what the call has: "the server is"
-	Unknown string // and where it is not known: "the server's name is not known"
-	Hint    string // what would decide it for a fixture; "" where nothing is to be said
-	Proof   Proof  // what proofs know of it
-	// Recorded says that a record keeps all that it looks at. A rule whose condition
-	// is not recorded leaves open what a policy says of a record.
+	Name    string // the key in a policy
+	Glob    bool   // the key takes globs on a text of the call, of which one must match
+	Is      string // what people read before the call's value: "the server is"
+	Unknown string // what they read if the value is not known: "the server's name is not known"
+	Hint    string // what a fixture needs to decide the condition; "" for nothing
+	Proof   Proof  // what proofs know about the condition
+	// Recorded means that a record keeps everything that the condition looks at. If a rule's
+	// condition is not recorded, the policy's answer to a record is open.
 	Recorded bool
-	// Fill gives a call what another has, of what the condition looks at and a record
-	// does not keep; nil of a key that is recorded.
+	// Fill copies to c the facts of like that the condition looks at and a record does not
+	// keep; nil for a key that is recorded.
 	Fill func(c, like *Call)
 
-	got func(c *Call) string // what the call has, for people; "" where it is not known
+	got func(c *Call) string // returns the call's value for people; "" if it is not known
 }
 
-// Proof is what proofs know of a condition.
+// Proof is what proofs know about a condition.
 type Proof uint8
 
-// What they know. A condition that is no set can only be the same as another that is
-// written alike; what else it holds is never proved, and so remains undecided.
+// The values of Proof. A condition that is no set is the same only as another condition that is
+// written alike; everything else about it stays undecided.
 const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
-	FoundKinds        // kinds, of which one must be among Call.Finds (Source.Finds)
-	Tightening        // one that holds perhaps at the most, so that not even the same below is covered
+	FoundKinds        // kinds of finds, of which one must be among Call.Finds (Source.Finds)
+	Tightening        // a condition that is at most a maybe, so it does not even cover the same condition below
 )
 
 // Stated is a condition of a rule on the call as a whole, as its author wrote it.
 type Stated struct {
-	Key   string   // as in a policy
-	Text  string   // its value as TOML
-	Globs []string // the globs, of a key that takes such
+	Key   string   // the key in a policy
+	Text  string   // the value as TOML
+	Globs []string // the globs, if the key takes globs
 
 	test callTest
 }
 
-// callTest is such a condition as the walk asks it; maybe where the call does not say.
+// callTest is a compiled condition on the call. The match is Maybe if the call does not hold
+// the fact.
 type callTest interface{ matchCall(c *Call) where.Match }
 
-// example is a callTest that can say what would meet it.
+// example is a callTest that can change a call so that it meets the condition.
 type example interface{ meet(c *Call) }
 
-// MissCondition changes a call to one that does not meet the condition, where that is known. Like
-// Meet it proves nothing.
+// MissCondition changes a call to one that does not meet the condition, if the condition can do
+// so. Like MeetCondition it proves nothing.
 func (s *Stated) MissCondition(c *Call) {
 	if e, can := s.test.(interface{ miss(c *Call) }); can {
 		e.miss(c)
 	}
 }
 
-// MeetCondition changes a call to one that may meet the condition, where that is known. It
-// proves nothing: the policy is to be asked.
+// MeetCondition changes a call to one that may meet the condition, if the condition can do so.
+// It proves nothing: the caller must ask the policy.
 func (s *Stated) MeetCondition(c *Call) {
 	if e, can := s.test.(example); can {
 		e.meet(c)
 	}
 }
 
-// CallKeyOf gives the one of a name; false when there is none.
+// CallKeyOf returns the CallKey of a name, and false if there is none.
 func CallKeyOf(name string) (k CallKey, found bool) {
 	if i := findKey(name); i != noKey && keys[i].call != nil {
 		return *keys[i].call, true
@@ -82,7 +82,7 @@ func CallKeyOf(name string) (k CallKey, found bool) {
 	return CallKey{}, false
 }
 
-// callRow fills in what all such rows have in common.
+// callRow fills in the fields that all rows of call keys have in common.
 func callRow(row key) key {
 	row.call.Name = row.name
 	row.write = func(r *ruleSource, line func(key, toml string)) {
@@ -93,7 +93,7 @@ func callRow(row key) key {
 	return row
 }
 
-// globOf reads a key that takes globs on a text of the call.
+// globOf returns the reader of a key that takes globs on a text of the call.
 func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	return func(p *parser, k ruleKey, e toml.Expression) {
 		written := p.doc.TextRange(e.Start, e.End)
@@ -110,7 +110,8 @@ func globOf(text func(*Call) string) func(*parser, ruleKey, toml.Expression) {
 	}
 }
 
-// statedGlobs gives the condition that one of these globs, which load, matches a text.
+// statedGlobs returns the condition that one of the globs matches a text. All globs must
+// compile.
 func statedGlobs(globs []string, text func(*Call) string) Stated {
 	test := callGlob{text: text}
 	for _, s := range globs {
@@ -120,13 +121,13 @@ func statedGlobs(globs []string, text func(*Call) string) Stated {
 	return Stated{Text: policytext.OneOrList(policytext.QuoteAll(globs)), Globs: globs, test: &test}
 }
 
-// callGlob compares a text of the call; "" is one that is not known.
+// callGlob compares a text of the call with globs; "" means that the text is not known.
 type callGlob struct {
 	globs anyOf
 	text  func(*Call) string
 }
 
-// anyOf are globs of which one must match.
+// anyOf is a list of globs of which one must match.
 type anyOf []*glob.Pattern
 
 func (a anyOf) matchText(s string) bool {
@@ -148,7 +149,7 @@ func (g *callGlob) matchCall(c *Call) where.Match {
 	return where.No
 }
 
-// setCondition gives the rule a condition in place of what it said by that key.
+// setCondition gives the rule a condition and replaces its earlier condition with the same key.
 func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	s.Key = ruleKeys[k]
 	all := slices.DeleteFunc(slices.Clone(r.calls), func(o Stated) bool { return o.Key == s.Key })
@@ -159,7 +160,7 @@ func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	r.calls = slices.Insert(all, at, s)
 }
 
-// conditionFor gives what the rule says by a key; nil when that is nothing.
+// conditionFor returns the rule's condition with a key, or nil if there is none.
 func (r *ruleSource) conditionFor(name string) *Stated {
 	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
 		return &r.calls[i]
@@ -167,7 +168,7 @@ func (r *ruleSource) conditionFor(name string) *Stated {
 	return nil
 }
 
-// matchCall reports whether the time of a call lies in it.
+// matchCall reports whether the time of a call lies in w.
 func (w *When) matchCall(c *Call) where.Match {
 	switch {
 	case c.At.IsZero():
@@ -178,7 +179,7 @@ func (w *When) matchCall(c *Call) where.Match {
 	return where.No
 }
 
-// meet finds a time that lies in it, within the first days.
+// meet sets the call's time to one that lies in w, if there is one in the first 8 days.
 func (w *When) meet(c *Call) {
 	start := w.After
 	if start.IsZero() {

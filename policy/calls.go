@@ -7,29 +7,29 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// A hook reads the whole policy to judge one call, and most rules are about other tools. The
-// rules are read and checked all the same, so that a policy loads whole or not at all; only
-// what can match the call is prepared.
+// A hook reads the whole policy to judge one call, and most rules are about other tools. All
+// rules are still read and checked, so that a policy loads whole or not at all. Only the rules
+// that can match the call are compiled.
 
-// otherCall is why a policy that was read for some calls denies another.
+// otherCall is the reason for a denial by a policy that was read for other calls.
 const otherCall = "the policy was read for another call"
 
-// includesCall reports whether the policy was read for a call.
+// includesCall reports whether the policy was read for this call.
 func (o *Options) includesCall(c *Call) bool {
 	return o.Calls == nil || slices.ContainsFunc(o.Calls, func(r Call) bool {
 		return r.Subject == c.Subject && r.Server == c.Server && r.Method == c.Method && r.OS == c.OS && r.Spelling == c.Spelling && slices.Equal(r.Names, c.Names)
 	})
 }
 
-// mayMatchCalls reports whether the rule may match one of some calls, by its subject and its
-// server. In doubt it may.
+// mayMatchCalls reports whether the rule may match one of the calls, by its subject and its
+// server. In doubt it returns true.
 func (r *ruleSource) mayMatchCalls(calls []Call) bool {
 	return slices.ContainsFunc(calls, func(c Call) bool {
 		return r.coversSubject(c.Subject) && r.mayServe(&c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, &c) }))
 	})
 }
 
-// mayServe reports whether the rule leaves the call's server open, or is about it.
+// mayServe reports whether the rule may be about the call's server.
 func (r *ruleSource) mayServe(c *Call) bool {
 	for i := range r.calls {
 		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.matchCall(c) == where.No {
@@ -39,8 +39,8 @@ func (r *ruleSource) mayServe(c *Call) bool {
 	return true
 }
 
-// namesOne reports whether a glob matches a name of a call, or the class of the tool that it
-// names.
+// namesOne reports whether a glob may match a name of a call, or the class of the tool with
+// that name.
 func namesOne(text string, c *Call) bool {
 	g, err := glob.Compile(text)
 	return err != nil || slices.ContainsFunc(c.Names, func(name string) bool {
@@ -50,7 +50,7 @@ func namesOne(text string, c *Call) bool {
 	})
 }
 
-// argGlobs gives the globs of a rule on arguments, and on the URI of a resource.
+// argGlobs returns the globs of a rule on arguments and on the URI of a resource.
 func (r *ruleSource) argGlobs() []argSource {
 	all := slices.Concat(r.args, r.not.args)
 	if r.subject == ResourceSubject {

@@ -2,21 +2,21 @@ package policy
 
 import "slices"
 
-// Change is what an edit of a policy does to its answers, as far as its rules show
-// it without a proof. The zero value loosens nothing.
+// Change tells how an edit of a policy changes its answers, as far as its rules show this
+// without a proof. The zero value means that nothing is loosened.
 type Change struct {
-	// Loosens is false when every call certainly gets the answer that it had, or a
-	// stricter one.
+	// Loosens is false if every call certainly gets the same answer as before, or a stricter
+	// one.
 	Loosens bool
-	// Lost is how many rules are gone that made answers stricter: those that deny or
-	// ask, those with a limit, and limits by themselves.
+	// Lost is the number of removed rules that made answers stricter: rules that deny or ask,
+	// rules with a limit, and limits by themselves.
 	Lost int
 }
 
-// ChangeTo compares the policy with the one that is to take its place. Rules are
-// compared by what they say, not by their description or place in the file. Denies
-// that come in, and allows without a limit that go out, between rules that keep
-// their order, only tighten; everything else is taken to loosen.
+// ChangeTo compares the policy with the policy next that replaces it. Rules are compared by
+// their meaning, not by their description or place in the file. If the other rules keep their
+// order, new denies and removed allows without a limit only tighten. Every other change counts
+// as loosening.
 func (p *Policy) ChangeTo(next *Policy) Change {
 	old, now := p.ruleFingerprints(), next.ruleFingerprints()
 	left := make(map[string]int, len(now))
@@ -42,8 +42,8 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	return c
 }
 
-// loosenedBy walks both lists of rules: the new one must be the old one with denies
-// put in and allows taken out.
+// loosenedBy compares both lists of rules: the new list must be the old one with denies added
+// and allows removed.
 func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bool) bool {
 	at := 0
 	for i, key := range now {
@@ -69,7 +69,7 @@ func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bo
 // onlyAllows reports whether a rule does nothing but let calls through.
 func (r *ruleSource) onlyAllows() bool { return r.Action == Allow && !r.Rate.HasLimit() }
 
-// ruleFingerprints gives the rules by what they say.
+// ruleFingerprints returns the fingerprint of each rule.
 func (p *Policy) ruleFingerprints() []string {
 	keys := make([]string, len(p.sources))
 	for i := range p.sources {

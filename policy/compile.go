@@ -14,16 +14,16 @@ import (
 type rule struct {
 	action     Action
 	rank       rank
-	names      anyOf      // nil for a resource, whose URI is a condition, and without a subject
+	names      anyOf      // nil without a subject, and for a resource, whose URI is a condition
 	notNames   anyOf      // exceptions
-	calls      []callTest // on the call as a whole
-	noted      bool       // it has a limit, or alters what goes on
+	calls      []callTest // conditions on the call as a whole
+	noted      bool       // the rule has a limit, or alters content
 	conditions []condition
 	further    further
-	compiled   bool // it can match what is judged
+	compiled   bool // the rule can match what is judged
 }
 
-// compileSources prepares rules for deciding. It reports every glob that is none.
+// compileSources compiles rules. It reports every invalid glob.
 func compileSources(sources []ruleSource, o Options) (*Policy, Errors) {
 	c := compiler{
 		policy:   &Policy{sources: sources, rules: make([]rule, len(sources)), readers: make([]argReader, resourceSlot+1), options: o},
@@ -63,8 +63,8 @@ func compileSources(sources []ruleSource, o Options) (*Policy, Errors) {
 	return c.policy, nil
 }
 
-// knownHome gives the home that ~ stands for, or "" when what was given is no
-// absolute path that a glob can name.
+// knownHome returns the home that ~ stands for, or "" if home is not an absolute path that a
+// glob can name.
 func knownHome(home string) string {
 	home = strings.TrimRight(strings.ReplaceAll(home, `\`, "/"), "/")
 	if !(strings.HasPrefix(home, "/") || reading.HasDrive(home)) || !utf8.ValidString(home) || strings.ContainsAny(home, "*?") {
@@ -73,24 +73,24 @@ func knownHome(home string) string {
 	return home
 }
 
-// resourceSlot stands for the URI of a resource; arguments have the slots after
-// it, and 0 is none.
+// resourceSlot is the slot of a resource's URI. Arguments have the slots after it, and 0 means
+// no slot.
 const resourceSlot int32 = 1
 
 // argReader reads the values of one argument name.
 type argReader struct {
 	reading.Reader
-	typed bool // some constraint is on the name
-	based bool // one of them judges relative paths that stand in a text
-	local bool // some glob on the name begins at the folder where relative paths start
+	typed bool // a constraint is on the name
+	based bool // a constraint judges relative paths inside a text
+	local bool // a glob on the name begins at the folder where relative paths start
 }
 
 type compiler struct {
 	policy   *Policy
 	home     string
-	windows  bool                    // for servers that run there
-	options  *Options                // a constraint keeps them
-	patterns map[patternKey]*pattern // rules repeat themselves
+	windows  bool                    // for servers that run on Windows
+	options  *Options                // the constraints keep these options
+	patterns map[patternKey]*pattern // a cache, because rules repeat themselves
 	globs    map[string]*glob.Pattern
 	errs     Errors
 }
@@ -103,7 +103,7 @@ type patternKey struct {
 func (c *compiler) compileRule(src *ruleSource) rule {
 	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.HasLimit() || src.Action.AltersContent()}
 	stated := src.callConditions()
-	for i := len(stated) - 1; i >= 0; i-- { // the time first: that costs less than a glob
+	for i := len(stated) - 1; i >= 0; i-- { // the time first: it costs less than a glob
 		r.calls = append(r.calls, stated[i].test)
 	}
 	for i := range src.not.calls {
@@ -140,7 +140,7 @@ func (c *compiler) compileRule(src *ruleSource) rule {
 	return r
 }
 
-// noteDependencies keeps what an answer may depend on.
+// noteDependencies notes the facts that an answer may depend on.
 func (c *compiler) noteDependencies(src *ruleSource) {
 	p := c.policy
 	stated := src.callConditions()
@@ -160,8 +160,8 @@ func (c *compiler) noteDependencies(src *ruleSource) {
 	}
 }
 
-// checkGlobs reports the globs of a rule that is not compiled which are none. Their form was
-// checked when they were read.
+// checkGlobs reports the invalid globs of a rule that is not compiled. Their syntax was checked
+// when they were read.
 func (c *compiler) checkGlobs(src *ruleSource) {
 	for _, a := range src.argGlobs() {
 		for _, text := range a.globs {
@@ -172,7 +172,8 @@ func (c *compiler) checkGlobs(src *ruleSource) {
 	}
 }
 
-// slotFor gives the number of an argument that a rule names.
+// slotFor returns the slot of an argument that a rule names. It adds a slot if the argument has
+// none.
 func (c *compiler) slotFor(r *rule, s Subject, path []string) int32 {
 	n := c.policy.args[s]
 	if !EveryArgument(path) {

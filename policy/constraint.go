@@ -8,17 +8,17 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// constraint is a where.<name>.<key> as the walk asks it.
+// constraint is a where.<name>.<key> in the form that the walk asks.
 type constraint struct {
 	where.Constraint
-	path  bool // it is about a path: every path that the value can be read as is judged
-	whole bool // it is about the argument as a whole, and there may be none
-	// It is about texts as they are, those that hold JSON among them.
+	path  bool // about a path: every path that the value can be read as is judged
+	whole bool // about the argument as a whole, which may be missing
+	// about texts as they are, also texts that hold JSON
 	spells bool
 }
 
-// matchReading judges one reading. A constraint is never asked when its answer would
-// take longer than there is left: the walk then refuses the call.
+// matchReading judges one reading. It does not ask a constraint whose answer would take more
+// effort than is left: the walk then refuses the call.
 func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	base := r.Base
 	if r.DoubtfulBase && a == Allow {
@@ -41,8 +41,8 @@ func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Lef
 	return m
 }
 
-// trimBreaks gives a text without the breaks and blanks around it, which programs drop,
-// when one line is left.
+// trimBreaks returns a text without the breaks and blanks around it, which programs drop, if
+// one line is left.
 func trimBreaks(s string) string {
 	if !strings.ContainsAny(s, "\n\r\t") {
 		return s
@@ -54,7 +54,7 @@ func trimBreaks(s string) string {
 	return line
 }
 
-// askConstraint pays for an answer and gets it.
+// askConstraint pays the effort of an answer and returns the answer.
 func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) where.Match {
 	if left.Spend(c.JudgeCost(len(v.Text))); *left <= 0 {
 		return where.Maybe
@@ -62,7 +62,7 @@ func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) w
 	return c.JudgeValue(v, a == Allow)
 }
 
-// asked is a question to a constraint, for which there is one answer.
+// asked is the cache key of a question to a constraint: equal questions have one answer.
 type asked struct {
 	about *condition
 	text  string
@@ -70,14 +70,14 @@ type asked struct {
 	whole where.Kind
 }
 
-// maxAsked bounds the answers that are kept; beyond, the question is put again.
+// maxAsked is the largest number of cached answers. Later questions are asked again each time.
 const maxAsked = 1 << 12
 
-// askEffort is the work to find what a constraint said before.
+// askEffort is the effort to look up a cached answer.
 const askEffort = 64
 
-// judgeReading judges one reading. An exception of an allow is judged as a deny is, and one
-// of a deny or a prompt as an allow: in doubt the rule is the stricter for it.
+// judgeReading judges one reading. An exception of an allow is judged like a deny, and an
+// exception of a deny or a prompt like an allow, so that doubt makes the rule stricter.
 func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Match {
 	switch {
 	case c.not:
@@ -88,8 +88,9 @@ func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Ma
 	return v.matchOnce(c, r, a)
 }
 
-// matchOnce gives match, once for all readings that a constraint cannot tell apart:
-// values are read in up to 64 ways and combined with those of other arguments.
+// matchOnce returns the result of matchReading, computed once for all readings that a
+// constraint cannot tell apart: values are read in up to 64 ways and combined with the values
+// of other arguments.
 func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) where.Match {
 	if r.Within != "" && !(c.not && a == Allow) && v.matchesJSONText(c, r.Within) {
 		return where.Yes

@@ -10,29 +10,30 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Some servers read JSON out of a text: the Python SDK's FastMCP does (since
-// 1.2, in pre_parse_json) wherever a tool's parameter is no plain string, for
-// models that send a list as "[...]". So a text that holds a JSON array or
-// object (RFC 8259) is itself a value, and so is everything that stands in it.
-// What a server would not find in the text adds nothing: no empty list, no null.
+// Some servers parse JSON out of a text: the Python SDK's FastMCP does so (since 1.2, in
+// pre_parse_json) wherever a tool's parameter is not a plain string, for models that send a
+// list as "[...]". So a text that holds a JSON array or object (RFC 8259) is a value, and
+// everything in that JSON is a value too. A server finds nothing in an empty list or a null, so
+// these add no value.
 
 // holdsJSON reports whether a text could be an array or an object.
 func holdsJSON(s string) bool {
 	if n := len(s); n < 2 || ' ' < s[n-1] && s[n-1] < utf8.RuneSelf && s[n-1] != ']' && s[n-1] != '}' {
-		return false // the usual text, by a look at its end
+		return false // the usual text, known by its last byte
 	}
 	s = trimJSON(s)
 	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')
 }
 
-// trimJSON drops the blanks around JSON: those of RFC 8259, and more that programs
-// trim before they parse.
+// trimJSON removes the blanks around JSON: the blanks of RFC 8259, and more that programs trim
+// before they parse.
 func trimJSON(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 }
 
-// readEmbedded reads the array or object that a text holds. A text that turns out to
-// hold none has no more values; false when it has too many, or nests too deeply.
+// readEmbedded reads the array or object that a text holds. A text that turns out to hold none
+// adds no values. readEmbedded returns false if there are too many values or they nest too
+// deeply.
 func (sc *scanner) readEmbedded(text string, read func() bool) bool {
 	outer, before := *sc, len(sc.values)
 	sc.Src, sc.At = trimJSON(text), 0
@@ -50,8 +51,8 @@ func (sc *scanner) readEmbedded(text string, read func() bool) bool {
 	return true
 }
 
-// embeddedMember is member for a text: a server that reads JSON out of it may find
-// the members that conditions name, one that does not finds none.
+// embeddedMember is readMember for a text: a server that parses JSON out of the text may find
+// the members that conditions name; other servers find none.
 func (sc *scanner) embeddedMember(n *argNames) bool {
 	text, ok := sc.ReadString()
 	if !ok || !holdsJSON(text) {
@@ -69,18 +70,18 @@ func (sc *scanner) embeddedMember(n *argNames) bool {
 	return true
 }
 
-// textAsked is a question to a condition: whether it spells a text that holds JSON.
-// The text is known by its place in memory: it may be long, and each of the many
-// values in it asks.
+// textAsked is the cache key of the question whether a condition spells a text that holds JSON.
+// The key holds the text's address, because the text may be long and each of the many values in
+// it asks.
 type textAsked struct {
 	about *condition
 	text  *byte
 	size  int
 }
 
-// matchesJSONText reports whether a condition is about JSON texts and matches the one that a
-// value stands in. Then it matches the value too: the owner has seen the text as a
-// whole, and what it holds needs no rule of its own.
+// matchesJSONText reports whether a condition is about JSON texts and matches the text that
+// holds a value. Then the condition matches the value too: the owner has seen the whole text,
+// and its content needs no rule of its own.
 func (v *view) matchesJSONText(c *condition, text string) bool {
 	q := textAsked{c, unsafe.StringData(text), len(text)}
 	v.left.Spend(askEffort)

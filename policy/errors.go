@@ -17,8 +17,8 @@ type Error struct {
 	Hint string // what to write instead; may be ""
 }
 
-// FileName gives the name of a file for one line of text. A name that could begin a
-// line of its own, which a runner of a pipeline may take for a command, is quoted.
+// FileName returns the name of a file for one line of text. It quotes a name that could begin a
+// line of its own, because a pipeline's runner may take that line for a command.
 func FileName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
@@ -26,7 +26,7 @@ func FileName(name string) string {
 	return name
 }
 
-// Error gives "file:line:column: what is wrong (what to write instead)".
+// Error returns "file:line:column: what is wrong (what to write instead)".
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s:%d:%d: %s", FileName(e.Pos.File), e.Pos.Line, e.Pos.Column, e.Msg)
 	if e.Hint != "" {
@@ -35,11 +35,11 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Errors is everything wrong with a policy, in the order of the file. It is an
-// error when it is not empty.
+// Errors holds everything that is wrong with a policy, in the order of the file. It is an error
+// if it is not empty.
 type Errors []*Error
 
-// Error gives one line for each finding.
+// Error returns one line for each error.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {
@@ -48,7 +48,7 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap lets errors.As find the first finding.
+// Unwrap lets errors.As find the first error.
 func (es Errors) Unwrap() []error {
 	out := make([]error, len(es))
 	for i, e := range es {
@@ -57,7 +57,7 @@ func (es Errors) Unwrap() []error {
 	return out
 }
 
-// sortByPosition orders findings by position; those of one place keep their order.
+// sortByPosition sorts errors by position; errors at the same position keep their order.
 func (es Errors) sortByPosition() {
 	slices.SortStableFunc(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))

@@ -6,20 +6,20 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// everyName stands for the arguments at any depth where a rule names one: for every
-// text, number and boolean in them.
+// everyName is the argument name in a rule that stands for all arguments at any depth: for
+// every text, number and boolean in them.
 const everyName = "*"
 
-// EveryArgument reports whether a path of a condition on arguments leads to all of them.
+// EveryArgument reports whether the path of a condition means all arguments.
 func EveryArgument(path []string) bool { return len(path) == 1 && path[0] == everyName }
 
-// strayStar reports whether a path has the name of all arguments beside others.
+// strayStar reports whether a path has everyName besides other names.
 func strayStar(path []string) bool { return slices.Contains(path, everyName) && !EveryArgument(path) }
 
-// strayHint says what to write in its place.
+// strayHint tells what to write instead.
 const strayHint = `"*" stands for any argument at any depth and is no part of a path: write args."*"`
 
-// readAllValues reads all values of the arguments, for conditions on any of them.
+// readAllValues reads the values of all arguments, for conditions on any argument.
 func (sc *scanner) readAllValues(slot int32) bool {
 	start := sc.At
 	ok := sc.VisitMembers(func(string) bool { return sc.readLeaf(slot, kindOf(sc.Peek()), true) })
@@ -27,9 +27,9 @@ func (sc *scanner) readAllValues(slot int32) bool {
 	return ok
 }
 
-// judgeEvery judges a condition on any argument: to an allow it is about each of the
-// values, to a deny about one that there is. So it is to a prompt, which is a maybe
-// where others do not meet it: they may meet a deny below.
+// judgeEvery judges a condition on any argument. In an allow every value must meet the
+// condition; in a deny one value is enough. In a prompt one value is enough too, but the result
+// is a maybe if other values do not meet the condition: they may meet a deny below.
 func (v *view) judgeEvery(c *condition, s *span, a Action) where.Match {
 	least, most := where.Yes, where.No
 	for _, u := range v.units[s.units[0]:s.units[1]] {

@@ -8,18 +8,18 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-// Extension is one entry of a policy's extends: a starter policy by its name, or
-// a file that is pinned by its hash.
+// Extension is one entry of a policy's extends: the name of a starter policy, or a file that is
+// pinned by its hash.
 type Extension struct {
-	Profile string // of "profile:NAME"; "" for a file
-	File    string // as written; what it is relative to is the folder of Pos.File
-	SHA256  string // of the file's text, in lower-case hexadecimal digits
+	Profile string // NAME in "profile:NAME"; "" for a file
+	File    string // as written; relative to the folder of Pos.File
+	SHA256  string // hash of the file's text, in lower-case hexadecimal digits
 	Pos     Position
 }
 
 const profilePrefix = "profile:"
 
-// extends reads the entries of the key, which stands above every rule.
+// readExtends reads the entries of the key extends, which stands above every rule.
 func (p *parser) readExtends(e toml.Expression) {
 	const form = `write extends = ["profile:filesystem"], or [{ file = "team.toml", sha256 = "..." }]`
 	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
@@ -74,11 +74,12 @@ func (p *parser) pinnedFile(v toml.Value, x *Extension) bool {
 	return whole && x.File != "" && len(x.SHA256) == 64 && hexadecimal
 }
 
-// applyExtends puts the rules that a policy extends below its own, in the order in which
-// they are named, and takes over the limits. It gives the texts, which the revision is about too.
+// applyExtends puts the rules of the extended texts below the policy's own rules, in the order
+// of extends, and takes over the limits. It returns the texts, because the revision covers them
+// too.
 //
-// A layer leaves to others what none of its rules matches, so there a rule that
-// closed one of the texts closes all of them.
+// A layer leaves calls that none of its rules matches to other layers. So in a layer, the
+// closing rule of one text is put below the rules of all texts.
 func (f *fileSource) applyExtends(o Options) ([][]byte, Errors) {
 	var texts [][]byte
 	var closing []ruleSource
@@ -132,8 +133,8 @@ func (f *fileSource) applyExtends(o Options) ([][]byte, Errors) {
 	return texts, nil
 }
 
-// withoutClosing drops a last rule that denies every tool: what is behind would
-// never be met. In a policy that is no layer, no match is deny in any case.
+// withoutClosing drops a last rule that denies every tool, because no rule after it would ever
+// match. In a policy that is no layer, a call without a match is denied in any case.
 func withoutClosing(rules []ruleSource) []ruleSource {
 	n := len(rules)
 	if n == 0 {
@@ -147,7 +148,7 @@ func withoutClosing(rules []ruleSource) []ruleSource {
 	return rules
 }
 
-// String is the entry as people name it.
+// String returns the entry as people name it.
 func (x Extension) String() string {
 	if x.Profile != "" {
 		return profilePrefix + x.Profile

@@ -5,33 +5,33 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Forms is what a glob on an argument or a URI is compared as: for analyses,
-// which have to know every text that it matches or may match.
+// Forms holds the texts that a glob on an argument or a URI is compared as. It is for analyses,
+// which must know every text that the glob matches or may match.
 type Forms struct {
-	PathLike bool // values that are no paths are compared with it as paths, too
-	Absolute bool // a path from an unknown base may lie under it
-	Homeless bool // lies at a home, or a working directory, that is not known: any path may lie there
-	Spells   bool // is about texts that hold JSON, and all that they hold
-	// Perhaps are further texts that it may match: other spellings of a boolean.
+	PathLike bool // values that are no paths are compared with the glob as paths, too
+	Absolute bool // a path from an unknown base may lie under the glob
+	Homeless bool // the glob lies at a home, or a working directory, that is not known: any path may lie there
+	Spells   bool // the glob is about texts that hold JSON, and everything in them
+	// Perhaps are further texts that the glob may match: other spellings of a boolean.
 	Perhaps []string
-	// Forms begins with the glob as written. Another one is what it becomes under
-	// a set of transformations that changes it.
+	// Forms begins with the glob as written. Each further form is the glob under a set of
+	// transformations that changes it.
 	Forms []Form
 }
 
-// Form is a glob put through some transformations, for the readings that were.
+// Form is a glob under some transformations. It is for readings under the same transformations.
 type Form struct {
 	Transforms uint8    // the set of transformations; 0 as written
 	Globs      []string // one of them must match
-	Rest       string   // of **/rest: a relative path that matches it may be meant
-	Also       []string // globs that a deny or a prompt may mean beside
-	// Odd says that a text is changed before the comparison, or must be a path:
-	// wildcards that decoding brought to light, a file: URI that became a path.
+	Rest       string   // rest in **/rest: a relative path that matches it may be meant
+	Also       []string // further globs that a deny or a prompt may mean
+	// Odd means that a text is changed before the comparison, or must be a path: decoding
+	// produced wildcards, or a file: URI became a path.
 	Odd bool
 }
 
-// GlobForms takes a glob apart, as this policy would read it in a rule. The error is
-// that of glob.Compile.
+// GlobForms returns the forms of a glob, as this policy would read it in a rule. The error is
+// the error of glob.Compile.
 func (p *Policy) GlobForms(text string) (Forms, error) {
 	if err := glob.Check(text); err != nil {
 		return Forms{}, err
@@ -46,7 +46,7 @@ func (p *Policy) GlobForms(text string) (Forms, error) {
 		f.Forms = append(f.Forms, pat.others[i].toForm())
 	}
 	for i := range f.Forms {
-		if pat.local { // it may match any path, and is sure of none
+		if pat.local { // the glob may match any path and surely matches none
 			f.Forms[i].Globs, f.Forms[i].Odd = append(f.Forms[i].Globs, "**"), true
 		}
 	}

@@ -8,44 +8,43 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Further is what a rule says of the arguments that it does not name. A condition
-// names its argument, and what lies below it.
+// Further holds what a rule says about the arguments that it does not name. A condition names
+// its argument and everything below it.
 //
-// The zero value is for an allow that has a condition on an argument, and only for
-// that, a doubt: the allow opens no call with a further argument that may name a
-// place or a command (Suspect).
+// The zero value is a doubt only for an allow with a condition on an argument: the allow opens
+// no call with another argument that may name a place or a command (reading.SuspectText).
 type Further struct {
-	Open  bool     // args_open = true: they may be whatever they are
-	Only  bool     // args_only: there must be none, but for those in Names
-	Names []string // of args_only that is a list; nil when it is true
+	Open  bool     // args_open = true: other arguments may be anything
+	Only  bool     // args_only: there must be no other arguments, except for Names
+	Names []string // the list of args_only; nil if it is true
 }
 
-// watchesUnnamedArgs reports whether a rule with conditions on some arguments looks at those that it
-// does not name.
+// watchesUnnamedArgs reports whether a rule with conditions on some arguments looks at the
+// arguments that it does not name.
 func (f *Further) watchesUnnamedArgs(a Action, on [][]string) bool {
 	return f.Only || !f.Open && a == Allow && len(on) > 0 && !slices.ContainsFunc(on, EveryArgument)
 }
 
-// further is Further, compiled. The zero value looks at nothing.
+// further is the compiled form of Further. The zero value looks at nothing.
 type further struct {
 	watches, only bool
-	named         []*argNames // by conditions, and by args_only
+	named         []*argNames // arguments named by conditions and by args_only
 }
 
-// beyond is what a call has at one place of the tree of argument names, for rules
-// that do not name it.
+// beyond holds what a call has at one node of the tree of argument names, for rules that do not
+// name the arguments there.
 type beyond struct {
 	node   *argNames
-	twin   *argNames         // the same argument under its other name, of a built-in tool; nil when rules name one only
-	there  bool              // the argument itself
-	any    bool              // members below it that no rule names
-	why    reading.Suspicion // the most telling of what is there
-	name   string            // of a member that no rule names: of the suspicious one, or else of the first
-	called string            // what its value is called
-	at     int               // where the argument's value begins, plus 1, until it has been looked at; else 0
+	twin   *argNames         // the same argument of a built-in tool under its other name; nil if rules name only one
+	there  bool              // the argument itself is present
+	any    bool              // it has members that no rule names
+	why    reading.Suspicion // the strongest suspicion found
+	name   string            // name of a member that no rule names: the first suspicious one, or else the first
+	called string            // the name under which the argument's value is judged
+	at     int               // offset of the argument's value, plus 1, until it has been looked at; else 0
 }
 
-// argumentPath leads to what speaks against the call.
+// argumentPath returns the path of the argument that speaks against the call.
 func (b *beyond) argumentPath() []string {
 	var path []string
 	if b.any {
@@ -57,7 +56,7 @@ func (b *beyond) argumentPath() []string {
 	return path
 }
 
-// namesArgument reports whether an argument is named: it, or one that it lies in.
+// namesArgument reports whether the rule names the argument n or an argument that holds n.
 func (f *further) namesArgument(n *argNames) bool {
 	for ; n.up != nil; n = n.up {
 		for _, m := range f.named {
@@ -69,7 +68,7 @@ func (f *further) namesArgument(n *argNames) bool {
 	return false
 }
 
-// namesDescendant reports whether a named argument lies below n.
+// namesDescendant reports whether the rule names an argument below n.
 func (f *further) namesDescendant(n *argNames) bool {
 	for _, m := range f.named {
 		for m = m.up; m != nil; m = m.up {
@@ -83,7 +82,7 @@ func (f *further) namesDescendant(n *argNames) bool {
 
 func (n *argNames) isSameNode(m *argNames) bool { return n.id == m.id }
 
-// judgeBeyond judges what a call has at one place.
+// judgeBeyond judges the arguments of a call at one node.
 func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
 	if f.namesArgument(b.node) || b.twin != nil && f.namesArgument(b.twin) || b.there && !b.any && f.only && f.namesDescendant(b.node) && !v.isSuspicious(b) {
 		return where.Yes
@@ -97,19 +96,20 @@ func (v *view) judgeBeyond(f *further, b *beyond) where.Match {
 	return where.Yes
 }
 
-// isSuspicious looks at the value of an argument when a rule asks that does not name it.
+// isSuspicious looks at an argument's value, but only when a rule that does not name the
+// argument asks.
 func (v *view) isSuspicious(b *beyond) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
-		b.why, _ = v.suspectNamed(b.node, b.called) // it has been read before
+		b.why, _ = v.suspectNamed(b.node, b.called) // no error: the value has been read before
 		v.left.Spend(v.weighed - before)
 	}
 	return b.why != reading.Innocent
 }
 
-// judgeFurther judges all that a call has and a rule does not name, and gives what was
-// held against the call.
+// judgeFurther judges all arguments of a call that a rule does not name. It also returns the
+// node that was held against the call.
 func (v *view) judgeFurther(r *rule) (m where.Match, at *beyond) {
 	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
@@ -121,7 +121,7 @@ func (v *view) judgeFurther(r *rule) (m where.Match, at *beyond) {
 	return m, at
 }
 
-// watchesFurther notes whether a rule in reach looks at arguments that it does not name.
+// watchesFurther sets watch and only from the rules in reach, and returns watch.
 func (v *view) watchesFurther() bool {
 	v.watch, v.only = false, false
 	for _, b := range v.buckets {
@@ -130,7 +130,7 @@ func (v *view) watchesFurther() bool {
 	return v.watch
 }
 
-// resetFound makes room for the next call.
+// resetFound clears found for the next call.
 func (sc *scanner) resetFound() {
 	for i := range sc.found {
 		sc.marks[sc.found[i].node.id] = 0
@@ -139,7 +139,7 @@ func (sc *scanner) resetFound() {
 	sc.found = sc.found[:0]
 }
 
-// beyondAt keeps what is found at n.
+// beyondAt returns the entry of n in found. It adds a missing entry.
 func (sc *scanner) beyondAt(n *argNames) *beyond {
 	for len(sc.marks) <= int(n.id) {
 		sc.marks = append(sc.marks, 0)
@@ -165,9 +165,9 @@ func (sc *scanner) readUnnamed(n *argNames, name string) bool {
 	return ok
 }
 
-// noteNamed notes an argument that some rule names, for those that do not. It is called as
-// said, which for a built-in tool's is the name of its class. Its value
-// begins at start, and has been read; its members are seen to by object.
+// noteNamed notes an argument that some rule names, for the rules that do not name it. called
+// is the argument's name; for a built-in tool it is the name of the tool's class. The value
+// begins at start and has been read; readObject handles its members.
 func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	b := sc.beyondAt(n)
 	b.called = called
@@ -182,7 +182,8 @@ func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	return ok
 }
 
-// suspectNamed gives suspect for an argument that some rule names.
+// suspectNamed is suspectValue for an argument that some rule names. It skips objects if rules
+// name members of the argument.
 func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, bool) {
 	if len(n.kids) > 0 {
 		return sc.suspectOuter(called)
@@ -190,7 +191,7 @@ func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, 
 	return sc.suspectValue(called)
 }
 
-// suspectOuter gives suspect for what is in no object.
+// suspectOuter is suspectValue for the values that are not in objects.
 func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	switch sc.Peek() {
 	case '{':
@@ -212,12 +213,11 @@ func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	return sc.suspectValue(name)
 }
 
-// furtherEffort is the work to look at an argument that a rule may not name.
+// furtherEffort is the effort to look at an argument that a rule may not name.
 const furtherEffort = 32
 
-// suspectValue reads a value, and says what is suspicious of it under a name: a text in
-// it, in its lists, in its objects under the names of their members, and in JSON
-// that stands in a text.
+// suspectValue reads a value and returns its suspicion under a name: of a text, of the texts in
+// lists, of the texts in objects under the names of their members, and of the JSON in a text.
 func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	sc.weighed += furtherEffort
 	switch sc.Peek() {
@@ -253,7 +253,7 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	return reading.Innocent, sc.SkipValue()
 }
 
-// suspectJSON gives suspect for what stands in a text.
+// suspectJSON is suspectValue for the JSON in a text.
 func (sc *scanner) suspectJSON(name, text string) (why reading.Suspicion, ok bool) {
 	whole := false
 	ok = sc.readEmbedded(text, func() bool {

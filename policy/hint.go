@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// maxHints bounds the spellings of a call that Hint asks the rules about.
+// maxHints is the largest number of changed calls that Hint asks the rules about.
 const maxHints = 32
 
-// Hint is the folder, with ~ for the home, below which paths of a denied call would have
-// been let through had they been absolute; "" where there is none, and where a rule about
-// what they are denied them. Of the policy it tells that folder alone.
+// Hint returns the folder, with ~ for the home, below which the paths of a denied call would
+// have been allowed if they were absolute. It returns "" if there is none, or if a rule with
+// conditions denied the call. Hint reveals only that folder of the policy.
 func (p *Policy) Hint(cs []Call) string {
 	left := maxHints
 	for i := range cs {
@@ -25,7 +25,7 @@ func (p *Policy) Hint(cs []Call) string {
 	return ""
 }
 
-// byDefault reports whether a denial is one without a rule, or by one that asks nothing of
+// byDefault reports whether a call was denied without a rule, or by a rule that asks nothing of
 // the call.
 func (p *Policy) byDefault(r *Rule) bool {
 	if r == nil {
@@ -38,7 +38,7 @@ func (p *Policy) byDefault(r *Rule) bool {
 	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.hasExceptions() && !src.further.Only
 }
 
-// findHintFolder tries the folders that rules name which do not deny.
+// findHintFolder tries the folders that are named by rules which do not deny.
 func (p *Policy) findHintFolder(c *Call, left *int) string {
 	if c.Subject != ToolSubject || len(c.Names) != 1 {
 		return ""
@@ -65,7 +65,7 @@ func (p *Policy) findHintFolder(c *Call, left *int) string {
 	return ""
 }
 
-// literalFolders gives the literal ones of a rule's globs that have a root.
+// literalFolders returns the literal folders at the start of a rule's absolute globs.
 func (r *ruleSource) literalFolders(home string) (all []string) {
 	for _, a := range r.args {
 		for _, text := range a.globs {
@@ -85,8 +85,8 @@ func (r *ruleSource) literalFolders(home string) (all []string) {
 	return all
 }
 
-// rebasePaths gives the arguments with the paths in them that a rule speaks of, and that have no
-// root, put below a folder; false where there are none.
+// rebasePaths returns the arguments with the rootless paths that the rule names put below a
+// folder; false if there are none.
 func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
 	from := 0
@@ -119,7 +119,7 @@ func (r *ruleSource) speaksOf(name string) bool {
 	return false
 }
 
-// renderFolder gives a folder as the agent reads it.
+// renderFolder returns a folder in the form that the agent reads.
 func (p *Policy) renderFolder(folder string) string {
 	if home := p.homeFolder(); home != "" && (folder == home || strings.HasPrefix(folder, home+"/")) {
 		return "~" + folder[len(home):]

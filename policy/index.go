@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// index finds the rules of one subject that could match a name. It may offer
-// rules that do not match and must never keep back one that could.
+// index finds the rules of one subject that could match a name. It may return rules that do not
+// match, but it must return every rule that could.
 type index struct {
 	buckets []bucket
 	literal map[string]int32 // bucket by the whole name
@@ -14,16 +14,16 @@ type index struct {
 	ends    trie             // bucket by what the name ends with
 	inner   map[string]int32 // bucket by text inside the name
 	sizes   []int            // the lengths of the keys of inner
-	rest    int32            // bucket of the rules that any name could meet
+	rest    int32            // bucket of the rules that any name could match
 }
 
-// bucket holds rules that one name condition leads to, ascending.
+// bucket holds the rules that one name condition leads to, in ascending order.
 type bucket struct {
-	rules   []int32 // those that no argument can rule out
+	rules   []int32 // rules that no argument can rule out
 	args    []argIndex
-	slots   []int32 // of all conditions in the bucket, ascending
+	slots   []int32 // slots of all conditions in the bucket, ascending
 	watches bool    // a rule looks at arguments that it does not name
-	only    bool    // one forbids them
+	only    bool    // a rule forbids such arguments
 }
 
 // argIndex finds rules by the literal text at one end of an argument.
@@ -34,12 +34,12 @@ type argIndex struct {
 	ends   trie
 }
 
-// fewInner is the number of rules with text inside the name alone that are not
-// worth looking up by it: that takes a look-up for each place in the name.
+// fewInner is the number of rules, with text only inside the name, up to which a lookup is not
+// worth it: the lookup visits each place in the name.
 const fewInner = 16
 
-// longName is the length of a text (of a sampling request, say) that is sooner
-// matched than looked up place by place.
+// longName is the length of a text (of a sampling request, for example) above which matching is
+// faster than a lookup at each place.
 const longName = 1 << 12
 
 func (x *index) buildIndex(p *Policy, s Subject) {
@@ -61,7 +61,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 	x.literal, x.inner, x.ends.backward = map[string]int32{}, map[string]int32{}, true
 	x.buckets = make([]bucket, 1, 1+len(mine)/4)
 	starts, ends := map[string]int32{}, map[string]int32{}
-	last := map[int32]int32{} // by bucket: the rule that was put in, plus 1
+	last := map[int32]int32{} // by bucket: the rule that was added last, plus 1
 	for _, id := range mine {
 		r := &p.rules[id]
 		if r.names == nil {
@@ -83,7 +83,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 					x.sizes = append(x.sizes, len(key))
 				}
 			}
-			if last[b] != id+1 { // a rule stands in a bucket once
+			if last[b] != id+1 { // a bucket holds a rule once
 				last[b] = id + 1
 				x.buckets[b].addRule(id, r)
 			}
@@ -108,8 +108,8 @@ func (x *index) bucketOf(known map[string]int32, key string, t *trie) int32 {
 	return b
 }
 
-// innerLiteral gives a key for a glob that has wildcards at both ends: the longest
-// literal in it, cut to a power of two so that few lengths occur.
+// innerLiteral returns a key for a glob that has wildcards at both ends: the longest literal in
+// the glob, cut to a power of two so that keys have few lengths.
 func innerLiteral(glob string) string {
 	if !strings.ContainsAny(glob[:1], "*?") || !strings.ContainsAny(glob[len(glob)-1:], "*?") {
 		return ""
@@ -159,8 +159,8 @@ func (x *index) lookupName(name string, v *view) {
 	}
 }
 
-// addRule puts a rule into the bucket: under the argument whose literal end tells
-// most, or among those that every call meets.
+// addRule adds a rule to the bucket: under the argument with the longest literal end, or to the
+// rules that apply to every call.
 func (b *bucket) addRule(id int32, r *rule) {
 	b.watches, b.only = b.watches || r.further.watches, b.only || r.further.only
 	var at *condition
@@ -199,7 +199,7 @@ func (b *bucket) argIndexFor(slot int32) *argIndex {
 	return &b.args[len(b.args)-1]
 }
 
-// end says at which end, and by how many bytes, a condition can be looked up.
+// end is the end of a value by which a condition can be looked up, and its number of bytes.
 type end struct {
 	size   int
 	suffix bool
@@ -218,8 +218,8 @@ func (c *condition) lookupEnd() end {
 	return end{size: suffixes, suffix: true}
 }
 
-// eachGuise visits the literal ends of every text a pattern is compared as.
-// Letters beyond ASCII fold in ways the index does not know: an end stops there.
+// eachGuise visits the literal ends of every text that a pattern is compared as. The index
+// cannot fold letters beyond ASCII, so an end stops there.
 func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 	ends := func(prefix, suffix string) {
 		if i := strings.IndexFunc(prefix, func(r rune) bool { return r > 127 }); i >= 0 {

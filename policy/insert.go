@@ -7,15 +7,14 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMoved says that a text is not the one a rule was read from.
+// errMoved means that a text is not the one that a rule was read from.
 var errMoved = errors.New("the policy has changed since it was read; nothing is written")
 
-// InsertAbove puts a rule's text above rule r of the policy src, and above the
-// comment lines that stand directly on r. Every byte of src stays; the text
-// takes on its line ends and indentation. The text holds whole lines and no
-// string over several of them, as Narrow writes it.
+// InsertAbove puts a rule's text above rule r of the policy src, and above the comment lines
+// directly above r. Every byte of src stays; the text takes on src's line ends and indentation.
+// The text holds whole lines and no string over several lines, as NarrowRule writes it.
 //
-// The error says that r does not stand in src, or that the outcome is no policy.
+// The error means that r is not in src, or that the result is not a valid policy.
 func InsertAbove(src []byte, r Rule, text string) ([]byte, error) {
 	out, found := policytext.InsertAbove(src, r.Index, r.Pos.Line, text)
 	if !found {

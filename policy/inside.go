@@ -7,15 +7,15 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// coversPattern says that p surely matches whatever q surely matches, in every reading
-// of a value. It may say no where that is so, and never yes where it is not.
+// coversPattern reports whether p surely matches whatever q surely matches, in every reading of
+// a value. A false may be wrong; a true never is.
 func (p *pattern) coversPattern(q *pattern) bool {
 	written := p.asWritten.glob.String()
 	if len(written) > 1 && strings.Trim(written, "*") == "" {
 		return true
 	}
 	if p.pathLike != q.pathLike || p.local != q.local || q.spells && !p.spells {
-		return false // one is compared with a text that the other never sees
+		return false // one pattern is compared with a text that the other never sees
 	}
 	either := p.effects | q.effects
 	for h := reading.Transforms(0); ; h++ {
@@ -28,19 +28,18 @@ func (p *pattern) coversPattern(q *pattern) bool {
 	}
 }
 
-// coversGuise is the same of what both become under the same transformations. What
-// g is at its home is seen to where ~ is among these.
+// coversGuise does the same for the forms of both patterns under the same transformations. The
+// form of g at its home is checked when ~ is one of the transformations.
 func (f *guise) coversGuise(g *guise) bool {
 	if f.quoted != g.quoted || f.file != g.file {
-		return false // what they are compared with is not the same
+		return false // they are compared with different texts
 	}
 	return coversGlob(f.glob, g.glob) || f.home != nil && coversGlob(f.home, g.glob)
 }
 
-// coversGlob says that outer matches whatever inner matches. What ends in stars goes
-// on matching when more of what they stand for is put at its end; so it is
-// enough that outer ends so and matches the text that inner's stars stand
-// behind.
+// coversGlob reports whether outer matches whatever inner matches. A glob that ends in stars
+// still matches when a text grows at its end by characters that the stars stand for. So it is
+// enough that outer ends in such stars and matches the text in front of inner's stars.
 func coversGlob(outer, inner *glob.Pattern) bool {
 	o, i := outer.String(), inner.String()
 	text, ends := strings.TrimRight(i, "*"), 0
@@ -55,13 +54,13 @@ func coversGlob(outer, inner *glob.Pattern) bool {
 	if !strings.ContainsAny(text, "*?") {
 		return min(len(i)-len(text), 2) <= ends && outer.Match(text)
 	}
-	// Everything below a literal place covers whatever begins there.
+	// A literal followed by ** covers every glob that begins with the literal.
 	return ends == 2 && strings.HasPrefix(inner.LiteralPrefix(), outer.LiteralPrefix()) &&
 		len(outer.LiteralPrefix()) == len(strings.TrimRight(o, "*"))
 }
 
-// intersectGlobs lists globs that match only what both lists match. What it cannot say is
-// left out, so it may be empty where some texts match both.
+// intersectGlobs lists globs that match only what both lists match. It leaves out what it
+// cannot express, so the result may be empty although some texts match both.
 func intersectGlobs(asked, wanted []string, home string) (both []string) {
 	outer, inner := compilePatterns(asked, home), compilePatterns(wanted, home)
 	taken := map[string]bool{}
@@ -89,7 +88,7 @@ func intersectGlobs(asked, wanted []string, home string) (both []string) {
 	return both
 }
 
-// compilePatterns compiles globs; what is none is left out.
+// compilePatterns compiles globs and leaves out invalid ones.
 func compilePatterns(globs []string, home string) (ps []*pattern) {
 	for _, text := range globs {
 		if p, err := newPattern(text, home, false); err == nil {

@@ -6,39 +6,38 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Source is a rule as its author wrote it: what analyses of a policy read.
+// Source is a rule as its author wrote it, for analyses of a policy.
 type Source struct {
 	Rule
-	// Subject is that of the calls which the rule decides: NoSubject of one that decides
-	// none, for it judges what comes back (On) or alters what goes on.
+	// Subject is the subject of the calls that the rule decides. It is NoSubject if the rule
+	// decides no calls: it judges replies or lists (On) or alters content.
 	Subject Subject
-	About   Subject  // of the calls that it is about in any case
+	About   Subject  // the subject that the rule is about in any case
 	Names   []string // the subject's globs, of which one must match
 	Servers []string // globs, of which one must match; nil when the rule is about every server
 	Args    []ArgSource
 	Where   []WhereSource
-	Calls   []Stated // conditions on the call as a whole, Server and When among them
+	Calls   []Stated // conditions on the call as a whole, including Servers and When
 	Not     Exceptions
-	Further Further  // what it says of arguments that these do not name
+	Further Further  // what the rule says about arguments that its conditions do not name
 	When    *When    // nil when the rule holds at any time
-	Finds   []string // kinds, of which one must be found, or "*"; nil without a find
-	// From is the entry of extends that the rule comes from, in whose text Start and
-	// End count; "" for a rule of the file itself.
+	Finds   []string // kinds of finds, of which one must be found, or "*"; nil without a find
+	// From is the entry of extends that the rule comes from; "" for a rule of the file itself.
+	// Start and End are offsets in the text of that entry.
 	From string
-	// Start and End are the bytes of the file in which the rule stands, its
-	// [[rule]] header included.
+	// Start and End are the offsets of the rule in the file, including its [[rule]] header.
 	Start, End int
 }
 
-// Exceptions are what a rule does not match although its conditions hold: a call that
-// meets any of them.
+// Exceptions holds the exceptions of a rule: the rule does not match a call that meets one of
+// them, even if its conditions hold.
 type Exceptions struct {
-	Names []string    // globs on what the subject's are on
+	Names []string    // globs on the same texts as the subject's globs
 	Calls []Stated    // globs on the call as a whole
 	Args  []ArgSource // globs on arguments
 }
 
-// HasExceptions reports whether there are some.
+// HasExceptions reports whether there are exceptions.
 func (e *Exceptions) HasExceptions() bool { return len(e.Names)+len(e.Calls)+len(e.Args) > 0 }
 
 // ArgSource is one args.<name> condition.
@@ -50,14 +49,14 @@ type ArgSource struct {
 
 // WhereSource is one typed constraint: where.<path>.<key> = <text>.
 type WhereSource struct {
-	Path       []string // the names below where, of the argument
-	Key        string   // of the constraint: under, host, sql, ...
+	Path       []string // the argument's path below where
+	Key        string   // the constraint: under, host, sql, ...
 	Text       string   // its value, as TOML
 	Pos        Position
 	Constraint where.Constraint
 }
 
-// Sources are the rules as written, in order.
+// Sources returns the rules as written, in order.
 func (p *Policy) Sources() []Source {
 	out := make([]Source, len(p.sources))
 	for i := range p.sources {
@@ -109,7 +108,8 @@ func (r *ruleSource) exportSource() Source {
 	return s
 }
 
-// CoversAllSubjects reports a rule about all that comes back, whatever its subject is.
+// CoversAllSubjects reports whether the rule is about all replies or all list entries, whatever
+// their subject is.
 func (s *Source) CoversAllSubjects() bool { return s.On != OnCall && s.About == NoSubject }
 
 // WatchesUnnamedArgs reports whether the rule looks at arguments that it does not name (Further).
@@ -117,7 +117,8 @@ func (s *Source) WatchesUnnamedArgs() bool {
 	return s.Further.watchesUnnamedArgs(s.Action, s.ArgumentPaths())
 }
 
-// ArgumentPaths gives the arguments that conditions and exceptions are on (EveryArgument).
+// ArgumentPaths returns the arguments that conditions and exceptions are on (see
+// EveryArgument).
 func (s *Source) ArgumentPaths() (paths [][]string) {
 	for _, a := range s.Args {
 		paths = append(paths, a.Path)
@@ -131,7 +132,7 @@ func (s *Source) ArgumentPaths() (paths [][]string) {
 	return paths
 }
 
-// RuleKey gives the rule key of a subject: "tool", "resource", and so on; "" for none.
+// RuleKey returns the rule key of a subject: "tool", "resource", and so on; "" for none.
 func (s Subject) RuleKey() string {
 	if s == NoSubject || s > MethodSubject {
 		return ""
@@ -139,5 +140,5 @@ func (s Subject) RuleKey() string {
 	return subjectKey(s)
 }
 
-// SubjectOf gives the subject whose key that is; NoSubject when there is none.
+// SubjectOf returns the subject with a rule key; NoSubject if there is none.
 func SubjectOf(key string) Subject { return Subject(slices.Index(subjectKeys, key) + 1) }

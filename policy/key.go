@@ -7,28 +7,28 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// key is one key of a rule, with all that the rooms which read, judge, compare and
-// write rules have to know of it. Who handles rules ranges over this table, so that
-// a key that is added to it is known everywhere, or is nowhere taken for nothing.
+// key is one key of a rule, with everything that the packages which read, judge, compare and
+// write rules need. Code that handles rules ranges over this table, so that it handles every
+// key or fails, and never ignores a new key.
 type key struct {
 	name   string
-	behind string // the key behind which it is set in a rule; "" for the one before it here
-	early  bool   // a written rule has it behind the subject
+	behind string // the key that this key follows in a rule; "" for the key of the previous row
+	early  bool   // in a written rule the key follows the subject
 
-	table scope                                            // of a key that takes a table, and which
+	table scope                                            // the scope of a key that takes a table
 	pair  func(p *parser, e toml.Expression)               // reads a pair of such a key
-	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of another
-	check func(p *parser, r *ruleSource)                   // reports what only a whole rule tells; may be nil
-	write func(r *ruleSource, line func(key, toml string)) // writes it, where the rule says it; nil of one that its action writes
+	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of any other key
+	check func(p *parser, r *ruleSource)                   // reports errors that only a whole rule shows; may be nil
+	write func(r *ruleSource, line func(key, toml string)) // writes the key if the rule has it; nil if the action's row writes it
 
-	// narrow changes it for the rule that a person's answer writes; nil keeps it as
-	// the rule has it that asked. Nothing is left out unless it says so here.
+	// narrow changes the key for the rule that a person's answer writes. With nil the key stays
+	// as in the rule that asked. A key is dropped only by its narrow.
 	narrow func(n *narrower) error
 
-	call *CallKey // of a condition on the call as a whole
+	call *CallKey // for a condition on the call as a whole
 }
 
-// ruleKey is the place of a key in the table. Those of subjects have the numbers of
+// ruleKey is the index of a key in the table. The keys of subjects have the numbers of the
 // subjects; a key that no code names needs no constant.
 type ruleKey uint8
 
@@ -62,13 +62,12 @@ const (
 
 var (
 	keys        []key
-	ruleKeys    []string  // their names
-	written     []ruleKey // the order of a rule that is written
+	ruleKeys    []string  // the names of keys
+	written     []ruleKey // the order of keys in a written rule
 	subjectKeys []string
 )
 
-// The functions of the table look into the table, which Go forbids a variable's
-// initial value.
+// The functions in the table use the table, which Go forbids in a variable's initial value.
 func init() {
 	addKeys(
 		key{name: "action", field: (*parser).readAction, write: (*ruleSource).writeAction},
@@ -111,7 +110,7 @@ func init() {
 	)
 }
 
-// addKeys puts rows at the end of the table.
+// addKeys appends rows to the table.
 func addKeys(rows ...key) {
 	keys = append(keys, rows...)
 	ruleKeys, written = make([]string, 0, len(keys)), make([]ruleKey, 0, len(keys))
@@ -131,7 +130,7 @@ func addKeys(rows ...key) {
 	subjectKeys = ruleKeys[toolKey:argsKey]
 }
 
-// KeyOrder lists the keys of a rule in the order in which the language has them.
+// KeyOrder returns the keys of a rule in the order of the language.
 func KeyOrder() []string {
 	var order []string
 	for i := range keys {
@@ -144,7 +143,7 @@ func KeyOrder() []string {
 	return order
 }
 
-// findKey gives the key of a name; noKey when there is none.
+// findKey returns the key of a name; noKey if there is none.
 func findKey(name string) ruleKey {
 	for i := range keys {
 		if name == keys[i].name {

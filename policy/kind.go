@@ -11,9 +11,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// findKinds are the kinds of findings that rules can name: those that something looks for.
-// A word that nothing finds would be a rule that never matches. A
-// test of internal/check holds them to the detectors there are.
+// findKinds are the kinds of finds that rules can name: the kinds that something looks for. A
+// rule with any other word would never match. A test of internal/check compares these kinds
+// with the detectors.
 var findKinds = []string{
 	"hidden", "control", "template-token", "comment", "css-hidden", "concealed", "image-link", "gap", "encoded",
 	"secret", "secret:likely", "card", "iban", "ssn", "vin", "injection", "injection:strict",
@@ -21,24 +21,24 @@ var findKinds = []string{
 	"schema", "link", "unscreened",
 }
 
-// planned are kinds of which the language knows the words, and which nothing finds yet.
+// planned are kinds that the language knows and that nothing finds yet.
 var planned = []string{
 	"lookalike", "shadow", "names-tool", "personal", "health",
 }
 
-// onlyOn are kinds that are not found everywhere.
+// onlyOn tells where a kind is found, for the kinds that are not found everywhere.
 var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnReply}}
 
-// anyKind is the word for all of them.
+// anyKind is the word for all kinds.
 const anyKind = "*"
 
-// FindingKinds gives the words that find takes, but for "*".
+// FindingKinds returns the words that find takes, except "*".
 func FindingKinds() []string { return slices.Clone(findKinds) }
 
 // found is the condition that something of some kinds was found.
 type found struct {
 	words  []string // as written
-	alters bool     // of calls: rules below are asked as well
+	alters bool     // the rule alters calls: rules below are asked as well
 	pos    Position
 }
 
@@ -70,15 +70,15 @@ func (t *found) meet(c *Call) {
 
 func (t *found) miss(c *Call) { c.Finds, c.Screened = nil, true }
 
-// asWhole is the condition of a rule about replies or lists that has no find: it judges no
-// finding.
+// asWhole is the condition of a rule about replies or lists that has no find: the rule does not
+// judge finds.
 type asWhole struct{}
 
 var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
 
 func (asWhole) matchCall(c *Call) where.Match { return verdictOf(len(c.Finds) == 0) }
 
-// callConditions gives those on the call as a whole, with the one that goes without saying.
+// callConditions returns the conditions on the call as a whole, including the implied one.
 func (r *ruleSource) callConditions() []Stated {
 	if r.On == OnCall || r.findCondition() != nil {
 		return r.calls
@@ -86,7 +86,7 @@ func (r *ruleSource) callConditions() []Stated {
 	return append(slices.Clip(r.calls), whole)
 }
 
-// findCondition gives what the rule wants found; nil without a find.
+// findCondition returns the rule's find; nil if it has none.
 func (r *ruleSource) findCondition() *found {
 	if s := r.conditionFor("find"); s != nil {
 		return s.test.(*found)
@@ -104,7 +104,6 @@ func gotFinds(c *Call) string {
 	return listWords(c.Finds)
 }
 
-// readFind reads kinds.
 func (p *parser) readFind(k ruleKey, e toml.Expression) {
 	words := p.readWords(k, e, append(FindingKinds(), anyKind), "one of "+listWords(findKinds)+`, or "*" for any`, func(word string) string {
 		if area, _, _ := strings.Cut(word, ":"); slices.Contains(planned, word) || slices.Contains(planned, area) {
@@ -115,7 +114,8 @@ func (p *parser) readFind(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.positionOf(e.Key[0].Start)}})
 }
 
-// checkFind holds a find about calls to what can be looked into, and to tightening.
+// checkFind refuses kinds that nothing finds there, and in rules about calls also an allow and
+// subjects that nothing looks into.
 func (p *parser) checkFind(r *ruleSource) {
 	at := p.given[foundKey] - 1
 	if at < 0 {
@@ -140,8 +140,8 @@ func (p *parser) checkFind(r *ruleSource) {
 	}
 }
 
-// refuseFind refuses to write a rule after an answer about what was found: an allow cannot
-// have the condition, and would be wider without.
+// refuseFind refuses to write an allow after an answer about a find: an allow cannot have the
+// condition, and would be wider without it.
 func (n *narrower) refuseFind() error {
 	if n.asked.findCondition() != nil && n.rule.Action == Allow {
 		return errors.New("the rule asks about what was found, and no rule can allow by that")

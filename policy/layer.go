@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// A policy may stand under others: an organisation's, a project's. Each of them
-// judges the call by itself, and what none of its rules matches it leaves to the
-// others. The strictest answer holds; so such a layer can tighten and open
-// nothing, and if the policy itself does not allow a call, nothing does.
+// A policy may stand under other policies: an organisation's, a project's. Each of these layers
+// judges the call by itself, and leaves a call that none of its rules matches to the others.
+// The strictest answer holds. So a layer can tighten and opens nothing, and a call that the
+// policy itself does not allow is never allowed.
 
-// decideLayers gives the answer of a policy and of the layers above it.
+// decideLayers returns the answer of a policy and of the layers above it.
 func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left) {
 	if len(p.options.Above) == 0 {
 		return p.decideOwnRules(c, left)
@@ -32,8 +32,8 @@ func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left)
 	return d, left
 }
 
-// overrulesDecision says that d, a layer's answer, holds rather than the other. Where both ask, the
-// layer's rule is the one to name, as an answer about the other would not do.
+// overrulesDecision reports whether d, a layer's answer, replaces other. If both ask, the
+// layer's rule is the one to name, because an answer about the other rule is not enough.
 func (d *Decision) overrulesDecision(other *Decision) bool {
 	if d.Action != other.Action {
 		return d.Action < other.Action
@@ -41,17 +41,17 @@ func (d *Decision) overrulesDecision(other *Decision) bool {
 	return d.Action == Prompt && !other.isStricter(d)
 }
 
-// Layers are the policies above this one, from the outermost in. What they say is
-// in every Decision; Rules, Sources and the steps of a Trace are the policy's own.
+// Layers returns the policies above this one, from the outermost in. Every Decision includes
+// their answers; Rules, Sources and the steps of a Trace are the policy's own.
 func (p *Policy) Layers() []*Policy { return p.options.Above }
 
-// LayerName gives what the policy is called as a layer; "" for a policy by itself.
+// LayerName returns the name of the policy as a layer; "" for a policy that is no layer.
 func (p *Policy) LayerName() string { return p.options.Layer }
 
-// FileName gives what the policy's text is called in positions.
+// FileName returns the name of the policy's text in positions.
 func (p *Policy) FileName() string { return p.file }
 
-// setRevision names the texts the policy was read from, and those of the layers.
+// setRevision sets the digest of the texts that the policy was read from and of the layers.
 func (p *Policy) setRevision(texts [][]byte) {
 	sum := sha256.Sum256(texts[0])
 	if len(texts)+len(p.options.Above) > 1 {

@@ -6,27 +6,27 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// LimitTable is one [[limit]]: how often calls of tools are let through, whichever rules let
-// them. It comes on top of what these say and opens nothing.
+// LimitTable is one [[limit]]: how often calls of tools are allowed, whichever rules allow
+// them. It applies on top of the rules and opens nothing.
 type LimitTable struct {
-	// Rule has the limit's place, description and rate. Its action is what becomes of
-	// the calls beyond, and it decides no others; its index is behind those of the rules.
+	// Rule has the limit's place, description and rate. Its action is for the calls beyond the
+	// rate and for no others. Its index comes after the indexes of the rules.
 	Rule
 	Tools   []string // globs, of which one must match; nil for every tool
-	Servers []string // the same of servers
-	// Start and End are the bytes of the file in which it stands, its header included.
+	Servers []string // globs on servers, in the same way
+	// Start and End are the offsets of the table in the file, including its header.
 	Start, End int
-	From       string // the entry of extends that it comes from; "" for the file's own
+	From       string // the entry of extends that the table comes from; "" for the file's own
 
 	tools, servers anyOf
 }
 
-// LimitTables gives the policy's own [[limit]] tables, those of what it extends last.
+// LimitTables returns the policy's own [[limit]] tables; the tables of extended texts come
+// last.
 func (p *Policy) LimitTables() []LimitTable { return slices.Clone(p.limits) }
 
-// CoversCall reports whether a call counts against the limit when it is let through. A server
-// whose name is not known may be any; a tool that an agent brings along counts by either of
-// its names.
+// CoversCall reports whether an allowed call counts against the limit. A server whose name is
+// not known may be any server. A tool that an agent brings along counts by either of its names.
 func (l *LimitTable) CoversCall(c *Call) bool {
 	named := func(name string) bool {
 		class := builtinOf(c, name).Class
@@ -36,7 +36,7 @@ func (l *LimitTable) CoversCall(c *Call) bool {
 		(l.servers == nil || c.Server == "" || l.servers.matchText(c.Server))
 }
 
-// formatTOML gives the table but for its description.
+// formatTOML returns the table without its description.
 func (l *LimitTable) formatTOML(texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, of := range []struct {
@@ -50,8 +50,8 @@ func (l *LimitTable) formatTOML(texts map[string]string) string {
 	return "[[limit]]\n" + policytext.InlineTable(pairs) + tableOf(limitNames, texts)
 }
 
-// addLimits gives the policy its limits. One that is said twice counts once, but those of a
-// layer are not those of the policy below it.
+// addLimits gives the policy its limits. A repeated limit counts once, but the limits of a
+// layer are not the limits of the policy below it.
 func (p *Policy) addLimits(limits []LimitTable) {
 	for _, l := range limits {
 		l.Rate.Key += p.options.Layer

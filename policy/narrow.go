@@ -15,26 +15,26 @@ import (
 // Narrowed is a rule that a person's answer writes above the rule that asked.
 type Narrowed struct {
 	Text   string  // TOML of the rule, for InsertAbove
-	Policy *Policy // as it will be with the rule in its place; it has no revision
+	Policy *Policy // the policy with the rule in its place; it has no revision
 
 	Name   string   // the subject's glob
 	Server string   // "" when the rule is about every server
 	Cwd    string   // the folder in which the call has to start; "" for any
-	Limits []Limit  // what it says of arguments
-	Not    []string // its exceptions, as in a policy: those of the rule that asked
-	Open   []string // arguments of the call that it says nothing of
+	Limits []Limit  // conditions on arguments
+	Not    []string // its exceptions, as in a policy: the exceptions of the rule that asked
+	Open   []string // arguments of the call that the rule says nothing about
 
 	rule ruleSource
 }
 
-// SetDescription gives the rule its description; without, it has none.
+// SetDescription sets the description of the rule. Without a call of it the rule has none.
 func (n *Narrowed) SetDescription(text string) {
 	n.rule.Description = text
 	n.Text = n.rule.formatTOML()
 }
 
-// ArgsOnlyNames gives the names that the rule's args_only lists, and reports whether it has one: then a
-// call with any other further argument is not the rule's.
+// ArgsOnlyNames returns the names in the rule's args_only, and whether the rule has args_only:
+// then the rule does not match a call with any other further argument.
 func (n *Narrowed) ArgsOnlyNames() (names []string, only bool) {
 	return n.rule.further.Names, n.rule.further.Only
 }
@@ -42,33 +42,32 @@ func (n *Narrowed) ArgsOnlyNames() (names []string, only bool) {
 // Limit is a condition on one argument.
 type Limit struct {
 	Path  []string // the names below args
-	Globs []string // one of these
+	Globs []string // globs, of which one must match
 }
 
-// ArgumentName gives the argument as a policy writes it below args: path, "a.b",
+// ArgumentName returns the argument as a policy writes it below args: path, "a.b",
 // options.mode.
 func (l Limit) ArgumentName() string { return policytext.DottedKey(l.Path[0], l.Path[1:]...) }
 
-// NarrowRule writes the rule that allows, or denies, a call from now on, after a
-// person said so to rule r, which asked. The rule keeps every condition of r,
-// and names the call's own tool and server; what it names beside that is for the
-// scope to say:
+// NarrowRule writes the rule that allows or denies a call from now on, after a person answered
+// the question of rule r. The rule keeps every condition of r and names the call's own tool and
+// server. The scope decides what else it names:
 //
 //   - Exact: every argument, as the call has it, and in a rule that allows its JSON type;
 //   - File: every argument that is a path or URL, as the call has it, or the URI;
 //   - Folder: every argument that is a path or URL, by its folder, or the URI's;
 //   - Tool: nothing more.
 //
-// An argument that would keep an allow with conditions shut (Suspect) is named in
-// every scope, with the values it has. An allow about commands or relative paths is
-// bound to the folder of the call, but for the scope Tool.
+// A suspicious argument would keep an allow with conditions from matching, so it is named in
+// every scope, with its values. An allow about commands or relative paths is bound to the
+// folder of the call, except with the scope Tool.
 //
-// So whatever the rule matches, in any reading, r matches too, and a call whose
-// answer it changes was one that r asked about.
+// So r matches whatever the rule matches, in any reading, and the rule changes only answers to
+// calls that r asked about.
 //
-// The error says, for a person, why no such rule can be written: globs cannot
-// name a star, a question mark, an empty text, a list, an object or null, and
-// not that two globs on one argument must both match.
+// The error tells a person why no such rule can be written: globs cannot name a star, a
+// question mark, an empty text, a list, an object or null, and cannot demand that two globs on
+// one argument both match.
 func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if r.Index >= 0 && r.Index < len(p.sources) && p.sources[r.Index].from != "" {
 		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", p.sources[r.Index].from)
@@ -76,8 +75,8 @@ func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	return p.narrowRule(r, c, s, a)
 }
 
-// Grant is the rule that Narrow would write to allow, for an answer that is written
-// nowhere: the rule that asked may also be one that the policy extends.
+// Grant returns the rule that NarrowRule would write to allow, for an answer that is not
+// written down. The rule that asked may also come from an extended text.
 func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
 	return p.narrowRule(r, c, s, Allow)
 }
@@ -120,7 +119,8 @@ func (p *Policy) narrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 
 func (p *Policy) homeFolder() string { return p.readers[resourceSlot].Home }
 
-// tryRuleAbove gives the policy with the text above rule r, if it answers a call with a.
+// tryRuleAbove returns the policy with the text above rule r, if that policy answers the call
+// with a.
 func (p *Policy) tryRuleAbove(text string, r Rule, c *Call, a Action) (*Policy, error) {
 	var q *Policy
 	written, errs := parseSource("always", []byte(text))
@@ -142,7 +142,7 @@ func (p *Policy) tryRuleAbove(text string, r Rule, c *Call, a Action) (*Policy, 
 	}
 }
 
-// narrower makes one rule.
+// narrower builds one rule.
 type narrower struct {
 	asked *ruleSource
 	call  *Call
@@ -168,13 +168,13 @@ func (n *narrower) narrowKeys() error {
 	return nil
 }
 
-// dropDescription takes the description of the rule that asked from one that answers.
+// dropDescription removes the description of the rule that asked.
 func (n *narrower) dropDescription() error {
 	n.rule.Description = ""
 	return nil
 }
 
-// dropLimit takes the limit from a rule that denies.
+// dropLimit removes the limit from a rule that denies.
 func (n *narrower) dropLimit() error {
 	if n.rule.Action == Deny {
 		n.rule.limit = ""
@@ -182,13 +182,13 @@ func (n *narrower) dropLimit() error {
 	return nil
 }
 
-// dropAsk takes the demand about asking from a rule that asks nobody.
+// dropAsk removes ask, because the rule asks nobody.
 func (n *narrower) dropAsk() error {
 	n.rule.OutOfBand = false
 	return nil
 }
 
-// narrowName gives the rule the call's name; of a resource, the URI or its folder.
+// narrowName gives the rule the call's name; for a resource, the URI or its folder.
 func (n *narrower) narrowName() error {
 	name := n.call.Names[0]
 	key := subjectKey(n.call.Subject)
@@ -244,8 +244,8 @@ func (n *narrower) bindServer() error {
 	return nil
 }
 
-// narrowArguments gives the rule its conditions on arguments: in the call's order
-// where the call has them, and then what else the rule that asked demands.
+// narrowArguments gives the rule its conditions on arguments: first on the call's arguments, in
+// their order, and then the other conditions of the rule that asked.
 func (n *narrower) narrowArguments() error {
 	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
 		return nil
@@ -297,11 +297,11 @@ func (n *narrower) narrowArguments() error {
 	return n.limitSuspects()
 }
 
-// errStar is about an argument that a rule cannot name.
+// errStar is the error for an argument that a rule cannot name.
 var errStar = errors.New(`the call has an argument called "` + everyName + `", which in a rule stands for any`)
 
-// limitSuspects names the arguments that would keep the rule shut for this very call, as
-// they are.
+// limitSuspects names the suspicious arguments that would keep the rule from matching this very
+// call, with their values.
 func (n *narrower) limitSuspects() error {
 	if !n.rule.watchesUnnamedArgs() || n.rule.further.Only {
 		return nil
@@ -329,8 +329,8 @@ func (n *narrower) addLimit(path, globs []string) {
 	n.limits = append(n.limits, Limit{Path: path, Globs: globs})
 }
 
-// bindType keeps an exact value to its JSON type: a glob takes 1, "1" and ["1"] for
-// the same. A rule that denies stays wide.
+// bindType keeps an exact value to its JSON type, because a glob does not tell 1, "1" and ["1"]
+// apart. A rule that denies stays wide.
 func (n *narrower) bindType(path []string, kind string) {
 	key := findConstraint("type")
 	if n.scope > File || n.rule.Action != Allow || kind == "" ||
@@ -340,8 +340,8 @@ func (n *narrower) bindType(path []string, kind string) {
 	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: quoteTOML(kind)})
 }
 
-// scopeGlobs lists the globs that the scope asks of an argument; nil when none. A
-// named argument is one that the rule has a condition on.
+// scopeGlobs returns the globs that the scope demands of an argument; nil if none. named means
+// that the rule has a condition on the argument.
 func (n *narrower) scopeGlobs(a *argument, named bool) (globs []string, err error) {
 	switch n.scope {
 	case Exact:
@@ -366,8 +366,8 @@ func (n *narrower) scopeGlobs(a *argument, named bool) (globs []string, err erro
 	return globs, nil
 }
 
-// folderGlob gives the glob of the folder that a text names; false when it names none for
-// certain, or one too long for a rule.
+// folderGlob returns the glob of the folder that a text names. It returns false if the text
+// does not certainly name a folder, or is too long for a rule.
 func (n *narrower) folderGlob(text string, named bool) (glob string, found bool) {
 	if len(text) > maxLiteral {
 		return "", false

@@ -9,24 +9,24 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// exceptions are what a rule does not match although its conditions hold: calls that
-// meet any of them. In doubt the rule is the stricter for them: an allow does not match
-// what may be an exception, and a deny or a prompt does.
+// exceptions holds the exceptions of a rule: the rule does not match a call that meets one of
+// them, even if its conditions hold. Doubt makes the rule stricter: an allow does not match a
+// possible exception, and a deny or a prompt does.
 type exceptions struct {
 	subject  ruleKey  // the key of the patterns
-	patterns []string // globs on what the subject's are on
+	patterns []string // globs on the same texts as the subject's globs
 	calls    []Stated
 	args     []argSource
 }
 
 func (e *exceptions) hasExceptions() bool { return len(e.patterns)+len(e.calls)+len(e.args) > 0 }
 
-// except is a callTest that holds where another does not.
+// except is a callTest that holds if another does not.
 type except struct{ callTest }
 
 func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
-// oppositeAction gives an action on the other side of what may be doubted.
+// oppositeAction returns an action for which doubt counts the other way.
 func oppositeAction(a Action) Action {
 	if a == Allow {
 		return Deny
@@ -34,7 +34,7 @@ func oppositeAction(a Action) Action {
 	return Allow
 }
 
-// compileExceptions compiles those of a rule.
+// compileExceptions compiles the exceptions of a rule.
 func (c *compiler) compileExceptions(r *rule, src *ruleSource) {
 	add := func(slot int32, globs []string, pos Position) {
 		cond := c.compileCondition(slot, globs, oppositeAction(src.Action), pos)
@@ -53,7 +53,7 @@ func (c *compiler) compileExceptions(r *rule, src *ruleSource) {
 	}
 }
 
-// readNot takes a pair whose key begins with not.
+// readNot reads a pair whose key begins with not.
 func (p *parser) readNot(e toml.Expression) {
 	p.markGiven(notKey, e.Key[0])
 	if len(e.Key) > 1 || e.Value.IsTable() {
@@ -63,7 +63,7 @@ func (p *parser) readNot(e toml.Expression) {
 	p.wrongType(label{key: notKey}, "a table", e.Key, e.Value, `write not.args.path = "**/.git/**"`)
 }
 
-// readException takes a pair below not, or a table of such.
+// readException reads a pair below not, or a table of pairs.
 func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	start, end, name := at[0].Start, at[len(at)-1].End, label{notKey, path}
 	if v.IsTable() {
@@ -109,7 +109,7 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// exceptionNames gives the keys that not takes.
+// exceptionNames returns the keys that not takes.
 func exceptionNames() (names []string) {
 	for i := range keys {
 		if k := ruleKey(i); k.isSubject() || k == argsKey || keys[i].call != nil && keys[i].call.Glob {

@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// OffersEntry reports whether some call of what an entry of a list names could be allowed, or asked
-// about. c is as DecideReply has it: its server, its subject and one name are known, of what
-// else a call may carry nothing is. It errs to one side: what it says no to is denied,
-// whatever a call carries and whenever it is made.
+// OffersEntry reports whether some call of a list entry could be allowed or asked about. c is a
+// call as DecideReply takes it: only its server, its subject and one name are known. A true may
+// be wrong; after a false every such call is denied, whatever it carries and whenever it is
+// made.
 func (p *Policy) OffersEntry(c *Call) bool {
 	if malformedReason(c) != "" {
 		return false
@@ -24,12 +24,12 @@ func (p *Policy) OffersEntry(c *Call) bool {
 	return p.offersEntry(c)
 }
 
-// offersEntry is Offers without the layers.
+// offersEntry is OffersEntry without the layers.
 func (p *Policy) offersEntry(c *Call) bool {
 	name := c.Names[0]
 	v := view{policy: p, call: c, left: effort.Max}
 	all, known := v.uriReadings(name)
-	all = all[:min(len(all), 64)] // an allow needs every reading, these among them
+	all = all[:min(len(all), 64)] // an allow needs every reading, so it needs these
 	for i := range p.rules {
 		r := &p.rules[i]
 		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.AltersContent() || !v.matchesName(r, name) {
@@ -57,9 +57,9 @@ func (p *Policy) offersEntry(c *Call) bool {
 	return p.passesUnmatched()
 }
 
-// uriReadings gives the readings of what a resource is called; known is false of other subjects, whose
-// conditions are on arguments, of a template, and on Windows: the call may say that its
-// server runs there, where paths are compared otherwise.
+// uriReadings returns the readings of a resource's URI. known is false for other subjects,
+// whose conditions are on arguments, for a template, and on Windows: the call may say that its
+// server runs there, where paths are compared in another way.
 func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	if v.call.Subject != ResourceSubject || strings.Contains(name, "{") || v.policy.options.OS == Windows {
 		return make([]reading.Reading, 1), false
@@ -67,8 +67,8 @@ func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	return v.policy.readers[resourceSlot].Read(nil, name, &v.fold, &v.left), true
 }
 
-// matchEveryCall reports whether the conditions on a call as a whole hold of every call to a server:
-// of all that they ask about, its name alone is known.
+// matchEveryCall reports whether the conditions on a call as a whole hold for every call to a
+// server. Of the facts that they ask about, only the server's name is known.
 func (r *rule) matchEveryCall(c *Call) where.Match {
 	all := where.Yes
 	for _, t := range r.calls {

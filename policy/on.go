@@ -7,19 +7,19 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-// On is what a rule judges. The zero value is calls.
+// On tells what a rule judges. The zero value is calls.
 type On uint8
 
-// What a rule can judge.
+// The values of On.
 const (
 	OnCall  On = iota
-	OnReply    // what came back to a call
-	OnList     // one entry of a list: a tool, a prompt, a resource that is offered
+	OnReply    // the reply to a call
+	OnList     // one entry of a list: an offered tool, prompt or resource
 )
 
 var onWords = []string{"call", "reply", "list"}
 
-// String gives the word that policies use.
+// String returns the word that policies use.
 func (on On) String() string {
 	if int(on) < len(onWords) {
 		return onWords[on]
@@ -27,8 +27,8 @@ func (on On) String() string {
 	return fmt.Sprintf("On(%d)", uint8(on))
 }
 
-// onActions are the actions of rules, by what they judge. Redact of a call is for what a
-// server asks of the client (checkFind).
+// onActions are the actions of rules, by what they judge. A rule about calls may also redact if
+// it is about a server's requests to the client (checkOn).
 var onActions = [...][]Action{
 	OnCall:  {Allow, Deny, Prompt},
 	OnReply: {Allow, Warn, Fence, Redact, Prompt, Deny},
@@ -44,7 +44,6 @@ func (on On) actionWords() (words []string) {
 	return words
 }
 
-// readOn reads what the rule judges.
 func (p *parser) readOn(k ruleKey, e toml.Expression) {
 	choice := "one of " + listWords(onWords)
 	if !e.Value.IsString() {
@@ -61,7 +60,7 @@ func (p *parser) readOn(k ruleKey, e toml.Expression) {
 	p.currentRule().On = On(on)
 }
 
-// onSubjects are the keys of what rules about replies and lists can be about.
+// onSubjects are the subjects that rules about replies and lists can have.
 var onSubjects = [...]struct {
 	subjects []Subject
 	why      string
@@ -70,7 +69,7 @@ var onSubjects = [...]struct {
 	OnList:  {[]Subject{ToolSubject, ResourceSubject, PromptSubject}, "tools, resources and prompts are listed"},
 }
 
-// checkOn holds a rule to the actions and keys that mean something for what it judges.
+// checkOn refuses actions and keys that have no meaning for what the rule judges.
 func (p *parser) checkOn(r *ruleSource) {
 	fail := func(k ruleKey, msg, hint string) {
 		at := p.given[k] - 1
@@ -113,8 +112,8 @@ func (p *parser) checkOn(r *ruleSource) {
 	}
 }
 
-// checkWithoutSubject holds a rule about all that comes back, whatever it is, to keys that mean
-// something of all of it.
+// checkWithoutSubject refuses keys that have no meaning in a rule about all replies or all list
+// entries.
 func (p *parser) checkWithoutSubject(r *ruleSource) {
 	const hint = "a rule without a subject is about all that comes back; name a tool or a prompt"
 	for _, k := range []ruleKey{argsKey, whereKey, argsOnlyKey, argsOpenKey, annotationsKey} {
@@ -134,7 +133,7 @@ func exceptionOf(r *ruleSource) string {
 	return ruleKeys[argsKey]
 }
 
-// coversSubject reports whether the rule may be about what has a subject.
+// coversSubject reports whether the rule may be about a subject.
 func (r *ruleSource) coversSubject(s Subject) bool {
 	return r.subject == s || r.subject == NoSubject && r.On != OnCall
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Pack is a list of what to look for that a policy brings along, as whoever read it has it.
+// Pack is a loaded list of things to look for that a policy brings along.
 type Pack interface {
 	Kind() string // the word of find: "pack:tickets"
-	Text() []byte // what it was read from
+	Text() []byte // the text that it was read from
 }
 
 // PackFile is one entry of a policy's packs.
 type PackFile struct {
-	File string // as written; what it is relative to is the folder of Pos.File
+	File string // as written; relative to the folder of Pos.File
 	Pos  Position
 }
 
-// packPrefix is what the kinds of packs begin with.
+// packPrefix is the prefix of the kinds of packs.
 const packPrefix = "pack:"
 
 const packsForm = `write packs = ["company.toml"]`
 
-// readPacks reads the entries of the key, which stands above every rule.
+// readPacks reads the entries of the key packs, which stands above every rule.
 func (p *parser) readPacks(e toml.Expression) {
 	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
 	switch {
@@ -49,10 +49,11 @@ func (p *parser) readPacks(e toml.Expression) {
 	})
 }
 
-// PackFiles gives the entries of a policy's packs, also where the rest of it does not load.
+// PackFiles returns the entries of a policy's packs, even if the rest of the policy does not
+// load.
 func PackFiles(file string, src []byte) []PackFile {
 	if !bytes.Contains(src, []byte("packs")) && bytes.IndexByte(src, '\\') < 0 {
-		return nil // nor is the key written with escapes
+		return nil // the key cannot be there, not even with escapes
 	}
 	p := parser{file: file, doc: toml.New(src)}
 	for {
@@ -66,7 +67,7 @@ func PackFiles(file string, src []byte) []PackFile {
 	}
 }
 
-// loadPacks reads the packs, and holds what rules look for to them.
+// loadPacks reads the packs, and checks that every pack in a rule's find exists.
 func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 	kinds := FindingKinds()
 	for _, x := range f.packFiles {
@@ -87,7 +88,7 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 			packs, kinds = append(packs, pack), append(kinds, pack.Kind())
 		}
 	}
-	if len(errs) > 0 { // the word may be that of one which does not load
+	if len(errs) > 0 { // a word may name a pack that does not load
 		return nil, errs
 	}
 	for i := range f.rules {
@@ -102,7 +103,7 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 	return packs, errs
 }
 
-// findWords gives the words of the rule's find.
+// findWords returns the words of the rule's find.
 func (r *ruleSource) findWords() []string {
 	if f := r.findCondition(); f != nil {
 		return f.words
@@ -110,15 +111,15 @@ func (r *ruleSource) findWords() []string {
 	return nil
 }
 
-// IsKind says of a word that find could take it.
+// IsKind reports whether find could take a word.
 func IsKind(word string) bool { return slices.Contains(findKinds, word) || isPackKind(word) }
 
-// isPackKind says of a word that it could be that of a pack.
+// isPackKind reports whether a word could be the kind of a pack.
 func isPackKind(word string) bool {
 	return strings.HasPrefix(word, packPrefix) && len(word) > len(packPrefix)
 }
 
-// Packs are those of the policy and of the layers above it.
+// Packs returns the packs of the policy and of the layers above it.
 func (p *Policy) Packs() []Pack {
 	all := p.packs
 	for _, layer := range p.options.Above {
@@ -127,7 +128,7 @@ func (p *Policy) Packs() []Pack {
 	return all
 }
 
-// KindsOn gives the words that find takes in rules of the policy about on, but for "*".
+// KindsOn returns the words that find takes in the policy's rules about on, except "*".
 func (p *Policy) KindsOn(on On) []string {
 	all := slices.DeleteFunc(FindingKinds(), func(kind string) bool {
 		where := onlyOn[kind]

@@ -18,7 +18,7 @@ func parseSource(file string, src []byte) ([]ruleSource, Errors) {
 	return f.rules, errs
 }
 
-// fileSource is all that stands in a policy's file.
+// fileSource is the content of a policy's file.
 type fileSource struct {
 	rules   []ruleSource
 	limits  []LimitTable
@@ -29,7 +29,7 @@ type fileSource struct {
 	packFiles []PackFile
 }
 
-// parseFile reads limits and what a policy extends as well.
+// parseFile reads the whole file of a policy: rules, limits, extends and the other tables.
 func parseFile(file string, src []byte) (fileSource, Errors) {
 	p := parser{file: file, doc: toml.New(src), stated: map[string]Stated{}, given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	switch {
@@ -40,7 +40,7 @@ func parseFile(file string, src []byte) (fileSource, Errors) {
 		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
 		return fileSource{}, p.errs
 	}
-	p.rules = make([]ruleSource, 0, bytes.Count(src, []byte("[[rule]]"))) // a rule is large to copy
+	p.rules = make([]ruleSource, 0, bytes.Count(src, []byte("[[rule]]"))) // saves copies: a rule is large
 	p.readExpressions()
 	if len(p.errs) > 0 {
 		p.errs.sortByPosition()
@@ -49,41 +49,41 @@ func parseFile(file string, src []byte) (fileSource, Errors) {
 	return p.fileSource, nil
 }
 
-// parser holds what is known of a policy while it is read.
+// parser holds the state of reading a policy.
 type parser struct {
-	file string // as positions call it
+	file string // its name in positions
 	doc  *toml.Document
 	errs Errors
 	fileSource
 	scope scope
 
-	extended bool     // the key is given
-	packed   bool     // the same of packs
-	prefix   []string // of the keys in an argsScope, whereScope or notScope, below args, where or not
-	table    ruleKey  // of a partsScope
-	tables   bool     // some argument stands in a table of its own
+	extended bool     // the key extends is given
+	packed   bool     // the key packs is given
+	prefix   []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
+	table    ruleKey  // the key of a partsScope
+	tables   bool     // an argument stands in a table of its own
 
-	// Of the current rule, which is the last of rules:
+	// State of the current rule, which is the last of rules:
 	open      bool
-	acts      bool   // its action is one of the three
-	broken    bool   // some of it is no TOML: what is missing is not reported
+	acts      bool   // its action is valid
+	broken    bool   // part of it is invalid TOML: missing keys are not reported
 	given     []int  // by key: offset of each key, plus 1; 0 when it is not given
-	arguments int    // conditions on arguments, wrong ones too
-	typed     int    // the same of where
+	arguments int    // number of conditions on arguments, including wrong ones
+	typed     int    // number of conditions below where, including wrong ones
 	whole     []bool // when and limit: given as one value
 	when      whenParts
-	limit     limitParts // of a [[limit]] as well
+	limit     limitParts // also for a [[limit]]
 
-	stated map[string]Stated // of keys that take globs, by what is written: rules repeat themselves
+	stated map[string]Stated // cache for keys that take globs, by source text: rules repeat themselves
 
 	limiting bool // the last of limits is open
 
 	named    []string // keys of the last of trusts
 	flowing  int      // offset of [flow], plus 1
-	levelled bool     // it has a level
+	levelled bool     // [flow] has a level
 }
 
-// scope is what the pairs below a header belong to.
+// scope is the table that the pairs below a header belong to.
 type scope uint8
 
 const (
@@ -96,11 +96,11 @@ const (
 	limitScope         // [[limit]]
 	trustScope         // [server.NAME] and below
 	flowScope          // [flow]
-	refusedScope       // a header that was reported: its pairs are not
+	refusedScope       // a header that was reported: its pairs are not reported
 )
 
-// readExpressions takes the text expression by expression. After one that is no TOML it
-// goes on at the next rule.
+// readExpressions reads the text expression by expression. After invalid TOML it goes on at the
+// next rule.
 func (p *parser) readExpressions() {
 	for {
 		if e, ok := p.doc.NextExpression(); ok {
@@ -128,8 +128,8 @@ func (p *parser) readExpressions() {
 	}
 }
 
-// nextRule finds a line after offset from which reading can go on; -1 when
-// there is none.
+// nextRule returns the offset of a later line from which reading can go on; -1 if there is
+// none.
 func nextRule(src []byte, offset int) int {
 	for {
 		n := bytes.IndexByte(src[offset:], '\n')
@@ -173,10 +173,10 @@ func (p *parser) readExpression(e toml.Expression) {
 	}
 }
 
-// currentRule gives the current one.
+// currentRule returns the rule that is being read.
 func (p *parser) currentRule() *ruleSource { return &p.rules[len(p.rules)-1] }
 
-// readGlob reads a glob, or reports why it is none.
+// readGlob reads a glob, or reports why it is invalid.
 func (p *parser) readGlob(name label, at []toml.KeyPart, v toml.Value) (string, bool) {
 	if !v.IsString() {
 		p.wrongType(name, "a string", at, v, "")
@@ -191,7 +191,7 @@ func (p *parser) readGlob(name label, at []toml.KeyPart, v toml.Value) (string, 
 	return s, true
 }
 
-// wrongType reports a value that is not what its key takes.
+// wrongType reports a value that its key does not take.
 func (p *parser) wrongType(name label, want string, at []toml.KeyPart, v toml.Value, hint string) {
 	start, end, known := v.Span()
 	if !known {
@@ -200,7 +200,7 @@ func (p *parser) wrongType(name label, want string, at []toml.KeyPart, v toml.Va
 	p.fail(start, end, fmt.Sprintf("%s must be %s, not %s", name, want, v.DescribeKind()), hint)
 }
 
-// fail reports a finding about the bytes from start to end.
+// fail reports an error about the bytes from start to end.
 func (p *parser) fail(start, end int, msg, hint string) {
 	text := p.doc.Src[start:end]
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
@@ -209,14 +209,13 @@ func (p *parser) fail(start, end int, msg, hint string) {
 	p.errs = append(p.errs, &Error{Pos: p.positionOf(start), Text: string(text), Msg: msg, Hint: hint})
 }
 
-// positionOf gives the place of an offset in the text.
+// positionOf returns the position of an offset in the text.
 func (p *parser) positionOf(offset int) Position {
 	line, column := p.doc.PositionAt(offset)
 	return Position{File: p.file, Line: line, Column: column}
 }
 
-// reportSyntax reports text that is no TOML. The rule it stands in cannot be judged
-// as a whole.
+// reportSyntax reports invalid TOML. The rule around it cannot be checked as a whole.
 func (p *parser) reportSyntax(offset int, msg string) {
 	p.broken = true
 	r, size := utf8.DecodeRune(p.doc.Src[offset:])

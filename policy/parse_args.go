@@ -9,11 +9,10 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// maxArgDepth is how far below args a condition may reach: as deep as a frame
-// may nest.
+// maxArgDepth is the largest depth of a condition below args, the same as the depth of a frame.
 const maxArgDepth = 64
 
-// readArgs takes a pair whose key begins with args.
+// readArgs reads a pair whose key begins with args.
 func (p *parser) readArgs(e toml.Expression) {
 	p.markGiven(argsKey, e.Key[0])
 	if len(e.Key) > 1 {
@@ -28,7 +27,7 @@ func (p *parser) readArgs(e toml.Expression) {
 	p.argumentTable(nil, e.Value)
 }
 
-// argumentTable takes the pairs of an inline table.
+// argumentTable reads the pairs of an inline table.
 func (p *parser) argumentTable(prefix []string, v toml.Value) {
 	p.tables = true
 	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
@@ -36,7 +35,7 @@ func (p *parser) argumentTable(prefix []string, v toml.Value) {
 	})
 }
 
-// readArgument takes the condition on one argument, or a table of such.
+// readArgument reads the condition on one argument, or a table of conditions.
 func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	p.arguments++
 	if len(path) > maxArgDepth {
@@ -63,7 +62,7 @@ func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	r.args = append(r.args, argSource{path: path, globs: globs, pos: p.positionOf(at[0].Start)})
 }
 
-// readGlobs reads one glob or a list of them; nil when something is wrong.
+// readGlobs reads one glob or a list of globs; nil after an error.
 func (p *parser) readGlobs(name label, at []toml.KeyPart, v toml.Value) []string {
 	if v.IsString() {
 		if s, ok := p.readGlob(name, at, v); ok {
@@ -101,8 +100,8 @@ func (p *parser) checkArgs(r *ruleSource) {
 	p.checkArguments(r.args)
 }
 
-// checkArguments reports an argument that is named twice, or beside one of its
-// own members.
+// checkArguments reports an argument that is named twice, or together with one of its own
+// members.
 func (p *parser) checkArguments(args []argSource) {
 	if len(args) < 2 {
 		return
@@ -126,7 +125,7 @@ func (p *parser) failArgument(b argSource, msg string, a argSource) {
 		Hint: fmt.Sprintf("%s is on line %d; a list of globs says that one must match", argName(a.path), a.pos.Line)})
 }
 
-// argPath gives a path of names below args.
+// argPath returns a path of names below args.
 func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)
@@ -136,5 +135,5 @@ func argPath(prefix []string, key []toml.KeyPart) []string {
 	return path
 }
 
-// argName writes a path as a policy would.
+// argName returns a path as a policy writes it.
 func argName(path []string) string { return policytext.DottedKey("args", path...) }

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// argsOnly takes true, or a list of names.
+// argsOnly reads true, or a list of names.
 func (p *parser) argsOnly(k ruleKey, e toml.Expression) {
 	r, name, want := p.currentRule(), label{key: k}, "true or a list of names"
 	r.further.Only = true
@@ -42,7 +42,7 @@ func (p *parser) argsOpen(k ruleKey, e toml.Expression) {
 	}
 }
 
-// checkFurther reports what a rule says of further arguments and cannot mean.
+// checkFurther reports an args_only or args_open that has no meaning in its rule.
 func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
 	return func(p *parser, r *ruleSource) {
 		at, name := p.given[k]-1, ruleKeys[k]
@@ -66,7 +66,7 @@ func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
 	}
 }
 
-// formatArgsOnly writes args_only.
+// formatArgsOnly returns the value of args_only as TOML.
 func (f *Further) formatArgsOnly() string {
 	if f.Names == nil {
 		return "true"

@@ -6,12 +6,12 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-// fileTables are the tables of a policy.
+// fileTables are the names of a policy's tables.
 var fileTables = []string{"rule", "limit", "server", "flow"}
 
 const onlyTables = "a policy holds only [[rule]] and [[limit]] tables, [server.NAME] and [flow]"
 
-// readHeader takes a [table] or [[list of tables]].
+// readHeader reads a [table] or [[list of tables]].
 func (p *parser) readHeader(e toml.Expression) {
 	p.scope = refusedScope
 	first := e.Key[0]
@@ -45,7 +45,7 @@ func (p *parser) readHeader(e toml.Expression) {
 	}
 }
 
-// ruleTable takes a table inside the current rule: [rule.args] and below.
+// ruleTable reads the header of a table inside the current rule: [rule.args] and below.
 func (p *parser) ruleTable(e toml.Expression) {
 	second := e.Key[1]
 	name := second.Name
@@ -73,7 +73,7 @@ func (p *parser) ruleTable(e toml.Expression) {
 	}
 }
 
-// filePair takes a pair that stands in no table.
+// filePair reads a pair that stands in no table.
 func (p *parser) filePair(e toml.Expression) {
 	first := e.Key[0]
 	name := first.Name
@@ -115,7 +115,7 @@ func (p *parser) endTable() {
 	p.closeTable()
 }
 
-// closeRule checks what only a whole rule can tell.
+// closeRule makes the checks that need a whole rule.
 func (p *parser) closeRule() {
 	if !p.open {
 		return
@@ -135,8 +135,8 @@ func (p *parser) closeRule() {
 	}
 }
 
-// checkNamed holds a key that is about arguments to rules that have any, and to
-// naming one.
+// checkNamed reports a key about arguments that names no argument, or whose rule's subject has
+// no arguments.
 func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 	at, name := p.given[k]-1, ruleKeys[k]
 	if at < 0 {
@@ -152,7 +152,7 @@ func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 	}
 }
 
-// failRule reports a finding at the current rule's header.
+// failRule reports an error at the current rule's header.
 func (p *parser) failRule(msg, hint string) {
 	start := p.currentRule().start
 	end := min(start+len("[[rule]]"), len(p.doc.Src)) // a misspelt header may be shorter

@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// maxRate bounds the calls that a limit counts: each is remembered.
+// maxRate is the largest number of calls that a limit counts, because each call is remembered.
 const maxRate = 10_000
 
 var rateUnits = []struct {
@@ -28,14 +28,14 @@ var rateUnits = []struct {
 	{"day", 24 * time.Hour},
 }
 
-// limitParts is the limit of a rule that is being read.
+// limitParts is the limit that is being read.
 type limitParts struct {
 	Rate
-	texts map[string]string // TOML by name
-	check func()            // of the rate; nil without one that could be read
+	texts map[string]string // TOML of the parts, by name
+	check func()            // checks the rate; nil if no rate could be read
 }
 
-// limitPart takes one part of a limit that is a table.
+// limitPart reads one part of a limit that is a table.
 func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Value) {
 	if !v.IsString() {
 		p.storePart(word, "")
@@ -60,7 +60,7 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 	case "per":
 		words := perWords
 		if p.limiting {
-			words = words[PerTool:] // without it all are counted together
+			words = words[PerTool:] // without per, all calls are counted together
 		}
 		p.limit.Per = Per(len(perWords) - len(words) + choose(words))
 	default:
@@ -97,7 +97,7 @@ func (p *parser) readRate(name label, v toml.Value) {
 		noRate()
 		return
 	}
-	p.limit.check = func() { // when it is known what is counted
+	p.limit.check = func() { // called when it is known what the limit counts
 		const nothing = `to allow nothing, write action = "deny"`
 		l := &p.limit
 		switch {
@@ -128,7 +128,7 @@ func (p *parser) readSum(name label, v toml.Value) {
 
 var sumPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^args(\.[A-Za-z0-9_-]+){1,8}$`) })
 
-// closeLimit checks the limit of a rule, and gives it its name.
+// closeLimit checks the limit of a rule and sets its key.
 func (p *parser) closeLimit(r *ruleSource) {
 	at := p.given[limitKey] - 1
 	if at < 0 {
@@ -159,7 +159,7 @@ func (p *parser) closeLimit(r *ruleSource) {
 	r.Rate.Key = r.fingerprint()
 }
 
-// tableOf writes the parts of a key that are given.
+// tableOf returns an inline table of the given parts.
 func tableOf(names []string, texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, n := range names {
@@ -170,15 +170,14 @@ func tableOf(names []string, texts map[string]string) string {
 	return policytext.InlineTable(pairs)
 }
 
-// fingerprint names what a rule says, wherever it stands and whatever it is
-// called.
+// fingerprint returns a digest of what the rule says, without its place and description.
 func (r *ruleSource) fingerprint() string {
 	bare := *r
 	bare.Description = ""
 	return shortHash(bare.formatTOML())
 }
 
-// shortHash gives a short name of a text.
+// shortHash returns a short digest of a text.
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// limitTable are the keys of a [[limit]].
+// limitTable lists the keys of a [[limit]].
 var limitTable = []string{"rate", "sum", "per", "tool", "server", "description"}
 
 // openLimit starts a [[limit]] at its header.
@@ -24,7 +24,7 @@ func (p *parser) openLimit(e toml.Expression) {
 	p.limits = append(p.limits, LimitTable{Rule: Rule{Pos: p.positionOf(e.Start)}, Start: e.Start, End: e.End})
 }
 
-// limitField takes a pair of a [[limit]].
+// limitField reads a pair of a [[limit]].
 func (p *parser) limitField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
 	word, l := first.Name, &p.limits[len(p.limits)-1]
@@ -53,18 +53,18 @@ func (p *parser) limitField(e toml.Expression) {
 	}
 }
 
-// limitGlobs reads a glob or a list of such.
+// limitGlobs reads one glob or a list of globs.
 func (p *parser) limitGlobs(k ruleKey, e toml.Expression) (texts []string, globs anyOf) {
 	p.given[k] = e.Key[0].Start + 1
 	texts = p.readGlobs(label{key: k}, e.Key, e.Value)
 	for _, text := range texts {
-		g, _ := glob.Compile(text) // which was checked
+		g, _ := glob.Compile(text) // checked by readGlobs
 		globs = append(globs, g)
 	}
 	return texts, globs
 }
 
-// closeTable checks a [[limit]] as a whole, and gives it its name.
+// closeTable checks a [[limit]] as a whole and sets its key.
 func (p *parser) closeTable() {
 	if !p.limiting {
 		return

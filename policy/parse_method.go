@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// coveredMethods have a rule key of their own, which sees more than the method.
+// coveredMethods are methods with a rule key of their own, which sees more than the method.
 var coveredMethods = map[string]string{
 	"tools/call":               "tool",
 	"resources/read":           "resource",
@@ -19,9 +19,9 @@ var coveredMethods = map[string]string{
 	"elicitation/create":       "elicitation",
 }
 
-// refuseMethod says why a method glob could never apply; "" when it could.
-// Only what it names is refused: `*` also matches methods of another key, and
-// does not apply to them.
+// refuseMethod returns why a method glob could never apply; "" if it could. It refuses only a
+// glob that names such a method: `*` also matches methods of other keys, and does not apply to
+// them.
 func refuseMethod(pattern string) (msg, hint string) {
 	name := strings.ToLower(pattern)
 	if key, ok := coveredMethods[name]; ok {

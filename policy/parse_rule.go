@@ -11,7 +11,7 @@ import (
 
 var askWords = []string{"out-of-band"}
 
-// label names a key in a finding.
+// label names a key in an error.
 type label struct {
 	key  ruleKey
 	path []string // below it
@@ -29,7 +29,7 @@ func (p *parser) markGiven(k ruleKey, at toml.KeyPart) {
 	}
 }
 
-// rulePair takes one pair of a [[rule]].
+// rulePair reads one pair of a [[rule]].
 func (p *parser) rulePair(e toml.Expression) {
 	first := e.Key[0]
 	k := findKey(first.Name)
@@ -89,8 +89,8 @@ func (p *parser) readAction(k ruleKey, e toml.Expression) {
 	r.Action = Action(a)
 }
 
-// readAsk takes the demand that a person be asked by clawai itself, not through the
-// client, whose form an agent might fill in.
+// readAsk reads the demand that clawai itself asks a person: an agent might fill in the
+// client's form.
 func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 	choice := fmt.Sprintf("it can be %q", listWords(askWords))
 	if !e.Value.IsString() {
@@ -104,7 +104,7 @@ func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 	p.currentRule().OutOfBand = true
 }
 
-// checkAsk reports a demand about asking in a rule that asks nobody.
+// checkAsk reports ask in a rule that asks nobody.
 func (p *parser) checkAsk(r *ruleSource) {
 	if at := p.given[askKey] - 1; at >= 0 && p.acts && r.Action != Prompt {
 		p.fail(at, at+len("ask"), fmt.Sprintf("ask beside action %q", r.Action), `only action = "prompt" asks`)
@@ -128,8 +128,8 @@ func (p *parser) readSubject(k ruleKey, e toml.Expression) {
 	}
 }
 
-// unknownKey reports a key that rules do not have. A near spelling counts as
-// given, so that one slip is one finding.
+// unknownKey reports a key that rules do not have. A near spelling of an action or a subject
+// counts as given, so that one mistake is one error.
 func (p *parser) unknownKey(at toml.KeyPart) {
 	name := at.Name
 	if k := findKey(nearestWord(name, ruleKeys)); k < argsKey {

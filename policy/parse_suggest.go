@@ -10,7 +10,7 @@ import (
 // maxSuggest is the longest word worth comparing.
 const maxSuggest = 32
 
-// suggestWord hints at the nearest right spelling, or else at all of them.
+// suggestWord returns a hint at the nearest right spelling, or else otherwise.
 func suggestWord(word string, words []string, otherwise string) string {
 	if near := nearestWord(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
@@ -18,7 +18,7 @@ func suggestWord(word string, words []string, otherwise string) string {
 	return otherwise
 }
 
-// nearestWord gives the word that was probably meant; "" when none is near.
+// nearestWord returns the word that was probably meant; "" if none is near.
 func nearestWord(word string, words []string) string {
 	word = strings.ToLower(word)
 	if word == "" || len(word) > maxSuggest {

@@ -18,7 +18,7 @@ const (
 	flowForm   = `write [flow], and below it level = "ask"`
 )
 
-// openTrust takes a header that begins with server.
+// openTrust reads a header that begins with server.
 func (p *parser) openTrust(e toml.Expression) {
 	p.endTable()
 	name := argPath(nil, e.Key)
@@ -47,7 +47,7 @@ func (p *parser) openTrust(e toml.Expression) {
 			return
 		}
 		t.Tool = name[3]
-		t.tool, _ = glob.Compile(t.Tool) // which was checked
+		t.tool, _ = glob.Compile(t.Tool) // checked above
 	}
 	for i := range p.trusts {
 		if o := &p.trusts[i]; o.Server == t.Server && o.Tool == t.Tool {
@@ -59,7 +59,7 @@ func (p *parser) openTrust(e toml.Expression) {
 	p.trusts, p.scope, p.named = append(p.trusts, t), trustScope, nil
 }
 
-// trustField takes a pair below such a header.
+// trustField reads a pair below a header that begins with server.
 func (p *parser) trustField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
 	word, t := first.Name, &p.trusts[len(p.trusts)-1]
@@ -130,7 +130,7 @@ func (p *parser) readTrait(t *TrustTable, at int, e toml.Expression) {
 	t.text += "\n" + name + " = " + text
 }
 
-// readPin reads how the server's lists are held to what was approved.
+// readPin reads how the server's lists are compared with the approved lists.
 func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	choice := "write " + listWords(policytext.QuoteAll(pinWords[PinOff:]))
 	switch at := slices.Index(pinWords, e.Value.Text()); {
@@ -146,7 +146,7 @@ func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	}
 }
 
-// readDecides reads the names of the arguments that say where a call goes.
+// readDecides reads the names of the arguments that decide where a call goes.
 func (p *parser) readDecides(t *TrustTable, e toml.Expression) {
 	const form = `write decides = ["to", "cc"]`
 	fail := func(msg string) { p.fail(e.Start, e.End, msg, form) }
@@ -168,7 +168,7 @@ func (p *parser) readDecides(t *TrustTable, e toml.Expression) {
 	t.text += "\ndecides = " + policytext.FormatList(policytext.QuoteAll(t.Decides))
 }
 
-// openFlow takes the header [flow].
+// openFlow reads the header [flow].
 func (p *parser) openFlow(e toml.Expression) {
 	p.endTable()
 	switch {
@@ -185,7 +185,7 @@ func (p *parser) openFlow(e toml.Expression) {
 	p.flowing, p.scope = e.Start+1, flowScope
 }
 
-// flowField takes a pair below it.
+// flowField reads a pair below [flow].
 func (p *parser) flowField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
 	choice := "one of " + listWords(levelWords)

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// valueForm is what a constraint takes.
+// valueForm is the form of a constraint's value.
 type valueForm uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	countForm                     // int that is not negative
 	booleanForm                   // bool
 	settingsForm                  // string, or table of strings: map[string]string
-	listsForm                     // string, list of strings, or table of those: []shell.Setting
+	listsForm                     // string, list of strings, or table of these: []shell.Setting
 )
 
 var formWords = [...]string{
@@ -30,13 +30,13 @@ var formWords = [...]string{
 	"a string, a list of strings or a table of lists",
 }
 
-// inTOML writes a value, when somebody asks: few do of the many that are read.
+// inTOML returns a value as TOML. It is a function because most values are never written.
 type inTOML func() string
 
-// quoteTOML writes a text.
+// quoteTOML returns a text as TOML.
 func quoteTOML(s string) inTOML { return func() string { return policytext.Quote(s) } }
 
-// sourceTOML gives what the file has.
+// sourceTOML returns a value as it stands in the file.
 func sourceTOML(v toml.Value) inTOML {
 	text := v.SourceText()
 	return func() string { return text }
@@ -105,7 +105,7 @@ func (p *parser) readTexts(name label, at []toml.KeyPart, v toml.Value) (list []
 	return list, listTOML(list)
 }
 
-// listTOML writes a list of texts.
+// listTOML returns a list of texts as TOML.
 func listTOML(list []string) inTOML {
 	return func() string { return policytext.FormatList(policytext.QuoteAll(list)) }
 }
@@ -171,7 +171,7 @@ func (p *parser) readLists(known []string, name label, at []toml.KeyPart, v toml
 	return all, text
 }
 
-// readPairs reads a table of known keys, each by read.
+// readPairs reads a table of known keys. It reads each value by read.
 func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml.Value,
 	read func(word string, below label, key []toml.KeyPart, inner toml.Value) inTOML,
 ) inTOML {
@@ -200,8 +200,9 @@ func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml
 	}
 }
 
-// readWords reads one of all words, or a list of such. What is none it reports by wrong;
-// those of packs are known when these are read.
+// readWords reads one of the words in all, or a list of such words. wrong returns the message
+// for any other word. Kinds of packs are accepted here; they are checked when the packs are
+// read.
 func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice string, wrong func(word string) string) (words []string) {
 	name := label{key: k}
 	word := func(v toml.Value) {

@@ -18,18 +18,18 @@ var (
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-// whenParts is the when of a rule that is being read.
+// whenParts is the when that is being read.
 type whenParts struct {
 	When
-	texts map[string]string // TOML by name
-	days  bool              // some were given, good or bad
-	tried bool              // something was given, good or bad
+	texts map[string]string // TOML of the parts, by name
+	days  bool              // days is given, valid or not
+	tried bool              // some part is given, valid or not
 }
 
 func (p *parser) whenPair(e toml.Expression)  { p.readParts(whenKey, e) }
 func (p *parser) limitPair(e toml.Expression) { p.readParts(limitKey, e) }
 
-// readParts takes a pair whose key begins with when or limit: a table of parts.
+// readParts reads a pair whose key begins with when or limit: a table of parts.
 func (p *parser) readParts(k ruleKey, e toml.Expression) {
 	name := ruleKeys[k]
 	first := e.Key[0]
@@ -65,7 +65,7 @@ func (p *parser) rejectTable(k ruleKey, start, end int) {
 	p.fail(start, end, ruleKeys[k]+" has no tables in it", "")
 }
 
-// readPart takes one part of when or limit.
+// readPart reads one part of when or limit.
 func (p *parser) readPart(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	word := key[0].Name
 	names, known := whenNames, p.when.texts
@@ -90,7 +90,7 @@ func (p *parser) readPart(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// whenPart reads one part and writes it as TOML; "" when it is wrong.
+// whenPart reads one part and returns it as TOML; "" if it is wrong.
 func (p *parser) whenPart(word string, name label, at []toml.KeyPart, v toml.Value) string {
 	w := &p.when.When
 	switch word {
@@ -141,7 +141,7 @@ func zoneOf(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// minuteOf reads a time of day.
+// minuteOf parses a time of day and returns its minute.
 func minuteOf(s string) (int, bool) {
 	if s == "24:00" {
 		return 24 * 60, true
@@ -150,8 +150,7 @@ func minuteOf(s string) (int, bool) {
 	return t.Hour()*60 + t.Minute(), err == nil && len(s) == len("15:04")
 }
 
-// readInstant reads a date and time with its offset (RFC 3339), in quotes or as TOML
-// has it.
+// readInstant reads a date and time with its offset (RFC 3339), as a string or as a TOML date.
 func (p *parser) readInstant(to *time.Time, name label, at []toml.KeyPart, v toml.Value) string {
 	s := v.SourceText()
 	if v.IsString() {
@@ -170,7 +169,7 @@ func (p *parser) readInstant(to *time.Time, name label, at []toml.KeyPart, v tom
 	return policytext.Quote(s)
 }
 
-// readDays reads a day, a stretch of days such as "mon-fri", or a list of these.
+// readDays reads a day, a range of days such as "mon-fri", or a list of these.
 func (p *parser) readDays(name label, at []toml.KeyPart, v toml.Value) string {
 	if v.IsString() {
 		return p.dayRange(name, v)
@@ -219,7 +218,7 @@ func (p *parser) dayRange(name label, v toml.Value) string {
 	}
 }
 
-// closeWhen checks the when of a rule, and fills in what is not said.
+// closeWhen checks the when of a rule, and fills in what is missing.
 func (p *parser) closeWhen(r *ruleSource) {
 	at := p.given[whenKey] - 1
 	if at < 0 {

@@ -17,9 +17,9 @@ import (
 	"github.com/clawai/clawai/policy/where/web"
 )
 
-// whereSource is one where.<name>.<key> as inTOML.
+// whereSource is one where.<name>.<key> as written.
 type whereSource struct {
-	path  []string // the keys below where but the last; never empty
+	path  []string // the keys below where, without the last; never empty
 	key   *constraintKey
 	value any // as the key takes it
 	text  inTOML
@@ -27,19 +27,20 @@ type whereSource struct {
 	made  where.Constraint
 }
 
-// constraintKey is a constraint of the language.
+// constraintKey is one key of where in the language.
 type constraintKey struct {
 	name     string
 	form     valueForm
-	settings []string // the keys of a form that is a table; a value alone is the first
+	settings []string // the keys of a form that is a table; a value without a table is for the first
 	make     func(value any, o *Options) (where.Constraint, error)
-	// local says whether a constraint depends on the place that is governed, and is built
-	// again for it; nil: none does. On Windows all of the key do.
+	// local reports whether a constraint depends on the governed place and must be built again
+	// for it; nil: no constraint of the key does. On Windows all constraints of a key with
+	// local are built again.
 	local       func(where.Constraint) bool
 	path, whole bool // see constraint
 }
 
-// constraintKeys are all constraints, in the order in which they are listed.
+// constraintKeys are all constraints, in the order of their lists.
 var constraintKeys = []constraintKey{
 	{name: "under", form: textsForm, local: alwaysTrue, path: true, make: func(v any, o *Options) (where.Constraint, error) { return disk.NewUnder(v.([]string), o.Home, o.Disk) }},
 	{name: "host", form: textsForm, make: textsMaker(web.NewHosts)},
@@ -56,7 +57,7 @@ var constraintKeys = []constraintKey{
 	{name: "present", form: booleanForm, whole: true, make: booleanMaker(scalar.NewPresent)},
 }
 
-// nowhere is where constraints are tried: before it is known for what place they are.
+// nowhere is for building a constraint before the governed place is known.
 var nowhere Options
 
 func alwaysTrue(where.Constraint) bool { return true }
@@ -102,8 +103,8 @@ func findConstraint(name string) *constraintKey {
 	return nil
 }
 
-// isTableValue reports whether a table is the value of a constraint, and not one more step
-// to an argument of its name.
+// isTableValue reports whether a table is the value of the constraint, and not a further step
+// of the path to an argument.
 func (k *constraintKey) isTableValue(v toml.Value) bool {
 	if k == nil || k.form != listsForm {
 		return k != nil && k.form == settingsForm && !v.HasTable()
@@ -117,7 +118,7 @@ func (k *constraintKey) isTableValue(v toml.Value) bool {
 
 func whereName(path []string) string { return policytext.DottedKey("where", path...) }
 
-// readWhere takes a pair whose key begins with where.
+// readWhere reads a pair whose key begins with where.
 func (p *parser) readWhere(e toml.Expression) {
 	p.markGiven(whereKey, e.Key[0])
 	switch {
@@ -131,7 +132,7 @@ func (p *parser) readWhere(e toml.Expression) {
 	}
 }
 
-// constraintTable takes the pairs of an inline table.
+// constraintTable reads the pairs of an inline table.
 func (p *parser) constraintTable(prefix []string, v toml.Value) {
 	p.tables = true
 	v.EachPair(func(key []toml.KeyPart, inner toml.Value) {
@@ -139,9 +140,9 @@ func (p *parser) constraintTable(prefix []string, v toml.Value) {
 	})
 }
 
-// readConstraint takes a pair below where: the last name is that of the constraint,
-// those before it lead to the argument. A table is one more step of the way,
-// unless the constraint is one that takes a table of texts.
+// readConstraint reads a pair below where: the last name is the constraint, and the names
+// before it lead to the argument. A table is a further step of the path, unless the constraint
+// takes a table.
 func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) {
 	p.typed++
 	start, end := at[0].Start, at[len(at)-1].End
@@ -175,7 +176,7 @@ func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) 
 func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 	part := at[len(at)-1]
 	last := path[len(path)-1]
-	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is rather host
+	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts more likely means host
 		of := slices.Clone(path[:len(path)-1])
 		name := of
 		if len(of) == 1 || of[len(of)-1] != command.name {
@@ -231,8 +232,8 @@ func (p *parser) checkConstraints(all []whereSource) {
 	}
 }
 
-// spellsJSON reports whether the constraint is about texts as they are: about their
-// type, a list of them, or an expression that begins as JSON does.
+// spellsJSON reports whether the constraint is about texts as they are: about their type, a
+// list of them, or an expression that begins like JSON.
 func (w *whereSource) spellsJSON() bool {
 	switch w.key.name {
 	case "type", "present", "one_of":
@@ -243,13 +244,13 @@ func (w *whereSource) spellsJSON() bool {
 	return false
 }
 
-// jsonExpression matches expressions that begin with a bracket or a brace, after
-// flags and an anchor.
+// jsonExpression matches expressions that begin with a bracket or a brace, after optional flags
+// and an optional anchor.
 var jsonExpression = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\(\?[imsU]+\))?(\^|\\A)?(\\[\[{]|{)`)
 })
 
-// compileConstraint builds a constraint for the place that is governed.
+// compileConstraint builds a constraint for the governed place.
 func (c *compiler) compileConstraint(w *whereSource) *constraint {
 	made := w.made
 	if w.key.local != nil && (c.windows || w.key.local(made)) {

@@ -12,37 +12,37 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// pattern is a glob on an argument or a URI, with the forms it takes when it is
-// put through the same transformations as a value.
+// pattern is a glob on an argument or a URI, with the forms that it has under the
+// transformations of values.
 type pattern struct {
 	asWritten guise
-	others    []guise            // one for each set of transformations that changes it
-	effects   reading.Transforms // the transformations that change it
-	pathLike  bool               // values are read as paths under it
-	absolute  bool               // a path from an unknown base could lie under it
-	homeless  bool               // begins at a home that is not known
-	spells    bool               // is about texts that hold JSON
-	blank     bool               // has blanks in it
-	boolean   bool               // is a boolean, which a server may read out of other words
-	aliased   bool               // has guises that may mean more
-	closes    bool               // is one of a deny or a prompt
-	local     bool               // begins at the folder where relative paths start
+	others    []guise            // one for each set of transformations that changes the glob
+	effects   reading.Transforms // the transformations that change the glob
+	pathLike  bool               // values are read as paths for this glob
+	absolute  bool               // a path from an unknown base could lie under the glob
+	homeless  bool               // the glob begins at a home that is not known
+	spells    bool               // the glob is about texts that hold JSON
+	blank     bool               // the glob has blanks
+	boolean   bool               // the glob is a boolean, which a server may read out of other words
+	aliased   bool               // some guise has further globs (also)
+	closes    bool               // the glob is in a deny or a prompt
+	local     bool               // the glob begins at the folder where relative paths start
 }
 
-// guise is a pattern put through a set of transformations.
+// guise is a pattern under a set of transformations.
 type guise struct {
 	transforms reading.Transforms
 	glob       *glob.Pattern
-	home       *glob.Pattern   // for a pattern at ~: the same below the owner's home
-	rest       *glob.Pattern   // for a pattern at **/: what follows
-	also       []*glob.Pattern // what it may mean beside; of a deny or a prompt alone
-	quoted     bool            // holds wildcards that decoding brought to light
-	file       bool            // was a file: URI and is now a path: only paths match
+	home       *glob.Pattern   // for a pattern at ~: the same path below the owner's home
+	rest       *glob.Pattern   // for a pattern at **/: the part after it
+	also       []*glob.Pattern // further globs that it may mean; only in a deny or a prompt
+	quoted     bool            // decoding produced wildcards in the glob
+	file       bool            // the glob was a file: URI and is now a path: only paths match
 }
 
 var errBaseWord = errors.New(reading.BaseWord + " stands at the beginning, before a / or alone")
 
-// newPattern compiles a glob; closes says that it is one of a deny or a prompt.
+// newPattern compiles a glob. closes means that the glob is in a deny or a prompt.
 func newPattern(text, home string, closes bool) (*pattern, error) {
 	g, err := glob.Compile(text)
 	if err != nil {
@@ -68,7 +68,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 		if h&^p.effects != 0 {
 			continue
 		}
-		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no stage empties a pattern
+		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no error: no transformation makes a pattern empty
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
 	return p, nil
@@ -107,7 +107,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 	return f
 }
 
-// guiseFor gives the guise of the pattern for a reading made by h.
+// guiseFor returns the pattern's guise for a reading made by h.
 func (p *pattern) guiseFor(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
@@ -124,7 +124,8 @@ func (f *guise) matchText(s string, left *effort.Left) bool {
 	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// prepareText gives what a reading is compared as; false for one that is not.
+// prepareText returns the text that a reading is compared as; false if the reading cannot
+// match.
 func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
@@ -135,7 +136,7 @@ func (f *guise) prepareText(s string) (string, bool) {
 	return s, true
 }
 
-// mayMean reports whether a reading may be what the guise means by another name.
+// mayMean reports whether a reading may be another name for something that the guise matches.
 func (f *guise) mayMean(s string, left *effort.Left) bool {
 	if len(f.also) == 0 || s == "" {
 		return false
@@ -145,7 +146,7 @@ func (f *guise) mayMean(s string, left *effort.Left) bool {
 	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.MatchGlob(g, s) })
 }
 
-// patternEffort is the work to look at one pattern of a condition.
+// patternEffort is the effort to look at one pattern of a condition.
 const patternEffort = 8
 
 // matchReading compares one reading with the pattern.
@@ -176,8 +177,8 @@ func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) where.Matc
 	return where.No
 }
 
-// matchPlaces compares the places to which a relative path or a file: URI leads with the
-// pattern: in all spellings of the folder that it starts at.
+// matchPlaces compares the pattern with the places that a relative path or a file: URI leads
+// to, in all spellings of the folder that the path starts at.
 func (p *pattern) matchPlaces(r *reading.Reading, left *effort.Left) where.Match {
 	if len(r.Places) == 0 || !p.pathLike && !p.closes || r.Places[0].Own && !p.local {
 		return where.No
@@ -212,7 +213,7 @@ func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) where.Matc
 	return where.No
 }
 
-// mayMean reports whether a reading may be what the pattern means by another name.
+// mayMean reports whether a reading may be another name for something that the pattern matches.
 func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
 	f := p.guiseFor(r.Transforms)
 	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.guiseFor(r.Transforms|reading.Located).mayMean(r.Normal, left)
@@ -225,18 +226,18 @@ func verdictOf(b bool) where.Match {
 	return where.No
 }
 
-// condition is one args.<name> matcher, or the URI glob of a resource rule: one
-// of its patterns must match. Or it is a typed constraint.
+// condition is one args.<name> matcher, the URI glob of a resource rule, or a typed constraint.
+// Of its patterns one must match.
 type condition struct {
 	slot     int32
 	patterns []*pattern
 	typed    *constraint
-	not      bool // an exception: holds where none of the patterns matches
+	not      bool // an exception: holds if none of the patterns matches
 }
 
-// matchReading judges one reading for a rule with the given action. A refused reading
-// opens nothing and trips everything; one that was read out of a text (a document,
-// perhaps, with an odd URL in it) does so under path patterns alone.
+// matchReading judges one reading for a rule with the given action. A refused reading never
+// matches an allow and always matches a deny or a prompt. A refused reading out of a text
+// (perhaps a document with an odd URL) does so only for path patterns.
 func (c *condition) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):

@@ -10,43 +10,43 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// views are kept for the calls to come. They belong to no policy: a pool within one
-// would keep it, superseded, for two collections of garbage.
+// views are kept for later calls. They belong to no policy: a pool in a policy would keep a
+// replaced policy in memory for two garbage collections.
 var views = sync.Pool{New: func() any { return new(view) }}
 
-// Options is what a policy must be told of the place it governs.
+// Options holds what a policy must know about the place that it governs.
 type Options struct {
-	Home string    // the owner's home, for ~; with "" every path at ~ is a maybe
-	Disk disk.Disk // what where.<name>.under asks; nil: each is a maybe
+	Home string    // the owner's home, for ~; if "", every path at ~ is a maybe
+	Disk disk.Disk // where.<name>.under asks it; if nil, each answer is a maybe
 
-	// OS is the system of the machine that the policy is for: what is proved of its
-	// rules leaves Windows out. Calls say themselves where their server runs.
+	// OS is the system of the machine that the policy is for. If OS is not Windows, proofs
+	// about the rules leave Windows out. Each call states where its server runs.
 	OS string
 
-	// Extend follows an entry of extends: it gives a text and what that is called in
-	// positions. It has compared the hash. nil: extends refuses the file.
+	// Extend follows an entry of extends: it compares the hash and returns a text and the
+	// text's name in positions. If Extend is nil, a file with extends does not load.
 	Extend func(Extension) (name string, src []byte, err error)
 
-	// Pack reads an entry of packs. It has tried the pack. nil: packs refuses the file.
+	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs does not load.
 	Pack func(PackFile) (Pack, error)
 
-	// Layer is the name of a policy that can only tighten others ("organisation",
-	// "project"); what none of its rules matches it leaves to them. A policy
-	// without a name denies that.
+	// Layer is the name of a policy that can only tighten others ("organisation", "project").
+	// Such a policy leaves calls that none of its rules matches to the others. A policy without
+	// a name denies these calls.
 	Layer string
 	Above []*Policy // layers that this policy stands under, from the outermost in
 
-	// HideDenied has an entry of a list left out when no call of it could be allowed or
-	// asked about (Offers), as a rule with on = "list" would.
+	// HideDenied leaves an entry out of a list if no call of it could be allowed or asked about
+	// (OffersEntry), as a rule with on = "list" would.
 	HideDenied bool
 
-	// Calls are those that the policy is read for, where they are known: rules about other
-	// tools and servers are checked and not prepared. Whatever else such a policy is asked it
-	// denies. nil: it may be asked anything.
+	// Calls are the calls that the policy is read for, if they are known. Rules about other
+	// tools and servers are checked and not compiled, and the policy denies every other call.
+	// nil: the policy may be asked about any call.
 	Calls []Call
 
-	windows bool // judges calls to servers on Windows; see on
-	judges  On   // what is judged
+	windows bool // judges calls to servers on Windows; see forSystem
+	judges  On   // what the policy judges
 }
 
 // Policy is a compiled policy. It is immutable and safe for concurrent use. The
@@ -68,12 +68,12 @@ type Policy struct {
 	hinted   bool // some rule has a condition on the call that a fixture may leave open
 	asksDisk bool // some rule has an under
 	options  Options
-	windows  lazy                // the same for servers on Windows
-	screens  [OnList + 1]*Policy // the same about what comes back; nil where no rule is about it
+	windows  lazy                // the same policy for servers on Windows
+	screens  [OnList + 1]*Policy // the same policy for replies and lists; nil if no rule is about them
 }
 
 // Parse reads a policy, checks it and compiles it. file names it in positions.
-// The error is Errors and holds everything that is wrong with the file.
+// The error is an Errors and holds everything that is wrong with the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
 	all, errs := parseFile(file, src)
 	var texts [][]byte
@@ -106,7 +106,7 @@ func Parse(file string, src []byte, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// Rules are the rules as written, in order.
+// Rules returns the rules as written, in order.
 func (p *Policy) Rules() []Rule {
 	rules := make([]Rule, len(p.sources))
 	for i := range p.sources {
@@ -115,8 +115,8 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// Revision names the text the policy was read from: the first twelve
-// hexadecimal digits of its SHA-256.
+// Revision returns the first twelve hexadecimal digits of the SHA-256 of the policy's text. If
+// the policy extends texts, has packs or stands under layers, the digest covers these too.
 func (p *Policy) Revision() string { return p.revision }
 
 // Decide judges a call by every reading of it; the strictest answer wins.
@@ -125,8 +125,8 @@ func (p *Policy) Decide(c *Call) Decision {
 	return d
 }
 
-// decideOwnRules gives the policy's own answer, without its layers'. It is given the effort that
-// is left, and says what remains.
+// decideOwnRules returns the policy's own answer, without its layers', and the effort that is
+// left.
 func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Left) {
 	if c.Subject == NoSubject && c.Malformed == "" && p.options.judges != OnCall {
 		return p.decideUnknown(c), left
@@ -151,7 +151,7 @@ func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Lef
 	for i, name := range names {
 		o := v.judgeName(name)
 		if i >= len(respelled) && len(respelled) > 0 && o.rule < 0 && o.reason == "" {
-			continue // the rules know the tool by its other spelling alone
+			continue // the rules know the tool only by its other spelling
 		}
 		if o.rank < worst {
 			d, worst = v.toDecision(o), o.rank
@@ -173,13 +173,13 @@ func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Lef
 	return d, left
 }
 
-// DecideAll judges several calls that stand or fall together: the strictest
-// decision. Of none it is deny.
+// DecideAll judges several calls that are allowed or denied together, and returns the strictest
+// decision. Without calls it denies.
 func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
 	var rates []Charge
 	var alters []Alteration
-	left := effort.Max // for all of them: they came in one frame
+	left := effort.Max // for all calls: they came in one frame
 	for i := range cs {
 		d, left = p.decideLayers(&cs[i], left)
 		for _, c := range d.Rates {
@@ -200,7 +200,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	return worst
 }
 
-// malformedReason says why no rule may allow a call, or "".
+// malformedReason returns why no rule may allow a call, or "".
 func malformedReason(c *Call) string {
 	switch {
 	case c.Malformed != "":
@@ -220,7 +220,7 @@ func malformedReason(c *Call) string {
 	return reading.UnnameableReason(c.Server)
 }
 
-// toDecision puts an outcome into the words of the room's door.
+// toDecision converts an outcome to a Decision.
 func (v *view) toDecision(o outcome) Decision {
 	if o.rank == none && v.policy.passesUnmatched() {
 		return Decision{Action: Allow}

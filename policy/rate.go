@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Rate is how often a rule may open a call. Who counts is the gate. The zero
-// value sets no limit.
+// Rate tells how often a rule may allow a call. The gate counts the calls. The zero value sets
+// no limit.
 type Rate struct {
-	Count int           // so many calls; 0 where amounts are summed
-	Sum   string        // the argument whose amounts are summed, as args.amount; "" where calls are counted
-	Max   int64         // so much of them, in millionths
-	Every time.Duration // within any stretch of time of this length
-	Per   Per           // what has a count of its own
-	Over  Action        // what becomes of the calls beyond: Deny or Prompt
-	Key   string        // names the rule by its text, wherever it stands; never empty in a limit
+	Count int           // largest number of calls; 0 if amounts are summed
+	Sum   string        // the argument whose amounts are summed, as args.amount; "" if calls are counted
+	Max   int64         // largest sum, in millionths
+	Every time.Duration // the limit holds in any period of this length
+	Per   Per           // what is counted together
+	Over  Action        // the action for further calls: Deny or Prompt
+	Key   string        // digest of the rule's text, wherever the rule stands; never empty in a limit
 }
 
 // HasLimit reports whether there is a limit.
 func (r *Rate) HasLimit() bool { return r.Count > 0 || r.Sum != "" }
 
-// MaxAmount gives the sum that is let through, as a decimal number; "" where calls are counted.
+// MaxAmount returns the largest allowed sum as a decimal number; "" if calls are counted.
 func (r *Rate) MaxAmount() string {
 	if r.Sum == "" {
 		return ""
@@ -28,7 +28,7 @@ func (r *Rate) MaxAmount() string {
 	return writeAmount(r.Max)
 }
 
-// AtMost gives the limit in words: at most 20 a minute.
+// AtMost returns the limit in words: at most 20 a minute.
 func (r *Rate) AtMost() string {
 	unit := map[time.Duration]string{time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}[r.Every]
 	if r.Sum != "" {
@@ -37,11 +37,11 @@ func (r *Rate) AtMost() string {
 	return fmt.Sprintf("at most %d %s", r.Count, unit)
 }
 
-// Per says what a limit counts together.
+// Per tells what a limit counts together.
 type Per uint8
 
-// What is counted together: the calls that meet the rule, or of those the calls
-// of one tool, or of one server.
+// The values of Per: a limit counts all calls that meet the rule together, or the calls of each
+// tool, or of each server.
 const (
 	PerRule Per = iota
 	PerTool
@@ -50,17 +50,17 @@ const (
 
 var perWords = []string{"rule", "tool", "server"}
 
-// String gives the word that policies use.
+// String returns the word that policies use.
 func (p Per) String() string { return perWords[p] }
 
-// Charge is one call that counts against the limit of one rule, or a [[limit]]'s.
+// Charge is one call that counts against the limit of one rule, or against a [[limit]].
 type Charge struct {
 	Rule   *Rule
-	Call   int   // its place among those that were judged together
-	Amount int64 // of a limit on a sum, in millionths; NoAmount where it has none
+	Call   int   // index among the calls that were judged together
+	Amount int64 // 1 if calls are counted, else the amount in millionths, or NoAmount
 }
 
-// listCharges gives the limits that the call of v counts against: of rules, and the policy's.
+// listCharges returns the limits of rules and of the policy that v's call counts against.
 func (v *view) listCharges() (charges []Charge) {
 	add := func(r *Rule) { charges = append(charges, Charge{Rule: r, Amount: r.Rate.callAmount(v.call)}) }
 	for _, id := range v.noted {

@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Rules about what comes back (on = "reply", "list") are lists of their own: those that
-// judge calls never see them. Each is a policy by itself that passes what none of its
-// rules matches.
+// Rules about replies and list entries (on = "reply", "list") are kept apart from rules about
+// calls. For each of the two there is a policy of its own, which passes what none of its rules
+// matches.
 
-// compileScreens compiles those of replies and of lists, where there are any.
+// compileScreens compiles the policies for replies and for lists, if there are such rules.
 func (p *Policy) compileScreens() (errs Errors) {
 	for on := OnReply; on <= OnList; on++ {
 		o := p.options
@@ -32,7 +32,7 @@ func (p *Policy) compileScreens() (errs Errors) {
 	return errs
 }
 
-// hasRulesOn reports whether some rule judges that.
+// hasRulesOn reports whether some rule judges on.
 func (p *Policy) hasRulesOn(on On) bool {
 	for i := range p.sources {
 		if p.sources[i].On == on {
@@ -42,12 +42,12 @@ func (p *Policy) hasRulesOn(on On) bool {
 	return false
 }
 
-// passesUnmatched reports whether what no rule matches goes on, as far as this policy is asked.
+// passesUnmatched reports whether this policy passes what none of its rules matches.
 func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
-// PolicyFor gives the policy as it judges what comes back, one reading at a time: a Call with one
-// of its Finds, Screened, or with none for the whole. It is for analyses, by Decide and
-// Trace; nil where no rule is about it.
+// PolicyFor returns the policy that judges on; nil if no rule is about it. For replies and
+// lists it is meant for analyses, by Decide and Trace, of one reading at a time: a Screened
+// Call with one of its Finds, or with none for the whole.
 func (p *Policy) PolicyFor(on On) *Policy {
 	if on == OnCall {
 		return p
@@ -55,15 +55,16 @@ func (p *Policy) PolicyFor(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike reports whether two policies have the same rules, in the same order, about
-// replies, or about lists, or about what is altered of calls, and the same packs.
+// AltersAlike reports whether two policies have the same packs, and the same rules about on in
+// the same order. Of the rules about calls it compares only those that alter content.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
 	})
 }
 
-// screenFingerprints gives the rules that decide no calls, by what they say.
+// screenFingerprints returns the fingerprints of the rules about on; for calls, only of the
+// rules that alter content.
 func (p *Policy) screenFingerprints(on On) (all []string) {
 	for i := range p.sources {
 		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.AltersContent()) {
@@ -73,10 +74,10 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 	return all
 }
 
-// Screens are the kinds of findings that rules, those of layers too, are about: what is
-// to be looked for. ruled says whether there are any rules that DecideReply asks, of lists
-// also whether a server is pinned, or what is denied is left out; of calls, whether a rule has a find.
-// Of a policy that was read for some calls, these are the rules that can match them.
+// Screens returns the kinds of finds in rules, including the layers' rules: the kinds to look
+// for. ruled means that DecideReply has rules to ask; for lists also that a server is pinned or
+// denied entries are left out; for calls, that a rule has a find. If the policy was read for
+// some calls, only the rules that can match these calls count.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	q, some := p.PolicyFor(on), on == OnList && (p.options.HideDenied || p.HasPins())
 	if q == nil {
@@ -86,7 +87,7 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 		for i := range layer.sources {
 			r := &layer.sources[i]
 			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
-				continue // it is about no call that the policy is read for
+				continue // the rule is about no call that the policy was read for
 			}
 			if f := r.findCondition(); r.On == on && f != nil {
 				kinds = append(kinds, f.words...)
@@ -102,20 +103,20 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	return kinds, len(kinds) > 0 || on != OnCall && some
 }
 
-// DecideReply judges what came back to calls, or entries of a list as the calls that
-// would name them, in which kinds of findings were found.
+// DecideReply judges the reply to calls, or list entries as the calls that would name them.
+// kinds are the kinds of finds in the reply or entry.
 //
-// Each kind is a reading, and so is the whole; each is judged by the first rule that
-// matches it, a rule with a find judging findings and one without the whole. Of deny and
-// prompt the strictest holds for everything, and what is altered adds up (Decision.Alters,
-// also beside a prompt). What no rule matches passes; Allow is by no rule, whatever excepts
-// some kind. So a rule takes nothing from another that is about another kind,
-// and no rule can let through what another refuses.
+// Each kind is a reading, and so is the whole. The first rule that matches a reading judges it:
+// a rule with a find judges finds, and a rule without one judges the whole. The strictest deny
+// or prompt holds for everything, and alterations add up (Decision.Alters, also with a prompt).
+// What no rule matches passes. A decision of Allow names no rule, even if an allow rule matched
+// some kind. So a rule takes nothing from a rule about another kind, and no rule can let
+// through what another refuses.
 //
-// The conditions of a rule are about the call that is answered. A call without a subject
-// is one that is not known: each rule may be about it, as far as its server does not
-// say otherwise. Then, as where a condition cannot be decided, a rule that denies, asks or
-// alters holds, and an allow does not. No calls are one that is not known at all.
+// The conditions of a rule are about the answered call. A call without a subject is not known:
+// each rule may be about it, unless its server rules this out. For such a call, and if a
+// condition cannot be decided, a rule that denies, asks or alters holds, and an allow does not.
+// An empty list of calls means one call that is not known.
 func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	if on == OnCall {
 		return Decision{Reason: "calls are judged before they are made"}
@@ -156,7 +157,7 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	return worst
 }
 
-// mergeReading adds what is said of one reading of the i-th call.
+// mergeReading adds the decision on one reading of the i-th call.
 func (d *Decision) mergeReading(other *Decision, i int) {
 	alters := d.Alters
 	for _, a := range other.Alters {
@@ -171,8 +172,8 @@ func (d *Decision) mergeReading(other *Decision, i int) {
 	}
 }
 
-// decideUnknown judges what came back to a call of which nothing is known but, perhaps, its
-// server and time: every rule that these do not rule out may be about it.
+// decideUnknown judges the reply to a call of which at most the server and the time are known:
+// every rule that these do not rule out may be about the call.
 func (p *Policy) decideUnknown(c *Call) Decision {
 	v := view{policy: p, call: c}
 	d, worst := Decision{Action: Allow}, none
@@ -195,13 +196,13 @@ func (p *Policy) decideUnknown(c *Call) Decision {
 	return d
 }
 
-// mayConcern reports whether nothing that is known of a call rules the rule out.
+// mayConcern reports whether no known fact of a call rules the rule out.
 func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// addAlterations notes what rules change of what goes on. Where nothing has looked for what is to
-// be taken out, nothing goes on.
+// addAlterations adds the changes that rules make. If nothing has looked for the finds that a
+// rule takes out, the decision becomes a deny.
 func (v *view) addAlterations(d *Decision) {
 	for _, id := range v.noted {
 		src := &v.policy.sources[id]

@@ -5,19 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// Spelling is how a tool's name came to whoever reads the call. A client may write some
-// characters as others, and cut long names, so that two names look alike.
+// Spelling tells how a tool's name in a call may differ from the server's own name. A client
+// may replace some characters and cut long names, so that two names look alike.
 type Spelling uint8
 
 // The spellings.
 const (
-	AsWritten Spelling = iota // as the server has it
-	Dotless                   // a "_" may be a "." of the server's
-	Cut                       // and more may follow
+	AsWritten Spelling = iota // the server's own name
+	Dotless                   // a "_" may be a "." in the server's name
+	Cut                       // as Dotless, and the server's name may go on
 )
 
-// listRespellings lists the other names that rules have for the tool of a call whose name is not
-// as the server has it. Under each of them the call is judged, so that a denial by the server's own name holds.
+// listRespellings returns the other names that rules have for the call's tool if the call's
+// name may differ from the server's. The call is judged under each of these names too, so that
+// a denial by the server's own name holds.
 func (p *Policy) listRespellings(c *Call) (names []string) {
 	if c.Spelling == AsWritten || c.Subject != ToolSubject {
 		return nil
@@ -38,7 +39,7 @@ func (p *Policy) listRespellings(c *Call) (names []string) {
 	return names
 }
 
-// respellName finds a name that a glob matches, and that is written as another one.
+// respellName finds a name that a glob matches and that the client may have written as name.
 func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false
@@ -48,15 +49,15 @@ func respellName(glob, name string, s Spelling) (other string, found bool) {
 	return string(out), found && string(out) != name
 }
 
-// respeller matches a glob with what is left of a name, and writes the name as the glob has it.
+// respeller matches a glob with the rest of a name, and writes the name as the glob spells it.
 type respeller struct {
 	name string
 	cut  bool
-	dead map[[2]int]bool // ends of the glob and of the name that do not match
+	dead map[[2]int]bool // lengths of the rests of the glob and of the name that do not match
 }
 
 func (r *respeller) matchGlob(glob string, out []byte) ([]byte, bool) {
-	rest := r.name[min(len(out), len(r.name)):] // both spellings are of one length
+	rest := r.name[min(len(out), len(r.name)):] // both spellings have the same length
 	key := [2]int{len(glob), len(rest)}
 	if r.dead[key] {
 		return nil, false

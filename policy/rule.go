@@ -7,45 +7,45 @@ type Position struct {
 	Column int
 }
 
-// Rule is one [[rule]] as its author wrote it. The compiled form is inside.
+// Rule is one [[rule]] as its author wrote it. The compiled form is not exported.
 type Rule struct {
 	Action      Action
-	On          On // what it judges: calls, or what comes back
+	On          On // what the rule judges: calls, replies or list entries
 	Pos         Position
 	Description string
 	Index       int  // place in the policy, from 0
 	OutOfBand   bool // a person must be asked by other means than the client's own form
-	Pinned      bool // no answer writes a rule above it
-	Rate        Rate // how often it may open a call; the zero value is any number of times
+	Pinned      bool // no answer may write a rule above it
+	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 }
 
 // Decision is a policy's answer. The zero value is a deny by no rule.
 type Decision struct {
 	Action  Action
-	Rule    *Rule  // the rule that decided; nil when none matched
-	Reading string // the reading that decided, when it is not the value as sent
-	Reason  string // why, when no rule says it: malformed call, refused reading
+	Rule    *Rule  // the rule that decided; nil if none matched
+	Reading string // the reading that decided, if it is not the value as sent
+	Reason  string // the reason if no rule states it: malformed call, refused reading
 
-	// Rates are the limits that the calls count against, when they are not denied:
-	// of every rule that decided a reading of one, or may have, and the policy's.
+	// Rates are the limits that the calls count against, unless they are denied: the limits of
+	// every rule that decided, or may have decided, a reading of a call, and the policy's own.
 	Rates []Charge
 
-	Kind string // of a reply: of the findings that decided; "" for the reply as a whole
+	Kind string // for a reply: the kind of finds that decided; "" for the reply as a whole
 
-	// Alters are what rules change of what goes on, when it is not denied: of the texts of
-	// a call that a server makes, or of a reply.
+	// Alters are the changes that rules make to a reply or to the texts of a call by a server,
+	// unless it is denied.
 	Alters []Alteration
 }
 
-// Alteration is what one rule changes of a reply, or of a call that a server makes.
+// Alteration is one rule's change to a reply, or to a call by a server.
 type Alteration struct {
-	Rule *Rule  // its Action says how
-	Kind string // of the findings that are changed, all of them; "" for the reply as a whole
-	Call int    // the place of the call among those that were judged together
+	Rule *Rule  // its Action tells how
+	Kind string // the kind of finds that is changed, in all places; "" for the reply as a whole
+	Call int    // index of the call among the calls that were judged together
 }
 
-// rank is how strict an outcome is: an action, and of two questions the one that
-// fewer may answer first. The zero value denies.
+// rank is the strictness of an outcome: of its action, and of two questions the one that fewer
+// people may answer is stricter. The zero value denies.
 type rank uint8
 
 const (
@@ -53,7 +53,7 @@ const (
 	asksOutOfBand
 	asks
 	allows
-	none // nothing has been said
+	none // no rule has decided
 )
 
 func (r *Rule) rank() rank {
@@ -63,7 +63,7 @@ func (r *Rule) rank() rank {
 	case r.Action == Allow:
 		return allows
 	case r.Action.AltersContent():
-		return none // it is noted, and says nothing of whether it goes on
+		return none // the rule is noted, and does not decide whether the content goes on
 	case r.OutOfBand:
 		return asksOutOfBand
 	}
@@ -80,7 +80,7 @@ func (r rank) toAction() Action {
 	return Prompt
 }
 
-// isStricter reports whether d is to hold rather than other.
+// isStricter reports whether d holds rather than other.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.OutOfBand && !other.Rule.OutOfBand

@@ -4,24 +4,24 @@ import (
 	"fmt"
 )
 
-// Scope is how far beyond one call a rule goes that a person's answer writes.
-// The zero value is the narrowest.
+// Scope tells how far a rule that a person's answer writes goes beyond one call. The zero value
+// is the narrowest.
 type Scope uint8
 
 // The scopes, narrowest first.
 const (
 	Exact  Scope = iota // this call
-	File                // the same on the files and addresses that the call names, whatever else it holds
-	Folder              // the same in the folder that the call is about
-	Tool                // the same tool or prompt, as far as the rule goes that asked
+	File                // the same tool on the files and addresses that the call names, whatever else the call holds
+	Folder              // the same tool in the folder that the call is about
+	Tool                // the same tool or prompt, within the rule that asked
 )
 
 var scopeWords = []string{"exact", "file", "folder", "tool"}
 
-// AllScopes lists all scopes, narrowest first.
+// AllScopes returns all scopes, narrowest first.
 func AllScopes() []Scope { return []Scope{Exact, File, Folder, Tool} }
 
-// String gives the word that people type.
+// String returns the word that people type.
 func (s Scope) String() string {
 	if int(s) < len(scopeWords) {
 		return scopeWords[s]
@@ -29,7 +29,7 @@ func (s Scope) String() string {
 	return fmt.Sprintf("Scope(%d)", uint8(s))
 }
 
-// ParseScope reads such a word.
+// ParseScope parses the word of a scope.
 func ParseScope(word string) (Scope, error) {
 	for i, w := range scopeWords {
 		if w == word {

@@ -7,17 +7,17 @@ type ruleSource struct {
 	Rule
 	subject    Subject
 	patterns   []string // the subject's globs, of which one must match; never empty
-	calls      []Stated // conditions on the call as a whole, by the order of the keys
+	calls      []Stated // conditions on the call as a whole, in the order of the keys
 	args       []argSource
 	where      []whereSource
 	further    Further
 	not        exceptions
 	limit      string // TOML of the limit; "" without one
-	start, end int    // byte span in the file of the whole [[rule]] table
-	from       string // the entry of extends that it comes from; "" for the file's own
+	start, end int    // offsets of the whole [[rule]] table in the file
+	from       string // the entry of extends that the rule comes from; "" for the file's own
 }
 
-// hasConditions reports whether the rule wants more of a call than its subject.
+// hasConditions reports whether the rule demands more of a call than its subject.
 func (r *ruleSource) hasConditions() bool {
 	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.hasExceptions()
 }
@@ -25,12 +25,12 @@ func (r *ruleSource) hasConditions() bool {
 // watchesUnnamedArgs reports whether the rule looks at arguments that it does not name.
 func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
-		return false // whatever it is about: most rules deny
+		return false // the usual case: most rules deny
 	}
 	return r.further.watchesUnnamedArgs(r.Action, r.argumentPaths())
 }
 
-// argumentPaths gives the arguments that conditions and exceptions are on.
+// argumentPaths returns the arguments that conditions and exceptions are on.
 func (r *ruleSource) argumentPaths() (paths [][]string) {
 	for _, a := range r.args {
 		paths = append(paths, a.path)
@@ -44,12 +44,13 @@ func (r *ruleSource) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// namesArgument reports whether the rule has a condition on an argument, or on what it lies in.
+// namesArgument reports whether a condition or exception is on an argument, or on one that
+// holds it.
 func (r *ruleSource) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.argumentPaths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
 }
 
-// argSource is one args.<name> condition: of the globs at least one must match.
+// argSource is one args.<name> condition. At least one of its globs must match.
 type argSource struct {
 	path  []string // the keys below args; never empty
 	globs []string // never empty

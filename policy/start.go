@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// startOf gives the folder in which a call's relative paths start; "" where it is not known.
+// startOf returns the folder in which a call's relative paths start; "" if it is not known.
 func startOf(c *Call) string {
 	if c.Elsewhere {
 		return ""
@@ -19,8 +19,8 @@ func startOf(c *Call) string {
 }
 
 // bindFolder binds an allow about commands or relative paths to the folder in which the call
-// starts: the same letters name another program or file in another folder. A path is also
-// taken without it, because a server elsewhere has its own folders.
+// starts: the same text names another program or file in another folder. If the folder is not
+// known, paths are still accepted, because a server elsewhere has its own folders.
 func (n *narrower) bindFolder() error {
 	if n.rule.Action != Allow || n.call.Subject != ToolSubject || n.scope == Tool {
 		return nil
@@ -39,12 +39,12 @@ func (n *narrower) bindFolder() error {
 	return nil
 }
 
-// dependsOnFolder reports whether the call means another thing in another folder, and names the
-// first word of its commands that does.
+// dependsOnFolder reports whether the call means something else in another folder. It also
+// returns the first word of its commands that does.
 func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	tool := n.call.Names[0]
 	binds = startsWork(tool)
-	args, _ := readArguments(n.call.Args) // read before
+	args, _ := readArguments(n.call.Args) // no error: read before
 	for i := range args {
 		binds = binds || reading.ClassOf(args[i].name) != reading.TextName && slices.ContainsFunc(args[i].texts, mayBeFile)
 	}
@@ -67,11 +67,11 @@ func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	return binds, relative
 }
 
-// workWords are words in the names of tools that start something of the project: a task, a
-// build, its tests.
+// workWords are words in the names of tools that start work of the project: a task, a build,
+// its tests.
 var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
 
-// startsWork reports whether a tool starts what the folder says by its name.
+// startsWork reports whether a tool, by its name, starts something that the folder defines.
 func startsWork(tool string) bool {
 	words := textclass.LetterWords(tool)
 	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.EffectsOf([]string{w})&textclass.Queries != 0 })
@@ -79,7 +79,7 @@ func startsWork(tool string) bool {
 }
 
 // mayBeFile reports whether a text may be the name of a file in the folder, whatever the
-// argument is called: one word with a folder or an ending.
+// argument is called: one word with a folder or a file extension.
 func mayBeFile(text string) bool {
 	if strings.ContainsAny(text, " \t\r\n") || hasRoot(text) || hasHost(text) {
 		return false
@@ -89,13 +89,14 @@ func mayBeFile(text string) bool {
 	return strings.ContainsAny(text, `/\`) || named
 }
 
-// hasHost reports whether a text is a URL with a host: src:///a is a file in a folder src:.
+// hasHost reports whether a text is a URL with a host. src:///a has no host: it is a file in a
+// folder src:.
 func hasHost(text string) bool {
 	scheme, behind, found := strings.Cut(text, "://")
 	return found && scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "" && behind != "" && behind[0] != '/'
 }
 
-// RunsArgument reports whether what a tool is given under this name is run as a command.
+// RunsArgument reports whether a tool runs the argument with this name as a command.
 func RunsArgument(tool, name string) bool {
 	name = strings.ToLower(name)
 	return textclass.RunsText(tool) || slices.ContainsFunc(commandNames, func(part string) bool { return strings.Contains(name, part) })
@@ -104,17 +105,18 @@ func RunsArgument(tool, name string) bool {
 // commandNames are parts of the names of arguments whose text is run.
 var commandNames = []string{"command", "cmd", "script", "exec", "shell", "code", "run"}
 
-// scriptEnds are how files end that an interpreter runs.
+// scriptEnds are the extensions of files that an interpreter runs.
 var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd", ".mk", ".r", ".jar"}
 
-// interpreters run the file that their first operand names, without an ending too.
+// interpreters are programs that run the file in their first operand, even without an
+// extension.
 var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno", "bun", "perl", "ruby", "php", "lua", "tclsh", "rscript",
 	"julia", "osascript", "pwsh", "source", "."}
 
-// RelativeWord gives the first word of a command that names a program or a file of the
-// folder in which it runs; "" without one.
+// RelativeWord returns the first word of a command that names a program or a file of the folder
+// in which the command runs; "" if there is none.
 func RelativeWord(text string) string {
-	runs := false // the word before is an interpreter, or an option of one
+	runs := false // the previous word is an interpreter, or an option of one
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>()=,", r) }) {
 		low := strings.ToLower(w)
 		file := runs && !strings.HasPrefix(w, "-")
@@ -130,7 +132,7 @@ func RelativeWord(text string) string {
 	return ""
 }
 
-// hasRoot reports whether a path starts in the same place in every folder.
+// hasRoot reports whether a path means the same place in every folder.
 func hasRoot(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || s == "~" || reading.IsFile(s) || reading.HasDrive(s) && len(s) > 2 && (s[2] == '/' || s[2] == '\\')
 }

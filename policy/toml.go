@@ -2,7 +2,7 @@ package policy
 
 import "github.com/clawai/clawai/policy/policytext"
 
-// formatTOML writes a rule as a person would.
+// formatTOML returns a rule as a person would write it.
 func (r *ruleSource) formatTOML() string {
 	var pairs []policytext.Pair
 	for _, k := range written {

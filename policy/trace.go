@@ -8,33 +8,33 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Trace is what every rule says of a call, and why. It is for people and
-// analyses, takes far longer than Decide and asks every rule.
+// Trace holds what every rule says about a call, and why. It is for people and analyses: it
+// takes far longer than Decide and asks every rule.
 type Trace struct {
-	Decision Decision        // as Decide has it, action and rule
-	Values   []ArgumentValue // what the rules about this subject read of the call
+	Decision Decision        // the action and the rule of Decide
+	Values   []ArgumentValue // the values of the call that the rules about this subject read
 	Steps    []Step          // one for each rule of the policy, in order
-	// Cut says that judging took more work than a trace may cost: the decision
-	// holds, and the steps show only what was seen until then.
+	// Cut means that judging took more work than a trace may cost: the decision holds, and the
+	// steps show only what was seen until then.
 	Cut bool
 }
 
-// Step is what one rule says.
+// Step is the result of one rule.
 type Step struct {
 	Rule int // index of the rule
-	// Match says whether the rule matched an undecided reading; where there was
-	// none, whether it matches any.
+	// Match tells whether the rule matched an undecided reading; if no reading was undecided,
+	// whether it matches any.
 	Match where.Match
-	// Reached says that the rule's name fits and that some reading was still
-	// undecided when the walk came to the rule. A rule that matches and
-	// is not reached decides nothing here: rules above it did.
+	// Reached means that the rule's name fits and that some reading was still undecided when
+	// the walk came to the rule. A rule that matches but is not reached decides nothing here:
+	// rules above it did.
 	Reached bool
-	// At is the condition that kept the rule from matching, or that could not be
-	// decided, in the attempt that came closest. It is zero when the rule
-	// matches, and when the rules were not asked at all.
+	// At is the condition that kept the rule from matching, or that could not be decided, in
+	// the attempt that came closest. It is zero if the rule matches, and if the rules were not
+	// asked at all.
 	At Condition
-	// Took is a reading that the rule matched, surely or perhaps; nil when the
-	// rule has no condition on an argument that was read in more than one way.
+	// Took is a reading that the rule matched, surely or perhaps; nil if the rule has no
+	// condition on an argument that was read in more than one way.
 	Took *Reading
 }
 
@@ -44,32 +44,33 @@ type ConditionKind uint8
 // The kinds, in the order in which a rule's conditions are looked at.
 const (
 	Unasked         ConditionKind = iota
-	SubjectKind                   // the rule is about tools, say, and the call reads a resource
+	SubjectKind                   // the rule is about another subject, for example about tools if the call reads a resource
 	NameGlob                      // tool = "..."
 	CallCondition                 // on the call as a whole: server = "...", when = { ... }
 	ArgumentGlob                  // args.<name> = "..."
 	Constraint                    // where.<name>.<key> = ...
-	FurtherArgument               // one that no condition names, and args_only
-	OtherOn                       // the rule is about replies, say, and a call is judged
+	FurtherArgument               // an argument that no condition names, and args_only
+	OtherOn                       // the rule judges something else, for example replies and not calls
 )
 
 // Condition is one condition of a rule, and what it was compared with.
 type Condition struct {
 	Kind ConditionKind
-	Not  bool     // it is an exception: Want are globs of which none may match
-	Key  string   // of a CallCondition
+	Not  bool     // an exception: none of the globs in Want may match
+	Key  string   // the key of a CallCondition
 	Path []string // of an argument: the names below args, or below where
-	Want []string // the globs as written, one of which must match; the subject's key; TOML of a constraint, an args_only, or a key of the call that takes no glob
-	// Got is what a name or a condition on the call was compared with; "" where the
-	// call does not say. Of a further argument it is why that counts (Suspect).
+	Want []string // the globs as written, one of which must match; the subject's key; or TOML of a constraint, an args_only, or a call key that takes no glob
+	// Got is the text that a name or a condition on the call was compared with; "" if the call
+	// does not say. For a further argument it is the reason why the argument counts
+	// (reading.Suspicion).
 	Got string
-	// Reading is what an argument or a URI was compared with; nil when the call
-	// has no such argument.
+	// Reading is the reading of an argument or a URI that the condition was compared with; nil
+	// if the call has no such argument.
 	Reading *Reading
 }
 
-// ReachedRules lists the rules that matched, surely or perhaps, a reading that was
-// still undecided when the walk came to them.
+// ReachedRules returns the rules that matched, surely or perhaps, a reading that was still
+// undecided when the walk came to them.
 func (t *Trace) ReachedRules() []int {
 	var rules []int
 	for i := range t.Steps {
@@ -80,13 +81,13 @@ func (t *Trace) ReachedRules() []int {
 	return rules
 }
 
-// traceEffort bounds a trace: it asks rules that the index spares Decide, and
-// goes on behind what has decided.
+// traceEffort is the effort limit of a trace. A trace asks rules that the index spares Decide,
+// and goes on after the decision.
 const traceEffort = 4 * effort.Max
 
-// Trace judges a call as Decide does, by a walk through all rules, and keeps
-// what each of them said. Every reading is walked to the last rule, also where
-// Decide stops because nothing can change the answer any more.
+// Trace judges a call as Decide does, but walks through all rules and keeps the result of each
+// rule. It walks every reading to the last rule, even where Decide stops because nothing can
+// change the answer any more.
 func (p *Policy) Trace(c *Call) Trace {
 	t, _ := p.traceWithDecision(c, traceEffort)
 	t.Decision = p.Decide(c)
@@ -94,7 +95,7 @@ func (p *Policy) Trace(c *Call) Trace {
 	return t
 }
 
-// traceWithDecision gives, beside the trace, the answer that its own walk came to.
+// traceWithDecision returns the trace and the answer of the trace's own walk.
 func (p *Policy) traceWithDecision(c *Call, left effort.Left) (Trace, Decision) {
 	t := Trace{Steps: make([]Step, len(p.sources))}
 	for i := range t.Steps {
@@ -119,7 +120,7 @@ func (p *Policy) traceWithDecision(c *Call, left effort.Left) (Trace, Decision) 
 	return t, d
 }
 
-// tracer listens to a walk. A nil tracer is a walk that nobody listens to.
+// tracer records a walk. A nil tracer turns tracing off.
 type tracer struct {
 	policy *Policy
 	call   *Call
@@ -129,8 +130,7 @@ type tracer struct {
 	name   string
 }
 
-// beginName notes what holds before any rule is walked to: which rules are about
-// other subjects and other names.
+// beginName notes the rules about other subjects and other names before the walk begins.
 func (t *tracer) beginName(v *view, name string) {
 	t.name, t.all, v.tool = name, t.all[:0], builtinOf(t.call, name)
 	for i := range t.trace.Steps {
@@ -153,7 +153,7 @@ func (t *tracer) beginName(v *view, name string) {
 	}
 }
 
-// bothNames gives a tool's own and that of its class, for people.
+// bothNames returns a tool's own name and the name of its class, for people.
 func bothNames(own, class string) string {
 	if class == "" {
 		return own
@@ -161,8 +161,8 @@ func bothNames(own, class string) string {
 	return own + " (" + class + ")"
 }
 
-// traceRule is told of every rule whose name fits: which of the pending readings it
-// matches, and which it may.
+// traceRule records a rule whose name fits: the pending readings that it matches, and those
+// that it may match.
 func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
 	r, s := &t.policy.rules[id], &t.trace.Steps[id]
 	everything := uint64(1)
@@ -213,16 +213,16 @@ func (r *rule) readsSlot(slot int32) bool {
 	return false
 }
 
-// obstacle is the condition that an attempt of a rule ended at.
+// obstacle is the condition at which an attempt of a rule ended.
 type obstacle struct {
-	kind  ConditionKind // Unasked: there was none
-	index int           // of a condition on an argument, or on the call
+	kind  ConditionKind // Unasked: no obstacle
+	index int           // index of a condition on an argument, or on the call
 	got   *reading.Reading
-	found *beyond // of a further argument
-	depth int     // one more than the conditions met before it
+	found *beyond // for a further argument
+	depth int     // one more than the number of conditions met before
 }
 
-// findObstacle finds the condition that a rule failed at, or that left it a maybe.
+// findObstacle returns the condition at which a rule failed, or that made it a maybe.
 func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pending uint64, m where.Match) obstacle {
 	at := obstacle{depth: 1}
 	if m == where.Yes {
@@ -258,8 +258,9 @@ func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pen
 	return at
 }
 
-// pickReading gives the reading that this walk is about of an argument other than the main
-// one; where it is about all, the first that does not match, if there is one.
+// pickReading returns the reading of an argument other than the main one that this walk is
+// about. If the walk is about all readings, it returns the first one that does not match, if
+// there is one.
 func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	s := v.findSpan(c.slot)
 	if s == nil {
@@ -275,7 +276,8 @@ func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	return &v.readings[max(s.lo, s.at)]
 }
 
-// compiledCondition gives the condition on the call as a whole in that place of the compiled rule.
+// compiledCondition returns condition i on the call as a whole of the compiled rule, and
+// whether it is an exception.
 func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
 	all := r.callConditions()
 	if n := len(all); i < n {
@@ -284,7 +286,7 @@ func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
 	return &r.not.calls[i-len(all)], true
 }
 
-// describeCondition describes what a rule failed at as its author wrote it.
+// describeCondition describes the condition at which a rule failed, as its author wrote it.
 func (t *tracer) describeCondition(rule int, at obstacle) Condition {
 	src := &t.policy.sources[rule]
 	c := Condition{Kind: at.kind}

@@ -6,23 +6,23 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// ArgumentValue is one value of an argument, or the URI of a resource, that a rule in
-// reach has a condition on.
+// ArgumentValue is one value of an argument, or the URI of a resource, if a rule in reach has a
+// condition on it.
 type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
-	Readings []Reading // at least one; those that differ in their pattern's form alone are one
+	Readings []Reading // at least one; readings with the same text and refusal are listed once
 }
 
 // Reading is one way in which a server could understand a value.
 type Reading struct {
-	Text    string   // as it is compared
-	Sent    string   // as it was sent
-	How     []string // what made it, in words and in order; nil when it is as sent
+	Text    string   // the compared text
+	Sent    string   // the text as sent
+	How     []string // the steps that made Text, in words and in order; nil if Text is as sent
 	Absent  bool     // a server may find no such value
-	Refused string   // why it opens nothing and meets every deny and prompt; else ""
+	Refused string   // why the reading allows nothing and meets every deny and prompt; else ""
 }
 
-// maxTraced bounds the readings a trace shows of one call.
+// maxTraced is the largest number of readings that a trace shows of one call.
 const maxTraced = 1 << 10
 
 // copyReading copies a reading out of the view.
@@ -48,7 +48,7 @@ func (p *Policy) copyReading(r *reading.Reading) *Reading {
 	return &out
 }
 
-// addValues notes the readings that a view made for one of the call's names.
+// addValues adds the readings that a view made for one of the call's names.
 func (t *tracer) addValues(v *view) {
 	paths := map[int32][]string{}
 	if n := t.policy.args[t.call.Subject]; n != nil {
@@ -75,7 +75,7 @@ func (t *tracer) addValues(v *view) {
 	}
 }
 
-// collectPaths collects the names that lead to each slot.
+// collectPaths collects the path of each slot.
 func (n *argNames) collectPaths(above []string, bySlot map[int32][]string) {
 	if n.slot != 0 {
 		bySlot[n.slot] = above

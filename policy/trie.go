@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// trie maps literal text, read from its start or from its end, to lists of
-// numbers (rules or buckets). Letters that differ in ASCII case alone are one.
+// trie maps literal text, read from its start or from its end, to lists of numbers (rules or
+// buckets). It ignores ASCII case.
 type trie struct {
 	root     node
 	backward bool
 }
 
 type node struct {
-	label string // the bytes on the way from the parent, lower case
+	label string // the bytes between the parent and this node, lower case
 	heads string // the first byte of each child's label
 	kids  []*node
 	ids   []int32 // ascending
@@ -35,7 +35,7 @@ func (t *trie) foldKey(s string) string {
 	return string(b)
 }
 
-// add puts a number under a literal. Numbers are added in order.
+// add adds a number under a literal. Numbers must come in ascending order.
 func (t *trie) add(literal string, id int32) {
 	n, key := &t.root, t.foldKey(literal)
 	for key != "" {
@@ -67,7 +67,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// appendID keeps a list ascending and without repeats.
+// appendID appends to an ascending list and skips a repeated number.
 func appendID(ids []int32, id int32) []int32 {
 	if n := len(ids); n > 0 && ids[n-1] == id {
 		return ids
@@ -75,7 +75,7 @@ func appendID(ids []int32, id int32) []int32 {
 	return append(ids, id)
 }
 
-// collectLists appends the list of every literal that s begins with (or ends with).
+// collectLists appends the list of every literal that is a prefix (or suffix) of s.
 func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	n, at := &t.root, 0
 	for {
@@ -86,7 +86,7 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 			return lists
 		}
 		i, head := 0, t.byteAt(s, at)
-		if n.heads[0] != head { // mostly it is the only one
+		if n.heads[0] != head { // usually there is only one child
 			if i = strings.IndexByte(n.heads, head); i < 0 {
 				return lists
 			}
@@ -99,7 +99,7 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	}
 }
 
-// matchesLabel reports whether label stands in s at a distance from its start (or end).
+// matchesLabel reports whether label stands in s at a distance from the start (or end) of s.
 func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false

@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Trust is how far something is true of a tool or a server, from the laxest to the
-// strictest. The zero value is that nothing was said.
+// Trust tells how far a property is true of a tool or a server, from the laxest to the
+// strictest. The zero value means that nothing was said.
 type Trust uint8
 
-// What can be said of a property. Private is of secret_data alone.
+// The values of Trust. Private is only for secret_data.
 const (
 	Unsaid Trust = iota
 	No
@@ -20,21 +20,21 @@ const (
 	Forbidden
 )
 
-// Traits are what a server's tools have to do with people who are not the owner, and with
-// what these should not get.
+// Traits are the properties of a server's tools that concern people other than the owner, and
+// data that these people should not get.
 type Traits struct {
-	PublicSource    Trust // it returns what anybody may have written
-	SecretData      Trust // it returns what must not leave
+	PublicSource    Trust // it returns text that anybody may have written
+	SecretData      Trust // it returns data that must not leave
 	PublicSink      Trust // it writes where others read
-	DangerousWrites Trust // it changes what hurts
+	DangerousWrites Trust // its changes can do harm
 }
 
-// trustFields gives the traits in the order of the table's keys.
+// trustFields returns the traits in the order of the table's keys.
 func (t *Traits) trustFields() [4]*Trust {
 	return [4]*Trust{&t.PublicSource, &t.SecretData, &t.PublicSink, &t.DangerousWrites}
 }
 
-// FillUnsaid gives t, and what others say where t says nothing.
+// FillUnsaid returns t, with the values of others where t says nothing.
 func (t Traits) FillUnsaid(others Traits) Traits {
 	for i, to := range t.trustFields() {
 		if *to == Unsaid {
@@ -44,7 +44,7 @@ func (t Traits) FillUnsaid(others Traits) Traits {
 	return t
 }
 
-// Join is the stricter of both in each.
+// Join returns the stricter value of both for each trait.
 func (t Traits) Join(others Traits) Traits {
 	for i, to := range t.trustFields() {
 		*to = max(*to, *others.trustFields()[i])
@@ -59,36 +59,37 @@ type TrustTable struct {
 	Server string // the server's name, exactly
 	Tool   string // a glob; "" for the server as a whole
 	Traits Traits
-	// Decides names the arguments that say where a call goes; nil where nothing is said.
+	// Decides are the names of the arguments that decide where a call goes; nil if nothing is
+	// said.
 	Decides []string
 	Pin     Pin    // of the server as a whole
-	From    string // the entry of extends that it comes from; "" for the file's own
+	From    string // the entry of extends that the table comes from; "" for the file's own
 
 	tool *glob.Pattern
-	text string // what it says, as TOML
+	text string // the table as TOML
 }
 
-// Pin is how the lists of a server are held to what was approved (docs/pins.md), from the
-// laxest. The zero value is that nothing was said.
+// Pin tells how strictly a server's lists must be the approved ones (docs/pins.md), from the
+// laxest. The zero value means that nothing was said.
 type Pin uint8
 
-// The pins.
+// The values of Pin.
 const (
 	_         Pin = iota
-	PinOff        // nothing is looked at
-	PinRecord     // what changes is on record, and passes
-	PinFirst      // what is listed first is approved; afterwards as PinAsk
-	PinAsk        // a person approves what changes, and until then it is as it was
+	PinOff        // nothing is checked
+	PinRecord     // changes are recorded, and pass
+	PinFirst      // the first lists are approved; later as PinAsk
+	PinAsk        // a person approves changes; until then the approved version holds
 	PinLock       // nobody is asked
 )
 
 var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
 
-// String is the word of a policy.
+// String returns the word that policies use.
 func (p Pin) String() string { return pinWords[p] }
 
-// Pin is what the first table of a server that speaks of it says, or a layer where it is
-// stricter. Whose name is not known is not pinned.
+// Pin returns the pin in the first table of a server that has one, or the pin of a layer if
+// that is stricter. A server whose name is not known is not pinned.
 func (p *Policy) Pin(server string) (pin Pin) {
 	for _, of := range append([]*Policy{p}, p.options.Above...) {
 		at := slices.IndexFunc(of.trusts, func(t TrustTable) bool { return t.Server == server && t.Pin > 0 && server != "" })
@@ -99,15 +100,15 @@ func (p *Policy) Pin(server string) (pin Pin) {
 	return pin
 }
 
-// HasPins says that some server is pinned.
+// HasPins reports whether some server is pinned.
 func (p *Policy) HasPins() bool {
 	return slices.ContainsFunc(append([]*Policy{p}, p.options.Above...), func(of *Policy) bool {
 		return slices.ContainsFunc(of.trusts, func(t TrustTable) bool { return t.Pin > PinOff })
 	})
 }
 
-// Level is what becomes of calls that could carry out what a session has seen. The zero
-// value is that nothing is looked at.
+// Level tells what happens to calls that could carry out data that a session has seen. The zero
+// value means that nothing is checked.
 type Level uint8
 
 // The levels, from the laxest.
@@ -118,12 +119,12 @@ const (
 	Strict
 )
 
-// String is the word of a policy.
+// String returns the word that policies use.
 func (l Level) String() string { return levelWords[l] }
 
 var levelWords = []string{"off", "watch", "ask", "strict"}
 
-// FlowLevel gives the level of the policy, or that of a layer where it is stricter.
+// FlowLevel returns the level of the policy, or of a layer if that is stricter.
 func (p *Policy) FlowLevel() Level {
 	level := p.level
 	for _, layer := range p.options.Above {
@@ -132,25 +133,25 @@ func (p *Policy) FlowLevel() Level {
 	return level
 }
 
-// LocalFlowLevel gives that of the policy's own text.
+// LocalFlowLevel returns the level of the policy without its layers.
 func (p *Policy) LocalFlowLevel() Level { return p.level }
 
-// String is what the table says, as TOML on one line.
+// String returns the table as TOML on one line.
 func (t *TrustTable) String() string { return strings.ReplaceAll(t.text, "\n", " ") }
 
-// TrustTables gives the tables in order, those of what the policy extends last; layers have their
-// own.
+// TrustTables returns the tables in order, the tables of extended texts last. Layers have their
+// own tables.
 func (p *Policy) TrustTables() []TrustTable { return slices.Clone(p.trusts) }
 
-// Said is what tables say of a tool of a server.
+// Said holds what tables say about a tool of a server.
 type Said struct {
-	Own     Traits   // by the policy; Unsaid where it leaves that to others
-	Floor   Traits   // by its layers: no laxer than this
-	Decides []string // nil where nothing is said
+	Own     Traits   // by the policy; Unsaid where it says nothing
+	Floor   Traits   // by its layers: the answer is never laxer than this
+	Decides []string // nil if nothing is said
 }
 
-// ToolTrust gives what is said of a tool under its names, each a reading of the same call: the
-// strictest holds. Without names it is about the server as a whole.
+// ToolTrust returns what is said about a tool under its names, each a reading of the same call:
+// the strictest holds. Without names it returns what is said about the server as a whole.
 func (p *Policy) ToolTrust(server string, names []string) Said {
 	s := Said{}
 	s.Own, s.Decides = p.ownToolTrust(server, names)
@@ -161,8 +162,8 @@ func (p *Policy) ToolTrust(server string, names []string) Said {
 	return s
 }
 
-// TrustAny gives what is said of some tool of a server, or of the server: the strictest. It is
-// for what no tool is known to have sent.
+// TrustAny returns the strictest of what is said about a server and about its tools. It is for
+// messages that no known tool sent.
 func (p *Policy) TrustAny(server string) (t Traits) {
 	for _, of := range append([]*Policy{p}, p.options.Above...) {
 		for i := range of.trusts {
@@ -187,7 +188,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (t Traits, decides 
 			t, decides = of, args
 			continue
 		}
-		for j, to := range t.trustFields() { // what one reading leaves unsaid is said of none
+		for j, to := range t.trustFields() { // a trait that one reading leaves unsaid is unsaid for all
 			if *to != Unsaid && *of.trustFields()[j] != Unsaid {
 				*to = max(*to, *of.trustFields()[j])
 			} else {
@@ -198,7 +199,8 @@ func (p *Policy) ownToolTrust(server string, names []string) (t Traits, decides 
 	return t, decides
 }
 
-// trustOf takes the first table of a tool that says a thing, else that of the server.
+// trustOf takes each value from the first table of the tool that has it, or else from the
+// server's table.
 func (p *Policy) trustOf(server, name string) (t Traits, decides []string) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {
@@ -215,7 +217,8 @@ func (p *Policy) trustOf(server, name string) (t Traits, decides []string) {
 	return t, decides
 }
 
-// compareTrust says how many tables and how much of the level the next policy has lost.
+// compareTrust returns how many tables the next policy has lost, counting a lower level as one
+// more, and whether both have the same tables.
 func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {
 		if !slices.ContainsFunc(next.trusts, func(t TrustTable) bool { return t.text == p.trusts[i].text }) {

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// view is one call taken apart, and the room to do it in.
+// view is one call taken apart, with the buffers for this work.
 type view struct {
 	policy *Policy
 	call   *Call
@@ -22,35 +22,35 @@ type view struct {
 	buckets  []*bucket
 	lists    [][]int32
 	fold     reading.CaseFolder
-	base     *reading.Base // of cwd; nil where it is not known
-	started  bool          // whether base is in doubt has been found out
-	cwd      string        // of the last call in which a path was read
-	home     string        // and of its policy
-	os       string        // and of its server
-	room     []byte        // of the texts that had escapes
+	base     *reading.Base // of cwd; nil if it is not known
+	started  bool          // base.Doubtful has been set for this call
+	cwd      string        // Cwd of the last call in which a path was read
+	home     string        // home of that call's policy
+	os       string        // OS of that call's server
+	room     []byte        // buffer for the texts that had escapes
 	left     effort.Left
-	answers  map[asked]where.Match // of constraints
-	spelled  map[textAsked]bool    // of conditions, about texts that hold JSON
-	noted    []int32               // rules whose limits count the call, or which alter what goes on
-	// everySlot is that of the conditions on any argument; 0 when none is in reach.
+	answers  map[asked]where.Match // cached answers of constraints
+	spelled  map[textAsked]bool    // cached answers of conditions, about texts that hold JSON
+	noted    []int32               // rules that have a limit for the call, or that alter content
+	// everySlot is the slot of the conditions on any argument; 0 if none is in reach.
 	everySlot int32
-	trace     *tracer // nil: nobody listens
+	trace     *tracer // nil: no tracing
 }
 
-// unit is the readings of one string: they go through the rules together.
+// unit is the readings of one string: the rules judge them together.
 type unit struct{ lo, hi int }
 
-// span is the units found for one slot, whose readings lie side by side.
+// span is the units found for one slot. Their readings are adjacent.
 type span struct {
 	slot   int32
 	units  [2]int // from, to
 	lo, hi int    // readings
-	at     int    // the reading this walk is about; -1: all of them at once
+	at     int    // the reading that this walk is about; -1: all of them at once
 }
 
 func (s *span) size() int { return s.hi - s.lo }
 
-// outcome is a decision in the making.
+// outcome is an intermediate decision.
 type outcome struct {
 	rank    rank
 	rule    int // -1: no rule
@@ -58,21 +58,21 @@ type outcome struct {
 	reason  string
 }
 
-// Bounds of the work one call can ask for. Beyond maxExact combinations of
-// readings the arguments are judged as wholes; beyond maxAll readings no more.
+// Limits on the work that one call can ask for. Above maxExact combinations of readings the
+// arguments are judged as wholes; above maxAll readings the call is denied.
 const (
 	maxExact = 1 << 16
 	maxAll   = 1 << 18
 )
 
-// usualRoom is how many bytes a view keeps for the texts of the next call.
+// usualRoom is the number of bytes that a view keeps for the texts of the next call.
 const usualRoom = 64 << 10
 
-// releaseCall lets go of the call and of the policy: whoever takes the view next judges
+// releaseCall drops the references to the call and the policy: the next user of the view judges
 // another call, perhaps by other rules.
 func (v *view) releaseCall() {
 	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
-		all[i] = nil // what was used stands in front, and is little
+		all[i] = nil // the used elements come first, and are few
 	}
 	for i, all := 0, v.lists[:cap(v.lists)]; i < len(all) && all[i] != nil; i++ {
 		all[i] = nil
@@ -180,13 +180,14 @@ func (v *view) readValue(val *value) {
 	}
 }
 
-// allRooted says that all readings lead from the root, wherever relative paths start.
+// allRooted reports whether all readings lead from the root, wherever relative paths start.
 func allRooted(rs []reading.Reading) bool {
 	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
 }
 
-// baseFolder gives the folder at which the call's relative paths start; nil where it is not
-// known. doubt says that it matters whether it is in doubt, which takes a look at all arguments.
+// baseFolder returns the folder at which the call's relative paths start; nil if it is not
+// known. doubt means that the caller needs to know whether the folder is in doubt, which takes
+// a look at all arguments.
 func (v *view) baseFolder(doubt bool) *reading.Base {
 	if home := v.policy.homeFolder(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
 		v.base, v.cwd, v.home, v.os = nil, v.call.Cwd, home, v.call.OS
@@ -201,8 +202,8 @@ func (v *view) baseFolder(doubt bool) *reading.Base {
 	return v.base
 }
 
-// changesFolder reports whether an argument may send the call to another folder than the base: relative
-// paths may start at either then.
+// changesFolder reports whether an argument may select another folder than the base: then
+// relative paths may start at either.
 func changesFolder(args []byte, base *reading.Base, home string, windows bool) bool {
 	for name, value := range jsonscan.ValueOf(args).Members() {
 		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
@@ -237,11 +238,11 @@ func (v *view) hasSlotCondition(slot int32) bool {
 	return false
 }
 
-// walkAll walks the rules for every combination of readings: one argument, the
-// one with the most, is taken a unit at a time, the others a reading at a time.
-// Where there are too many combinations the arguments are judged as wholes, by
-// one walk in which a condition may be a maybe; that can only be stricter. Those on
-// any argument are about all values at once in any case.
+// walkAll walks the rules for every combination of readings. The argument with the most
+// readings is taken one unit at a time, the others one reading at a time. If there are too many
+// combinations, the arguments are judged as wholes by one walk, in which a condition may be a
+// maybe; the answer can only be stricter. Conditions on any argument are always about all
+// values at once.
 func (v *view) walkAll(name string) outcome {
 	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
@@ -283,12 +284,12 @@ func (v *view) walkAll(name string) outcome {
 	return worst
 }
 
-// isSettled says that nothing further can change the answer, and that nobody
-// listens to what the rules have to say all the same.
+// isSettled reports whether nothing can change the answer any more and no tracer needs the
+// other rules.
 func (v *view) isSettled(o outcome) bool { return o.rank == denies && v.trace == nil }
 
-// nextCombination moves the arguments other than main on to their next combination of
-// readings; false when all have been seen.
+// nextCombination moves the arguments other than main to their next combination of readings. It
+// returns false after the last one.
 func (v *view) nextCombination(main int) bool {
 	for i := range v.spans {
 		s := &v.spans[i]
@@ -303,12 +304,12 @@ func (v *view) nextCombination(main int) bool {
 	return false
 }
 
-// ruleEffort is the work to look at a rule.
+// ruleEffort is the effort to look at a rule.
 const ruleEffort = 32
 
-// walkRules goes down the rules with the readings of one unit, all undecided. A rule
-// decides those that match it and they leave; where it may match, its action is
-// collected and they stay. What is left at the end met no rule.
+// walkRules goes down the rules with the readings of one unit, all undecided. A rule decides
+// the readings that it matches, and these are removed. If a rule may match a reading, its
+// action is collected and the reading stays. The readings left at the end met no rule.
 func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	pending, readings := uint64(1), []reading.Reading(nil)
 	if u != nil {
@@ -362,8 +363,8 @@ func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	return worst
 }
 
-// matchesName reports whether a rule is about a name. That of a resource is its URI, which is
-// read as arguments are.
+// matchesName reports whether a rule is about a name. The name of a resource is its URI, which
+// is read as an argument is.
 func (v *view) matchesName(r *rule, name string) bool {
 	if n := len(r.names) + len(r.notNames); n > 1 {
 		v.left.Spend(patternEffort * n)
@@ -371,8 +372,8 @@ func (v *view) matchesName(r *rule, name string) bool {
 	return (r.names == nil || v.oneOf(r.names, name)) && !v.oneOf(r.notNames, name)
 }
 
-// oneOf reports whether one of some globs matches a name, or the class of the tool that it
-// names.
+// oneOf reports whether one of the globs matches a name, or the class of the tool with that
+// name.
 func (v *view) oneOf(globs anyOf, name string) bool {
 	for _, g := range globs {
 		if v.left.MatchGlob(g, name) || v.tool.Class != "" && v.left.MatchGlob(g, v.tool.Class) {
@@ -382,8 +383,8 @@ func (v *view) oneOf(globs anyOf, name string) bool {
 	return false
 }
 
-// builtinOf gives what is known of the tool that a call names, which is nothing unless its
-// client brought it along: no server's tool has a class, whatever it is called.
+// builtinOf returns the known facts of the tool that a call names. They are empty unless the
+// client brought the tool along: no server's tool has a class, whatever it is called.
 func builtinOf(c *Call, name string) builtin.Tool {
 	if c.Subject != ToolSubject || c.Method != builtin.Method {
 		return builtin.Tool{}
@@ -391,7 +392,7 @@ func builtinOf(c *Call, name string) builtin.Tool {
 	return builtin.FindTool(c.Server, name)
 }
 
-// matchRule says which of the pending readings a rule matches, and which it may.
+// matchRule returns the pending readings that a rule matches, and those that it may match.
 func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pending uint64) (sure, perhaps uint64) {
 	whole := where.Yes
 	for _, t := range r.calls {
@@ -423,8 +424,8 @@ func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pendin
 	return sure, perhaps
 }
 
-// narrowReadings narrows the readings a rule matches, or may match, to those its
-// condition lets pass.
+// narrowReadings reduces the readings that a rule matches, or may match, to those that pass a
+// condition.
 func (v *view) narrowReadings(c *condition, readings []reading.Reading, sure, perhaps uint64, a Action) (uint64, uint64) {
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// When is the time at which a rule holds. The zero value never does.
+// When is the time at which a rule holds. The zero value never holds.
 type When struct {
-	From, To      int            // minutes of the day; a To that is not after From is one of the next day
-	Days          [7]bool        // on which the stretch begins, from Sunday as time.Weekday has them
-	Zone          *time.Location // in which they are meant
-	After, Before time.Time      // and only from, or until then; zero for no such bound
+	From, To      int            // minutes of the day; a To that is not after From is on the next day
+	Days          [7]bool        // days on which the period begins, indexed by time.Weekday
+	Zone          *time.Location // time zone of From, To and Days
+	After, Before time.Time      // the rule holds only from After and until Before; zero for no such bound
 	Text          string         // as TOML
 }
 
-// ContainsTime reports whether t lies in it.
+// ContainsTime reports whether t lies in w.
 func (w *When) ContainsTime(t time.Time) bool {
 	if w.Zone == nil || !w.After.IsZero() && t.Before(w.After) || !w.Before.IsZero() && !t.Before(w.Before) {
 		return false
@@ -32,8 +32,8 @@ func (p *Policy) AsksDisk() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.asksDisk })
 }
 
-// DependsOnHints reports whether an answer may depend on what a fixture need not say of a call
-// (CallKey.Hint).
+// DependsOnHints reports whether an answer may depend on a fact of a call that a fixture may
+// leave out (CallKey.Hint).
 func (p *Policy) DependsOnHints() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.hinted })
 }
@@ -43,8 +43,8 @@ func (p *Policy) Timed() bool {
 	return p.matchesAnyLayer(func(q *Policy) bool { return q.timed })
 }
 
-// matchesAnyLayer reports whether something is so of the rules about calls or about what comes back, of
-// the policy or of a layer.
+// matchesAnyLayer reports whether is holds for the policy, for its policies about replies and
+// lists, or for a layer.
 func (p *Policy) matchesAnyLayer(is func(*Policy) bool) bool {
 	return is(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.matchesAnyLayer(is) }) ||
 		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.matchesAnyLayer(is) })

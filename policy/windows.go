@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// lazy is a policy that is compiled when it is first asked.
+// lazy is a policy that is compiled on first use.
 type lazy struct {
 	once   sync.Once
 	policy *Policy
 }
 
-// forSystem gives the policy as it judges calls to servers on a system. It shares the rules as
+// forSystem returns the policy that judges calls to servers on a system. It shares the rules as
 // written.
 func (p *Policy) forSystem(os string) *Policy {
 	if os != Windows || p.options.windows {
@@ -26,20 +26,20 @@ func (p *Policy) forSystem(os string) *Policy {
 	p.windows.once.Do(func() {
 		o := p.options
 		if o.windows = true; !disk.OnWindows(o.Disk) {
-			o.Disk = nil // another system's, on which no path of Windows lies
+			o.Disk = nil // a disk of another system, which has no Windows paths
 		}
-		w, _ := compileSources(p.sources, o) // the same globs have been compiled
+		w, _ := compileSources(p.sources, o) // no errors: the same globs have been compiled
 		w.file, w.revision, w.limits, w.trusts, w.level, w.screens = p.file, p.revision, p.limits, p.trusts, p.level, p.screens
 		p.windows.policy = w
 	})
 	return p.windows.policy
 }
 
-// OS is the system of the machine that the policy is for; "" when that was not said.
+// OS returns the system of the machine that the policy is for; "" if it is not known.
 func (p *Policy) OS() string { return p.options.OS }
 
-// IsOS reports whether a text can be the OS of a Call: Windows, or the name of another
-// system, of which nothing is taken for granted.
+// IsOS reports whether a text can be the OS of a Call: Windows, or the name of another system,
+// about which nothing is assumed.
 func IsOS(name string) bool { return name == Windows || name == "linux" || name == "darwin" }
 
 // compilePattern compiles a glob of a rule for the system of the compiler.
@@ -50,7 +50,7 @@ func (c *compiler) compilePattern(text string, closes bool) (*pattern, error) {
 	form := reading.WindowsForm(text)
 	p, err := newPattern(form, c.home, closes)
 	if err != nil || !p.pathLike {
-		return newPattern(text, c.home, closes) // it is about texts
+		return newPattern(text, c.home, closes) // the pattern is about texts
 	}
 	if closes && form[0] == '/' && !strings.HasPrefix(form, "//") {
 		p.aliased = true
@@ -62,15 +62,15 @@ func (c *compiler) compilePattern(text string, closes bool) (*pattern, error) {
 	return p, nil
 }
 
-// onAnyDrive has a glob of a deny or a prompt that begins at a root without a drive mean
-// that of every drive, too.
+// onAnyDrive makes a glob of a deny or a prompt that begins at a root without a drive also mean
+// the same path on every drive.
 func (f *guise) onAnyDrive() {
-	g, _ := glob.Compile("?:" + f.glob.String()) // what is behind the drive is one
+	g, _ := glob.Compile("?:" + f.glob.String()) // no error: the rest is a valid glob
 	f.also = append(f.also, g)
 }
 
-// matchRecast compares a value that may be a path of Windows, and may be a text, with a
-// pattern that is not about paths: where it is not the same as both, that is a maybe.
+// matchRecast compares a value that may be a Windows path or a text with a pattern that is not
+// about paths. If the answers for path and text differ, the result is a maybe.
 func (p *pattern) matchRecast(r reading.Reading, left *effort.Left) where.Match {
 	r.Recast = false
 	path, text := p.matchReading(&r, left), verdictOf(p.asWritten.matchText(r.Raw, left))

@@ -5,27 +5,26 @@ import (
 	"unicode/utf8"
 )
 
-// automaton runs every way to read a pattern at once (Baeza-Yates and Gonnet's
-// shift-and, extended to stars). State i means: the first i elements of the
-// pattern, each a literal character or `?`, are matched. All states that hold
-// are bits of a row; a character of the text costs one pass over the row, so a
-// match costs len(text) × words, whatever the text.
+// automaton follows every way to read a pattern at once (Baeza-Yates and Gonnet's shift-and,
+// extended to stars). State i means: the first i elements of the pattern, each a literal
+// character or `?`, are matched. The active states are the bits of a row. Each character of the
+// text costs one pass over the row, so a match costs len(text) × words, whatever the text.
 type automaton struct {
 	words int
-	last  int        // the state that accepts
-	deep  []uint64   // states that a `**` keeps through any character
-	step  []uint64   // states that a `*` keeps through any but "/"
+	last  int        // the accepting state
+	deep  []uint64   // states that a `**` keeps on any character
+	step  []uint64   // states that a `*` keeps on any character but "/"
 	any   []uint64   // states that a `?` leaves
 	runes []rune     // the distinct literal characters, sorted
-	masks []uint64   // for each of them, the states it leaves
-	ascii [128]uint8 // character -> its place in runes, from 1
+	masks []uint64   // for each of runes, the states that it leaves
+	ascii [128]uint8 // character -> its index in runes, plus 1
 }
 
-// stackWords is the length of row that needs no allocation: patterns of up to
-// 1,023 elements.
+// stackWords is the largest row length that needs no allocation: it is enough for patterns of
+// up to 1,023 elements.
 const stackWords = 16
 
-// newAutomaton takes a valid pattern.
+// newAutomaton builds the automaton of a valid pattern.
 func newAutomaton(pattern string) *automaton {
 	a := &automaton{runes: literalRunes(pattern)}
 	elements := utf8.RuneCountInString(pattern)
@@ -76,8 +75,8 @@ func literalRunes(pattern string) []rune {
 
 func setBit(row []uint64, state int) { row[state/64] |= 1 << (state % 64) }
 
-// maskOf gives the row of states that a literal character leaves; nil when the
-// pattern does not hold it.
+// maskOf returns the row of states that a literal character leaves; nil if the pattern does not
+// hold the character.
 func (a *automaton) maskOf(r rune) []uint64 {
 	i := 0
 	if r < 128 {
@@ -97,8 +96,8 @@ func (a *automaton) acceptsText(s string) bool {
 	return ok
 }
 
-// runRows also counts the words of rows it computed: the measure that the tests
-// hold to pattern × text.
+// runRows also counts the words of rows that it computed. Tests compare this number with
+// pattern × text.
 func (a *automaton) runRows(s string) (ok bool, work int) {
 	if a.words == 1 {
 		return a.runWord(s)
@@ -141,7 +140,7 @@ func (a *automaton) advanceRow(row []uint64, r rune) bool {
 	return alive != 0
 }
 
-// runWord is run for patterns of up to 63 elements, whose row is a register.
+// runWord is runRows for patterns of up to 63 elements, whose row fits in a register.
 func (a *automaton) runWord(s string) (ok bool, work int) {
 	deep, step, one := a.deep[0], a.step[0], a.any[0]
 	states := uint64(1)
@@ -171,8 +170,7 @@ func (a *automaton) runWord(s string) (ok bool, work int) {
 	return states>>a.last&1 == 1, work
 }
 
-// invalid stands for a byte that is not UTF-8: no literal equals it, U+FFFD
-// included.
+// invalid stands for a byte that is not UTF-8: no literal equals it, not even U+FFFD.
 const invalid = utf8.MaxRune + 1
 
 func decodeRune(s string) (rune, int) {

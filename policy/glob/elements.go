@@ -2,10 +2,10 @@ package glob
 
 import "unicode/utf8"
 
-// Kind is what one element of a pattern stands for.
+// Kind is the kind of one element of a pattern.
 type Kind uint8
 
-// The kinds of element. Those that take one character come first.
+// The kinds of elements. The kinds that match one character come first.
 const (
 	Literal Kind = iota // the character itself
 	One                 // any one character: ?
@@ -13,13 +13,13 @@ const (
 	Deep                // any run of characters: ** or more stars
 )
 
-// Element is one step of a pattern: what analyses build their automata of.
+// Element is one step of a pattern. Analyses build their automata from elements.
 type Element struct {
 	Kind Kind
 	Rune rune // of a Literal
 }
 
-// ParseElements takes a valid pattern apart, from left to right.
+// ParseElements returns the elements of a valid pattern, from left to right.
 func ParseElements(pattern string) []Element {
 	elements := make([]Element, 0, len(pattern))
 	for i := 0; i < len(pattern); {

@@ -1,12 +1,12 @@
-// Package glob is the one matcher of policies: `*` is any run of characters
-// except "/", `**` (or a longer run of stars) any run, `?` any one character,
-// and everything else is itself: brackets, braces and backslashes too. A
-// pattern is matched against the whole text and case counts.
+// Package glob is the only glob matcher of policies: `*` is any run of characters except "/",
+// `**` (or a longer run of stars) any run, `?` any one character, and everything else stands
+// for itself: brackets, braces and backslashes too. A pattern is matched against the whole
+// text, and case counts.
 //
-// Patterns belong to the policy's owner, texts to an attacker. Match therefore
-// takes time proportional to pattern times text, whatever both hold, and must
-// never backtrack. A character is a code point; each byte that is not valid
-// UTF-8 counts as one character that only a wildcard matches.
+// Patterns come from the policy's owner, texts from an attacker. Match therefore takes time
+// proportional to pattern times text, whatever they hold, and must never backtrack. A character
+// is a code point; each byte that is not valid UTF-8 counts as one character that only a
+// wildcard matches.
 package glob
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/gobwas/glob"
 )
 
-// Reasons why a text is no pattern.
+// Errors of an invalid pattern.
 var (
 	ErrEmpty   = errors.New("empty pattern")
 	ErrInvalid = errors.New("pattern is not valid UTF-8")
@@ -34,15 +34,15 @@ const (
 type Pattern struct {
 	source string
 	prefix string // literal text before the first wildcard
-	suffix string // literal text after the last; "" when there is no wildcard
-	core   core   // what stands between them
+	suffix string // literal text after the last wildcard; "" if there is no wildcard
+	core   core   // how the text between prefix and suffix is matched
 	chunks []string
 	auto   *automaton
 
-	compiled atomic.Pointer[glob.Pattern] // of one run of stars, from its first use on
+	compiled atomic.Pointer[glob.Pattern] // for one run of stars; set on first use
 }
 
-// core says how the text between prefix and suffix is matched.
+// core is the way to match the text between prefix and suffix.
 type core uint8
 
 const (
@@ -54,7 +54,7 @@ const (
 	general               // a `?` somewhere
 )
 
-// Check says why a text is no pattern, at a fraction of the cost of Compile.
+// Check returns why a text is no pattern, or nil, at a fraction of the cost of Compile.
 func Check(pattern string) error {
 	if pattern == "" {
 		return ErrEmpty
@@ -65,7 +65,7 @@ func Check(pattern string) error {
 	return nil
 }
 
-// Compile prepares a pattern; the error is ErrEmpty or ErrInvalid.
+// Compile compiles a pattern; the error is ErrEmpty or ErrInvalid.
 func Compile(pattern string) (*Pattern, error) {
 	if err := Check(pattern); err != nil {
 		return nil, err
@@ -81,8 +81,7 @@ func Compile(pattern string) (*Pattern, error) {
 	return p, nil
 }
 
-// compileCore takes the middle of a pattern, which begins and ends with a
-// wildcard.
+// compileCore compiles the middle of a pattern, which begins and ends with a wildcard.
 func (p *Pattern) compileCore(middle string) {
 	if strings.IndexByte(middle, '?') >= 0 {
 		p.core, p.auto = general, newAutomaton(middle)
@@ -117,10 +116,10 @@ func countRuns(s string) (deep, shallow int) {
 	return deep, shallow
 }
 
-// countStars gives the length of the run of stars that s begins with.
+// countStars returns the length of the run of stars that s begins with.
 func countStars(s string) int { return len(s) - len(strings.TrimLeft(s, "*")) }
 
-// Match reports whether the whole of s is matched.
+// Match reports whether the pattern matches the whole of s.
 func (p *Pattern) Match(s string) bool {
 	if len(s) < len(p.prefix)+len(p.suffix) ||
 		s[:len(p.prefix)] != p.prefix || s[len(s)-len(p.suffix):] != p.suffix {
@@ -136,8 +135,8 @@ func (p *Pattern) Match(s string) bool {
 	case deepRuns:
 		return p.holdsChunks(s)
 	case mixedRuns:
-		// Without a "/" every star is a deep one, and with one the chunks in
-		// their order are still a condition that most texts fail.
+		// Without a "/" in s every star acts as `**`. With a "/" the order of the chunks is
+		// still a condition that most texts fail.
 		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.auto.acceptsText(s))
 	case general:
 		return p.auto.acceptsText(s)
@@ -146,8 +145,8 @@ func (p *Pattern) Match(s string) bool {
 	}
 }
 
-// compileRun gives gobwas's matcher of a pattern with one run of stars. Most patterns of a
-// policy never meet a text with both their ends, so none is compiled before.
+// compileRun returns gobwas's matcher of a pattern with one run of stars. It compiles on first
+// use: most patterns of a policy never meet a text with both their ends.
 func (p *Pattern) compileRun() *glob.Pattern {
 	if g := p.compiled.Load(); g != nil {
 		return g
@@ -161,8 +160,8 @@ func (p *Pattern) compileRun() *glob.Pattern {
 	return g
 }
 
-// holdsChunks reports whether the literal chunks follow one another in s. Each is
-// looked for as far left as possible, which leaves the most room for the rest.
+// holdsChunks reports whether the literal chunks follow one another in s. It finds each chunk
+// as far left as possible, which leaves the most room for the rest.
 func (p *Pattern) holdsChunks(s string) bool {
 	for _, chunk := range p.chunks {
 		i := strings.Index(s, chunk)
@@ -174,20 +173,21 @@ func (p *Pattern) holdsChunks(s string) bool {
 	return true
 }
 
-// String is the pattern as written.
+// String returns the pattern as written.
 func (p *Pattern) String() string { return p.source }
 
 // HasWildcard reports whether the pattern can match more than one text.
 func (p *Pattern) HasWildcard() bool { return p.core > nothing }
 
-// LiteralText gives the only text the pattern matches; false when it has a wildcard.
+// LiteralText returns the only text that the pattern matches; false if the pattern has a
+// wildcard.
 func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == nothing }
 
-// LiteralPrefix gives the text that everything matched begins with.
+// LiteralPrefix returns the text that every matched text begins with.
 func (p *Pattern) LiteralPrefix() string { return p.prefix }
 
-// LiteralSuffix gives the text that everything matched ends with. It never
-// overlaps the prefix; of a pattern without wildcard it is all of it.
+// LiteralSuffix returns the text that every matched text ends with. It never overlaps the
+// prefix. For a pattern without a wildcard it is the whole pattern.
 func (p *Pattern) LiteralSuffix() string {
 	if p.core == nothing {
 		return p.source
@@ -195,7 +195,7 @@ func (p *Pattern) LiteralSuffix() string {
 	return p.suffix
 }
 
-// MatchCost says what Match(s) may take, in units of about a nanosecond. It is 0 when
+// MatchCost returns the cost that Match(s) may have, in units of about a nanosecond. It is 0 if
 // a look at the ends of s is enough.
 func (p *Pattern) MatchCost(s string) int {
 	if p.core <= nothing || !strings.HasPrefix(s, p.prefix) || !strings.HasSuffix(s, p.suffix) {

@@ -8,7 +8,7 @@ type Edit struct {
 	Text       string
 }
 
-// ApplyEdits gives the text with edits that do not overlap.
+// ApplyEdits returns the text after edits that do not overlap.
 func ApplyEdits(src []byte, edits ...Edit) []byte {
 	edits = slices.Clone(edits)
 	slices.SortFunc(edits, func(a, b Edit) int { return a.Start - b.Start })
@@ -21,7 +21,7 @@ func ApplyEdits(src []byte, edits ...Edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// RemoveEdits cuts the leaf out of its rule.
+// RemoveEdits returns the edits that cut the leaf out of its rule.
 func (l *Leaf) RemoveEdits() []Edit {
 	edits := make([]Edit, len(l.cut))
 	for i, c := range l.cut {
@@ -30,5 +30,5 @@ func (l *Leaf) RemoveEdits() []Edit {
 	return edits
 }
 
-// SetValue gives the leaf another value, in TOML.
+// SetValue returns the edit that gives the leaf another value, in TOML.
 func (l *Leaf) SetValue(value string) Edit { return Edit{l.Value.Start, l.Value.End, value} }

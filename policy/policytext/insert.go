@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// InsertAbove puts a text above the rule of an index, from 0, whose header stands on
-// a line, from 1, and above the comment lines that stand directly on it. Every byte
-// of src stays; the text takes on its line ends and indentation. The text holds
-// whole lines and no string over several of them. False when no such rule stands in
-// src.
+// InsertAbove puts a text above the rule of an index, from 0, whose header stands on a line,
+// from 1, and above the comment lines directly above the rule. Every byte of src stays; the
+// text takes on src's line ends and indentation. The text holds whole lines and no string over
+// several lines. InsertAbove returns false if src has no such rule.
 func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -27,8 +26,8 @@ func InsertAbove(src []byte, index, line int, text string) ([]byte, bool) {
 	return slices.Insert(slices.Clone(src), doc.commentStart(r), []byte(layoutOf(src, r).applyLayout(text))...), true
 }
 
-// commentStart gives where the lines that belong to a rule begin. A comment behind the
-// statement before it is not one of them.
+// commentStart returns the offset of the first line that belongs to a rule. A comment on the
+// line of the previous statement does not belong to the rule.
 func (d *Document) commentStart(r *Rule) int {
 	end := 0
 	if i := slices.IndexFunc(d.Statements, func(st Statement) bool { return st.Start == r.Start }); i > 0 {
@@ -48,7 +47,7 @@ func (d *Document) commentStart(r *Rule) int {
 
 func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
 
-// layout is how a rule of a file is set.
+// layout is the layout of a rule in a file.
 type layout struct {
 	header, keys string // blanks before [[rule]] and before its keys
 	eol          string
@@ -63,7 +62,7 @@ func layoutOf(src []byte, r *Rule) layout {
 	return l
 }
 
-// applyLayout sets a text as the file is set, with an empty line after it.
+// applyLayout returns a text in the layout of the file, with an empty line after it.
 func (l layout) applyLayout(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -79,7 +78,7 @@ func (l layout) applyLayout(text string) string {
 	return b.String()
 }
 
-// AppendText puts a text behind a policy, with its line ends.
+// AppendText appends a text to a policy, with the policy's line ends.
 func AppendText(src []byte, text string) []byte {
 	eol := LineEnd(src)
 	out := slices.Clone(src)
@@ -92,7 +91,7 @@ func AppendText(src []byte, text string) []byte {
 	return append(out, strings.ReplaceAll(text, "\n", eol)...)
 }
 
-// LineEnd gives the line end of a text, by its first line.
+// LineEnd returns the line end of a text, by its first line.
 func LineEnd(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -100,8 +99,8 @@ func LineEnd(src []byte) string {
 	return "\n"
 }
 
-// ForServers puts a line server = … under the action of every rule that has none. Rules
-// about other servers by name are left out, with their comments.
+// ForServers puts a line server = … below the action of every rule that has none. It removes
+// rules that name other servers, with their comments.
 func ForServers(src []byte, servers []string) ([]byte, error) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -129,7 +128,7 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 	return ApplyEdits(src, edits...), nil
 }
 
-// mayNameServer reports whether a glob, or a list of them, could be about one of the servers.
+// mayNameServer reports whether a glob, or a list of globs, could be about one of the servers.
 func (v Value) mayNameServer(servers []string) bool {
 	if v.Kind == StringValue {
 		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)

@@ -1,7 +1,7 @@
-// Package policytext is a policy as text, for all who write or edit one: it is read
-// as statements with the bytes that they stand in, so that a tool changes what it
-// must and leaves the rest as its author set it, and rules are written in one way.
-// It says nothing of meaning, and takes texts that policy.Parse has read. Pure.
+// Package policytext reads, edits and writes policies as text. It reads statements with their
+// byte offsets, so that a tool changes only what it must and keeps the author's layout. It
+// writes all rules in one way. It does not know the meaning of a policy, and it takes texts
+// that policy.Parse has read. The package is pure.
 package policytext
 
 import (
@@ -23,12 +23,12 @@ type Statement struct {
 	List   bool // [[key]]
 	Key    []string
 	Value  Value // of a pair
-	// Start and End are the bytes from the key or bracket to the end of the
-	// value or bracket; blanks and comments around them are not in it.
+	// Start and End are the offsets from the key or bracket to the end of the value or bracket,
+	// without the blanks and comments around them.
 	Start, End int
 }
 
-// ValueKind is what a value is.
+// ValueKind is the kind of a value.
 type ValueKind uint8
 
 // The kinds of values.
@@ -48,13 +48,13 @@ type Value struct {
 	Start, End int
 }
 
-// maxNesting is deeper than a policy that loads can nest.
+// maxNesting is deeper than any policy that loads.
 const maxNesting = 200
 
-// errSyntax is met by no text that policy.Parse reads.
+// errSyntax does not occur with a text that policy.Parse reads.
 var errSyntax = errors.New("no TOML")
 
-// ReadDocument reads a text. The error says that it is no TOML, at which byte.
+// ReadDocument parses a text. The error means that the text is no TOML, and names the byte.
 func ReadDocument(src []byte) (Document, error) {
 	s := scanner{src: src}
 	doc := Document{Src: src}
@@ -68,7 +68,7 @@ func ReadDocument(src []byte) (Document, error) {
 	return doc, nil
 }
 
-// decodeString reads one string of any form.
+// decodeString decodes one string of any form.
 func decodeString(raw []byte) (string, error) {
 	var v struct{ V string }
 	if err := toml.Unmarshal(append([]byte("V="), raw...), &v); err != nil {

@@ -8,7 +8,7 @@ type Rule struct {
 	Start, End int         // from the header to the end of the last statement
 }
 
-// Rules gives the rules in order.
+// Rules returns the rules in order.
 func (d *Document) Rules() []Rule {
 	var rules []Rule
 	open := false
@@ -29,8 +29,8 @@ func (d *Document) Rules() []Rule {
 	return rules
 }
 
-// RemoveKey cuts everything below a key out of a rule: its pairs, and tables of its
-// own.
+// RemoveKey returns the edits that remove everything below a key from a rule: its pairs, and
+// its own tables.
 func (r *Rule) RemoveKey(key string) []Edit {
 	var edits []Edit
 	var table []string
@@ -47,18 +47,18 @@ func (r *Rule) RemoveKey(key string) []Edit {
 	return edits
 }
 
-// Leaf is a value of a rule with its whole path: args.path, where.path.under,
-// server. It is no table, unless Leaves was asked for the table as a whole.
+// Leaf is a value of a rule with its whole path: args.path, where.path.under, server. It is no
+// table, unless Leaves was asked for the table as a whole.
 type Leaf struct {
 	Path  []string
 	Value Value
-	cut   []span // the bytes without which the rule has no such leaf
+	cut   []span // the bytes to cut in order to remove the leaf
 }
 
 type span struct{ start, end int }
 
-// Leaves lists the values of a rule in the order of the text. An inline table with
-// a path in whole is one of them; others are seen through their own values.
+// Leaves returns the values of a rule in the order of the text. An inline table whose path is
+// in whole is one leaf; of other tables the values are leaves.
 func (r *Rule) Leaves(whole ...[]string) []Leaf {
 	var leaves []Leaf
 	var prefix []string
@@ -69,7 +69,7 @@ func (r *Rule) Leaves(whole ...[]string) []Leaf {
 		}
 		cut := []span{{st.Start, st.End}}
 		if above := r.Statements[i-1]; above.Header && len(above.Key) > 1 && (i+1 == len(r.Statements) || r.Statements[i+1].Header) {
-			// It is alone in its table, which would be empty without it.
+			// The pair is alone in its table, which would be empty without it.
 			cut = append([]span{{above.Start, above.End}}, cut...)
 		}
 		leaves = appendLeaves(leaves, prefix, st, cut, whole)

@@ -8,7 +8,7 @@ type scanner struct {
 	depth int
 }
 
-// peek is the byte ahead; 0 at the end, which no text of TOML holds.
+// peek returns the next byte; 0 at the end, because no TOML text holds a 0 byte.
 func (s *scanner) peek() byte {
 	if s.at < len(s.src) {
 		return s.src[s.at]
@@ -18,7 +18,7 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) hasPrefix(text string) bool { return bytes.HasPrefix(s.src[s.at:], []byte(text)) }
 
-// takeText steps over a text, if it stands there.
+// takeText skips a text, if that text comes next.
 func (s *scanner) takeText(text string) bool {
 	if !s.hasPrefix(text) {
 		return false
@@ -33,7 +33,7 @@ func (s *scanner) skipBlanks() {
 	}
 }
 
-// skipGap steps over blanks, line ends and comments.
+// skipGap skips blanks, line ends and comments.
 func (s *scanner) skipGap() {
 	for s.at < len(s.src) {
 		switch s.peek() {
@@ -161,7 +161,7 @@ func (s *scanner) readValue() (Value, error) {
 	return v, err
 }
 
-// readItems reads what stands between brackets, with commas between.
+// readItems reads the items between brackets, separated by commas.
 func (s *scanner) readItems(closing byte, item func() error) error {
 	s.at++
 	for s.skipGap(); s.peek() != closing; s.skipGap() {

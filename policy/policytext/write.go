@@ -9,10 +9,10 @@ import (
 // Pair is a key and its value, both in TOML.
 type Pair struct{ Key, Value string }
 
-// StringPair gives a pair of a key and a string.
+// StringPair returns a pair of a key and a string.
 func StringPair(key, text string) Pair { return Pair{key, Quote(text)} }
 
-// WriteRule writes a rule, one pair a line.
+// WriteRule returns a rule, one pair a line.
 func WriteRule(pairs ...Pair) string {
 	var b strings.Builder
 	b.WriteString("[[rule]]\n")
@@ -22,7 +22,7 @@ func WriteRule(pairs ...Pair) string {
 	return b.String()
 }
 
-// Quote writes a basic string on one line. What a reader could not see is escaped.
+// Quote returns a basic string on one line. It escapes what a reader could not see.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -47,7 +47,7 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// QuoteAll quotes each of some texts.
+// QuoteAll returns each of the texts quoted.
 func QuoteAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -56,17 +56,16 @@ func QuoteAll(texts []string) []string {
 	return out
 }
 
-// LiteralString writes a string in single quotes; false when something in it has to be
-// escaped.
+// LiteralString returns a string in single quotes; false if something in it must be escaped.
 func LiteralString(s string) (string, bool) {
 	hidden := func(r rune) bool { return r == '\'' || !strconv.IsPrint(r) }
 	return "'" + s + "'", !strings.ContainsFunc(s, hidden)
 }
 
-// FormatList writes a list on one line.
+// FormatList returns a list on one line.
 func FormatList(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
 
-// OneOrList writes a single value by itself.
+// OneOrList returns a single value by itself, and several values as a list.
 func OneOrList(values []string) string {
 	if len(values) == 1 {
 		return values[0]
@@ -74,7 +73,7 @@ func OneOrList(values []string) string {
 	return FormatList(values)
 }
 
-// InlineTable writes an inline table.
+// InlineTable returns an inline table.
 func InlineTable(pairs []Pair) string {
 	if len(pairs) == 0 {
 		return "{}"
@@ -86,7 +85,7 @@ func InlineTable(pairs []Pair) string {
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
-// DottedKey writes a dotted key; names are bare where they can be.
+// DottedKey returns a dotted key. It quotes only the names that need quotes.
 func DottedKey(first string, below ...string) string {
 	key := keyPart(first)
 	for _, name := range below {

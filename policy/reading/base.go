@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// BaseWord stands at the beginning of a glob for the folder at which relative paths
-// start: ${cwd}/**.
+// BaseWord at the beginning of a glob means the folder at which relative paths start:
+// ${cwd}/**.
 const BaseWord = "${cwd}"
 
 // FromBase reports whether a glob begins at that folder.
@@ -19,18 +19,18 @@ func FromBase(glob string) bool {
 	return found && (rest == "" || rest[0] == '/')
 }
 
-// Base is the folder at which the relative paths of a call start. A nil Base is one
-// that is not known.
+// Base is the folder at which the relative paths of a call start. A nil Base means that the
+// folder is not known.
 type Base struct {
 	Dir     string     // absolute, with slashes, clean; "" is the root
-	effects Transforms // the stages by which it has another spelling
-	// Doubtful: the server, its client or the call itself may name another folder to start
-	// at. What a relative path leads to from here opens nothing then, and still meets a deny.
+	effects Transforms // the stages that change Dir
+	// Doubtful means that the server, its client or the call itself may name another folder to
+	// start at. Then the place of a relative path opens nothing, but still meets a deny.
 	Doubtful bool
 }
 
-// NewBase reads a folder, which may begin with ~; nil where that is no absolute path that
-// means what it shows.
+// NewBase returns the Base of a folder, which may begin with ~; nil if the folder is not an
+// absolute path that means what it shows.
 func NewBase(dir, home string, windows bool) *Base {
 	dir = strings.ReplaceAll(dir, `\`, "/")
 	if windows {
@@ -54,7 +54,7 @@ func NewBase(dir, home string, windows bool) *Base {
 	return b
 }
 
-// FolderPath gives the folder as an absolute path; "" where it is not known.
+// FolderPath returns the folder as an absolute path; "" if it is not known.
 func (b *Base) FolderPath() string {
 	if b == nil {
 		return ""
@@ -62,10 +62,10 @@ func (b *Base) FolderPath() string {
 	return cmp.Or(b.Dir, "/")
 }
 
-// SetBase says where the reading starts if it is a relative path.
+// SetBase sets the folder where the reading starts if it is a relative path.
 func (r *Reading) SetBase(b *Base) { r.Base, r.DoubtfulBase = b.FolderPath(), b != nil && b.Doubtful }
 
-// IsWorkFolder reports whether an argument by this name, in any spelling, is the folder in
+// IsWorkFolder reports whether an argument with this name, in any spelling, is the folder in
 // which a tool is to work.
 func IsWorkFolder(name string) bool {
 	const longest = len("currentworkingdirectory")
@@ -88,19 +88,19 @@ func IsWorkFolder(name string) bool {
 	return false
 }
 
-// Place is where a value leads that is not the whole path itself: a relative one when it
-// starts at a Base, and a file: URI.
+// Place is the place that a value leads to if the value is not the whole path itself: a
+// relative path from a Base, or a file: URI.
 type Place struct {
 	Text       string // absolute and clean, without a slash at its end
-	Slashed    bool   // it was written with one
-	Local      string // the same as a glob with BaseWord has it; "" for a place elsewhere
+	Slashed    bool   // it was written with a slash at its end
+	Local      string // Text with BaseWord in place of the base; "" for a place elsewhere
 	Transforms Transforms
-	Doubtful   bool // the value may well be no path (an option, a remote file), or start elsewhere
-	Own        bool // the value is a whole path: only globs with BaseWord look at this
+	Doubtful   bool // the value may be no path (an option, a remote file), or start elsewhere
+	Own        bool // the value is a whole path: only globs with BaseWord look at this place
 }
 
-// AddPlaces gives readings the places that they lead to, each as it is and in the spellings
-// that the base itself has. Whole paths get one with local.
+// AddPlaces adds to readings the places that they lead to, each as it is and in the other
+// spellings of the base. With local, whole paths get a place too.
 func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left) {
 	for i := range rs {
 		r := &rs[i]
@@ -120,8 +120,8 @@ func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left
 	}
 }
 
-// plainFile gives the path of a file: URI that means it to everybody; "" where a host, a
-// query or a fragment stands.
+// plainFile returns the path of a file: URI that everybody reads alike; "" if the URI has a
+// host other than localhost, a query or a fragment.
 func plainFile(s string) string {
 	rest, found := strings.CutPrefix(s[5:], "//")
 	if host := "localhost/"; found && len(rest) > len(host) && strings.EqualFold(rest[:len(host)], host) {
@@ -133,7 +133,7 @@ func plainFile(s string) string {
 	return filePath(rest)
 }
 
-// addPlace adds a place of a reading, and the same in the spellings that b has besides.
+// addPlace adds a place to a reading, also in the further spellings of b.
 func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	text, more := p.Text, Transforms(0)
 	if b != nil {
@@ -154,7 +154,8 @@ func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	}
 }
 
-// localGlob gives a path below b, or b itself, as globs with BaseWord have it.
+// localGlob returns a path below b, or b itself, with BaseWord in place of b; "" for other
+// paths.
 func (b *Base) localGlob(text string, h Transforms) string {
 	rest, found := strings.CutPrefix(text, applyFolderStages(b.Dir, h))
 	if !found || rest != "" && rest[0] != '/' {
@@ -163,7 +164,7 @@ func (b *Base) localGlob(text string, h Transforms) string {
 	return BaseWord + rest
 }
 
-// applyFolderStages puts a place through the stages of a set that concern folders.
+// applyFolderStages applies the stages of a set that concern folders.
 func applyFolderStages(s string, h Transforms) string {
 	for _, stage := range []Transforms{decoded, composed, compat, folded} {
 		for n := 0; h&stage != 0 && (n == 0 || stage == decoded && n < maxDecodings); n++ {
@@ -173,16 +174,16 @@ func applyFolderStages(s string, h Transforms) string {
 	return s
 }
 
-// hasOddStart reports whether a relative path begins as options, remote files, lists of
-// arguments, quoted texts and pipes do.
+// hasOddStart reports whether a relative path begins like an option, a remote file, a list of
+// arguments, a quoted text or a pipe.
 func hasOddStart(s string) bool {
 	first, _, _ := strings.Cut(s, "/")
 	return strings.IndexByte("-@!:&|<>=;`\"' ", s[0]) >= 0 || strings.IndexByte(first, ':') >= 0
 }
 
-// RootlessPath gives the path that a text names without saying from where, as everybody would
-// read it: a relative one, one at another's home, the path of a file: URI that is not
-// plain. "" for others.
+// RootlessPath returns the path that a text names without its root, as everybody would read it:
+// a relative path, the rest of a path at a home, or the path of a file: URI. It returns "" for
+// other texts.
 func RootlessPath(s string) string {
 	switch {
 	case s == "" || len(s) > 1<<12 || unreadableReason(s) != "":

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// booleans are the spellings that a server may take for a boolean where it wants one,
-// in any case: pydantic in its lax mode, YAML 1.1.
+// booleans are the spellings that a server may take for a boolean if it expects one, in any
+// case: pydantic in its lax mode, YAML 1.1.
 var booleans = map[string][]string{
 	"true":  {"true", "t", "yes", "y", "on", "1"},
 	"false": {"false", "f", "no", "n", "off", "0"},
 }
 
-// ParseBoolean gives the boolean that a text may be taken for; "" for none.
+// ParseBoolean returns the boolean that a text may be taken for; "" for none.
 func ParseBoolean(s string) string {
 	if len(s) > len("false") {
 		return ""
@@ -26,7 +26,8 @@ func ParseBoolean(s string) string {
 	return ""
 }
 
-// BooleanSpellings gives all texts that are meant as a boolean; nil for another word.
+// BooleanSpellings returns all texts that may be taken for a boolean; nil if word is not a
+// boolean.
 func BooleanSpellings(word string) (all []string) {
 	for _, s := range booleans[word] {
 		cased := []string{""}

@@ -8,8 +8,8 @@ import (
 // IsFile reports whether a value is a file: URI.
 func IsFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
-// filePath gives the path a file: URI stands for: /C:/x and /C|/x are C:/x, and a host
-// alone is its root.
+// filePath returns the path of a file: URI: /C:/x and /C|/x are C:/x, and a host alone is its
+// root.
 func filePath(p string) string {
 	if len(p) > 2 && p[0] == '/' {
 		if drive := drivePath(p[1:3]); drive != "" {
@@ -19,8 +19,8 @@ func filePath(p string) string {
 	return cmp.Or(p, "/")
 }
 
-// bareFile gives what is left of file://~/x or file://../x to a program that cuts
-// file:// off; "" where a host stands.
+// bareFile returns the rest of file://~/x or file://../x for a program that cuts file:// off;
+// "" if there is a host.
 func bareFile(s string) string {
 	if !IsFile(s) {
 		return ""
@@ -31,8 +31,8 @@ func bareFile(s string) string {
 	return ""
 }
 
-// drivePath gives the drive that stands in place of a host, file://C:/x or
-// file://C|/x, as the beginning of a path (WHATWG URL, file host state); or "".
+// drivePath returns the drive in the place of a host, file://C:/x or file://C|/x, as the
+// beginning of a path (WHATWG URL, file host state); or "".
 func drivePath(head string) string {
 	drive := head[max(0, len(head)-2):]
 	if len(drive) == 2 && isLetter(drive[0]) && (drive[1] == ':' || drive[1] == '|') && (len(head) == 2 || head[len(head)-3] == '/') {

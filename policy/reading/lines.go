@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// readLines reads a value with breaks. It is text; but if it starts like a path, as
-// a source file with a comment on top does, it opens nothing under patterns about
-// paths. In a URL breaks are dropped wherever they stand (WHATWG URL, basic URL
-// parser): then it opens nothing there either, and is also read without them. What
-// has breaks around it alone is also read without them, as programs do.
+// readLines reads a value with breaks. Such a value is text. But if it starts like a path, as a
+// source file with a comment on top does, it opens nothing under patterns about paths. A URL
+// parser drops breaks anywhere in a URL (WHATWG URL, basic URL parser): a URL with breaks opens
+// nothing there either, and is also read without the breaks. A value with breaks only around it
+// is also read without them, as programs do.
 func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder, left *effort.Left) []Reading {
 	url := SchemeLen(v) > 0 || isURL(joinLines(v, 64))
 	r := Reading{Text: v, Raw: v, PathOnly: path || url}
@@ -44,8 +44,8 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike reports whether what is refused as a path or URL has blanks as a text has
-// that begins with one: beyond its host, or in it, where no URL has any.
+// proseLike reports whether a value that is refused as a path or URL has blanks like a text
+// that begins with one: after its host, or in the host, where no URL has blanks.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = splitValue(s)
@@ -56,8 +56,7 @@ func proseLike(s string) bool {
 	return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace)
 }
 
-// joinLines gives what a URL parser sees of the first bytes of a text with breaks, at most
-// limit.
+// joinLines returns what a URL parser sees of a text with breaks, at most limit bytes.
 func joinLines(v string, limit int) string {
 	v = strings.TrimLeftFunc(v, isBlank)
 	var b strings.Builder
@@ -69,11 +68,11 @@ func joinLines(v string, limit int) string {
 	return b.String()
 }
 
-// isBlank reports whether programs drop a character before a URL: browsers, Python's
-// strip and JavaScript's trim.
+// isBlank reports whether programs drop a character in front of a URL: browsers, Python's strip
+// and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
-// readClimb reads lines with dot-dot among their names as what is left when it
+// readClimb reads lines with dot-dot among their names as the path that is left after dot-dot
 // is resolved.
 func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Reading {
 	r.Transforms, r.Climbs = slashed|cleaned, true
@@ -94,12 +93,12 @@ func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Readin
 	return rs
 }
 
-// isBlankedURL reports whether blanks, which programs drop, stand before or behind a URL.
+// isBlankedURL reports whether there are blanks, which programs drop, before or after a URL.
 func isBlankedURL(v string) bool {
 	return (mayBlank(v[0]) || mayBlank(v[len(v)-1])) && isTrimmedURL(v)
 }
 
-// mayBlank reports whether a byte may be one of a blank.
+// mayBlank reports whether a byte may be part of a blank.
 func mayBlank(c byte) bool { return c <= ' ' || c >= utf8.RuneSelf }
 
 func isTrimmedURL(v string) bool {
@@ -107,13 +106,13 @@ func isTrimmedURL(v string) bool {
 	return len(t) < len(v) && isURL(t)
 }
 
-// isURL reports whether a text is a URL that programs open, or holds one; see unwrap.
+// isURL reports whether a text is a URL that programs open, or holds one; see unwrapURL.
 func isURL(s string) bool {
 	s = unwrapURL(s)
 	return isWeb(s) || IsFile(s)
 }
 
-// readBlanked reads a URL with blanks around it as it is and without them.
+// readBlanked reads a URL with blanks around it, with the blanks and without them.
 func (rd *Reader) readBlanked(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, Reading{Text: v, Raw: v, PathOnly: true}, refusedFor(Reading{Text: v, Raw: v, PathOnly: true}, "blanks around a URL"))

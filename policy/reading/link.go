@@ -9,10 +9,10 @@ import (
 
 const refusedLink = "path through a link of the system's, which may lead anywhere"
 
-// elsewhere are the places, as names below the root, at which the whole disk is
-// seen once more, or a part of it that only the system knows: what Linux links for
-// each process (proc(5)), open files, and what macOS has for its volumes (firmlinks,
-// the disk by its name and by file numbers, and how to resolve what follows).
+// elsewhere lists the places, as names below the root, that show the whole disk again, or a
+// part of it that only the system knows: links that Linux keeps for each process (proc(5)),
+// open files, and the places of macOS for its volumes (firmlinks, the disk by its name and by
+// file numbers, and how to resolve what follows).
 var elsewhere = [][]string{
 	{"proc", "*", "root"}, {"proc", "*", "cwd"}, {"proc", "*", "exe"}, {"proc", "*", "fd", "*"}, {"proc", "*", "map_files", "*"},
 	{"proc", "*", "task", "*", "root"}, {"proc", "*", "task", "*", "cwd"}, {"proc", "*", "task", "*", "exe"}, {"proc", "*", "task", "*", "fd", "*"},
@@ -20,14 +20,14 @@ var elsewhere = [][]string{
 	{"system", "volumes", "data"}, {"volumes", "macintosh hd"}, {".vol", "*"}, {".nofollow"}, {".resolve", "*"},
 }
 
-// mayLeadAnywhere says, from one look, whether leadsAnywhere is worth asking of a
-// path without dot-dot.
+// mayLeadAnywhere reports, from one look, whether leadsAnywhere must examine a path without
+// dot-dot.
 func mayLeadAnywhere(s string) bool {
 	return len(s) > 1 && s[0] == '/' && (strings.IndexByte("pdsv./", s[1]|0x20) >= 0 || s[1] >= utf8.RuneSelf)
 }
 
-// leadsAnywhere reports whether a path passes such a place on its way, also one that
-// climbs out of it again.
+// leadsAnywhere reports whether a path passes a place of elsewhere, even if it climbs out
+// again.
 func leadsAnywhere(s string) bool {
 	if s == "" || s[0] != '/' {
 		return false

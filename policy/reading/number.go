@@ -2,11 +2,11 @@ package reading
 
 import "strings"
 
-// maxDigits bounds the plain form of a number.
+// maxDigits is the largest number of digits in the plain form of a number.
 const maxDigits = 400
 
-// PlainNumber writes a JSON number without an exponent and without zeros that mean
-// nothing. One that would grow too long stays as it is.
+// PlainNumber returns a JSON number without an exponent and without zeros that mean nothing. A
+// number that would become too long stays as it is.
 func PlainNumber(s string) string {
 	digits, sign := s, ""
 	if strings.HasPrefix(s, "-") {

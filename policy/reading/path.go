@@ -22,7 +22,7 @@ func StartsLikePath(s string) bool {
 	return HasDrive(s) || SchemeLen(s) > 0
 }
 
-// HasDrive reports whether a value begins with a drive of Windows.
+// HasDrive reports whether a value begins with a Windows drive.
 func HasDrive(s string) bool {
 	return len(s) >= 2 && s[1] == ':' && isLetter(s[0]) && (len(s) == 2 || s[2] != ' ')
 }
@@ -35,9 +35,8 @@ func IsAbsolute(p string) bool {
 	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || HasDrive(p) || IsFile(p)
 }
 
-// unknownBase reports whether a path starts where a policy cannot know: above the
-// working directory, in a drive's own directory, at a variable, at a home that
-// was not given.
+// unknownBase reports whether a path starts at a place that a policy cannot know: above the
+// working directory, in a drive's own directory, at a variable, at a home that was not given.
 func unknownBase(s, home string) bool {
 	switch {
 	case s == "" || s[0] == '/':
@@ -61,8 +60,7 @@ func isRelative(s string) bool {
 	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0
 }
 
-// cleanPath resolves dot segments and doubled slashes by text alone. A trailing
-// slash the author wrote is kept.
+// cleanPath resolves dot segments and doubled slashes by text alone. It keeps a trailing slash.
 func cleanPath(p string) string {
 	if p == "" {
 		return p
@@ -83,8 +81,8 @@ func isHome(s string) bool {
 	}) < 0
 }
 
-// expandHome replaces ~ by the owner's home, ~name by its neighbour, ~root by
-// /root. No account database is read. What cannot be known stays.
+// expandHome replaces ~ by the owner's home, ~name by the folder of that name beside it, and
+// ~root by /root. It reads no account database. It does not change what it cannot know.
 func expandHome(s, home string) string {
 	if s == "" || s[0] != '~' || !isHome(s) {
 		return s
@@ -104,10 +102,10 @@ func expandHome(s, home string) string {
 	return path.Join(path.Dir(home), name) + rest
 }
 
-// dropNames removes what Windows ignores: the \\?\ and \??\ prefixes, the host of a
-// drive that is shared with administrators (\\host\C$), dots and blanks at
-// the end of a name, and the name of the default data stream; and the blanks
-// and quotes around a value, which tools trim.
+// dropNames removes what Windows ignores: the \\?\ and \??\ prefixes, the host of a drive that
+// is shared with administrators (\\host\C$), dots and blanks at the end of a name, and the name
+// of the default data stream. It also removes the blanks and quotes around a value, which tools
+// trim.
 func dropNames(s string) string {
 	if SchemeLen(s) > 0 {
 		return s
@@ -137,8 +135,8 @@ func dropNames(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// sharedDrive gives the drive that a share shows: //host/C$/x, and UNC/host/C$/x of a
-// device path.
+// sharedDrive returns a path on the drive that a share shows: for //host/C$/x, and for
+// UNC/host/C$/x of a device path.
 func sharedDrive(s string) string {
 	rest, found := strings.CutPrefix(s, "//")
 	if !found && len(s) > 4 && strings.EqualFold(s[:4], "UNC/") {
@@ -151,8 +149,8 @@ func sharedDrive(s string) string {
 	return s
 }
 
-// shortName reports whether a name has the shape of a generated 8.3 name, which
-// stands for a long name only the server's disk knows.
+// shortName reports whether a name has the shape of a generated 8.3 name. Only the server's
+// disk knows which long name it stands for.
 func shortName(name string) bool {
 	base, ext, _ := strings.Cut(name, ".")
 	stem, number, found := strings.Cut(base, "~")

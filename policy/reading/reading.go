@@ -12,35 +12,35 @@ import (
 
 // Reading is one way in which a server could understand a value.
 type Reading struct {
-	Text       string // as it is compared
+	Text       string // the compared text
 	Raw        string // the value as sent
 	Transforms Transforms
 	Kind       Purpose
 
-	Type   where.Kind // of the value
-	Whole  where.Kind // of the argument that the value stands in
-	Within string     // the text as sent whose JSON the value was read out of
+	Type   where.Kind // kind of the value
+	Whole  where.Kind // kind of the argument that holds the value
+	Within string     // the text as sent whose JSON holds the value
 
-	unfolded  string // Text before its case was folded; "" when it was not
-	Unslashed string // Text without its last slash, or its fragment: what matches if Text does not
-	Normal    string // of a web URL: Text with scheme, host and root normalised, which matches as well
-	Refusal   string // of a refused reading: why
-	PathOnly  bool   // holds under path patterns; under others the value is text
-	Climbs    bool   // a path by its dot-dot alone: under patterns with blanks, such as commands, the value is text
-	Recast    bool   // brought into the form that Windows has for paths, and perhaps none: see WindowsForm
-	AsForm    bool   // Text is nothing but that form of the value
+	unfolded  string // Text before case folding; "" if Text was not folded
+	Unslashed string // Text without its last slash, or its fragment: it is compared if Text does not match
+	Normal    string // for a web URL: Text with scheme, host and root normalised, which is compared too
+	Refusal   string // why a refused reading is refused
+	PathOnly  bool   // the reading is for path patterns; for others the value is text
+	Climbs    bool   // a path only by its dot-dot: for patterns with blanks, such as commands, the value is text
+	Recast    bool   // brought into the Windows form of paths, and perhaps no path: see WindowsForm
+	AsForm    bool   // Text is only that form of the value
 
-	// Where a path starts: nobody knows, the server's working directory, a root.
+	// Where a path starts: at an unknown place, at the server's working directory, at a root.
 	UnknownBase, Relative, Rooted bool
 
-	Base   string  // where relative paths start; "" when that is not known
+	Base   string  // where relative paths start; "" if it is not known
 	Places []Place // where the path leads from there
-	// DoubtfulBase is that of Base.
+	// DoubtfulBase is Base.Doubtful of that folder.
 	DoubtfulBase bool
 }
 
-// DiskPath gives the text of a reading as a path of a disk: whether case counts there is
-// for the disk to say.
+// DiskPath returns the text of a reading as a path of a disk. It keeps the case of letters,
+// because the disk decides whether case counts.
 func (r *Reading) DiskPath() string {
 	text := cmp.Or(r.unfolded, r.Text)
 	if IsFile(text) {
@@ -49,33 +49,33 @@ func (r *Reading) DiskPath() string {
 	return text
 }
 
-// Purpose says what a reading is good for.
+// Purpose is the kind of a reading.
 type Purpose uint8
 
 // The kinds of readings.
 const (
 	Ordinary Purpose = iota
 	Absent           // matches nothing: null, an empty list, no such member
-	Refused          // opens nothing and trips everything
+	Refused          // never matches an allow, always matches a deny or a prompt
 )
 
 const (
 	maxValue    = 1 << 20 // bytes of one value; a longer one is refused
-	maxReadings = 64      // of one value; more are refused. The walk keeps them in one word
+	maxReadings = 64      // of one value; a value with more is refused. The walk keeps them in one word
 	maxWork     = 4 << 20 // bytes of all readings of one value together
 )
 
 // Reader makes the readings of values for one argument name.
 type Reader struct {
-	Home    string     // for ~; "" when it is not known
+	Home    string     // for ~; "" if it is not known
 	Effects Transforms // the transformations that change some pattern on the name
 	Paths   bool       // some pattern on the name is about paths
-	URIs    bool       // the values are URIs, and no names of files
-	Windows bool       // the server runs on Windows; Home and what is compared have its form
+	URIs    bool       // the values are URIs, and not names of files
+	Windows bool       // the server runs on Windows; Home and the compared texts have the Windows form
 }
 
-// Read appends the readings of a value to rs, at least one. What takes more than is
-// left is refused.
+// Read appends the readings of a value to rs, at least one. It refuses a value that takes more
+// effort than is left.
 func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	if len(v) > maxValue {
 		return append(rs, Reading{Text: v[:64], Raw: v[:64], Kind: Refused, Refusal: "value longer than 1 MiB"})
@@ -101,11 +101,11 @@ func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Le
 	return rd.readPath(rs, Reading{Text: v, Raw: v, PathOnly: !path, Climbs: climbs}, left)
 }
 
-// CaseFolder folds ASCII without an allocation for each text. What it gives is
-// overwritten after Reset.
+// CaseFolder folds ASCII without an allocation for each text. After Reset its earlier results
+// are overwritten.
 type CaseFolder struct{ room []byte }
 
-// Reset makes room for the readings of the next call.
+// Reset reuses the buffer for the readings of the next call.
 func (f *CaseFolder) Reset() { f.room = f.room[:0] }
 
 func (f *CaseFolder) foldASCII(s string) string {
@@ -117,7 +117,7 @@ func (f *CaseFolder) foldASCII(s string) string {
 	return unsafe.String(&f.room[start], len(s))
 }
 
-// readPlain gives readPath for a value that no stage but folding can change.
+// readPlain is readPath for a value that no stage but folding can change.
 func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFolder) []Reading {
 	r.Rooted = r.Text != "" && r.Text[0] == '/'
 	r.Relative = !r.Rooted && r.Text != ""
@@ -148,15 +148,15 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 	return rs
 }
 
-// readPath puts a value through every stage, on and off, and keeps each result
-// that differs. A stage that leaves a value as it is may still change a
-// pattern: then the same text is a reading with it, too.
+// readPath puts a value through every stage, on and off, and keeps each result that differs. A
+// stage that does not change a value may still change a pattern: then the same text with that
+// stage is a reading, too.
 func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, r)
 	free := []Transforms{0}
 	var why string
-	text := false // what is refused as a path may be a text that begins like one
+	text := false // a value that is refused as a path may be a text that begins like one
 	for _, stage := range stages {
 		for i, n := 0, len(rs)-first; i < n; i++ {
 			before := rs[first+i]
@@ -206,7 +206,7 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 	return rs
 }
 
-// addWebForms notes what a web URL matches beside its text.
+// addWebForms sets the further texts that are compared for a web URL.
 func (r *Reading) addWebForms(home string) {
 	if isWeb(r.Text) {
 		r.Normal = addRootSlash(locatePlace(r.Text, home))
@@ -219,8 +219,8 @@ func refusedFor(r Reading, why string) Reading {
 	return r
 }
 
-// applyStage gives the readings one stage makes of another, and a reason to refuse
-// the value.
+// applyStage returns the readings that one stage makes of another reading, and a reason to
+// refuse the value.
 func (rd *Reader) applyStage(r Reading, stage Transforms) (made []Reading, refusal string) {
 	s := r.Text
 	for n := 0; ; n++ {
@@ -283,8 +283,8 @@ func (r *Reading) findRoot(rd *Reader) {
 	r.Rooted = !r.Relative && !r.UnknownBase
 }
 
-// unreadableAs says why this spelling of a value is refused, or ""; and whether it
-// may be text, so that only patterns about paths refuse it.
+// unreadableAs returns why this spelling of a value is refused, or "". text means that the
+// value may be text, so that only patterns about paths refuse it.
 func unreadableAs(s string) (why string, text bool) {
 	if why = unreadableReason(s); why != "" {
 		return why, proseLike(s)

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// shape is what one look at the bytes of a value shows.
+// shape holds the properties of a value that one look at its bytes shows.
 type shape uint8
 
 const (
 	hasNUL   shape = 1 << iota
 	hasBreak       // line feed, carriage return, tab
 	hasSpace       // white space of any kind
-	hasSlash       // or a backslash
+	hasSlash       // a slash or a backslash
 	hasUpper       // an ASCII capital
-	unplain        // some stage could change it, or refuse it
+	unplain        // some stage could change or refuse the value
 )
 
-// shapeOf looks at every byte once. Plain is: printable ASCII without escapes,
-// backslashes and colons, without dots or blanks that end a name, quotes at its ends,
-// and without doubled slashes; then a path is its own cleaned form.
+// shapeOf looks at every byte once. A plain value is printable ASCII without escapes,
+// backslashes and colons, without dots or blanks that end a name, without quotes at its ends,
+// and without doubled slashes. A plain path is its own cleaned form.
 func shapeOf(v string) shape {
 	var sh shape
 	prev := byte('/')
@@ -109,7 +109,7 @@ func oddShape(v string, i int) shape {
 	return unplain
 }
 
-// pathLike reports whether a value can as a whole be one path or URI.
+// pathLike reports whether the whole value can be one path or URI.
 func pathLike(v string, sh shape) bool {
 	if StartsLikePath(v) {
 		return true
@@ -123,8 +123,8 @@ func pathLike(v string, sh shape) bool {
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
 
-// hasDotDot reports whether one of the names in a value is dot-dot: what resolves it
-// drops the name before, blanks and breaks in it included.
+// hasDotDot reports whether one of the names in a value is dot-dot. Resolving dot-dot drops the
+// name before it, with the blanks and breaks in that name.
 func hasDotDot(v string) bool {
 	for at := 0; ; {
 		i := strings.Index(v[at:], "..")

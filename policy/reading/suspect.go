@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Suspicion is what speaks for it that an argument names a place or a command.
+// Suspicion is the reason to suspect that an argument names a place or a command.
 type Suspicion uint8
 
-// What speaks for it, the least telling first.
+// The suspicions, the weakest first.
 const (
 	Innocent Suspicion = iota
 	ByName
@@ -26,27 +26,27 @@ var suspicionWords = [...]string{
 
 func (s Suspicion) String() string { return suspicionWords[s] }
 
-// SuspectReason says why an argument that no condition names keeps an allow shut which
-// has conditions on others: what it is called, or what the whole of its text looks
-// like. "" where it does not. The tables are published in docs/policy.md.
+// SuspectReason returns why an argument that no condition names keeps an allow with conditions
+// on other arguments from matching: the argument's name, or the look of its whole text. It
+// returns "" if nothing is suspicious. The tables are published in docs/policy.md.
 func SuspectReason(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
 
-// NameClass is what the name of an argument says of the text under it.
+// NameClass tells what the name of an argument says about the text under it.
 type NameClass uint8
 
 // The classes of names.
 const (
 	plainName NameClass = iota
-	placeName           // it names a place or a command, whatever it is
-	TextName            // it is what is written, sought or shown
+	placeName           // it names a place or a command, whatever the text is
+	TextName            // its text is written, sought or shown
 )
 
-// The tables are made when they are first asked for: a hook judges one call and ends.
+// The tables are made on first use: a hook judges one call and ends.
 
-// nameTables are the classes of names.
+// nameTables holds the classes of names.
 type nameTables struct {
 	words, whole map[string]NameClass // filePath, source_path and PATH end in the word path
-	sizes        wordSizes            // of both
+	sizes        wordSizes            // of the words in both
 }
 
 var names = sync.OnceValue(func() *nameTables {
@@ -66,8 +66,8 @@ func nameClasses(place, text string) map[string]NameClass {
 	return all
 }
 
-// wordSizes are the lengths that words have, by their first letter: most words of others
-// are told from them by one look.
+// wordSizes holds the lengths of a set of words, by their first letter. One lookup rules out
+// most words that are not in the set.
 type wordSizes [256]uint64
 
 func sizesOf[V any](words map[string]V) (t wordSizes) {
@@ -77,7 +77,7 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 	return t
 }
 
-// mayContain reports whether a word may be among them, in any case.
+// mayContain reports whether a word may be in the set, in any case.
 func (t *wordSizes) mayContain(word string) bool {
 	return word != "" && t[LowerByte(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
 }
@@ -96,16 +96,17 @@ reason thought markdown html css xml yaml json sql stdin
 query queries q search pattern patterns regex regexp keyword keywords term terms
 selector selectors xpath locator replacement`
 
-// These count as whole names alone.
+// These words count only as whole names.
 const (
 	placeNames = ` code file_name dir_name folder_name path_name`
 	textNames  = ` api_key old_string new_string old_str new_str oldstring newstring`
 )
 
-// maxWord is the length of the longest of the words, and room.
+// maxWord is a little more than the length of the longest word.
 const maxWord = 32
 
-// ClassOf looks at a name, and at its last word, without the digits and signs behind.
+// ClassOf returns the class of a name, or else of its last word, without the digits and signs
+// after it.
 func ClassOf(name string) NameClass {
 	t := names()
 	if class := t.classOf(t.whole, name); class != plainName {
@@ -126,7 +127,7 @@ func ClassOf(name string) NameClass {
 			break
 		}
 	}
-	if end-start < len(name) { // else it has been looked for
+	if end-start < len(name) { // else it was looked up above
 		if class := t.classOf(t.words, name[start:end]); class != plainName {
 			return class
 		}
@@ -147,8 +148,8 @@ func (t *nameTables) classOf(classes map[string]NameClass, word string) NameClas
 	return classes[string(FoldInto(room[:0], word))]
 }
 
-// SuspectText says what is suspicious of a text under a name of a class; windows says that
-// the server is known to run there.
+// SuspectText returns the suspicion of a text under a name of a class; windows means that the
+// server is known to run on Windows.
 func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	switch {
 	case class == TextName || s == "":
@@ -160,21 +161,22 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 		return Innocent
 	}
 	if s = strings.TrimSpace(s); s == "" || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
-		return Innocent // a text of several lines may hold a path and is none
+		return Innocent // a text of several lines may hold a path and is not one
 	}
 	for range maxDecodings + 1 {
 		if windows {
-			s = strings.ReplaceAll(s, `\`, "/") // \x is a place there, and elsewhere an escape in most texts
+			s = strings.ReplaceAll(s, `\`, "/") // \x is a place on Windows, and elsewhere an escape in most texts
 		}
 		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
 			return why
 		}
 		s = unescapeOnce(s)
 	}
-	return AsPath // in more layers than a text has for any other reason
+	return AsPath // no other text has so many layers of escapes
 }
 
-// hasTellingByte reports whether a text has a sign without which it is suspicious to nobody.
+// hasTellingByte reports whether a text has one of the characters without which no text is
+// suspicious.
 func hasTellingByte(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if tells[s[i]] {
@@ -191,7 +193,7 @@ var tells = func() (t [256]bool) {
 	return t
 }()
 
-// suspectShape is about the whole of one line.
+// suspectShape returns the suspicion of a whole line.
 func suspectShape(s string) Suspicion {
 	switch {
 	case isAddress(s):
@@ -204,8 +206,8 @@ func suspectShape(s string) Suspicion {
 	return Innocent
 }
 
-// isAddress reports whether a text is an absolute URL (RFC 3986, section 4.3) of a scheme
-// that takes a host or a script, or an address as git and scp write it.
+// isAddress reports whether a text is an absolute URL (RFC 3986, section 4.3) with a host, a
+// javascript: URL, or an address as git and scp write it.
 func isAddress(s string) bool {
 	i := strings.IndexByte(s, ':')
 	if i <= 0 || strings.ContainsAny(s, " \t") {
@@ -221,12 +223,13 @@ func isAddress(s string) bool {
 
 const addressLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// longestPath bounds what can be opened (PATH_MAX is less, and so is Windows' limit).
+// longestPath is longer than any path that can be opened (PATH_MAX is less, and so is the limit
+// of Windows).
 const longestPath = 1 << 15
 
-// isPath reports whether a text is a path that leads somewhere by itself: from a root, a
-// home, a drive or a variable, through a parent, or into a hidden folder. Others, such
-// as src/a.go, are not told from a branch, a media type or a date.
+// isPath reports whether a text is a path that leads somewhere by itself: from a root, a home,
+// a drive or a variable, through a parent, or into a hidden folder. Other paths, such as
+// src/a.go, look like a branch, a media type or a date.
 func isPath(s string) bool {
 	if len(s) > longestPath {
 		return false
@@ -271,7 +274,7 @@ func hasHiddenName(s string) bool {
 	return false
 }
 
-// programs begin a command, where what follows them is no prose.
+// programs are words that begin a command, if no prose follows them.
 var programs = sync.OnceValue(func() *programTable {
 	t := &programTable{names: map[string]bool{}}
 	for word := range strings.FieldsSeq(programWords) {
@@ -298,14 +301,14 @@ python python2 python3 node deno bun perl ruby php lua java
 git npm npx pnpm yarn pip pip3 uv uvx make docker podman kubectl terraform aws gcloud az
 kill killall systemctl crontab mount`
 
-// isCommand reports whether a text is a shell command: a substitution, or a program
-// with an option, a place or an operator behind it.
+// isCommand reports whether a text is a shell command: a substitution, or a program with an
+// option, a place or an operator after it.
 func isCommand(s string) bool {
 	if strings.HasPrefix(s, "$(") || s[0] == '`' && len(s) > 2 && s[len(s)-1] == '`' {
 		return true
 	}
 	first, rest, found := strings.Cut(s, " ")
-	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before it
+	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before the program
 		first, rest, found = strings.Cut(rest, " ")
 	}
 	if !found || !programs().hasProgram(first) {

@@ -10,19 +10,18 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Quoted are the marks of wildcards that are none: decoding a pattern can bring a star
-// or a question mark to light that its author did not mean as a wildcard. A glob cannot
-// quote one, so both sides carry a noncharacter instead, which no text may hold.
+// Quoted holds the marks of characters that look like wildcards: decoding a pattern can produce
+// a star or a question mark that its author did not mean as a wildcard. A glob cannot quote
+// such a character, so both sides carry a noncharacter instead, which no text may hold.
 const Quoted = "\uFDD0\uFDD1"
 
 var wildcardQuoter = strings.NewReplacer("*", "\uFDD0", "?", "\uFDD1")
 
-// QuoteWildcards gives a text as a pattern with quoted wildcards is compared with it.
+// QuoteWildcards returns a text as it is compared with a pattern with quoted wildcards.
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
-// unescapeOnce replaces percent escapes once. An invalid escape stays as it is, and
-// so do bytes that are not UTF-8 when decoded: both sides of a match must stay
-// text.
+// unescapeOnce replaces percent escapes once. It keeps invalid escapes and escapes of bytes
+// that are not UTF-8, because both sides of a match must stay text.
 func unescapeOnce(s string) string {
 	if !hasEscape(s) {
 		return s
@@ -67,7 +66,8 @@ func hasEscape(s string) bool {
 	}
 }
 
-// escapedBytes reads the run of escapes s begins with; n is its length in s.
+// escapedBytes returns the bytes of the run of escapes that s begins with; n is the length of
+// the run in s.
 func escapedBytes(s string) (run []byte, n int) {
 	for n+2 < len(s) && s[n] == '%' {
 		hi, lo := hexDigit(s[n+1]), hexDigit(s[n+2])
@@ -90,11 +90,11 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// maxDecodings bounds how often a value is decoded. One that still changes
-// after that is refused.
+// maxDecodings is the largest number of times that a value is decoded. A value that still
+// changes after that is refused.
 const maxDecodings = 3
 
-// decodePattern decodes a pattern to its fixed point; what comes to light is
+// decodePattern decodes a pattern maxDecodings times. Wildcards that decoding produces are
 // literal.
 func decodePattern(p string) string {
 	for range maxDecodings {
@@ -115,7 +115,7 @@ func decodePattern(p string) string {
 	return p
 }
 
-// normaliseUnicode gives NFC for the stage composed and NFKC for compat.
+// normaliseUnicode returns NFC for the stage composed and NFKC for compat.
 func normaliseUnicode(s string, stage Transforms) string {
 	if textclass.IsASCII(s) {
 		return s
@@ -126,8 +126,8 @@ func normaliseUnicode(s string, stage Transforms) string {
 	return norm.NFKC.String(s)
 }
 
-// FoldCase makes letters that differ in case alone equal, by Unicode's simple
-// folding; and ß is ss, as in the full folding of APFS and ext4.
+// FoldCase makes letters that differ only in case equal, by Unicode's simple folding. It also
+// changes ß to ss, as the full folding of APFS and ext4 does.
 func FoldCase(s string) string {
 	if textclass.IsASCII(s) {
 		return strings.ToLower(s)
@@ -137,7 +137,7 @@ func FoldCase(s string) string {
 
 var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
-// LowerByte folds a byte of ASCII.
+// LowerByte folds an ASCII byte.
 func LowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -145,7 +145,7 @@ func LowerByte(c byte) byte {
 	return c
 }
 
-// FoldInto gives fold without an allocation for ASCII.
+// FoldInto is FoldCase into a buffer, without an allocation for ASCII.
 func FoldInto(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -171,8 +171,7 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// unreadableReason says why a path or URI cannot be trusted to mean what it shows, or
-// "".
+// unreadableReason returns why a path or URI cannot be trusted to mean what it shows, or "".
 func unreadableReason(s string) string {
 	for _, r := range s {
 		switch {
@@ -192,10 +191,9 @@ func unreadableReason(s string) string {
 	return ""
 }
 
-// fullWidth reports whether a code point is the wide double of an ASCII letter,
-// digit or of what gives a path its meaning: Windows maps these to the narrow
-// ones when a program asks for bytes. Other compatibility forms are ordinary in
-// names and get a reading of their own.
+// fullWidth reports whether a code point is the wide form of an ASCII letter or digit, or of a
+// character with a meaning in paths: Windows maps these to the narrow form when a program asks
+// for bytes. Other compatibility forms are ordinary in names and get a reading of their own.
 func fullWidth(r rune) bool {
 	switch r {
 	case '．', '／', '＼', '％':
@@ -204,8 +202,8 @@ func fullWidth(r rune) bool {
 	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
 }
 
-// syntaxForm reports whether NFKC makes of a code point what gives a path its meaning: what
-// it brings to light after a path was cleaned could climb.
+// syntaxForm reports whether NFKC turns a code point into characters with a meaning in paths:
+// if they appeared after a path was cleaned, the path could climb.
 func syntaxForm(r rune) bool {
 	switch r {
 	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // . .. .. . \ %
@@ -214,8 +212,7 @@ func syntaxForm(r rune) bool {
 	return false
 }
 
-// UnnameableReason says why a name that is compared exactly cannot be shown exactly,
-// or "".
+// UnnameableReason returns why a name that is compared exactly cannot be shown exactly, or "".
 func UnnameableReason(s string) string {
 	if isPrintable(s) {
 		return ""
@@ -223,7 +220,7 @@ func UnnameableReason(s string) string {
 	return unnameableText(s)
 }
 
-// isPrintable reports whether a text is ASCII that shows itself.
+// isPrintable reports whether a text is printable ASCII.
 func isPrintable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7F {
@@ -245,7 +242,7 @@ func unnameableText(s string) string {
 	return ""
 }
 
-// SpellsJSON reports whether a glob begins as the text of an array or object does.
+// SpellsJSON reports whether a glob begins like the JSON text of an array or object.
 func SpellsJSON(glob string) bool {
 	glob = strings.TrimLeft(glob, " \t\r\n")
 	return glob != "" && (glob[0] == '[' || glob[0] == '{')

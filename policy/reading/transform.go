@@ -7,28 +7,28 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// Transforms is a set of transformations a server may put a value through. A reading
-// made by some of them is compared with the pattern put through the same ones,
-// so that a pattern and a value written in the same way always meet.
+// Transforms is a set of transformations that a server may apply to a value. A reading made by
+// some of them is compared with the pattern under the same transformations, so that a pattern
+// and a value written in the same way always match.
 type Transforms uint8
 
-// The transformations, as stages apply them.
+// The transformations, in the order of stages.
 const (
 	decoded  Transforms = 1 << iota // percent escapes
 	slashed                         // backslashes as slashes
 	Located                         // file: URI as path, ~ as the home, URL host and scheme in one form
-	named                           // what Windows drops from names
+	named                           // the parts of names that Windows drops
 	cleaned                         // dot segments and doubled slashes
 	composed                        // NFC
 	compat                          // NFKC
 	folded                          // case
 )
 
-// stages are applied in this order, each on or off, to values and to patterns.
+// stages are applied to values and to patterns in this order, each on or off.
 var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
 
-// transformStage puts a value through one stage. A value the stage does not concern
-// comes back as it is.
+// transformStage applies one stage to a value. It returns a value that the stage does not
+// concern unchanged.
 func transformStage(s string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
@@ -43,7 +43,7 @@ func transformStage(s string, stage Transforms, home string) string {
 	case cleaned:
 		head, path, tail := splitValue(s)
 		if path == "" && tail != "" && isWeb(s) {
-			path = "/" // WHATWG URL, path start state: a host ends at ? and # too, whatever stands behind
+			path = "/" // WHATWG URL, path start state: a host ends at ? and # too, whatever follows
 		}
 		return joinParts(head, cleanPath(path), tail)
 	case composed, compat:
@@ -52,8 +52,8 @@ func transformStage(s string, stage Transforms, home string) string {
 	return FoldCase(s)
 }
 
-// transformPattern gives transform for a glob. Wildcards pass through untouched;
-// one that decoding brings to light is marked as literal.
+// transformPattern is transformStage for a glob. It does not change wildcards; a wildcard that
+// decoding produces is marked as literal.
 func transformPattern(p string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
@@ -71,7 +71,7 @@ func transformPattern(p string, stage Transforms, home string) string {
 	return transformStage(p, stage, home)
 }
 
-// TransformGlob puts a glob through all stages of a set.
+// TransformGlob applies all stages of a set to a glob.
 func TransformGlob(text string, h Transforms, home string) string {
 	for _, stage := range stages {
 		if h&stage != 0 {
@@ -81,7 +81,7 @@ func TransformGlob(text string, h Transforms, home string) string {
 	return text
 }
 
-// GlobEffects collects the stages that change a glob, alone or after others.
+// GlobEffects returns the stages that change a glob, alone or after others.
 func GlobEffects(text, home string) Transforms {
 	var h Transforms
 	if shapeOf(text)&(unplain|hasUpper) == 0 {
@@ -99,8 +99,7 @@ func GlobEffects(text, home string) Transforms {
 	return h
 }
 
-// joinParts avoids a copy when nothing changed; head and tail are cut from the same
-// string as path was.
+// joinParts returns head + path + tail, without a copy if there is only a path.
 func joinParts(head, path, tail string) string {
 	if head == "" && tail == "" {
 		return path
@@ -108,13 +107,13 @@ func joinParts(head, path, tail string) string {
 	return head + path + tail
 }
 
-// Work, in units of effort, to put one byte through a stage.
+// Effort for one byte in a stage.
 const (
-	namesEffort = 48 // to take the names of a path apart
-	wideEffort  = 80 // to normalise or fold what is not ASCII
+	namesEffort = 48 // to split a path into its names
+	wideEffort  = 80 // to normalise or fold text that is not ASCII
 )
 
-// payStage spends what it costs to put s through a stage.
+// payStage spends the effort to put s through a stage.
 func payStage(left *effort.Left, s string, stage Transforms) {
 	weight := 3
 	switch {

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// SchemeLen gives the length of the scheme a value begins with (RFC 3986, section
-// 3.1), colon excluded; 0 when there is none. One letter is a drive, and words
-// such as "Note: see below" are prose.
+// SchemeLen returns the length of the scheme that a value begins with (RFC 3986, section 3.1),
+// without the colon; 0 if there is none. One letter is a drive, and words such as "Note: see
+// below" are prose.
 func SchemeLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -34,16 +34,16 @@ func SchemeLen(s string) int {
 	return 0
 }
 
-// namesHost reports whether programs find a host in what follows a scheme without
-// slashes, blanks in it or not: http:a b@host, https:host/a b.
+// namesHost reports whether programs find a host after a scheme without slashes, even with
+// blanks in the rest: http:a b@host, https:host/a b.
 func namesHost(scheme, rest string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(scheme))
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, "\t\r\n"))
 	return special && (strings.IndexByte(rest, '@') >= 0 || !unicode.IsSpace(first))
 }
 
-// wrapsURL reports whether another URL stands behind a scheme, as in
-// view-source:https://x; see unwrap.
+// wrapsURL reports whether another URL follows a scheme, as in view-source:https://x; see
+// unwrapURL.
 func wrapsURL(rest string) bool {
 	for range 4 {
 		i := strings.IndexByte(rest, ':')
@@ -57,8 +57,8 @@ func wrapsURL(rest string) bool {
 	return false
 }
 
-// splitValue cuts a value into what stands before its path (drive, or scheme and
-// authority), the path, and what follows it in a URI (query and fragment).
+// splitValue cuts a value into the part before its path (drive, or scheme and authority), the
+// path, and the part after it in a URI (query and fragment).
 func splitValue(s string) (head, path, tail string) {
 	if HasDrive(s) {
 		return s[:2], s[2:], ""
@@ -83,8 +83,8 @@ func splitValue(s string) (head, path, tail string) {
 	return head, path, tail
 }
 
-// locatePlace gives the place a value names in its one plain spelling: a file: URI
-// as its path, ~ as the home, another URL with scheme and host normalised.
+// locatePlace returns the place that a value names in its one plain spelling: a file: URI as
+// its path, ~ as the home, another URL with scheme and host normalised.
 func locatePlace(s, home string) string {
 	s = unwrapURL(s)
 	if IsFile(s) {
@@ -97,7 +97,7 @@ func locatePlace(s, home string) string {
 	return expandHome(s, home)
 }
 
-// locatePattern gives locate for a glob, where ? is a wildcard and no query.
+// locatePattern is locatePlace for a glob, in which ? is a wildcard and begins no query.
 func locatePattern(p, home string) string {
 	p = unwrapURL(p)
 	if IsFile(p) {
@@ -118,9 +118,9 @@ func locatePattern(p, home string) string {
 	return expandHome(p, home)
 }
 
-// unwrapURL gives the URL inside another one, which is what programs open:
-// view-source:https://x, jar:file:///x, git+https://x; and inside the brackets of
-// RFC 3986, appendix C: <URL:https://x>.
+// unwrapURL returns the URL inside another one, because programs open the inner URL:
+// view-source:https://x, jar:file:///x, git+https://x; and the URL inside the brackets of RFC
+// 3986, appendix C: <URL:https://x>.
 func unwrapURL(s string) string {
 	t := s
 	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {
@@ -141,9 +141,9 @@ func unwrapURL(s string) string {
 	return s
 }
 
-// addRootSlash gives a URL whose host ends it, or ends at ? or #, the slash that its
-// path has then (RFC 3986, section 6.2.3). What a parser could take for a host
-// behind ? or # is not touched.
+// addRootSlash adds the slash of the empty path to a URL whose host ends it, or ends at ? or #
+// (RFC 3986, section 6.2.3). It does not change a URL in which a parser could find a host after
+// ? or #.
 func addRootSlash(s string) string {
 	head, path, tail := splitValue(s)
 	if path != "" || strings.ContainsAny(tail, `@\`) {
@@ -152,8 +152,8 @@ func addRootSlash(s string) string {
 	return head + "/" + tail
 }
 
-// withoutFragment gives a URL as it is asked for: no request holds a fragment. "" when
-// there is none.
+// withoutFragment returns a URL without its fragment, because no request holds a fragment, and
+// without an empty query. It returns "" if the URL has neither.
 func withoutFragment(s string) string {
 	if i := strings.IndexByte(s, '#'); i >= 0 {
 		return strings.TrimSuffix(s[:i], "?")
@@ -164,16 +164,16 @@ func withoutFragment(s string) string {
 	return ""
 }
 
-// isWeb reports whether a value is a URL whose scheme and host every parser reads
-// in the same way, whatever their case: one that WHATWG calls special.
+// isWeb reports whether a value is a URL of a scheme that WHATWG calls special: every parser
+// reads its scheme and host in the same way, whatever their case.
 func isWeb(s string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(s[:SchemeLen(s)]))
 	return special
 }
 
-// normaliseHost lower-cases scheme and host, and drops a default port and the
-// dot that ends a fully qualified name. n is the length of the scheme; ends
-// holds the bytes that end an authority.
+// normaliseHost lower-cases scheme and host, and drops a default port and the dot at the end of
+// a fully qualified name. n is the length of the scheme; ends holds the bytes that end an
+// authority.
 func normaliseHost(s string, n int, ends string) string {
 	scheme, rest := strings.ToLower(s[:n]), s[n+1:]
 	if !strings.HasPrefix(rest, "//") {
@@ -194,8 +194,8 @@ func normaliseHost(s string, n int, ends string) string {
 	return scheme + "://" + strings.TrimSuffix(name, ".") + port + path
 }
 
-// plainAddress writes an IPv6 address in one way (RFC 5952), and the IPv4 address
-// that it stands for as such.
+// plainAddress returns an IPv6 address in its one form (RFC 5952), or the IPv4 address that it
+// stands for.
 func plainAddress(host string) string {
 	inside, port, found := strings.Cut(host, "]")
 	if !found || host[0] != '[' {
@@ -211,10 +211,9 @@ func plainAddress(host string) string {
 	return "[" + addr.String() + "]" + port
 }
 
-// urlRefusal says why the host of a URL cannot be read in one way, or "". What only
-// a URL would be refused for is text to patterns that are about none: templates such
-// as https://{host}/x have odd hosts. Behind a scheme that connects to nothing a host
-// may be any name.
+// urlRefusal returns why the host of a URL cannot be read in one way, or "". text means that
+// the value is text to patterns that are not about URLs: templates such as https://{host}/x
+// have odd hosts. After a scheme that connects to nothing, a host may be any name.
 func urlRefusal(s string) (why string, text bool) {
 	n := SchemeLen(s)
 	if n == 0 || IsFile(s) {
@@ -228,7 +227,7 @@ func urlRefusal(s string) (why string, text bool) {
 		return "", false
 	}
 	host, _ := authority.CutAuthority(rest[2:])
-	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // an empty port is the default one to all
+	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // all parsers take an empty port for the default one
 	hard := strings.ContainsAny(host, "\\% \t") || strings.IndexByte(host, '[') >= 0 && strings.IndexByte(host, ']') >= 0
 	switch {
 	case doubt == authority.Sure:

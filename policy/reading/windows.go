@@ -9,15 +9,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Of a server that is known to run on Windows, backslashes are slashes and capitals
-// small letters, in values and in patterns alike, before anything else is made of
-// them: there is one form of a path. What Windows may or may not drop from it (dots,
-// blanks, streams) stays a reading beside it, and what only the disk knows is refused.
-// Sources: "File path formats on Windows systems", "Naming Files, Paths, and Namespaces".
+// For a server that is known to run on Windows, backslashes become slashes and capitals become
+// small letters, in values and in patterns alike, before any other step: so a path has one
+// form. The text without the parts that Windows may drop (dots, blanks, streams) is one more
+// reading, and a path that only the disk can resolve is refused. Sources: "File path formats on
+// Windows systems", "Naming Files, Paths, and Namespaces".
 
-// WindowsForm gives the one form of a path, or of a glob for paths: with slashes, small
-// letters, and without the prefix of a device path that means the same without it. URLs
-// stay as they are, but for those of files.
+// WindowsForm returns the one form of a path, or of a glob for paths: with slashes, with small
+// letters, and without a device prefix if the path means the same without it. URLs other than
+// file: URLs stay as they are.
 func WindowsForm(s string) string {
 	if SchemeLen(s) > 0 && !IsFile(s) {
 		return s
@@ -25,7 +25,7 @@ func WindowsForm(s string) string {
 	return strings.Map(smallLetter, slashForm(s))
 }
 
-// slashForm gives WindowsForm with the letters as they are.
+// slashForm is WindowsForm without the small letters.
 func slashForm(s string) string {
 	s = strings.ReplaceAll(s, `\`, "/")
 	if IsFile(s) {
@@ -42,8 +42,8 @@ func slashForm(s string) string {
 	return s
 }
 
-// plainDrive gives a file: URI with its drive in one place and without an escaped colon, as
-// editors write it: file:///c%3A/x, file://C:/x, file:C|/x.
+// plainDrive returns a file: URI with its drive in one place and with a plain colon. Editors
+// write such URIs as file:///c%3A/x, file://C:/x, file:C|/x.
 func plainDrive(s string) string {
 	rest := strings.TrimLeft(s[5:], "/")
 	if rest == "" || !isLetter(rest[0]) {
@@ -57,7 +57,7 @@ func plainDrive(s string) string {
 	return s
 }
 
-// deviceRest gives what stands behind the prefix of a device path.
+// deviceRest returns the part of a device path after its prefix.
 func deviceRest(s string) (rest string, found bool) {
 	for _, prefix := range [...]string{"//?/", "//./", "/??/"} {
 		if rest, found = strings.CutPrefix(s, prefix); found {
@@ -67,8 +67,8 @@ func deviceRest(s string) (rest string, found bool) {
 	return s, false
 }
 
-// plainRest reports whether the names of a device path mean the same in a path without the
-// prefix, where some would be resolved or trimmed.
+// plainRest reports whether the names of a device path mean the same without the prefix.
+// Without the prefix Windows resolves or trims some names.
 func plainRest(rest string) bool {
 	for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
 		if name == "" || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
@@ -78,9 +78,8 @@ func plainRest(rest string) bool {
 	return true
 }
 
-// smallLetter gives the small form of a capital, where there is one and Windows has known
-// it from the beginning; of all others each system has its own view, and they get a
-// reading.
+// smallLetter returns the small form of a capital, if there is one and all versions of Windows
+// know it. Systems disagree about the other letters, so these get a reading of their own.
 func smallLetter(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -93,8 +92,8 @@ func smallLetter(r rune) rune {
 	return r
 }
 
-// readWindows gives readPath for a server on Windows. Of what has blanks or quotes around
-// it, which tools trim, the rest may begin with a ~ or be a URI.
+// readWindows is readPath for a server on Windows. Tools trim blanks and quotes around a value,
+// and the rest may begin with a ~ or be a URI, so the rest is read too.
 func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = rd.readForm(rs, v, r, left)
@@ -108,12 +107,12 @@ func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Le
 	return rs
 }
 
-// trimQuotes gives a text without the blanks and quotes around it.
+// trimQuotes returns a text without the blanks and quotes around it.
 func trimQuotes(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
 }
 
-// readForm reads a value as it stands.
+// readForm reads a value without trimming it.
 func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
 	if n := SchemeLen(v); n > 0 && !IsFile(v) {
 		r.Text = v
@@ -155,8 +154,8 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 // hasDriveRoot reports whether a path begins at the root of a drive.
 func hasDriveRoot(s string) bool { return HasDrive(s) && len(s) > 2 && s[2] == '/' }
 
-// cutShare takes a path on a share apart: //host/share, above which no dot-dot leads,
-// and what follows. Where something is escaped it is not known where the share ends.
+// cutShare splits a path on a share into //host/share, which dot-dot cannot leave, and the
+// rest. If something is escaped, the end of the share is not known and nothing is split.
 func cutShare(s string) (share, path string) {
 	rest, found := strings.CutPrefix(s, "//")
 	host := strings.IndexByte(rest, '/')
@@ -171,8 +170,8 @@ func cutShare(s string) (share, path string) {
 	return s[:end], s[end:]
 }
 
-// prependShare puts a reading of what follows a share below that. Another share, or another
-// name of its host, may be a folder of a drive: where it lies is not known.
+// prependShare puts the share in front of a reading of the rest. Another share, or another name
+// of the host, may be the same folder of a drive, so the base is not known.
 func (r *Reading) prependShare(share string) {
 	r.Text = share + r.Text
 	if r.Unslashed != "" {
@@ -181,21 +180,21 @@ func (r *Reading) prependShare(share string) {
 	r.UnknownBase, r.Relative, r.Rooted = true, false, false
 }
 
-// windowsBase reports whether a path starts where only the server knows: at the root of the
-// drive it happens to be on, in the folder it has on a drive, on a share.
+// windowsBase reports whether a path starts at a place that only the server knows: at the root
+// of its current drive, in its current folder on a drive, or on a share.
 func windowsBase(s string) bool {
 	return s != "" && s[0] == '/' || HasDrive(s) && !hasDriveRoot(s)
 }
 
-// dropStreams removes what may follow a name on NTFS (file.txt:stream:$DATA), also of a
-// relative path, and dots at the end (go test ./...), and takes a path that starts in a
-// drive's folder for one at its root.
+// dropStreams removes the stream after a name on NTFS (file.txt:stream:$DATA), also in a
+// relative path, and dots at the end (go test ./...). It changes a path that starts in a
+// drive's folder to one at the drive's root.
 func dropStreams(s string) string {
 	if SchemeLen(s) > 0 {
 		return s
 	}
 	if at := strings.LastIndexByte(s, '/') + 1; strings.Trim(s[at:], ". ") == "" && strings.Count(s[at:], ".") > 2 {
-		s = s[:at] + "." // at the end all dots are dropped: what stands before them is named
+		s = s[:at] + "." // all dots at the end are dropped: the folder before them is named
 	}
 	if strings.IndexByte(s, ':') < 0 {
 		return s
@@ -216,15 +215,14 @@ func dropStreams(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// hiddenPlaceReason says why the place of a path on Windows is not to be told from its text,
-// or "".
+// hiddenPlaceReason returns why the text of a path on Windows does not show its place, or "".
 func hiddenPlaceReason(s string) string {
 	if SchemeLen(s) > 0 {
 		return ""
 	}
 	s = strings.Trim(strings.ReplaceAll(s, `\`, "/"), `"' `)
 	if at := strings.LastIndexByte(s, '/') + 1; strings.Trim(s[at:], ".") == "" {
-		s = s[:at] // dropStreams has dropped them
+		s = s[:at] // dropStreams has dropped these dots
 	}
 	if _, device := deviceRest(s); device {
 		return "device path, which may lead anywhere"
@@ -250,13 +248,13 @@ func hiddenPlaceReason(s string) string {
 	return ""
 }
 
-// redirections are words of commands with signs that are wildcards in a path. Between blanks
-// they choose only names with those blanks.
+// redirections are words of commands with characters that are wildcards in a path. Between
+// blanks they match only names with those blanks.
 const redirections = " > >> 1> 2> 1>> 2>> 2>&1 1>&2 >nul 2>nul >$null 2>$null *>$null >/dev/null 2>/dev/null "
 
-// choosesNames reports whether a text with <, > or a quote may be a path that Windows takes
-// for a wildcard. One with a bar is no path. A quote stands in a path for a dot or for the end
-// of a name: beside a blank it chooses no name that is written otherwise.
+// choosesNames reports whether a text with <, > or a quote may be a path that Windows takes for
+// a wildcard. A text with a bar is no path. A quote in a path stands for a dot or for the end
+// of a name: beside a blank it matches only names that are written the same.
 func choosesNames(s string) bool {
 	if strings.IndexByte(s, '|') >= 0 {
 		return false
@@ -265,7 +263,7 @@ func choosesNames(s string) bool {
 		switch s[i] {
 		case '"':
 			before := i > 0 && strings.IndexByte(" =(:", s[i-1]) >= 0 || strings.Contains(s[strings.LastIndexByte(s[:i], '/')+1:i], ` "`)
-			behind := strings.TrimLeft(s[i+1:], " .") // which Windows drops at the end of a name
+			behind := strings.TrimLeft(s[i+1:], " .") // Windows drops these at the end of a name
 			if !before && (behind == "" || behind[0] == '/' || strings.IndexByte(" ),;", s[i+1]) < 0) {
 				return true
 			}
@@ -278,7 +276,7 @@ func choosesNames(s string) bool {
 	return false
 }
 
-// wordAt gives the word around a place of a text.
+// wordAt returns the word around an offset of a text.
 func wordAt(s string, i int) string {
 	word, _, _ := strings.Cut(s[strings.LastIndexByte(s[:i], ' ')+1:], " ")
 	return word

@@ -2,7 +2,7 @@ package reading
 
 import "strings"
 
-// words for the stages, as people know them.
+// words are the names of the stages for people.
 var words = map[Transforms]string{
 	decoded:  "percent-decoded",
 	slashed:  "backslashes as slashes",
@@ -14,8 +14,8 @@ var words = map[Transforms]string{
 	folded:   "case folded",
 }
 
-// MadeBy gives the stages that made a reading of what was sent, in words. It is
-// marked with those too that change its pattern alone.
+// MadeBy returns, in words, the stages that made a reading out of the value as sent. Transforms
+// may also hold stages that change only the pattern.
 func (r *Reading) MadeBy(home string) []string {
 	for decodings := 1; decodings <= maxDecodings; decodings++ {
 		for i, text := range []string{r.Raw, strings.TrimSpace(r.Raw), WindowsForm(r.Raw)} {

@@ -1,27 +1,27 @@
-// Package effort bounds the work that one frame may cost: whoever writes a call must
-// not be able to stop everything behind it for long, and what several lists can be
-// read as grows with the product of their lengths.
+// Package effort limits the work that one frame may cost: the author of a call must not be able
+// to stop all later calls for long, and the number of combined readings of several lists grows
+// with the product of their lengths.
 package effort
 
 import "github.com/clawai/clawai/policy/glob"
 
-// Left is what is left of that work, in units of about a nanosecond. A call that
-// needs more is refused, by TooMuch.
+// Left is the work that is left, in units of about a nanosecond. A call that needs more is
+// refused, with the reason TooMuch.
 type Left int
 
-// Max is what there is at the beginning.
+// Max is the work that is left at the beginning.
 const Max Left = 1 << 30
 
-// TooMuch is the reason of a call that is refused for its cost.
+// TooMuch is the reason for refusing a call because of its cost.
 const TooMuch = "call that takes too long to judge"
 
-// shortText is the length up to which a match is part of looking at the pattern.
+// shortText is the length up to which the cost of a match is part of the cost of its pattern.
 const shortText = 64
 
-// Spend takes n units off.
+// Spend subtracts n units.
 func (l *Left) Spend(n int) { *l -= Left(n) }
 
-// MatchGlob asks a glob about s, and pays for it.
+// MatchGlob reports whether a glob matches s, and spends the cost.
 func (l *Left) MatchGlob(g *glob.Pattern, s string) bool {
 	if len(s) > shortText {
 		l.Spend(g.MatchCost(s))

@@ -2,43 +2,43 @@ package toml
 
 import "fmt"
 
-// How a name was defined (TOML 1.0.0, "Table").
+// definition is the way in which a name was defined (TOML 1.0.0, "Table").
 type definition uint8
 
 const (
-	asValue  definition = iota // a value, or an inline table: nothing is added to it
-	asDotted                   // by a dotted key: dotted keys alone add to it
-	asPassed                   // on the way of a header; one of its own may follow
+	asValue  definition = iota // a value, or an inline table: nothing may be added to it
+	asDotted                   // by a dotted key: only dotted keys may add to it
+	asPassed                   // as part of a longer header; a header of its own may follow
 	asTable                    // by its header
 	asTables                   // by a header of a list of tables
 )
 
 var definitionWords = [...]string{asValue: "a value", asDotted: "a table by a dotted key", asPassed: "a table", asTable: "a table", asTables: "a list of tables"}
 
-// name is one name that a document has defined so far. It stands behind the one that it
-// is below, and an element of a list, which has none, too.
+// name is one name that a document has defined so far. Its parent comes before it in the list.
+// An element of a list is a name with an empty text.
 type name struct {
-	below int // its place in the list
+	below int // index of the parent in the list
 	text  string
 	as    definition
 }
 
-// What names are below that are below no other.
+// Values of below for names without a parent.
 const (
 	root = -1
-	gone = -2 // nothing finds them any more
+	gone = -2 // removed: nothing finds the name any more
 )
 
-// defined holds what an expression must not define anew.
+// defined holds the names that an expression must not define again.
 type defined struct {
 	names   []name
-	current int // what pairs stand in
+	current int // index of the table that pairs belong to
 
-	conflict string // the first, and where it stands
+	conflict string // the first conflict; at is its offset
 	at       int
 }
 
-// addExpression takes the next expression.
+// addExpression adds the next expression.
 func (d *defined) addExpression(e Expression) {
 	if d.conflict != "" {
 		return
@@ -57,7 +57,7 @@ func (d *defined) addExpression(e Expression) {
 	d.openHeader(at, e.Key[len(e.Key)-1], e.Form)
 }
 
-// openHeader opens a table, or one more of a list.
+// openHeader opens a table, or one more table of a list.
 func (d *defined) openHeader(below int, part KeyPart, form Form) {
 	want := asTable
 	if form == TableArray {
@@ -93,7 +93,7 @@ func (d *defined) addPair(below int, key []KeyPart, v Value) {
 	d.addValue(at, v)
 }
 
-// addValue looks into inline tables, wherever they stand in it.
+// addValue adds the names in inline tables, at any depth of the value.
 func (d *defined) addValue(at int, v Value) {
 	switch {
 	case v.IsTable():
@@ -101,14 +101,14 @@ func (d *defined) addValue(at int, v Value) {
 	case v.IsList():
 		v.EachElement(func(v Value) {
 			if v.IsTable() || v.IsList() {
-				d.names = append(d.names, name{below: at}) // no name is below a list
+				d.names = append(d.names, name{below: at}) // an element of a list has no name of its own
 				d.addValue(len(d.names)-1, v)
 			}
 		})
 	}
 }
 
-// stepTo goes to a name, which it defines when it is new.
+// stepTo returns the index of a name. It defines a new name.
 func (d *defined) stepTo(below int, part KeyPart, as definition) int {
 	for i := below + 1; i < len(d.names); i++ {
 		if n := &d.names[i]; n.below == below && n.text == part.Name {
@@ -119,7 +119,7 @@ func (d *defined) stepTo(below int, part KeyPart, as definition) int {
 	return len(d.names) - 1
 }
 
-// dropBelow lets go of what is below a name: the next table of a list begins empty.
+// dropBelow removes the names below a name: the next table of a list begins empty.
 func (d *defined) dropBelow(at int) {
 	for i := at + 1; i < len(d.names); i++ {
 		if below := d.names[i].below; below == at || below > at && d.names[below].below == gone {

@@ -1,8 +1,8 @@
-// Package toml reads TOML with the places at which everything stands. It is the only
-// door to go-toml's unstable parser, which gives syntax alone: what a key means is
-// the caller's.
+// Package toml reads TOML with the position of every part. It is the only package that uses
+// go-toml's unstable parser, which returns syntax alone: the meaning of a key is for the
+// caller.
 //
-// The room is pure.
+// The package is pure.
 package toml
 
 import (
@@ -18,19 +18,20 @@ import (
 type Document struct {
 	Src []byte // the text
 
-	text  string // the same, when it was asked for: texts are parts of it
-	base  int    // where the parser was started
+	text  string // Src as a string, made on first use: texts are slices of it
+	base  int    // offset at which the parser was started
 	lines []int  // offset of the first byte of each line
 
-	line, column, offset int // the last position asked for
+	line, column, offset int // the last result of PositionAt
 
 	parser unstable.Parser
-	key    []KeyPart // of the current expression, and of the pairs within it; reused
+	key    []KeyPart // of the current expression, and of the pairs in it; reused
 
 	defined defined
 }
 
-// New begins to read at the start of src, which nobody may change from then on.
+// New returns a Document that begins to read at the start of src. Nobody may change src from
+// then on.
 func New(src []byte) *Document {
 	d := &Document{Src: src}
 	d.parser.Reset(src)
@@ -38,13 +39,13 @@ func New(src []byte) *Document {
 	return d
 }
 
-// RestartAt goes on reading at an offset.
+// RestartAt continues reading at an offset.
 func (d *Document) RestartAt(offset int) {
 	d.base = offset
 	d.parser.Reset(d.Src[offset:])
 }
 
-// indexLines finds the lines.
+// indexLines finds the start of each line.
 func (d *Document) indexLines() {
 	d.lines = make([]int, 1, bytes.Count(d.Src, []byte{'\n'})+1)
 	for i := 0; ; {
@@ -57,8 +58,9 @@ func (d *Document) indexLines() {
 	}
 }
 
-// PositionAt counts from 1, and columns in characters, as editors do. It counts on from the
-// place it was last asked for when that is on the same line: lines can be long.
+// PositionAt returns the line and the column of an offset, counted from 1; columns count
+// characters, as editors do. It goes on from its last result if that is on the same line,
+// because lines can be long.
 func (d *Document) PositionAt(offset int) (line, column int) {
 	if d.lines == nil {
 		d.indexLines()
@@ -74,7 +76,7 @@ func (d *Document) PositionAt(offset int) (line, column int) {
 	return line, column
 }
 
-// Form is what an expression of a document is.
+// Form is the form of an expression of a document.
 type Form uint8
 
 // The forms of expressions.
@@ -84,8 +86,8 @@ const (
 	TableArray             // [[key]]
 )
 
-// Expression is one statement of a document; Start and End are byte offsets.
-// Its parts are valid until the next one is read.
+// Expression is one statement of a document; Start and End are byte offsets. Its parts are
+// valid until the next expression is read.
 type Expression struct {
 	Form       Form
 	Key        []KeyPart
@@ -117,8 +119,8 @@ func (d *Document) NextExpression() (Expression, bool) {
 	return e, true
 }
 
-// readHeader finds the brackets around the key: the parser does not say where they
-// stand.
+// readHeader finds the brackets around the key, because the parser does not report their
+// position.
 func (d *Document) readHeader(n *unstable.Node) Expression {
 	e := Expression{Form: Table, Key: d.keyParts(n)}
 	brackets := 1
@@ -131,8 +133,8 @@ func (d *Document) readHeader(n *unstable.Node) Expression {
 	return e
 }
 
-// keyParts lists the names of a node's key in the document's own buffer, behind those that
-// stand there.
+// keyParts appends the names of a node's key to the document's key buffer and returns these
+// names.
 func (d *Document) keyParts(n *unstable.Node) []KeyPart {
 	before := len(d.key)
 	for it := n.Key(); it.Next(); {
@@ -142,8 +144,8 @@ func (d *Document) keyParts(n *unstable.Node) []KeyPart {
 	return d.key[before:len(d.key):len(d.key)]
 }
 
-// textAt gives what was decoded of the text from at on: a part of it, where nothing but a
-// quote is left out.
+// textAt returns the decoded text that stands at an offset. If only a quote was left out in
+// decoding, the result is a slice of the source.
 func (d *Document) textAt(decoded []byte, at int) string {
 	d.text = d.TextRange(0, len(d.Src))
 	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
@@ -155,7 +157,7 @@ func (d *Document) textAt(decoded []byte, at int) string {
 	return string(decoded)
 }
 
-// TextRange gives a part of the source.
+// TextRange returns a part of the source.
 func (d *Document) TextRange(start, end int) string {
 	if d.text == "" {
 		d.text = string(d.Src)
@@ -168,7 +170,7 @@ func (d *Document) spanOf(n *unstable.Node) (start, end int) {
 	return start, start + int(n.Raw.Length)
 }
 
-// SyntaxError gives where and why reading stopped; false when the text is whole.
+// SyntaxError returns where and why reading stopped; false if there was no error.
 func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	var failure *unstable.ParserError
 	if !errors.As(d.parser.Error(), &failure) {
@@ -182,7 +184,7 @@ func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	return offset, failure.Message, true
 }
 
-// FirstConflict gives the first name that was defined in two ways, among the expressions that
+// FirstConflict returns the first name that was defined in two ways, among the expressions that
 // were read.
 func (d *Document) FirstConflict() (offset int, msg string, found bool) {
 	return d.defined.at, d.defined.conflict, d.defined.conflict != ""

@@ -31,14 +31,14 @@ func (v Value) IsNumber() bool {
 	return v.node.Kind == unstable.Integer || v.node.Kind == unstable.Float
 }
 
-// Text is a string's content; of a number or a boolean what the file has.
+// Text returns the content of a string, or the source text of a number or a boolean.
 func (v Value) Text() string {
 	start, _, _ := v.Span()
 	return v.doc.textAt(v.node.Data, start)
 }
 
-// Span is where the value stands; false for a list, which the parser does not
-// place.
+// Span returns the offsets of the value; false for a list, whose position the parser does not
+// report.
 func (v Value) Span() (start, end int, known bool) {
 	start, end = v.doc.spanOf(v.node)
 	return start, end, end > start
@@ -51,7 +51,7 @@ func (v Value) EachElement(f func(Value)) {
 	}
 }
 
-// EachPair calls f with each pair of an inline table, the key of which is valid until f returns.
+// EachPair calls f with each pair of an inline table. The key is valid until f returns.
 func (v Value) EachPair(f func([]KeyPart, Value)) {
 	for it := v.node.Children(); it.Next(); {
 		before := len(v.doc.key)
@@ -60,7 +60,7 @@ func (v Value) EachPair(f func([]KeyPart, Value)) {
 	}
 }
 
-// DescribeKind names the kind of a value as a person would.
+// DescribeKind returns the kind of a value in a person's words.
 func (v Value) DescribeKind() string {
 	switch v.node.Kind {
 	case unstable.String:
@@ -78,13 +78,13 @@ func (v Value) DescribeKind() string {
 	}
 }
 
-// SourceText gives the value as the file has it; "" for a list.
+// SourceText returns the value as it stands in the file; "" for a list.
 func (v Value) SourceText() string {
 	start, end, _ := v.Span()
 	return string(v.doc.Src[start:end])
 }
 
-// ParseNumber gives an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
+// ParseNumber returns an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
 func (v Value) ParseNumber() (any, error) {
 	s := strings.ReplaceAll(v.SourceText(), "_", "")
 	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
